@@ -22,7 +22,7 @@ SIZES = (  # collective, algorithm, nodes in words, nodes, most bytes, options
 
 
 def blocks(ranks):
-    """64 blocks a rank: options of the file, and counts of the call."""
+    """64 blocks per rank: options of the file, and counts of the call."""
     return ("--block-size", "1024"), f":{ranks}x65536"
 
 
@@ -76,7 +76,7 @@ def checking(report, generator, benchmark, repetitions):
 
 
 def hops(ranks, radix):
-    """How often blocks are sent. Each is sent once for each digit of its distance that is not 0."""
+    """How often blocks are sent: once for each digit of their distances that is not 0."""
     digits = (distance // radix**digit % radix for distance in range(ranks) for digit in range(ranks.bit_length()))
     return ranks * sum(digit != 0 for digit in digits)
 

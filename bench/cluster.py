@@ -158,7 +158,7 @@ def preloaded(mpi, nodes, library, *variables):
 
 
 def hosts_of(nodes):
-    """The hosts with that many ranks on each node. A text is taken as it is."""
+    """The hosts with that many ranks on each node. A text is returned unchanged."""
     return nodes if isinstance(nodes, str) else ",".join(f"n{i}:{size}" for i, size in enumerate(nodes))
 
 
@@ -173,7 +173,7 @@ def mean_of(sizes):
 
 
 def physical_limit(counts, nodes):
-    """Seconds that every allgatherv takes at least: a node must receive what it lacks through its interface."""
+    """Seconds that every allgatherv takes at least: a node must receive all data that it lacks through its interface."""
     total, first, lacking = sum(counts), 0, 0
     for size in nodes:
         lacking = max(lacking, total - sum(counts[first : first + size]))

@@ -6,7 +6,7 @@ WINDOW = 16
 NODES, RANKS = (4, 4, 4, 4), 16
 TRIALS = 5
 LONGEST = 64 << 10  # bytes of a contribution in the settings of Kang et al. 2019, section 5
-# Ranks of the first group, contributions of a rank of each, native / ours at least.
+# Ranks of the first group, contribution of each of its ranks, least native / ours.
 SETTINGS = {
     "1": (8, LONGEST, LONGEST, {}),
     "2": (12, LONGEST, LONGEST, {"openmpi": 4.3, "mpich": 1.9}),

@@ -44,7 +44,7 @@ struct scheduled {
   quadrille_request request; /* persistent */
 };
 
-/* Nobody reads the contents, so SimGrid may give all ranks the same memory. */
+/* The contents do not matter, so SimGrid may give all ranks the same memory. */
 static char* buffer_to_send(size_t size) { return malloc(size + 1); }
 static char* buffer_to_receive(size_t size) { return malloc(size + 1); }
 
@@ -181,8 +181,8 @@ static double now(void) {
 #endif
 }
 
-/* Sleeps until the call begins, at the same moment at all ranks. Ranks leave a barrier one by one, and the last may be
- * late by as much as a short call takes. */
+/* Sleeps until the call begins, at the same moment on all ranks. Ranks leave a barrier one by one, and the last may
+ * be late by the time of a short call. */
 static double start(double lead) {
   MPI_Barrier(MPI_COMM_WORLD);
   double common = now();

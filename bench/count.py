@@ -1,10 +1,10 @@
 """The instructions of a call besides MPI's, counted by callgrind.
 
-The program bench/instructions.c makes the calls of one rank over an MPI that does nothing (bench/stub_mpi.c). A transfer is
-one message of the rank, a send or a receive; an exchange is two. For some algorithms a hand-written loop posts the same
-messages in the same order, and the program compares both first. Binding, once for each communicator, has its own figures.
-Allgathers have 64 blocks a rank. If an algorithm forwards blocks, the pieces of messages are counted instead; a piece is one block
-that is sent or received.
+The program bench/instructions.c makes the calls of one rank over an MPI that does nothing (bench/stub_mpi.c). A
+transfer is one message of the rank, a send or a receive; an exchange is two. For some algorithms a hand-written
+loop posts the same messages in the same order, and the program compares both first. Binding, once for each
+communicator, has its own figures. Allgathers have 64 blocks per rank. If an algorithm forwards blocks, the pieces
+of messages are counted instead; a piece is one block that is sent or received.
 """
 import os
 import tempfile
@@ -72,7 +72,7 @@ def one_rank(report, case, collective, command, most, most_of_loop):
 
 
 def forwarding(report, case, command, most):
-    """One call, a persistent one, and one with lengths, by the piece."""
+    """Instructions for each piece: in one call, in a persistent one, and in one with lengths."""
     for what, function, most in (
         ("a piece", "counted_runtime", most),
         ("persistent, a piece", "counted_persistent", most),

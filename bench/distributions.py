@@ -44,7 +44,7 @@ DISTRIBUTIONS = {f.__name__: f for f in (regular, broadcast, spike, geometric, h
 
 
 def as_text(counts):
-    """"8x16384,7x0,131072", as bench/collective.c and the verifier take them."""
+    """"8x16384,7x0,131072", in the form that bench/collective.c and the verifier read."""
     runs = []
     for count in counts:
         if runs and runs[-1][0] == count:

@@ -1,4 +1,4 @@
-"""Runs a program of Google Benchmark and reads what it prints."""
+"""Runs a program of Google Benchmark and reads its output."""
 import json
 
 from bench import machine

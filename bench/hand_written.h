@@ -4,12 +4,12 @@
 
 #include <mpi.h>
 
-/* What is set before a call: the job, this rank, and memory for the requests. */
+/* The values to set before a call: the job, this rank, and memory for the requests. */
 struct hand_written {
   int nodes, ranks, rank, node; /* node: this rank's */
-  const int *size, *base;       /* of each node: the number of its ranks, and its first rank */
+  const int *size, *base;       /* per node: the number of its ranks, and its first rank */
   int window;
-  MPI_Request* requests; /* two a step */
+  MPI_Request* requests; /* two per step */
   MPI_Comm comm;
   const char* send;
   char* receive;

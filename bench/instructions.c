@@ -17,7 +17,7 @@
 
 enum { BLOCK_BYTES = 8, CONTRIBUTED_BYTES = 512, MAX_NODES = 1 << 20 };
 
-/* Reads "1,2,3" or "512x32" into one size a node. Returns the number of nodes, or 0 if the text is malformed. */
+/* Reads "1,2,3" or "512x32" into one size per node. Returns the number of nodes, or 0 if the text is malformed. */
 static int parse_nodes(const char* text, int* sizes) {
   int count = 0;
   for (;;) {

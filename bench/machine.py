@@ -12,7 +12,7 @@ PATIENCE = 150  # seconds: a load of 1.5 a core that ends now has calmed by then
 
 
 class Unusable(Exception):
-    """Says why nothing can be measured and how to mend it. Ends the command with code 2."""
+    """The reason why nothing can be measured, and how to mend it. Ends the command with code 2."""
 
 
 def cores():
@@ -81,7 +81,7 @@ def elapsed(repetitions, work):
 
 
 def lines_until(command, last, timeout):
-    """The lines that a command prints, up to the one that matches `last`, and what it writes to its error stream. Then the
+    """The lines that a command prints, up to the one that matches `last`, and the lines on its error stream. Then the
     command is ended, since some launchers do not return after everything was printed."""
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(

@@ -22,8 +22,8 @@ class Report:
         self.figures, self.notes = [], []
 
     def figure(self, name, value, unit="", at_most=None, at_least=None, spread=None, n=1):
-        """`name`: what is measured, or CASE | WHAT if a case has several figures in a row. `spread`: the 95 % interval of the
-        true median; None if each run gives the same value."""
+        """`name`: the measured quantity, or CASE | WHAT if a case has several figures in a row. `spread`: the 95 %
+        interval of the true median; None if each run gives the same value."""
         limit = None
         if at_most is not None:
             limit = {"at_most": at_most}
@@ -38,7 +38,7 @@ class Report:
         self.figure(name, paired.median(values), unit, at_most, at_least, paired.interval(values), len(values))
 
     def note(self, text):
-        """A remark for readers, such as what was not measured and why."""
+        """A remark for readers, such as a quantity that was not measured, and the reason."""
         self.notes.append(text)
 
     def contents(self):

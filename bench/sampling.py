@@ -1,4 +1,4 @@
-"""Runs bench/collective.c and reads what it prints."""
+"""Runs bench/collective.c and reads its output."""
 from dataclasses import dataclass, field
 
 from bench import machine, paired

@@ -17,7 +17,7 @@ SHARED = "--cfg=smpi/auto-shared-malloc-thresh:65536"  # ranks share large buffe
 
 
 def node_sizes(text):
-    """"4x16,3" as one size a node."""
+    """"4x16,3" as one size per node."""
     sizes = []
     for run in text.split(","):
         count, _, size = run.rpartition("x")
@@ -26,7 +26,7 @@ def node_sizes(text):
 
 
 class Network:
-    """A network with one rank a core. Node i has the i-th of the sizes. Its files are in `folder`."""
+    """A network with one rank per core. Node i has the i-th of the sizes. Its files are in `folder`."""
 
     def __init__(self, kind, nodes, folder):
         self.sizes = node_sizes(nodes)

@@ -1,8 +1,8 @@
-"""Simulated networks of up to 256 ranks: flat, fat-tree and dragonfly, 10 Gbit/s a node (bench/networks.py).
+"""Simulated networks of up to 256 ranks: flat, fat-tree and dragonfly, 10 Gbit/s per node (bench/networks.py).
 
-The same runtime runs over SimGrid's MPI. Times are the same on every run and at any load, so one call is a measurement
-without a spread. SimGrid's own collectives differ from the libraries that they are named after. Ratios to them are for
-information only, and schedules are the baselines.
+The same runtime runs over SimGrid's MPI. Times are the same on every run and at any load, so one call is a
+measurement without a spread. SimGrid's own collectives differ from the libraries that they are named after. Ratios
+to them are for information only, and schedules are the baselines.
 """
 import re
 import tempfile
@@ -119,7 +119,7 @@ def chosen_on(m, kind, at_most):
 
 
 def allgatherv(m):
-    """The family on nodes of several ranks."""
+    """The rings on nodes of several ranks."""
     algorithms = ("linear-ring", "blocked-ring", "blocked-ring-nodes")
     for kind in KINDS:
         for nodes, total in (("16x4", 1 << 20), ("64x4", 4 << 20)):

@@ -1,6 +1,6 @@
-"""Allgathers between two groups on simulated networks, in the settings of Kang et al. 2019, section 5: 64 nodes of one rank,
-with at most 1 MiB a rank. They are compared with root gathering, which MPI libraries use, and with the limit: a rank receives
-all M bytes of the other group.
+"""Allgathers between two groups on simulated networks, in the settings of Kang et al. 2019, section 5: 64 nodes of one
+rank, with at most 1 MiB per rank. They are compared with root gathering, which MPI libraries use, and with the
+limit: a rank receives all M bytes of the other group.
 """
 from dataclasses import dataclass
 

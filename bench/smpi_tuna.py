@@ -12,7 +12,7 @@ def seconds(network, m, nodes, sizes, schedules):
 
 
 def coalesced(m):
-    """Compares on 256 ranks, 16 a node."""
+    """Compares on 256 ranks, 16 per node."""
     nodes = "16x16"
     for kind in ("flat", "fat-tree", "dragonfly"):
         for sizes, at_least in SIZES.items():

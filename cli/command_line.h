@@ -30,9 +30,9 @@ class Command {
   void footer(const std::string& text);
   void example(const std::string& words, const std::string& said = "");
 
-  // An option if the name begins with "--", else an argument by its place. The help shows `type` as what to write.
+  // Adds an option if the name begins with "--", else a positional argument. The help shows `type` as its value.
   void add(const std::string& name, const std::string& type, Target into, const std::string& help);
-  // The same; leaving it out is refused.
+  // The same, but it must be given.
   void require(const std::string& name, const std::string& type, Target into,
                const std::string& help);
   // One of these values; the default is the value of `into`.

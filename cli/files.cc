@@ -1,4 +1,4 @@
-// Tested by tests/cli/cli_test.sh, which asks for every refusal.
+// Tested by tests/cli/cli_test.sh, which triggers every refusal.
 #include "cli/files.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ std::string user_path(const std::string& path) {
 
 namespace {
 
-// The command `quadrille` starts the programs of lib/quadrille (install/quadrille.sh).
+// Whether the command `quadrille` (install/quadrille.sh) started this program from lib/quadrille.
 bool is_installed() {
   std::error_code error;
   const std::filesystem::path folder =
@@ -95,7 +95,7 @@ std::filesystem::path follow_links(std::filesystem::path path) {
   return path;
 }
 
-// Into a device or a pipe. (A folder takes no bytes, and the error says so.)
+// Writes into a device or a pipe. (A folder takes no bytes, and the error says so.)
 Result<bool> write_into(const std::string& path, std::span<const uint8_t> bytes) {
   const int file = open(user_path(path).c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return failure(path);
@@ -155,7 +155,7 @@ int run_main(const char* program, int (*run)(int, char**), int argc, char** argv
   return bad_input(program, fmt::format("standard output: {}", std::strerror(errno)));
 }
 
-// Messages may quote a file that holds anything; control characters do not reach the terminal.
+// Messages may quote a file with any bytes. Control characters do not reach the terminal.
 int bad_input(const char* program, const std::string& message) {
   std::string text = message;
   for (char& c : text)

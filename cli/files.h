@@ -1,4 +1,4 @@
-// What the command lines share: paths, files, exit codes.
+// The parts that all commands share: paths, files, exit codes.
 #ifndef QUADRILLE_CLI_FILES_H_
 #define QUADRILLE_CLI_FILES_H_
 
@@ -17,14 +17,14 @@ enum ExitCode { kVerified = 0, kRefuted = 1, kBadInput = 2, kUnknown = 3 };
 // The path that the user means: under `bazel run`, relative paths start at the user's own folder.
 std::string user_path(const std::string& path);
 
-// The program by which users know its commands: `quadrille` where it is installed, else its own name, "verifier".
+// The program's name in its messages: `quadrille` if it is installed, else its own name, "verifier".
 std::string program_name(const char* program);
-// What stands before a command where a user types it: "quadrille", or "bazel run //verifier --" in the source tree.
+// The text that a user types before a command: "quadrille", or "bazel run //verifier --" in the source tree.
 std::string typed(const char* program);
 
 // Errors name the path as the user gave it.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
-// Writes beside the target and renames, so that a file is there whole or not at all. It follows symbolic links, keeps the
+// Writes beside the target and renames, so a file is written whole or not at all. It follows symbolic links, keeps the
 // mode of a file that it replaces, and writes into a device or a pipe.
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes);
 Result<bool> write_file(const std::string& path, const std::string& text);

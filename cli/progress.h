@@ -1,4 +1,4 @@
-// A line on the terminal that says how far a command has come.
+// A line on the terminal that shows a command's progress.
 #ifndef QUADRILLE_CLI_PROGRESS_H_
 #define QUADRILLE_CLI_PROGRESS_H_
 
@@ -17,7 +17,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void say(const std::string& what);
-  // Whether the line is shown and a tenth of a second old. Callers that change often ask before they say something.
+  // Whether the line is shown and a tenth of a second old. Callers that change often ask first.
   bool is_due() const;
   bool is_shown() const { return is_shown_; }
 

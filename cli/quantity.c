@@ -16,7 +16,7 @@ static const struct unit sizes[] = {{"", 1},         {"B", 1},        {"KiB", 0x
 static const struct unit times[] = {{"ps", 1},        {"ns", 1e3}, {"us", 1e6}, {"\u00b5s", 1e6},
                                     {"\u03bcs", 1e6}, {"ms", 1e9}, {"s", 1e12}, {NULL, 0}};
 
-/* In bytes a second. */
+/* In bytes per second. */
 static const struct unit rates[] = {{"bit/s", 0.125},    {"kbit/s", 0.125e3},  {"Mbit/s", 0.125e6},
                                     {"Gbit/s", 0.125e9}, {"Tbit/s", 0.125e12}, {"B/s", 1},
                                     {"kB/s", 1e3},       {"MB/s", 1e6},        {"GB/s", 1e9},
@@ -29,7 +29,7 @@ static size_t digits(const char* text, size_t length) {
   return count;
 }
 
-/* Of "12.5GB/s" the number; returns how many characters it has, 0 where none is there. */
+/* Reads the number of "12.5GB/s". Returns how many characters it has, or 0 if there is none. */
 static size_t leading_decimal(const char* text, size_t length, double* value) {
   char copy[64];
   size_t end = digits(text, length);
@@ -46,7 +46,7 @@ static size_t leading_decimal(const char* text, size_t length, double* value) {
   return end;
 }
 
-/* The size of the unit that stands from `at` on; 0 where there is no such one. */
+/* The size of the unit in text[at ..], or 0 if it is no unit. */
 static double unit_at(const char* text, size_t length, size_t at, const struct unit* units) {
   if (at < length && text[at] == ' ') at++;
   for (; units->name; units++)
@@ -106,7 +106,7 @@ bool quantity_time_of_a_byte(const char* text, size_t length, int64_t most, int6
   const double rate = end == 0 ? 0 : number * unit_at(text, length, end, rates);
   if (rate == 0) return quantity_time(text, length, 1, most, ps);
   const double time = 1e12 / rate;
-  if (time > (double)most || time < 0.5) return false; /* no byte takes no time */
+  if (time > (double)most || time < 0.5) return false; /* a byte must take some time */
   *ps = llround(time);
   return true;
 }

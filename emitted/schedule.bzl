@@ -10,26 +10,25 @@ def quadrille_schedule(
         check = [],
         visibility = None,
         testonly = None):
-    """Generates a schedule, checks it, and gives it as a C library; where the check fails, nothing builds.
+    """Generates a schedule, checks it, and makes it a C library. If the check fails, nothing is built.
 
-    `name` is a cc_library: #include "PACKAGE/NAME.h" declares the array `quadrille_NAME` for
-    quadrille_load_memory. Beside it stand NAME.qs, the schedule file, and NAME.check.txt, what the
-    verifier found.
+    `name` is a cc_library: #include "PACKAGE/NAME.h" declares the array `quadrille_NAME` for quadrille_load_memory. Beside
+    it are NAME.qs, the schedule file, and NAME.check.txt, the verifier's report.
 
     Args:
       name: of the library and of the array; a C identifier.
       collective: such as "alltoall" or "allgather".
-      algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all; or "auto", with
-        {"bytes": "512"} and what else it chooses by as options.
-      nodes: "any", for a schedule that serves every job; or ranks on each node, as --nodes takes
-        them: "1,2,3" or "4x8".
-      remote_nodes: between two groups, the same of the other one; "any" where `nodes` is.
+      algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all. Or "auto", with
+        {"bytes": "512"} and the other flags that it chooses by as options.
+      nodes: "any", for a schedule for every job; or ranks on each node, as for --nodes:
+        "1,2,3" or "4x8".
+      remote_nodes: between two groups, those of the other one; "any" if `nodes` is.
       options: of the algorithm, such as {"self-loops": "drop"} or {"block-size": "65536"}.
       check: further arguments of `verifier check`, such as ["--ports", "1"]; for an allgather, the
-        counts to check it with, such as ["--counts", "6x1000"]; without, a few standard ones. A
-        schedule for any nodes has to be proven; it is checked as well where nodes are given here,
+        counts to check it with, such as ["--counts", "6x1000"]; otherwise there are a few standard ones. A
+        schedule for any nodes must be proven; it is checked as well if nodes are given here,
         as in ["--nodes", "1,2,3"].
-      visibility: of all of it.
+      visibility: of all these targets.
       testonly: as in every rule.
     """
     generator = str(Label("//generator:generator"))

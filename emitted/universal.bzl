@@ -1,12 +1,12 @@
 """A table of schedules for any nodes, as one C library."""
 
 def quadrille_universal(name, schedules, visibility = None):
-    """universal.h's table: schedules for any nodes, each proven, or nothing builds.
+    """The table of universal.h: schedules for any nodes. All must be proven, or nothing is built.
 
     Args:
       name: of the library.
-      schedules: a dictionary: by collective, with "-between-groups" behind it where it is for two groups, lists of
-        algorithms, each with its options: "tuna:radix=8".
+      schedules: a dictionary from a collective, with "-between-groups" after it if it is for two groups, to a list
+        of algorithms, each with its options: "tuna:radix=8".
       visibility: of the library.
     """
     generator, verifier = "//generator", "//verifier"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# update.sh compare|take TREE KEPT=MADE...: generated files that the tree holds, and what the build makes of them today.
-# `compare` exits with 1 if one differs; `take` copies what differs, and is what `bazel run //emitted:update` does.
+# update.sh compare|take TREE KEPT=MADE...: compares generated files in the tree with the build's outputs. `compare`
+# exits with 1 if one differs. `take` copies those that differ; `bazel run //emitted:update` runs it.
 #
-# A line of the list of proofs keeps "cvc5" at its end as long as the rest of it stays: tools/second_solver.sh wrote that.
-# Tested by //emitted:drift_test.
+# A line of the list of proofs keeps "cvc5" at its end as long as the rest is unchanged: tools/second_solver.sh wrote
+# it. Tested by //emitted:drift_test.
 set -euo pipefail
 action=$1 tree=$2
 shift 2

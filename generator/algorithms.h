@@ -1,4 +1,4 @@
-// One function an algorithm, each defined in the file of its name.
+// One function per algorithm, defined in the file of its name or in the one named beside it.
 #ifndef QUADRILLE_GENERATOR_ALGORITHMS_H_
 #define QUADRILLE_GENERATOR_ALGORITHMS_H_
 
@@ -6,31 +6,30 @@
 
 namespace quadrille {
 
-Algorithm factor();                   // factor.cc
-Algorithm factor_even();              // factor_even.cc
-Algorithm xor_exchange();             // xor.cc
-Algorithm linear();                   // linear.cc
-Algorithm spread_out();               // spread_out.cc
-Algorithm scattered();                // spread_out.cc
-Algorithm pairwise();                 // spread_out.cc
-Algorithm bruck_alltoall();           // bruck_alltoall.cc
-Algorithm tuna();                     // tuna.cc
-Algorithm hierarchical_factor();      // hierarchical.cc
-Algorithm hierarchical_circle();      // hierarchical.cc
-Algorithm tuna_coalesced();           // tuna_nodes.cc
-Algorithm tuna_staggered();           // tuna_nodes.cc
-Algorithm hierarchical_overlapped();  // hierarchical_overlapped.cc
+Algorithm factor();
+Algorithm factor_even();
+Algorithm xor_exchange();  // xor.cc
+Algorithm linear();
+Algorithm spread_out();
+Algorithm scattered();  // spread_out.cc
+Algorithm pairwise();   // spread_out.cc
+Algorithm bruck_alltoall();
+Algorithm tuna();
+Algorithm hierarchical_factor();  // hierarchical.cc
+Algorithm hierarchical_circle();  // hierarchical.cc
+Algorithm tuna_coalesced();       // tuna_nodes.cc
+Algorithm tuna_staggered();       // tuna_nodes.cc
+Algorithm hierarchical_overlapped();
 
-Algorithm linear_ring();            // linear_ring.cc
-Algorithm blocked_ring();           // blocked_ring.cc
-Algorithm blocked_ring_nodes();     // blocked_ring_nodes.cc
-Algorithm blocked_ring_blocking();  // blocked_ring_blocking.cc
-Algorithm bruck();                  // bruck.cc
-Algorithm recursive_doubling();     // recursive_doubling.cc
-Algorithm neighbor_exchange();      // neighbor_exchange.cc
+Algorithm linear_ring();
+Algorithm blocked_ring();
+Algorithm blocked_ring_nodes();
+Algorithm blocked_ring_blocking();
+Algorithm bruck();
+Algorithm recursive_doubling();
+Algorithm neighbor_exchange();
 
-// The option of the flat algorithms and the hierarchical ones: what becomes of a rank's block to
-// itself.
+// The option of the flat and the hierarchical algorithms: how a rank copies its block to itself.
 Option self_loops_option();
 
 }  // namespace quadrille

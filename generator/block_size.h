@@ -14,20 +14,19 @@ struct BlockSize {
   LinearModel model;
 };
 
-// What was typed: a time, 30us; of a byte also a rate, 100Gbit/s. Without a unit, nanoseconds of alpha and picoseconds of
-// beta. Nothing typed leaves the value as it is. The error names the flag; it is empty where there is none.
+// Reads a time, such as 30us; for a byte also a rate, 100Gbit/s. Without a unit, alpha is in nanoseconds and beta in
+// picoseconds. An empty text leaves the value as it is. Returns an error that names the flag, or an empty string.
 std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns);
 std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps);
 // A size: 4096, 4KiB.
 Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least);
 
-// --block-size, --alpha and --beta; empty where they were not given: auto, and its common model. The
-// rule `model` wants both. Errors name the flag.
+// --block-size, --alpha and --beta; empty if they were not given. The default is `auto` with the common model. The
+// rule `model` needs both times. Errors name the flag.
 Result<BlockSize> read_block_size(const std::string& size, const std::string& alpha,
                                   const std::string& beta);
 
-// " --block-size auto --alpha 2000 --beta 100": what makes that rule; nothing where it is the
-// default.
+// " --block-size auto --alpha 2000 --beta 100": the flags that give that rule; empty for the default.
 std::string block_size_flags(const BlockSize& size);
 
 }  // namespace quadrille

@@ -4,7 +4,7 @@
 // each round, so that a large contribution keeps all links busy. Rank i has b_i = max(1, ceil(m_i / B)) blocks; an
 // empty contribution is one empty block. s is the prefix sum of b_i, and b the number of all blocks. In round k, rank
 // i sends block s_{i+1} - 1 - k (mod b) and receives block s_i - 1 - k: first its own blocks from the last one down,
-// then those of its left neighbour, and so on. Two kinds of blocks are not sent: empty ones, and those that the
+// then those of its left neighbor, and so on. Two kinds of blocks are not sent: empty ones, and those that the
 // receiver owns.
 //
 // Cost: b - 1 rounds of B bytes, (b - 1) (alpha + beta B). All ranks know the counts, so B is chosen at the call.
@@ -19,7 +19,7 @@
 
 namespace quadrille {
 
-// The runtime chooses B in bytes of one message, whose length MPI has in an int.
+// The runtime chooses B in bytes of one message, whose length must fit in an int for MPI.
 std::string block_declarations() {
   return R"(parameter B at call
 table m = counts

@@ -20,7 +20,7 @@
 namespace quadrille {
 namespace {
 
-// Ranks right .. far own what need not be sent to the right: the neighbour itself, and from the
+// Ranks right .. far own the blocks that need not be sent to the right. These are the neighbor itself, and, for the
 // last rank of a node, all ranks of the next node. max(right, min(i, far)) is i only for these.
 std::string program(const Choices&) {
   return R"(
@@ -58,9 +58,8 @@ if 1 < ranks
 )";
 }
 
-// Only the first rank of a node receives from outside, and not what a rank of the node owns; since no
-// rank receives a block twice, no node does. Send 2, to the first rank of the node, is what receive 1
-// there has from near.
+// Only the first rank of a node receives from outside, and only blocks that no rank of the node owns. No rank receives
+// a block twice, so no node does. Send 2, to the first rank of the node, meets receive 1 there from near.
 std::string proof(const Choices&) {
   return R"(theorem one_rank_receives_from_outside(u)
   given 1 < ranks and 0 <= u and u < ranks and u != first(u)

@@ -2,10 +2,10 @@
 //
 // Idea: before digit x, a rank holds the blocks of the k^x ranks from itself upwards. It sends them to the k - 1 ranks
 // that are h = k^x, 2 k^x, .. below it, and receives as many from those above. Then it holds k^(x+1) blocks; the last
-// digit brings what is missing. Blocks arrive at their final place in the receive buffer, so nothing is rotated.
+// digit brings the missing rest. Blocks arrive at their final place in the receive buffer, so nothing is rotated.
 //
-// Cost: ceil(log_k p) digits of at most k - 1 messages, which may all be in flight. That is few starts for small
-// contributions. Radix p is direct exchange. Precondition: 2 <= radix, and radix <= p if p > 2.
+// Cost: ceil(log_k p) digits of at most k - 1 messages, which may all be in flight. So small contributions need few
+// starts. Radix p is direct exchange. Precondition: 2 <= radix, and radix <= p if p > 2.
 //
 // A message without bytes is not sent. Both ends know this from prefix sums of the counts.
 #include <fmt/core.h>
@@ -63,8 +63,7 @@ for x in 0 .. length(pow) - 1
 )" + blocks("rank");
 }
 
-// A block d ranks above comes in the digit and with the part that d has there: d = part * pow[digit]
-// + rest.
+// A block from d ranks above arrives in the highest digit of d: d = part * pow[digit] + rest.
 std::string proof(const Choices&) {
   return R"(define digit(d)
   as locate(pow, d)

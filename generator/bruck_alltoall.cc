@@ -2,9 +2,9 @@
 //
 // Idea: as in tuna.cc, a block for the rank i below hops z*radix^x for each digit z of i, and a round exchanges the
 // blocks with one digit. But all blocks are first copied to the temporary buffer in the order of their distances. They
-// stay there until the last round, and are then copied to the receive buffer. These are the rotations of the original.
-// This is the baseline: MPI libraries use it for small blocks. tuna sends the same messages with fewer copies and
-// slots. Bruck requires blocks of one size; here lengths travel with the blocks, so it serves any sizes.
+// stay there until the last round, and are then copied to the receive buffer. These copies are the rotations of the
+// original. This is the baseline: MPI libraries use it for small blocks. tuna sends the same messages with fewer
+// copies and slots. Bruck requires blocks of one size; here lengths travel with the blocks, so it serves any sizes.
 //
 // Cost: the messages of tuna, and two copies for each block. Precondition: 2 <= radix, and radix <= p if p > 2.
 #include "generator/algorithms.h"
@@ -12,7 +12,7 @@
 namespace quadrille {
 namespace {
 
-// What is sent in a round, and what comes in its place.
+// The blocks that a round sends, and those that replace them.
 constexpr const char* kBlocks = R"(
           for q in 0 .. (ranks - 1 - h) div up + 1
             for i in q*up + h .. min(q*up + h + w, ranks)

@@ -1,5 +1,4 @@
-// Each candidate is bound, and a few of its ranks are walked or all of them. Tested by
-// tests/generator/candidates_test.cc.
+// Each candidate is bound, and all or a few of its ranks are walked. Tested by tests/generator/candidates_test.cc.
 #include "generator/candidates.h"
 
 #include <algorithm>
@@ -17,10 +16,10 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // as a block_count
-constexpr int64_t kAlike = 64;                 // a part of a time that the model is not exact to
+constexpr int64_t kAlike = 64;                 // the model is exact to this part of a time
 
-// All where ranks are few. Else, for each number of digits, the least radix that needs no more, for as many ranks as there
-// are and for as many as the largest node has.
+// All radices if ranks are few. Else, for each number of digits, the least radix that needs no more. It is taken for
+// the number of all ranks and for that of the largest node.
 std::set<int64_t> radices(const Topology& topology) {
   constexpr int64_t kFewRanks = 96;
   std::set<int64_t> result = {2};
@@ -39,10 +38,10 @@ std::set<int64_t> radices(const Topology& topology) {
   return result;
 }
 
-// The longest time that is no more than this one to what the model is exact to.
+// The longest time that the model cannot tell from this one.
 int64_t alike(int64_t time) { return time > INT64_MAX / 2 ? INT64_MAX : time + time / kAlike; }
 
-// Nodes of one size do alike: few stand for all.
+// Nodes of one size behave alike, so few represent all.
 bool is_alike(const Workload& workload) {
   return workload.collective == Collective::kAlltoall && workload.groups.size() == 1;
 }
@@ -54,7 +53,7 @@ bool has_counts(Collective collective) {
 verifier::Counts counts_of(const Workload& workload) {
   if (!has_counts(workload.collective)) return {};
   if (!workload.counts.empty()) return workload.counts;
-  // Of a reduce-scatter between groups MPI has vectors of one length in both.
+  // MPI has vectors of one length in both groups of a reduce-scatter.
   const bool divided =
       workload.collective == Collective::kReduceScatter && workload.groups.size() == 2;
   int64_t ranks = 0;
@@ -67,7 +66,7 @@ verifier::Counts counts_of(const Workload& workload) {
   return counts;
 }
 
-// Block sizes are chosen as the runtime does.
+// Block sizes are chosen like in the runtime.
 Result<Call> call_of(const Program& program, const Job& job, const verifier::Counts& counts,
                      const verifier::CallArguments& given = {}) {
   verifier::Schedule schedule;
@@ -76,7 +75,7 @@ Result<Call> call_of(const Program& program, const Job& job, const verifier::Cou
   return verifier::call_with(counts, given, schedule);
 }
 
-// Not those of one length alone.
+// Whether the program serves counts that differ.
 bool serves_uneven_counts(const Program& program, const Job& job) {
   if (!uses_counts(program) || has_one_count(program.collective)) return true;
   verifier::Counts counts;
@@ -99,7 +98,7 @@ Workload turned(Workload workload) {
   return workload;
 }
 
-// In the call of the workload.
+// Binds each group in the call of the workload.
 Result<std::vector<Binding>> bind_all(const Program& program, const Job& job, const Call& call) {
   std::vector<Binding> bindings;
   for (int group = 0; group < program.groups; ++group) {
@@ -110,7 +109,7 @@ Result<std::vector<Binding>> bind_all(const Program& program, const Job& job, co
   return bindings;
 }
 
-// 0 where the program does not serve the workload.
+// 0 if the program does not serve the workload.
 double rough_time(const Program& program, const Job& job, const Workload& workload) {
   const Result<Call> call = call_of(program, job, counts_of(workload));
   if (!call.ok()) return 0;
@@ -127,7 +126,7 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   given.root = workload.root;
   const Result<Call> call = call_of(program, job, counts_of(workload), given);
   if (!call.ok()) return call.error();
-  Job called = job;  // what the call gives nobody chooses
+  Job called = job;  // the call sets the parameters, so no rule applies
   if (!parameters.empty()) called.models.assign(job.models.size(), {});
   const Result<std::vector<Binding>> bound = bind_all(program, job, *call);
   if (!bound.ok()) return bound.error();
@@ -145,7 +144,8 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   return found;
 }
 
-// Of several nodes that share ports what passes the busiest one's counts; else what the busiest rank sends or receives.
+// If several nodes share ports, the data that passes the busiest one's port counts. Else the data that the busiest
+// rank sends or receives counts.
 int64_t least_time_as_it_is(const Workload& workload) {
   const Machine& machine = workload.machine;
   const Call call{counts_of(workload), {}, workload.root.value_or(0)};
@@ -181,7 +181,7 @@ class Search {
     double rough_time;
   };
 
-  // Nothing where the algorithm has not the numbers that are fixed.
+  // Empty if the algorithm does not have the fixed numbers.
   std::vector<Trial> trials(const Algorithm& algorithm) {
     const Program& program = programs_[&algorithm] =
         make_program(algorithm, all_choices(algorithm)[0]);
@@ -201,10 +201,10 @@ class Search {
     return result;
   }
 
-  // The best of each algorithm that serves the topology, in the order of the trials. Where not all are wanted, those that
-  // are likely to be the first are measured first: they tell how long the others may take.
+  // The best of each algorithm that serves the topology, in the order of the trials. If not all are wanted, the likely
+  // winners are measured first: their times limit those of the others.
   std::vector<Candidate> best(const std::vector<Trial>& trials) {
-    cli::Progress progress;  // many ranks are walked for minutes
+    cli::Progress progress;  // with many ranks the walks take minutes
     std::vector<size_t> order(trials.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -233,7 +233,7 @@ class Search {
   }
 
  private:
-  // Those to be tried; a batch is all at once, as long as it was not chosen.
+  // The values to try. A batch has all at once until it is chosen.
   std::set<int64_t> values_of(const Number& number) const {
     if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end()) return {fixed->second};
     if (number.kind == NumberKind::kRadix) return radices(topology_);
@@ -287,8 +287,7 @@ class Search {
     return traffic.rounds_between() + traffic.rounds_inside();
   }
 
-  // Doubles a number of what is under way at a time as long as that saves rounds and does not put too
-  // much under way that was not there anyway.
+  // Doubles a batch number as long as that saves rounds and does not add too much data in flight.
   void choose_last(Candidate& best, size_t number) const {
     best.numbers[number] = best.algorithm->numbers[number].least();
     best = *measured(*best.algorithm, best.numbers);
@@ -305,15 +304,15 @@ class Search {
   }
 
   const Workload& workload_;
-  const Topology& topology_;  // the first group's
+  const Topology& topology_;  // of the first group
   const Fixed& fixed_;
   const bool all_;
   std::map<const Algorithm*, Program> programs_;
-  int64_t longest_ = INT64_MAX;  // that the first of all may take
+  int64_t longest_ = INT64_MAX;  // the limit for the first of all
 };
 
-// By which those of a time are compared: the blocks or bytes that a rank sends and copies, then whether nothing of
-// it is proven.
+// Candidates with the same time are compared by these: the blocks or bytes that a rank sends and copies, then whether
+// they lack a proof.
 std::pair<int64_t, bool> drawbacks(const Candidate& candidate) {
   const Work& work = candidate.work;
   int64_t most = work.bytes_between + work.bytes_inside + work.bytes_copied;
@@ -331,7 +330,7 @@ Result<Estimate> estimate(const Program& program, const Job& job, const Workload
   if (!has_two_directions(workload))
     return estimate_as_it_is(program, job, workload, longest, parameters);
   const int64_t twice =
-      longest > INT64_MAX / 2 ? INT64_MAX : 2 * longest;  // the other may be short
+      longest > INT64_MAX / 2 ? INT64_MAX : 2 * longest;  // the other direction may be short
   Result<Estimate> found = estimate_as_it_is(program, job, workload, twice, parameters);
   if (!found.ok()) return found;
   Job turned_job = job;

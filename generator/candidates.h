@@ -1,5 +1,5 @@
-// The algorithms for a collective, each with the numbers that take the least time by a model: that of generator/cost.h
-// for an all-to-all of one group, that of generator/timing.h for all others.
+// The algorithms for a collective, each with the numbers that take the least time in a model. The model is that of
+// generator/cost.h for an all-to-all of one group, and that of generator/timing.h for all others.
 #ifndef QUADRILLE_GENERATOR_CANDIDATES_H_
 #define QUADRILLE_GENERATOR_CANDIDATES_H_
 
@@ -20,30 +20,31 @@ namespace quadrille {
 struct Workload {
   Collective collective = Collective::kAlltoall;
   std::vector<Topology> groups;  // one or two
-  int64_t bytes = 0;             // of a block, on the average
-  verifier::Counts counts =
-      {};  // in bytes; empty: each is `bytes`. An all-to-all and a barrier have none
+  int64_t bytes = 0;             // of a block, on average
+  // In bytes; empty: each is `bytes`. An all-to-all and a barrier have none.
+  verifier::Counts counts = {};
   Machine machine = {};
-  bool ordered = false;  // nothing that wants operators to commute
-  std::optional<int64_t> root =
-      {};  // in the first group; where there is none, `estimate` says which
+  bool ordered = false;  // excludes algorithms that need operators to commute
+  // In the first group; if not given, `estimate` says which rank it is.
+  std::optional<int64_t> root = {};
 };
 
 // The result of the model for a program.
 struct Estimate {
-  std::vector<Traffic> traffic = {};  // of an all-to-all of one group
-  Work work = {};                     // of all others
-  int64_t time = 0;                   // nanoseconds; INT64_MAX where it is more
+  std::vector<Traffic> traffic = {};  // for an all-to-all of one group
+  Work work = {};                     // for all others
+  int64_t time = 0;                   // nanoseconds, at most INT64_MAX
 };
 
-// Of a collective with a root, where none is given, this is rank 0; between groups that of either, and the time is their
-// mean. `parameters`: "B=4096", those of the call that the file's rule does not choose. Errors: the program does not serve the nodes or the counts; or a call takes more than `longest`, which is asked of all
-// but all-to-alls of one group.
+// Without a given root, the root is rank 0. Between groups it is rank 0 of either group, and the time is the mean of
+// the two. `parameters`: "B=4096", those of the call that the file's rule does not choose. Errors: the program does
+// not serve the nodes or the counts; or a call takes more than `longest`, which is not checked for all-to-alls of one
+// group.
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           int64_t longest = INT64_MAX,
                           const std::vector<std::string>& parameters = {});
 
-// A lower bound of the time of every schedule in nanoseconds: the bytes that must enter or leave the busiest node or
+// A lower bound in nanoseconds for the time of every schedule: the bytes that must enter or leave the busiest node or
 // rank.
 int64_t least_time(const Workload& workload);
 
@@ -54,22 +55,25 @@ LinearModel block_model(const Workload& workload);
 struct Candidate : Estimate {
   const Algorithm* algorithm = nullptr;
   std::vector<int64_t> numbers = {};  // in the order of algorithm->numbers
-  bool commutative = false;           // for operators that commute
+  bool commutative = false;           // for commutative operators
 };
 
 // "tuna, radix = 4".
 std::string candidate_text(const Candidate& candidate);
 
-// Numbers that are given, by name.
+// The given numbers, by name.
 using Fixed = std::map<std::string, int64_t>;
 
-// The best of each algorithm for the collective that serves these nodes, all counts, and has those numbers, in the order
-// of their times; of equals the one that the registry has first, with the least numbers. But before all goes,
-// of those within a sixty-fourth of the least time, as the model is no more exact, the one whose ranks
-// send and copy the fewest blocks or bytes, best a proven one. Only `name` where that is not empty; what is certainly not
-// the first is left out unless `all` are wanted. block_count is
-// chosen last: a power of two, the least with which there are no fewer rounds, but not so great that a rank
-// has more than kInFlightBytes under way where it would have less with another.
+// The best candidate of each algorithm for the collective that serves these nodes and all counts, with the fixed
+// numbers. They are in the order of their times. Of equals, the first is the algorithm that comes first in the
+// registry, with the least numbers.
+//
+// The model is exact to about a sixty-fourth. So of all candidates within that of the least time, the first is the one
+// whose ranks send and copy the fewest blocks or bytes, preferably a proven one. If `name` is not empty, only that
+// algorithm is tried. Unless `all` are wanted, candidates that cannot be first are left out.
+//
+// block_count is chosen last. It is the least power of two that needs no more rounds. But it is smaller if a rank
+// would have more than kInFlightBytes in flight, and less with another.
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
                                        const Fixed& fixed, bool all = false);
 inline constexpr int64_t kInFlightBytes = 1 << 16;

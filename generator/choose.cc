@@ -15,7 +15,7 @@ std::string groups_text(size_t groups) {
   return fmt::format("{} group{}", groups, groups == 1 ? "" : "s");
 }
 
-// One count for each rank; all alike if the collective has one count for all ranks.
+// One count for each rank; all are equal if the collective has one count for all ranks.
 Result<verifier::Counts> read_counts(const std::string& text, const Workload& workload) {
   Result<verifier::Counts> counts = verifier::read_counts(text);
   if (!counts.ok()) return counts;
@@ -41,7 +41,7 @@ Result<verifier::Counts> read_counts(const std::string& text, const Workload& wo
   return counts;
 }
 
-// --bytes is among the flags that calibrate prints, so it may be given where nothing depends on it.
+// calibrate prints --bytes among its flags, so it may be given even if it has no effect.
 Result<bool> read_lengths(const std::string& bytes, const std::string& counts, Workload& workload) {
   const std::string name = in_words(workload.collective);
   if (!bytes.empty()) {
@@ -181,7 +181,7 @@ std::string workload_text(const Workload& workload) {
 
 namespace {
 
-// Nothing where it was not counted.
+// Empty if the depth was not counted.
 std::optional<int64_t> depth_of(const verifier::Schedule& schedule, const Workload& workload,
                                 const std::vector<std::string>& parameters) {
   verifier::Counts counts = workload.counts;

@@ -25,21 +25,21 @@ void add_machine(cli::Command& command, MachineArguments& arguments);
 // The calls that --bytes or `counts` (the text of --counts) describe. Errors name the flag.
 Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,
                                Collective collective, std::vector<Topology> groups);
-// "with blocks of 512 bytes", of a call.
+// "with blocks of 512 bytes", for a call.
 std::string workload_text(const Workload& workload);
-// For commands that do not use the model: an error that names the first of its flags that was given, and says why.
+// For commands that do not use the model: an error that names the first model flag that was given, and the reason.
 // --alpha and --beta are refused only if `all`, since block sizes use them, too.
 Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
 
-// The unit in which such a time is easy to read.
+// A unit in which the time is easy to read.
 struct Unit {
   const char* name;
   double nanoseconds;
 };
 Unit unit_for(int64_t nanoseconds);
 
-// A table of times: this schedule in a call with these `parameters` ("B=4096"), then the best of each algorithm, fastest
-// first. Below it, the depth of this schedule.
+// A table of times: this schedule in a call with these `parameters` ("B=4096"), then the best of each algorithm,
+// fastest first. Below it, the depth of this schedule.
 Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
                             const std::vector<std::string>& parameters);
 

@@ -1,5 +1,5 @@
-// Reads the flags one after another. The first one that is wrong is refused with a sentence that says what to type
-// instead. Tested by tests/cli/generator_test.sh.
+// Reads the flags one after another. The first wrong one is refused with a sentence that says what to type instead.
+// Tested by tests/cli/generator_test.sh.
 #include "generator/command.h"
 
 #include <fmt/format.h>
@@ -22,10 +22,10 @@ using cli::bad_input;
 constexpr const char* kAuto = "auto";
 constexpr const char* kAny = "any";
 
-// How many groups the schedule is for.
+// The number of groups that the schedule is for.
 int groups_of(const GenerateArguments& arguments) { return arguments.remote_nodes.empty() ? 1 : 2; }
 
-// The nodes of the first group, which one of three flags gives.
+// The nodes of the first group. One of three flags gives them.
 Result<Topology> read_topology(const GenerateArguments& arguments) {
   if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
   if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
@@ -114,8 +114,8 @@ Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& pro
   return true;
 }
 
-// The parameters of the job. A flag gives the value of a number; --block-size gives the rule of a parameter that each call
-// chooses.
+// The parameters of the job. A flag gives the value of a number; --block-size gives the rule of a parameter that each
+// call chooses.
 Result<Job> make_job(const Algorithm& algorithm, const Program& program,
                      const std::vector<Topology>& groups, const GenerateArguments& arguments) {
   const Result<bool> known = refuse_foreign_flags(algorithm, program, arguments);
@@ -216,7 +216,7 @@ bool chooses(const GenerateArguments& arguments) {
                      [](const auto& number) { return number.second == kAuto; });
 }
 
-// The numbers that auto does not choose: those given, and those of a given algorithm that are not auto.
+// The numbers that auto does not choose: the given ones, and those of a given algorithm that are not auto.
 Result<Fixed> fixed_numbers(const GenerateArguments& arguments, const Workload& workload) {
   Fixed fixed;
   for (const Algorithm& algorithm : algorithms()) {
@@ -247,7 +247,7 @@ Result<bool> refuse_choices(const GenerateArguments& arguments) {
   return true;
 }
 
-// The calls that auto chooses for.
+// The calls for which auto chooses.
 Result<Workload> read_purpose(const GenerateArguments& arguments) {
   const auto collective = served_collective(arguments.collective);
   if (arguments.algorithm != kAuto || !collective ||
@@ -270,7 +270,7 @@ Result<Workload> read_purpose(const GenerateArguments& arguments) {
   return workload;
 }
 
-// Puts an algorithm and numbers in the place of auto, and the model by which the schedule chooses block sizes.
+// Replaces auto with an algorithm and numbers, and with the model by which the schedule chooses block sizes.
 Result<GenerateArguments> choose(GenerateArguments arguments) {
   const Result<Workload> workload = read_purpose(arguments);
   if (!workload.ok()) return workload.error();

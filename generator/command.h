@@ -1,4 +1,4 @@
-// The command `generate`: it chooses a program, nodes and numbers, and writes the schedule file.
+// The command `generate` chooses a program, nodes and numbers, and writes the schedule file.
 #ifndef QUADRILLE_GENERATOR_COMMAND_H_
 #define QUADRILLE_GENERATOR_COMMAND_H_
 
@@ -13,23 +13,23 @@
 
 namespace quadrille {
 
-// True where the program has a parameter that is chosen at the call, a block size.
+// True if the call chooses a parameter of the program, a block size.
 bool chooses_block_size(const Program& program);
 inline constexpr const char* kBlockSizeHelp =
     "min: the least count above 0; model: the optimum of the linear model; auto: the same with "
     "rounds counted exactly; or a size (default auto)";
 
-// As they were typed; empty where they were not.
+// The arguments as typed; empty if not given.
 struct GenerateArguments {
   std::string collective, algorithm, program, nodes, slurm, hostfile, remote_nodes, out;
-  Choices choices;                             // one for each option of any algorithm
-  std::map<std::string, std::string> numbers;  // one for each number of any algorithm
+  Choices choices;                             // one per option of any algorithm
+  std::map<std::string, std::string> numbers;  // one per number of any algorithm
   std::vector<std::string> parameters;         // "NAME=VALUE", for --program
   std::string block_size;
   MachineArguments machine;
-  std::string counts;    // of the call that auto chooses for
+  std::string counts;    // of the call that auto assumes
   bool ordered = false;  // for auto: the operator does not commute
-  std::string chosen;    // what auto has chosen, and why
+  std::string chosen;    // the choice of auto, and the reasons
 };
 
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
@@ -42,7 +42,7 @@ std::vector<Collective> served_collectives();
 std::string collective_names(const char* separator);
 std::string algorithm_names(Collective collective, int groups);
 
-// The nodes of each group that the flags give; --remote-nodes gives those of a second group. Empty if the schedule is to
+// The nodes of each group by the flags; --remote-nodes gives those of a second group. Empty if the schedule is to
 // serve any nodes.
 Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments);
 

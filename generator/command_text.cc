@@ -1,4 +1,4 @@
-// The command that makes a schedule again, read off the schedule.
+// The command that makes a schedule again, reconstructed from the schedule.
 #include <fmt/core.h>
 
 #include "generator/block_size.h"

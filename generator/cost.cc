@@ -15,11 +15,11 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kWalkedRanks = 32;  // of a node, at most: larger ones take too long
-constexpr int64_t kAlikeRanks = 4;    // of a node that is the only one
+constexpr int64_t kWalkedRanks = 32;  // the most of a node: more take too long
+constexpr int64_t kAlikeRanks = 4;    // the most ranks sampled on a single node
 
 struct Step {
-  int64_t key, over;  // what it waits for: all steps with keys up to this one
+  int64_t key, over;  // it waits for all steps with keys up to this one
   Load load;
 };
 
@@ -63,12 +63,12 @@ class Counter : public SinkOf<Counter> {
   struct Sent {
     int64_t key, blocks;
   };
-  const int64_t first_, end_;  // the ranks of this one's node
+  const int64_t first_, end_;  // the ranks of this rank's node
   MessageHead head_{};
   int64_t pieces_ = 0;
   bool temporary_ = false;
   std::deque<Sent> under_way_;
-  int64_t blocks_ = 0;  // of those
+  int64_t blocks_ = 0;  // the blocks sent to or received from those ranks
 };
 
 Counter walked(const Code& code, const Binding& binding, int64_t rank, int64_t first,
@@ -93,7 +93,7 @@ std::vector<Stage> stages_of(const std::vector<Step>& steps) {
   std::set<int64_t> ends;
   for (const Step& step : steps) ends.insert(step.over);
   std::vector<Stage> stages;
-  std::vector<int64_t> first_keys;  // of the stages
+  std::vector<int64_t> first_keys;  // the least key of each stage
   for (size_t i = 0; i < steps.size(); ++i) {
     const auto needed = std::upper_bound(first_keys.begin(), first_keys.end(), steps[i].over);
     const auto needs = static_cast<size_t>(needed - first_keys.begin());
@@ -149,7 +149,7 @@ class Clock {
       : machine_(machine), traffic_(traffic), bytes_(bytes) {}
 
   Wide end() {
-    std::vector<Wide> done = {0};  // when the first so many stages are
+    std::vector<Wide> done = {0};  // done[i]: when the first i stages are complete
     for (const Stage& stage : traffic_.stages)
       done.push_back(std::max(done.back(), done_at(stage, done[stage.needs])));
     return done.back();
@@ -174,7 +174,7 @@ class Clock {
   }
   bool shared() const { return machine_.port == PortScope::kNode; }
 
-  // When the messages of one kind of the stage have arrived.
+  // The time at which the stage's messages of one kind have arrived.
   Wide queued(Wide& free, const LinearModel& model, int64_t gap_ns, const Stage& stage,
               int64_t Load::*messages, int64_t Load::*blocks) const {
     const auto busy = [&](const Load& load) {
@@ -188,8 +188,8 @@ class Clock {
   const Machine& machine_;
   const Traffic& traffic_;
   const int64_t bytes_;
-  Wide begun_ = 0;              // the last stage
-  Wide port_ = 0, memory_ = 0;  // when they have sent what they were given
+  Wide begun_ = 0;              // the start of the last stage
+  Wide port_ = 0, memory_ = 0;  // when they have sent all messages so far
 };
 
 }  // namespace

@@ -18,8 +18,7 @@ struct EmittedSource {
 // The name of the files and of their symbol: "nodes-1,2,3" becomes nodes_1_2_3.
 std::string identifier_from(const std::string& name);
 
-// `identifier` names the array, quadrille_<identifier>. `command` is the command that made the files; it stands in
-// their first lines.
+// `identifier` names the array, quadrille_<identifier>. The files' first lines show `command`, which made them.
 EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier,
                      const std::string& command);
 

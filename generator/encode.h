@@ -12,10 +12,10 @@ namespace quadrille {
 
 using Bytes = std::vector<uint8_t>;
 
-// The code alone. It is equal for equal programs, whatever the job and the names.
+// The code only. Equal programs have equal code, whatever the job and the names.
 Bytes encode_code(const Program& program);
 
-// The names of a program, as section NAM holds them.
+// The names of a program, in the form of section NAM.
 Bytes encode_names(const Program& program);
 
 // A whole file.

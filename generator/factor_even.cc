@@ -1,7 +1,7 @@
 // Flat factor all-to-all for an even number of ranks (Sanders and Traeff 2002, end of section 2).
 //
-// Idea: the circle method. q = p - 1 ranks are on a circle, and rank q is at its centre. Round i < q pairs u with (i -
-// u) mod q. One rank would meet itself, i/2 or (i + q)/2; it meets the centre instead. All self-loops are in round q,
+// Idea: the circle method. q = p - 1 ranks are on a circle, and rank q is at its center. Round i < q pairs u with (i -
+// u) mod q. One rank would meet itself, i/2 or (i + q)/2; it meets the center instead. All self-loops are in round q,
 // which can be dropped.
 //
 // Cost: p - 1 exchanges for each rank, and all ranks are busy in each. Precondition: p is even.

@@ -1,5 +1,5 @@
-// The flags of `generate` and those that describe a machine, with their help. command.cc and choose.cc read what was typed.
-// Tested by tests/cli/generator_test.sh.
+// The flags of `generate` and those that describe a machine, with their help. command.cc and choose.cc interpret their
+// values. Tested by tests/cli/generator_test.sh.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

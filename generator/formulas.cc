@@ -21,7 +21,7 @@ bool mentions_parameters(const Expression& expression) {
 
 Expression ranks() { return leaf(Operator::kRanks); }
 
-// What keeps within its bounds by itself stays as it is.
+// A formula that stays within its bounds by itself is unchanged.
 Expression bounded(const Number& number, Expression wanted) {
   const Expression least = constant(number.least());
   const bool is_radix = number.kind == NumberKind::kRadix;
@@ -31,7 +31,7 @@ Expression bounded(const Number& number, Expression wanted) {
   return apply(Operator::kMaximum, {least, std::move(wanted)});
 }
 
-// What was wanted of a formula that bounded() has made.
+// The formula that bounded() was given, taken out of its result.
 Expression wanted_of(const Number& number, const Expression& formula) {
   if (formula.op != Operator::kMaximum || formula.operands[0] != constant(number.least()))
     return formula;
@@ -43,7 +43,7 @@ Expression wanted_of(const Number& number, const Expression& formula) {
 
 }  // namespace
 
-// Numbers of the file are never outside their bounds: what is required of them need not be said.
+// Numbers of the file are always within their bounds, so requirements on them are left out.
 Job job_for_any(const Algorithm& algorithm, const Program& program) {
   Job job;
   if (!std::all_of(program.requirements.begin(), program.requirements.end(), mentions_parameters))
@@ -80,7 +80,7 @@ Result<Expression> read_formula(const Number& number, const std::string& text,
   if (value && *value < number.least())
     return Error{fmt::format("{}: {} is less than {}, the least that there is", flag, *value,
                              number.least())};
-  // Between groups, bounds would be other ones in each: the program's `require` says them.
+  // Between groups, the bounds would differ; the program's `require` states them.
   if (value && program.groups == 2) return constant(*value);
   if (text == kSquareRoot && number.kind == NumberKind::kRadix) {
     Expression root = sqrt_formula(program);

@@ -1,4 +1,4 @@
-// The numbers of a schedule for any nodes, as formulas that keep to what their algorithm takes.
+// The numbers of a schedule for any nodes, as formulas whose values the algorithm always accepts.
 #ifndef QUADRILLE_GENERATOR_FORMULAS_H_
 #define QUADRILLE_GENERATOR_FORMULAS_H_
 
@@ -9,25 +9,24 @@
 
 namespace quadrille {
 
-// The number that gives this parameter of the algorithm's program.
+// The number that sets this parameter of the algorithm's program.
 const Number& number_of(const Algorithm& algorithm, const Parameter& parameter);
 
-// A number as it was typed: "8", "ranks div 2", "size[0]"; the initial one where nothing was. A radix
-// is never more than the number of ranks, and no number less than the least of its kind, whatever
-// the nodes are: 8 serves a job of 4 ranks as 4. `sqrt`, for a radix, is sqrt_formula. Errors name
-// the flag.
+// A number as typed: "8", "ranks div 2", "size[0]"; or the initial one if the text is empty. The formula is clamped
+// for all nodes. A radix is at most the number of ranks (8 becomes 4 on 4 ranks), and no number is below the least of
+// its kind. `sqrt`, for a radix, is sqrt_formula. Errors name the flag.
 Result<Expression> read_formula(const Number& number, const std::string& text,
                                 const Program& program);
 
-// The least power of two whose square is no less than the ranks whose distances have the digits: of
-// all, or, where the program knows nodes, of the largest. At most 256.
+// The least power of two whose square is at least the number of ranks whose distances have the digits, at most 256.
+// These are all ranks, or, if the program knows nodes, those of the largest node.
 Expression sqrt_formula(const Program& program);
 
-// The job of a schedule for any nodes, before its numbers: how many ranks are proven, and in words what
-// the program requires of their number.
+// The job of a schedule for any nodes, before its numbers. It has the number of ranks up to which the program is
+// proven, and the program's requirements on their number, in words.
 Job job_for_any(const Algorithm& algorithm, const Program& program);
 
-// " --radix 8": the flag that gives that formula; nothing where it is the initial number's.
+// " --radix 8": the flag that gives that formula; empty for the initial number's formula.
 std::string formula_flag(const Number& number, const Program& program, const Expression& formula);
 
 }  // namespace quadrille

@@ -1,6 +1,6 @@
-// A fragment is expanded where it is defined, with the fragments above it. So none can include itself, and an include only
-// has to put in what it gives. Tested by tests/generator/fragments_test.cc; a proof that is put together wrongly does not
-// hold, as the verifier reads nothing but the result.
+// A fragment is expanded where it is defined, with the fragments above it. So none can include itself, and an include
+// only has to insert its arguments. Tested by tests/generator/fragments_test.cc. A wrong expansion makes the proof
+// fail, as the verifier reads only the result.
 #include "generator/fragments.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ struct Fragment {
   Lines lines;
 };
 
-// "hits(rank, at(w, x))": a name, and what stands between the commas that are in no inner parentheses.
+// "hits(rank, at(w, x))": a name, and the texts between the commas that are not in inner parentheses.
 struct Heading {
   std::string name;
   std::vector<std::string> arguments;
@@ -136,7 +136,7 @@ class Expansion {
     return line.starts_with(std::string(kIndent, ' '));
   }
 
-  // The indented lines from line i on, which moves behind them.
+  // The indented lines from line i on. Moves i past them.
   static Lines body_of(const Lines& lines, size_t& i) {
     Lines body;
     for (; i < lines.size() && is_indented(lines[i]); ++i) body.push_back(lines[i].substr(kIndent));

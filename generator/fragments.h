@@ -1,17 +1,17 @@
 // Proofs that share text. A fragment is a named part of a proof, and `include` puts it in:
 //
 //   fragment hits(r, x)          at the beginning of a line; its lines are indented by two more
-//     use inside({r}, {x})       {r} stands for what the include gives for r
+//     use inside({r}, {x})       {r} stands for the include's argument r
 //     use met({r}, {x} + 1)
 //   match send 1
-//     include hits(rank, x)      its lines take the place of this one, indented as it is
+//     include hits(rank, x)      the fragment's lines replace this one, with its indentation
 //   used receive 1, receive 2    two statements with the same lines
-//   -- A comment                 stays behind
+//   -- A comment                 is left out
 //
-// Fragments may overlap: a hint that the statement has already is not put in again.
+// Fragments may overlap: a hint that the statement already has is not put in again.
 //
-// A fragment has to stand above what includes it. Those of generator/lemmas/ stand above every proof, file by file in the
-// order of names; no two fragments have one name. An argument is put in as text: the fragment has the parentheses.
+// A fragment must precede its includes. Fragments of generator/lemmas/ precede every proof, file by file in the
+// order of names. No two fragments have one name. An argument is put in as text, so the fragment supplies parentheses.
 #ifndef QUADRILLE_GENERATOR_FRAGMENTS_H_
 #define QUADRILLE_GENERATOR_FRAGMENTS_H_
 
@@ -26,8 +26,8 @@ struct TextFile {
   std::string name, text;
 };
 
-// The last file with its fragments and those of the files before it put in, as the verifier reads it. An error names file
-// and line.
+// The text of the last file for the verifier: its includes become the fragments, from it and the files before it. An
+// error names file and line.
 Result<std::string> put_in_fragments(const std::vector<TextFile>& files);
 
 }  // namespace quadrille

@@ -1,26 +1,25 @@
-// Hierarchical factor all-to-all on nodes of any sizes (Sanders and Traeff 2002, section 3, figure
-// 2), and its circle variant, which is ours.
+// Hierarchical factor all-to-all on nodes of any sizes (Sanders and Traeff 2002, section 3, figure 2), and its circle
+// variant, which is ours.
 //
-// Idea: nodes sorted by size; a phase goes from D ranks done to C, the size of the smallest node
-// that is not done, and pairs the n nodes f .. N-1 that are still active in n rounds, by a
-// 1-factorization with self-loops. When two nodes meet, each of the ranks D .. C-1 of the lesser
-// node exchanges with all ranks of the other, one pair a step, so that a node has one inter-node
-// exchange at a time. A node that is paired with itself sends from its ranks D .. C-1 to all its
-// ranks. Cost: longest * ranks steps, self-copies included, where longest is the largest node
-// (Theorem 1). In at most longest^2 of these the largest node sends inside while others exchange (end of
-// the proof). So if an exchange takes 2 and a send inside 1, the time is at most longest^2 above what the
-// largest node has to do, and above the lower bound of verifier/port_accounting.h. Precondition: none.
+// Idea: nodes are sorted by size. A phase starts with D ranks of every larger node done. It ends with C ranks done,
+// where C is the size of the smallest node that is not done. A phase pairs the n nodes f .. N-1 that are still active
+// in n rounds, by a 1-factorization with self-loops. When two nodes meet, each of the ranks D .. C-1 of the lesser
+// node exchanges with all ranks of the other. There is one pair per step, so a node has one inter-node exchange at a
+// time. A node that is paired with itself sends from its ranks D .. C-1 to all its ranks.
 //
-// hierarchical-circle uses the circle method where n is even: all self-loops fall in one round, so
-// that no node waits for another's intra-node work: n * n less time for N equal nodes of n ranks, N
-// even.
+// Cost: longest * ranks steps, self-copies included, where longest is the largest node (Theorem 1). In at most
+// longest^2 of these the largest node sends inside while others exchange (end of the proof). Let an exchange take 2
+// and a send inside 1. Then the time is at most longest^2 above the work of the largest node, and above the lower
+// bound of verifier/port_accounting.h. Precondition: none.
 //
-// Options. --intra exchange: section 4's "more intra-node work in rounds where a node is paired
-// with itself": intra-node messages travel both ways at once, which takes no longer than the
-// others' exchange, and as early as there is room, so that later phases have less or nothing to do.
-// --pacing token: empty messages inside a node hand on the right to use its port, so that the port
-// holds for every timing and not only where steps keep step; --self-loops drop: self-copies come
-// before the first step, and may take `longest` more time.
+// hierarchical-circle uses the circle method if n is even. All self-loops fall in one round, so no node waits for
+// another's intra-node work. For an even number of equal nodes of n ranks this saves n * n of time.
+//
+// Options. --intra exchange is section 4's "more intra-node work in rounds where a node is paired with itself".
+// Intra-node messages travel both ways at once, which takes no longer than the exchanges of other nodes. They also
+// travel as early as there is room, so later phases have less or nothing to do. --pacing token: empty messages inside
+// a node pass on the right to use its port. So the port holds for every timing, and not only in lock-step.
+// --self-loops drop: self-copies come before the first step, and may take `longest` more time.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -29,11 +28,11 @@
 namespace quadrille {
 namespace {
 
-// Who meets x in a round of n, and in which round x and y meet; x, y and the round are in 0 .. n.
+// The node that meets x in a round of n, and the round in which x and y meet. All are in 0 .. n.
 struct Factorization {
   const char* name;
-  const char* x;        // a let of x, where the partner names it often
-  const char* partner;  // of x = a - f in `round`
+  const char* x;        // a let of x, if the partner names it often
+  const char* partner;  // the partner of x = a - f in `round`
 };
 
 constexpr Factorization kFactor = {"hierarchical-factor", "", "wrap(round - (a - f), n)"};
@@ -49,8 +48,8 @@ bool chosen(const Choices& choices, const char* option, const char* value) {
   return choices.at(option) == value;
 }
 
-// The key of the data step number `number`, and what follows it. With tokens, each step number
-// leaves room for two token steps before it, and steps are strictly one after another.
+// The key of the data step number `number`, and the text after it. With tokens, each step number leaves room for two
+// token steps before it, and steps are strictly one after another.
 std::string data_step(const Choices& choices, const std::string& number) {
   return chosen(choices, "pacing", "token") ? fmt::format("step 3*({}) + 2", number)
                                             : fmt::format("step {} after -1", number);
@@ -67,7 +66,7 @@ std::string indented(size_t depth, const std::string& text) {
   return result;
 }
 
-// Ranks D .. C-1 of this, the lesser node, each exchange with all ranks of b.
+// Ranks D .. C-1 of this node, the lesser one, each exchange with all ranks of b.
 std::string lesser(const Choices& choices) {
   const bool token = chosen(choices, "pacing", "token");
   std::string exchange = fmt::format(R"(
@@ -107,7 +106,7 @@ if 1 < C
 )";
 }
 
-// This node is the greater: each of its ranks exchanges with ranks D .. C-1 of b.
+// This node is the greater one: each of its ranks exchanges with ranks D .. C-1 of b.
 std::string greater(const Choices& choices) {
   std::string text = fmt::format(R"(
 for u in D .. C
@@ -129,8 +128,8 @@ if 1 < mine
 )";
 }
 
-// The paper's intra-node round: u sends to v, for u in D .. C and all v, one way. Without
-// self-copies their steps close up, which gives figure 3's 15 steps for nodes of 1, 2 and 3 ranks.
+// The paper's intra-node round: u sends to v, for u in D .. C and all v, one way. Without self-copies no step is
+// empty, which gives figure 3's 15 steps for nodes of 1, 2 and 3 ranks.
 std::string self_one_way(const Choices& choices) {
   const bool drop = chosen(choices, "self-loops", "drop");
   std::string copy;
@@ -158,9 +157,8 @@ for u in D .. C
                      data_step(choices, drop ? "k + (l < u ? l : l - 1)" : "k + l"));
 }
 
-// Intra-node exchanges: pair number (delta - 1)*mine + u is u and u + delta (mod mine), delta = 1
-// .. mine div 2; where 2*delta = mine only u < delta. Self-copies come last. A round takes the next
-// longest*(C - D) of them.
+// Intra-node exchanges. Pair number (delta - 1)*mine + u is u and u + delta (mod mine), delta = 1 .. mine div 2; if
+// 2*delta = mine, only for u < delta. Self-copies come last. A round takes the next longest*(C - D) of them.
 std::string self_exchange(const Choices& choices) {
   const bool drop = chosen(choices, "self-loops", "drop");
   return fmt::format(R"(

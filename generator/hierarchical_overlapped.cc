@@ -1,28 +1,28 @@
-// An all-to-all of our own on nodes of any sizes, in which the exchanges inside nodes take place while the
-// network is busy. It builds on the two stages of Fan et al. 2024, section IV.
+// Our own all-to-all on nodes of any sizes, which overlaps the exchanges inside nodes with those between nodes. It
+// builds on the two stages of Fan et al. 2024, section IV.
 //
-// Idea: where a node first gathers what it has for another (tuna-coalesced), the network idles meanwhile;
-// where the blocks travel first and are then spread in their node, it idles afterwards. Here the blocks
-// for the next `early` nodes travel first and are spread last, and those for all the others are gathered
-// first and travel last: both exchanges inside the node are over before the network is.
+// Idea: if a node first gathers its blocks for another node (tuna-coalesced), the network idles meanwhile. If blocks
+// travel first and then spread in their node, the network idles afterwards. Here the blocks for the next `early` nodes
+// travel first and are spread last. The blocks for all other nodes are gathered first and travel last. Both exchanges
+// inside the node are over before the network is idle.
 //
-// Coverage: on a node of q ranks from `home` on, rank home + j serves every rank r, of this node or of
-// another, with (r - home) mod q = j, and is served by itself (tuna_nodes.cc). From s to d, d on the m-th
-// node after that of s: where 0 < m <= early, the block goes to the server of s on the node of d, and
-// from there to d; where early < m, to d's server on the node of s, and from there to d. Inside a node
-// it goes straight, with what its target gathers.
+// Coverage: on a node of q ranks from `home` on, rank home + j serves every rank r, of this node or of another, with
+// (r - home) mod q = j. A rank is the server of itself (tuna_nodes.cc). Let d be on the m-th node after that of s. If
+// 0 < m <= early, the block from s to d goes to the server of s on the node of d, and from there to d. If early < m,
+// it goes to d's server on the node of s, and from there to d. Inside a node it goes directly, with the data that its
+// target gathers.
 //
-// Steps: the exchange that gathers, which waits for nothing; then one a node, at any time different
-// nodes, of which the first `early` ones wait for nothing and the others for the exchange; then for each
-// of the early nodes an exchange that spreads, as soon as the blocks of that node are there. A message
-// between nodes carries the blocks of one rank for all ranks of a node, or of all ranks of a node for
-// one, so a rank sends each node no more than ceil(q/q') messages of q blocks, or one of q'.
+// Steps: the exchange that gathers waits for nothing. Then there is one step per node, and at any time nodes send to
+// different nodes. The first `early` of these wait for nothing, the others for the exchange. Then an exchange spreads
+// the blocks of each early node, as soon as they are there. A message between nodes carries the blocks of one rank for
+// all ranks of a node, or of all ranks of a node for one. So a rank sends each node at most ceil(q/q') messages of q
+// blocks, or one of q'.
 //
-// Cost: q - 1 messages inside the node, about p/q blocks each; as many with at most ceil(q'/q) blocks
-// for each of the early nodes; each block crosses the network once.
+// Cost: q - 1 messages inside the node, of about p/q blocks each; as many with at most ceil(q'/q) blocks for each of
+// the early nodes; each block crosses the network once.
 //
-// Temporary buffer: two parts, one slot for each rank that this one serves and each other of its node:
-// slot r - r mod q + j for rank r and the j-th of the node. So no slot is used twice.
+// Temporary buffer: two parts. Each has one slot for each rank that this one serves and each other rank of its node:
+// slot r - r mod q + j for rank r and the j-th rank of the node. So no slot is used twice.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 

@@ -1,4 +1,5 @@
-// The proof of the hierarchical algorithms, put together from what the chosen options bring: generator/lemmas/hierarchical.
+// The proof of the hierarchical algorithms, composed of the fragments for the chosen options:
+// generator/lemmas/hierarchical.
 #include "generator/hierarchical_proof.h"
 
 #include <fmt/core.h>
@@ -8,7 +9,7 @@
 namespace quadrille {
 namespace {
 
-// The numbers of the sites that carry blocks: tokens are sites too.
+// The numbers of the sites that carry blocks. Tokens are sites too.
 struct Sites {
   const char *lesser_send, *lesser_receive, *greater, *self;
 };

@@ -1,4 +1,4 @@
-// What is proven of the hierarchical programs (hierarchical.cc), for every choice of their options.
+// The proof of the hierarchical programs (hierarchical.cc), for every choice of their options.
 #ifndef QUADRILLE_GENERATOR_HIERARCHICAL_PROOF_H_
 #define QUADRILLE_GENERATOR_HIERARCHICAL_PROOF_H_
 

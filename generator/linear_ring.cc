@@ -1,16 +1,16 @@
 // Linear ring allgather(v) (Traeff et al. 2008, "linear ring"; Thakur, Rabenseifner and Gropp 2005, section 4.1).
 //
-// Idea: in round k, rank i sends block i - k to its right neighbour and receives block i - 1 - k from its left one. So
-// each rank forwards the block that it received in the round before.
+// Idea: in round k, rank i sends block i - k to its right neighbor and receives block i - 1 - k from its left one. So
+// each rank forwards the block that it received in the previous round.
 //
-// Cost: p - 1 rounds, each as long as its largest block. A large block passes through all ranks as a whole; blocked-
-// ring avoids that. Precondition: none.
+// Cost: p - 1 rounds, each as long as its largest block. A large block passes through all ranks as a whole;
+// blocked-ring avoids that. Precondition: none.
 #include "generator/algorithms.h"
 
 namespace quadrille {
 namespace {
 
-// A round sends what the one before it has received, so no two of them overlap.
+// A round sends the block that the previous one received, so no two of them overlap.
 std::string program(const Choices&) {
   return R"(
 algorithm linear-ring for allgather

@@ -1,6 +1,6 @@
 // bazel run //generator -- generate | list | show | emit | proofs
 //
-// Reads arguments, calls the rooms that do the work, and prints. Tested by tests/cli.
+// Reads arguments, calls the code that does the work, and prints. Tested by tests/cli.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ int list() {
   return 0;
 }
 
-// The job, which the program text does not say.
+// The job, which is not in the program text.
 std::string job_comment(const verifier::Schedule& schedule) {
   std::string text = schedule.any_nodes ? "-- any nodes\n" : "";
   if (schedule.job.most_ranks > 0)
@@ -67,7 +67,7 @@ struct ShowArguments {
   verifier::CallArguments call;
 };
 
-// What happens in the call. Without counts, every rank has a count of 1.
+// The picture of the call. Without counts, every rank has a count of 1.
 Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments& arguments) {
   const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return steps.error();
@@ -118,7 +118,7 @@ const char* flag_of_a_plan(const ShowArguments& arguments) {
   return arguments.in_place ? "--in-place" : nullptr;
 }
 
-// The first given flag that only matters to a call.
+// The first given flag that only calls use.
 const char* flag_of_a_call(const ShowArguments& arguments) {
   if (!arguments.steps.empty()) return "--steps";
   if (!arguments.call.counts.empty()) return "--counts";
@@ -187,7 +187,7 @@ std::string commands_of(const verifier::Schedule& schedule, const std::string& n
                      generate_command(schedule), name);
 }
 
-// Names of emitted files follow from the schedule's name. A file that somebody wrote by hand is not replaced.
+// Names of emitted files follow from the schedule's name. A hand-written file is never replaced.
 Result<bool> refuse_foreign(const std::string& path) {
   std::error_code error;
   const std::string where = cli::user_path(path);

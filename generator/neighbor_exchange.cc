@@ -1,10 +1,10 @@
-// Neighbour exchange allgather(v) for an even number of ranks (Chen et al. 2005).
+// Neighbor exchange allgather(v) for an even number of ranks (Chen et al. 2005).
 //
 // Idea: ranks r = 2q and 2q + 1 are pair q of N = p / 2 pairs. In round 0 the two ranks of a pair exchange their
-// blocks. In every later round, each rank exchanges the two blocks of some pair with one of its two neighbours: in
-// turn, its neighbour in the other pair and in its own pair. It sends the two blocks that it received in the round
-// before, and in round 1 those of its own pair. So in round t an even rank receives the blocks of pair q - (t + 1)/2
-// if t is odd, and q + t/2 if t is even. An odd rank receives those of the mirrored pair.
+// blocks. In every later round, each rank exchanges the two blocks of some pair with one of its two neighbors: in
+// turn, its neighbor in the other pair and in its own pair. It sends the two blocks that it received in the previous
+// round, and in round 1 those of its own pair. So in round t an even rank receives the blocks of pair q - (t + 1)/2 if
+// t is odd, and q + t/2 if t is even. An odd rank receives those of the mirrored pair.
 //
 // Cost: p / 2 rounds, half the starts of a ring, with the same bytes. Precondition: p is even.
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 namespace quadrille {
 namespace {
 
-// A message of the two blocks of a pair of ranks, where they are not both empty.
+// A message of the two blocks of a pair of ranks, unless both are empty.
 std::string pair_message(const std::string& message, const std::string& pair) {
   return fmt::format(R"(
     if 0 < m[2*{1}] + m[2*{1} + 1]
@@ -26,8 +26,8 @@ std::string pair_message(const std::string& message, const std::string& pair) {
                      message, pair);
 }
 
-// `side` is 1 at even ranks, whose own pair's other rank is above them, -1 at odd ones. What a rank
-// gives is what its peer, a rank of the other kind, gets.
+// `side` is 1 on even ranks, whose partner in the pair is above them, and -1 on odd ones. A rank sends the pair that
+// its peer, a rank of the other kind, receives.
 std::string program(const Choices&) {
   return R"(
 algorithm neighbor-exchange for allgather
@@ -55,7 +55,7 @@ for t in 1 .. N
          pair_message("send to", "gives");
 }
 
-// away: how many pairs a block goes, the shorter way in odd rounds, the other in even ones.
+// away: how many pairs a block travels, the shorter way in odd rounds, the other in even ones.
 std::string proof(const Choices&) {
   return R"(define pairs(p)
   as p div 2

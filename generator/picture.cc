@@ -35,7 +35,7 @@ HeadingLoops find_loops(const Program& program) {
   return loops;
 }
 
-// A row, and what only its receivers know.
+// A row, with the facts that only receivers know.
 struct GatheredRow : FigureRow {
   std::set<std::pair<int64_t, int64_t>> combining;  // source and target
 };
@@ -139,7 +139,7 @@ class Walk {
       while ((pause = code_.run<PauseAtOutside>(binding_, walker, registers.data(), gatherer)) ==
                  Pause::kStep ||
              pause == Pause::kOutside) {
-        if (pause == Pause::kOutside) {  // copies there stand in no row
+        if (pause == Pause::kOutside) {  // copies outside steps are in no row
           gatherer.enter(rank, std::nullopt);
           continue;
         }

@@ -13,35 +13,35 @@
 
 namespace quadrille {
 
-// How a message ends: its pieces are stored, or reduced, or it has none.
+// The end of a message: its pieces are stored or reduced, or it has none.
 enum class ArcKind : uint8_t { kMoves, kCombines, kToken };
 
-// What happens between two ranks in a step. Ranks are numbered through both groups.
+// A message or copy in a step. Ranks are numbered through both groups.
 struct Arc {
-  int64_t source, target;  // a copy where equal
+  int64_t source, target;  // equal for a copy
   bool both_ways = false;
   ArcKind kind = ArcKind::kMoves;
 };
 
 struct FigureRow {
   int64_t key;
-  std::string heading;  // "phase 0, round 1", where it changes
+  std::string heading;  // "phase 0, round 1", at the first row where it applies
   std::vector<Arc> arcs;
 };
 
 struct Figure {
   std::string title;
   std::vector<int64_t> node_sizes;  // of all groups
-  size_t first_nodes = 0;           // so many of them are of the first group
-  std::vector<FigureRow> rows;      // ascending keys
+  size_t first_nodes = 0;           // the number of nodes of the first group
+  std::vector<FigureRow> rows;      // in the order of keys
 
   int64_t first_ranks() const;  // of the first group
   std::string rank_name(int64_t rank) const;
   std::string node_name(size_t node) const;
 };
 
-// Steps low .. high of the schedule in that call. Errors: too large to draw, a call that does not
-// fit, an expression without a value.
+// Steps low .. high of the schedule in that call. Errors: the picture is too large, the call does not fit, or an
+// expression has no value.
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
                     std::optional<int64_t> low, std::optional<int64_t> high);
 

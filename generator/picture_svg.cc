@@ -28,7 +28,7 @@ std::vector<int> columns(const Figure& figure) {
 // The lane of each arc in its row, from the top: the first lane in which it crosses nothing.
 std::vector<int> lanes(const std::vector<Arc>& arcs) {
   std::vector<int> result;
-  std::vector<int64_t> free_from;  // by lane
+  std::vector<int64_t> free_from;  // by lane: the first free column
   for (const Arc& arc : arcs) {
     const auto [left, right] = std::minmax(arc.source, arc.target);
     const auto lane = std::find_if(free_from.begin(), free_from.end(),

@@ -1,7 +1,7 @@
 // Algorithms without options, whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
-// (COLLECTIVE-between-groups where they are for two). Each text opens with the idea; the line "-- Source: " names the source
-// and the line "-- Cost: " the cost. A program without a proof is not proven for all sizes.
-// Proofs share fragments (generator/fragments.h).
+// (COLLECTIVE-between-groups for two groups). Each text opens with the idea; the line "-- Source: " names the source
+// and the line "-- Cost: " the cost. A program without a proof is not proven for all sizes. Proofs share fragments
+// (generator/fragments.h).
 #include "generator/programs.h"
 
 #include <array>
@@ -109,7 +109,7 @@ const std::string& text_of(const TextFiles& files, std::string_view file) {
   return found->second;
 }
 
-// The rest of the line of the text that begins with `mark`; tests/docs/algorithms_test.py compares it with the documents.
+// The rest of the text's line that begins with `mark`. tests/docs/algorithms_test.py compares it with the documents.
 std::string line_of(const std::string& text, std::string_view mark) {
   const size_t begin = text.find(mark);
   check(begin != std::string::npos, "a program names no source, or no cost");

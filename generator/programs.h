@@ -11,7 +11,7 @@
 
 namespace quadrille {
 
-// Texts by the names of their files, without the ending: what the build makes of the files (embed_programs.sh).
+// Texts by the names of their files, without the extension. The build embeds the files (embed_programs.sh).
 using TextFiles = std::map<std::string, std::string, std::less<>>;
 const TextFiles& program_texts();
 const TextFiles& proof_texts();
@@ -19,10 +19,11 @@ const TextFiles& lemma_texts();
 
 std::vector<Algorithm> written_algorithms();
 
-// The text of a proof with the fragments that it includes, of generator/lemmas and its own; they must be there.
+// The text of a proof with all its includes replaced by fragments, from generator/lemmas and the proof itself. All
+// must exist.
 std::string put_in_lemmas(const std::string& file, const std::string& text);
 
-// The proof in generator/programs/FILE.proof, with its fragments: the same for all choices.
+// The proof in generator/programs/FILE.proof, with its fragments; the same for all choices.
 std::function<std::string(const Choices&)> written_proof(const std::string& file);
 
 }  // namespace quadrille

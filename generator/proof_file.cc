@@ -1,4 +1,4 @@
-// //emitted:drift_test notices when a proof changes: emitted/proofs.txt holds the hash of each.
+// //emitted:drift_test fails when a proof changes: emitted/proofs.txt has the hash of each.
 #include "generator/proof_file.h"
 
 #include <fmt/core.h>

@@ -1,16 +1,17 @@
-// Recursive doubling allgather(v) for any number of ranks (Thakur, Rabenseifner and Gropp 2005,
-// section 4.1; the fold of ranks beyond a power of two is theirs for reductions, section 4.4).
+// Recursive doubling allgather(v) for any number of ranks (Thakur, Rabenseifner and Gropp 2005, section 4.1; the fold
+// of ranks beyond a power of two is theirs for reductions, section 4.4).
 //
-// Idea: let q be the greatest power of two that is at most p. Each of the p - q extra ranks q + i
-// gives its block to rank i. Among the first q ranks, groups of w = 1, 2, 4, .. ranks meet in pairs:
-// each rank exchanges all that its group has with the rank at its own place in the other group, w
-// away. In the end rank i gives rank q + i all blocks but its own. Group and peer come from rank
-// div w, not from bits: the peer is w above where the group's number is even, w below where it is
-// odd. Cost: log2 q exchanges, two more messages for the extra ranks; the last one is as long as
-// all blocks. Precondition: none.
+// Idea: let q be the greatest power of two that is at most p. Each of the p - q extra ranks q + i gives its block to
+// rank i. Among the first q ranks, groups of w = 1, 2, 4, .. ranks meet in pairs: each rank exchanges all blocks of
+// its group with the rank at its own place in the other group, w away. In the end rank i gives rank q + i all blocks
+// except its own. Group and peer come from rank div w, not from bits. The peer is w above if the group's number is
+// even, and w below if it is odd.
 //
-// A group's blocks are two runs: those of its own ranks, and those of the extra ranks that its
-// ranks serve. A message of which all blocks are empty is not sent.
+// Cost: log2 q exchanges, and two more messages for the extra ranks; the last one is as long as all blocks.
+// Precondition: none.
+//
+// A group's blocks are two runs: those of its own ranks, and those of the extra ranks that its ranks serve. A message
+// of empty blocks only is not sent.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -19,7 +20,7 @@
 namespace quadrille {
 namespace {
 
-// Where the extra ranks begin that serve ranks from `first` on; first may lie beyond them.
+// The first of the extra ranks that serve ranks from `first` on; first may lie beyond them.
 std::string extra(const std::string& first) { return fmt::format("q + min({}, extras)", first); }
 
 // The bytes of the group that begins at `first`.
@@ -28,7 +29,7 @@ std::string bytes(const std::string& first) {
                      extra(first + " + w"), extra(first));
 }
 
-// The pieces of a message of all that the group has.
+// The pieces of a message of all blocks of the group.
 std::string blocks(const std::string& first) {
   return fmt::format(R"(
           for i in {0} .. {0} + w
@@ -41,7 +42,7 @@ std::string blocks(const std::string& first) {
                      first, extra(first), extra(first + " + w"));
 }
 
-// What an extra rank does; its last receive may be posted at once.
+// The program of an extra rank. Its last receive may be posted at once.
 constexpr const char* kExtraRank = R"(
 if q <= rank
   step 0 after -1

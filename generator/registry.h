@@ -21,17 +21,17 @@ struct Option {
   std::string help;
 };
 
-// kRadix: from 2 to the number of ranks, or the initial one; kBatch: how much is under way at a time,
-// from 1; kNodes: how many of the nodes, from 0.
+// kRadix: from 2 to the number of ranks, or the initial one; kBatch: how much is in flight at a time, from 1; kNodes:
+// a number of nodes, from 0.
 enum class NumberKind : uint8_t { kRadix, kBatch, kNodes };
 
-// A parameter of the program that stands in the file, as a flag of `generate`.
-// How an option, or a number, of that name is typed: "--block-count".
+// The flag for an option or number of that name: "--block-count".
 std::string flag_of(std::string name);
 
+// A parameter of the program whose value is in the file, as a flag of `generate`.
 struct Number {
-  std::string name;  // the parameter's
-  int64_t initial;   // where the flag is not given
+  std::string name;  // the parameter's name
+  int64_t initial;   // if the flag is not given
   NumberKind kind;
   std::string help;
   int64_t least() const { return kind == NumberKind::kRadix ? 2 : kind == NumberKind::kBatch; }
@@ -44,14 +44,14 @@ struct Algorithm {
   std::string name;
   Collective collective;
   std::string summary;
-  // Paper and section, by the names of docs/references.md; "ours: " and what it builds on where no paper has it.
+  // Paper and section, by the names of docs/references.md. Without a paper: "ours: " and the work that it builds on.
   std::string source;
   // Rounds, messages and bytes, for p ranks (of each group); docs/algorithms.md has the same words.
   std::string cost;
   std::string precondition;  // for people; the program's own `require` decides
   std::vector<Option> options;
-  // The program in its text form (schedule/text.h), and what is claimed and proven of it
-  // (verifier/prove/proof.h); nullptr where no proof is known.
+  // The program in its text form (schedule/text.h), and its claims and proof (verifier/prove/proof.h), or nullptr
+  // without a known proof.
   std::function<std::string(const Choices& choices)> program;
   std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};
@@ -68,7 +68,7 @@ std::vector<Choices> all_choices(const Algorithm& algorithm);
 // "hierarchical-factor+token": the name with the values that are not defaults.
 std::string full_name(const Algorithm& algorithm, const Choices& choices);
 
-// The program itself. Aborts if the text does not parse: that is a bug of this project.
+// The program itself. Aborts if the text does not parse, since that is a bug.
 Program make_program(const Algorithm& algorithm, const Choices& choices);
 
 }  // namespace quadrille

@@ -3,8 +3,8 @@
 //
 // Idea: in round i, rank u sends to u + i and receives from u - i. In lock-step, no two ranks send to one rank at a
 // time. Three baselines differ in how many rounds are in flight. spread-out has all of them. scattered has batches of
-// block_count rounds, and each batch starts when the one before is complete. pairwise has one. In factor and xor, both
-// messages of a rank in a round are with one partner; here they are with two.
+// block_count rounds, and each batch starts when the previous one is complete. pairwise has one. In factor and xor,
+// both messages of a rank in a round are with one partner; here they are with two.
 //
 // Cost: p - 1 messages for each rank. Precondition: none.
 #include "generator/algorithms.h"

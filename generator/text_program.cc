@@ -1,5 +1,5 @@
-// The text and the flags are read and checked against each other: every parameter gets one value,
-// and no flag is left without a meaning. Tested by tests/cli/program_test.sh.
+// Reads the text and the flags, and checks them against each other: every parameter gets one value, and every flag has
+// a use. Tested by tests/cli/program_test.sh.
 #include "generator/text_program.h"
 
 #include <fmt/core.h>
@@ -51,7 +51,7 @@ Result<std::vector<Topology>> groups_of(const GenerateArguments& arguments,
                         arguments.program)};
 }
 
-// What the --parameter flags say, by name.
+// The values of the --parameter flags, by name.
 Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& arguments,
                                                        const Program& program) {
   std::map<std::string, int64_t> values;
@@ -120,7 +120,7 @@ bool known_at_the_call(const Expression& expression, const Program& program) {
       [&](const Expression& operand) { return known_at_the_call(operand, program); });
 }
 
-// The program without what needs a call to be evaluated.
+// The program without the parts that only a call can evaluate.
 Program before_the_call(Program program) {
   if (!uses_counts(program) && !chooses_block_size(program)) return program;
   std::vector<Expression> known;

@@ -1,4 +1,4 @@
-// `generate --program FILE`: a program that somebody wrote as text (docs/language.md).
+// `generate --program FILE`: a user's program as text (docs/language.md).
 #ifndef QUADRILLE_GENERATOR_TEXT_PROGRAM_H_
 #define QUADRILLE_GENERATOR_TEXT_PROGRAM_H_
 
@@ -12,12 +12,11 @@ struct TextSchedule {
   Job job;
 };
 
-// The program of --program, and the job that the other flags give. Errors name the flag, or the
-// file, the line and the column. What the program requires of ranks and of its parameters holds;
-// what it requires of a call is asked at the call.
+// The program of --program, and the job by the other flags. Errors name the flag, or the file, the line and the
+// column. The program's requirements on ranks and parameters hold; those on a call are checked at the call.
 Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments);
 
-// " --parameter radix=4 --block-size min": the flags that give the parameters once more.
+// " --parameter radix=4 --block-size min": the flags that give the same parameters again.
 std::string parameter_flags(const verifier::Schedule& schedule);
 
 }  // namespace quadrille

@@ -16,8 +16,8 @@ namespace {
 
 using Time = __int128;  // picoseconds
 constexpr Time kNanosecond = 1000;
-// The least number of steps of a rank whose ends are kept, if a step waits for others than the one before. A step
-// whose end was dropped counts as complete.
+// The least number of a rank's last steps whose ends are kept, if a step waits for others than the previous one. A
+// step whose end was dropped counts as complete.
 constexpr size_t kRemembered = 256;
 
 struct Done {
@@ -31,14 +31,14 @@ struct Port {
 
 struct Process {
   int64_t group = 0, rank = 0;
-  size_t node = 0;  // of all groups
+  size_t node = 0;  // numbered through all groups
   Walker walker = {};
   int64_t* registers = nullptr;
   Pause pause = Pause::kEnd;
-  Time begun = 0;              // the last step
-  Time left = 0, arrived = 0;  // its messages
-  Time taking = 0;             // what it does with what has arrived
-  Time done = 0;               // all steps so far
+  Time begun = 0;              // start of the last step
+  Time left = 0, arrived = 0;  // times of its messages
+  Time taking = 0;             // time for copies and reductions of the arrived data
+  Time done = 0;               // end of all steps so far
   std::vector<Done> steps = {};
   Port port = {};
   Work sent = {}, received = {};
@@ -128,7 +128,7 @@ class Execution {
     return timing;
   }
 
-  // What one rank sends.
+  // The messages that one rank sends.
   Result<Work> sent_by(int64_t group, int64_t rank) {
     Process& process = processes_[first_of_group_[group] + rank];
     process.registers = registers_.data();
@@ -155,7 +155,7 @@ class Execution {
     bytes_ += length(piece);
   }
   void message_end() {
-    if (pieces_ > 0 && bytes_ == 0) return;  // empty pieces vanish
+    if (pieces_ > 0 && bytes_ == 0) return;  // empty messages are not sent
     const bool receives = head_.direction == Direction::kReceive;
     const Time work = pieces_ > 1 || head_.combine ? copies(pieces_, bytes_) : 0;
     if (receives)
@@ -182,7 +182,7 @@ class Execution {
       wrong_ = fmt::format("rank {} meets {}", process.rank, describe(process.walker.why));
   }
 
-  // After a statement outside steps, which waits for everything before it.
+  // Waits for all earlier steps, after a statement outside steps.
   void until_step(Process& process) {
     while (process.pause == Pause::kOutside) {
       process.begun = std::max(process.begun, process.done);
@@ -262,13 +262,14 @@ class Execution {
     }
   }
 
-  // of so many pieces
+  // The time to copy that many pieces.
   Time copies(int64_t pieces, int64_t bytes) {
     now_->sent.bytes_copied += bytes;
     return pieces * kNanosecond * machine_.copy.alpha_ns + Time{bytes} * machine_.copy.beta_ps;
   }
 
-  // Of a temporary block that a copy fills, where all ranks of the group copy as much to it: one number for all of them.
+  // Records the length of a temporary block that a copy fills. If all ranks of the group copy the same length to it,
+  // one number serves all.
   void remember_length(int64_t block, int64_t bytes) {
     if (call_.counts.empty()) return;
     const auto [known, is_new] = temporaries_[now_->group].emplace(block, bytes);
@@ -277,7 +278,7 @@ class Execution {
 
   int64_t length(const PieceValue& piece) {
     if (piece.ranged) return piece.high - piece.low;
-    // Most of all pieces: what an allgather has gathered.
+    // The most frequent pieces: blocks that an allgather has gathered.
     if (gathered_ && piece.buffer == Buffer::kReceive && 0 <= piece.block &&
         piece.block < static_cast<int64_t>(gathered_->size()))
       return (*gathered_)[piece.block];
@@ -311,17 +312,16 @@ class Execution {
   const bool awaits_sends_;
   const std::vector<int64_t>* const gathered_;
   static constexpr int64_t kDiffer = -1;
-  std::vector<int64_t> averages_;  // of the lengths of each group
-  std::vector<std::unordered_map<int64_t, int64_t>>
-      temporaries_;  // lengths by block, of each group
+  std::vector<int64_t> averages_;                                  // lengths, per group
+  std::vector<std::unordered_map<int64_t, int64_t>> temporaries_;  // lengths by block, per group
   std::vector<Process> processes_;
   std::vector<int64_t> registers_;
   std::vector<size_t> first_of_group_;
   std::vector<Port> ports_;                           // of nodes
-  std::vector<Time> memories_;                        // likewise: when they are free again
+  std::vector<Time> memories_;                        // also per node: when they are free again
   std::map<int64_t, std::vector<Process*>> waiting_;  // by the key of their next step
   Time end_ = 0;
-  std::string wrong_;  // with the program
+  std::string wrong_;  // an error of the program
 
   Process* now_ = nullptr;
   int64_t key_ = 0;
@@ -329,7 +329,7 @@ class Execution {
   int64_t pieces_ = 0, bytes_ = 0;
 };
 
-// An estimate: the messages of such a rank, one after the other. Serves comparisons only.
+// An estimate for such a rank: the times of its messages, added up. Only for comparisons.
 double rough_time(const Machine& machine, const Topology& nodes, const Work& work) {
   const auto time = [](int64_t number, int64_t each) {
     return static_cast<double>(number) * static_cast<double>(each);

@@ -1,20 +1,18 @@
 // TuNA, all-to-all of tunable radix (Fan et al. 2024, section III, Algorithm 1).
 //
-// Idea: a block for the rank i below has i to go. Written with the radix, i is a sum of hops
-// z*radix^x, one for each digit x of i that is not 0. In round (x, z) every rank sends to the rank
-// z*radix^x below it all blocks it has whose digit x is z. The first hop of a block (digits below x
-// are 0: i = f) is from the send buffer; after its last (no digits above x: q = 0) it has arrived;
-// between hops it lies in the temporary buffer. The rounds of a digit touch different blocks, so
-// all of them may be in flight together. A step has its distance for a key.
+// Idea: a block for the rank i below has the distance i. Written with the radix, i is a sum of hops z*radix^x, one for
+// each digit x of i that is not 0. In round (x, z) every rank sends all its blocks whose digit x is z to the rank
+// z*radix^x below it. A block's first hop (digits below x are 0: i = f) is from the send buffer. After its last hop
+// (no digits above x: q = 0) it has arrived. Between hops it lies in the temporary buffer. The rounds of a digit touch
+// different blocks, so all of them may be in flight together. A step has its distance for a key.
 //
-// Cost: as many messages a rank as there are distances of one hop, K, and every block travels as
-// often as its distance has digits other than 0. Radix 2 sends the fewest messages, radix p every
-// block straight. Precondition: 2 <= radix, and radix <= p where p > 2.
+// Cost: a rank sends K messages, one for each distance of one hop. Every block travels as often as its distance has
+// digits other than 0. Radix 2 sends the fewest messages; radix p sends every block directly. Precondition: 2 <=
+// radix, and radix <= p if p > 2.
 //
-// Temporary buffer: every i has a slot of its own, but for those of one hop, which need none: the
-// number of such before it. The table of the distances of one hop, ascending, tells how many
-// of 1 .. i there are: locate(hop, i) + 1. Together p - (K + 1) slots. (The paper has a closed form
-// with ceil(log_radix i), which is right for radix 2 only.)
+// Temporary buffer: every distance i of several hops has a slot: the number of such distances below i. Distances of
+// one hop need none. The ascending table of these tells how many of 1 .. i there are: locate(hop, i) + 1. There are
+// p - (K + 1) slots. (The paper has a closed form with ceil(log_radix i), which is right only for radix 2.)
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 

@@ -1,36 +1,35 @@
-// TuNA on nodes of any sizes, coalesced and staggered (Fan et al. 2024, section IV, Algorithms 3 and 2; the
-// paper's nodes have one size).
+// TuNA on nodes of any sizes, coalesced and staggered (Fan et al. 2024, section IV, Algorithms 3 and 2; the paper's
+// nodes have one size).
 //
-// Idea: the ranks of a node first exchange among themselves, with TuNA (tuna.cc), until each has what
-// all of them have for the ranks that it serves; then it sends to those.
+// Idea: the ranks of a node first exchange among themselves, with TuNA (tuna.cc). Then each has the blocks of all of
+// them for the ranks that it serves, and sends them there.
 //
-// Coverage: on a node of q ranks from `home` on, rank home + j serves every d with (d - home) mod q =
-// j. So each node has one server for each rank; a rank of the node is served by itself. A block from
-// s to d goes from s to d's server on the node of s, in the first stage, and, where that is another
-// rank than d, which is when d is on another node, from there to d in the second. No rank of a node
-// serves more than one rank more than another; where all nodes have q ranks, rank j of each node
-// serves rank j of all. A rank of a small node serves several of a large one; a rank of a large node
-// serves none of some small ones.
+// Coverage: on a node of q ranks from `home` on, rank home + j serves every d with (d - home) mod q = j. So each node
+// has one server for each rank; a rank of the node is its own server. In the first stage, a block from s to d goes
+// from s to d's server on the node of s. In the second stage, if d is on another node, it goes from there to d. No
+// rank of a node serves more than one rank more than another. If all nodes have q ranks, rank j of each node serves
+// rank j of all. A rank of a small node serves several of a large one; a rank of a large node serves none of some
+// small ones.
 //
-// First stage. A block whose server is i below its source, round the node, hops z*radix^x where z is
-// digit x of i. All that its source has for that server goes with it: the d with d mod q = `low`, one
-// in each window of q ranks. No key is shared by two nodes' messages, so that rounds need not be the
-// same on nodes of different sizes; a node with fewer ranks than the radix sends straight. The rounds
-// of a digit touch different i, and may all be in flight together.
+// First stage. A block whose server is i below its source, round the node, hops z*radix^x for each digit z of i, at
+// place x. All blocks of its source for that server travel with it: those for d with d mod q = `low`, one in each
+// window of q ranks. No key is shared by two nodes' messages, so nodes of different sizes may have different rounds. A
+// node with fewer ranks than the radix sends directly. The rounds of a digit touch different i, and may all be in
+// flight together.
 //
-// Second stage. In round m a node sends to the m-th node after it and receives from the m-th before
-// it, so at any time different nodes are sent to. Coalesced: each server sends one message with the
-// blocks of all its node's ranks, so a rank receives one message a node. Staggered: one message a
-// block. Rounds are in batches of block_count nodes, staggered ones in batches of block_count
-// messages. Receivers know the lengths, as all is for themselves.
+// Second stage. In round m a node sends to the m-th node after it and receives from the m-th before it, so at any time
+// all nodes send to different ones. Coalesced: each server sends one message with the blocks of all its node's ranks,
+// so a rank receives one message per node. Staggered: one message per block. Rounds are in batches of block_count
+// nodes, staggered ones in batches of block_count messages. Receivers know the lengths, as all blocks are for
+// themselves.
 //
-// Cost, on a node of q ranks: what tuna costs on q ranks, each message with at most ceil(p/q) times
-// the blocks; then at most ceil(p/q) messages to send and one from each other node, of q blocks each,
-// staggered q times as many of one. Precondition: 2 <= radix, and radix <= p where p > 2.
+// Cost, on a node of q ranks: first that of tuna on q ranks, with at most ceil(p/q) times the blocks in each message.
+// Then at most ceil(p/q) messages to send and one from each other node, of q blocks each; staggered, q times as many
+// of one block. Precondition: 2 <= radix, and radix <= p if p > 2.
 //
-// Temporary buffer: slot t*q + i, for the block in window t that comes from i above; after the first
-// stage it stays there, staged for the second. So no slot is needed twice, and there are q*ceil(p/q):
-// p where all nodes have q ranks, never more than p - 1 + the largest node.
+// Temporary buffer: slot t*q + i, for the block in window t that comes from i above. After the first stage it stays
+// there, staged for the second. So no slot is used twice. There are q*ceil(p/q) slots: p if all nodes have q ranks,
+// and at most p - 1 + the largest node.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -103,7 +102,7 @@ std::string coalesced(const Choices&) {
 )";
 }
 
-// In its step number s, a round has the blocks of every node's rank s; no step is empty.
+// In its step number s, a round has the blocks of every node's rank s. No step is empty.
 std::string staggered(const Choices&) {
   return std::string("algorithm tuna-staggered for alltoall") + kFirstStage + R"(
   let first = base[b] + (rank - base[b]) mod mine

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deb.sh TREE [FOLDER]: makes Debian packages of the tree, in that folder or this one. TREE is an archive, or the target that
-# makes it. There are packages for the commands, for the libraries of each MPI, and for building programs.
+# deb.sh TREE [FOLDER]: makes Debian packages of the tree, in that folder or the current one. TREE is an archive, or the
+# target that makes it. There are packages for the commands, for the libraries of each MPI, and for building programs.
 set -euo pipefail
 tree=$1
 out=$(readlink -f "${2:-.}")

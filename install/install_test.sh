@@ -14,7 +14,7 @@ problem() {
 
 said() { grep -qF -- "$1" said || problem "no '$1'"; }
 
-# ---- Where it goes
+# ---- The place of installation
 DESTDIR=$PWD/root "$install" "$tree" --prefix /usr >said 2>&1 || problem "a staged install"
 [ -x root/usr/bin/quadrille ] || problem "DESTDIR"
 mkdir prefix && chmod 2750 prefix
@@ -79,7 +79,7 @@ quadrille --version >said && said "quadrille $version"
 quadrille generate allgather --algorithm blocked-ring --nodes any --out mine.qs >said 2>&1 && said 'mine.qs: blocked-ring'
 quadrille check mine.qs >said 2>&1 && said 'mine.qs: proven'
 quadrille prove factor >said 2>&1 && said 'everything proven'
-# A refutation prints a command that works as it stands.
+# A refutation prints a command that works as printed.
 printf 'algorithm mine for allgather\ncopy send[0] to recv[rank]\n' >mine.txt
 quadrille generate allgather --program mine.txt --nodes 2 --out wrong.qs >said 2>&1
 quadrille check wrong.qs >said 2>&1
@@ -105,7 +105,7 @@ wrong "QUADRILLE_MPI is 'lam'" env QUADRILLE_MPI=lam quadrille run mine.qs
 for page in quadrille quadrille-{calibrate,check,emit,generate,list,prove,replay,run,show,tune}; do
   grep -qi usage "$prefix/share/man/man1/$page.1" || problem "the page of $page"
 done
-# apropos finds a page by its NAME, one line "name - what it is"; lexgrog, where it is installed, reads them as apropos does.
+# apropos finds a page by its NAME, one line "name - what it is". lexgrog, if installed, reads it the same way.
 named() { # PAGE
   awk '/^\.SH/ { name = $0 == ".SH NAME"; next } name { print }' "$1" >said
   [ "$(wc -l <said)" -eq 1 ] && grep -qE "^$(basename "$1" .1) \\\\- [a-z].+" said &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tree.sh OUT.tar 'PLACE=FILE...'...: packs the files at their places, and what is made from them: the schedules for any nodes and
-# the manual pages. Several files for one place are archives, which become one.
+# tree.sh OUT.tar 'PLACE=FILE...'...: packs the files at their places, and the files made from them: the schedules for
+# any nodes and the manual pages. Several files for one place are archives, which become one.
 set -euo pipefail
 out=$(readlink -f "$1")
 shift

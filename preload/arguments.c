@@ -32,7 +32,7 @@ static int is_between_groups(const struct preload_call* call) {
   return call->of->shape.groups == 2;
 }
 
-/* How many ranks this rank exchanges blocks with: all of its own group, or of the other group. */
+/* The number of ranks that this rank exchanges blocks with: all of its own group, or of the other group. */
 static int peers(const struct preload_call* call) {
   const struct preload_shape* shape = &call->of->shape;
   return is_between_groups(call) ? shape->remote_ranks : shape->ranks;
@@ -90,8 +90,8 @@ struct preload_side preload_operands(const struct preload_call* call) {
 
 /* ---- The bytes that rules compare */
 
-/* The mean block of an all-to-all whose lengths no rank knows all of. The ranks agree on it in calls that become ever rarer;
- * other calls use the last result. A reduction in the background would have to end before the communicator is freed, and MPI
+/* The mean block of an all-to-all if no rank knows all lengths. The ranks agree on it in ever fewer calls; other
+ * calls use the last result. A background reduction would have to end before the communicator is freed, and MPI
  * libraries announce that too late. */
 static int64_t agreed_mean(const struct preload_call* call) {
   enum { RAREST = 64 };
@@ -107,7 +107,8 @@ static int64_t agreed_mean(const struct preload_call* call) {
   return average->bytes = bytes / (ranks * ranks);
 }
 
-/* A block of the side that holds all blocks at the root, and of the only side that counts elsewhere. */
+/* The bytes of a block. With a root, it is a block of the side that exchanges data between the root and the others.
+ * Between groups, it is the mean of both directions. */
 static int64_t block_bytes(const struct preload_call* call) {
   const int is_rooted = preload_collectives[call->collective].direction != PRELOAD_ALL_RANKS;
   if (is_rooted) {
@@ -141,7 +142,7 @@ int64_t preload_bytes(const struct preload_call* call) {
   }
 }
 
-/* ---- What MPI refuses */
+/* ---- Refusals of MPI */
 
 static int is_wrong_root(const struct preload_call* call) {
   if (is_between_groups(call) && call->root == MPI_ROOT) return 0;

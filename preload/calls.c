@@ -65,7 +65,7 @@ static inline int is_leaving(MPI_Comm comm) {
   return one != NULL;
 }
 
-/* What is known about the communicator, if the call needs a look. MPI makes all other calls. */
+/* The communicator, if schedules may serve this call or it is watched. NULL if MPI makes the call. */
 static inline struct preload_communicator* look(int collective, MPI_Comm comm) {
   struct preload_communicator* of = is_leaving(comm) ? NULL : preload_communicator_of(comm);
   return of && (of->first[collective] < of->first[collective + 1] || of->is_watched) ? of : NULL;

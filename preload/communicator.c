@@ -1,6 +1,7 @@
-/* What is known about a communicator. It is an attribute, made at the first call on the communicator. The ranks compare
- * their settings there, and find their nodes when a rule asks for them. If settings differ or memory runs out, nothing is
- * served at any rank. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+/* The settings, rules and state of a communicator. They are an attribute, made at the first call on the
+ * communicator. The ranks compare their settings there, and find their nodes when a rule asks for them. If settings
+ * differ or memory runs out, nothing is served on any rank. Tested by tests/preload/choice_test.sh and
+ * corners_test.sh. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -44,7 +45,7 @@ unsigned preload_freed(void) { return __atomic_load_n(&freed, __ATOMIC_RELAXED);
 
 void preload_meet_others(void) { __atomic_store_n(&has_met_others, 1, __ATOMIC_RELAXED); }
 
-/* ---- Making what is known */
+/* ---- Making the attribute */
 
 /* Whether the group has processes from outside MPI_COMM_WORLD. They may lack this library, and cannot be asked. */
 static int is_outside(MPI_Group group) {
@@ -102,7 +103,7 @@ static void warn_of_lost_files(void) {
   }
 }
 
-/* Compares settings, and says what is wrong with them. Returns why nothing is served, or NULL. */
+/* Compares settings, and reports their errors. Returns why nothing is served, or NULL. */
 static const char* agree(struct preload_communicator* of, int has_memory) {
   static int said_error, said_different;
   const struct preload_settings* settings = preload_settings();
@@ -118,7 +119,7 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
                                 [NOT_HASH] = ~settings->hash};
   uint64_t all[WORDS];
   preload_most(of, mine, all, WORDS, MPI_UINT64_T);
-  of->is_watched = all[REPORT] != 0; /* the same at all ranks, since finding nodes is collective */
+  of->is_watched = all[REPORT] != 0; /* the same on all ranks, since finding nodes is collective */
   if (all[ERROR] != 0) {
     if (all[ERROR] == mine[ERROR]) say_once(&said_error, settings->error);
     return "settings are wrong";
@@ -178,7 +179,7 @@ static struct preload_communicator* make(MPI_Comm comm) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
-  /* Without its attribute, this rank would meet the others again at its next call, and wait for ever. */
+  /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
   if (!of || MPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) {
     fprintf(stderr, "quadrille: memory ran out\n");
     MPI_Abort(comm, MPI_ERR_NO_MEM);

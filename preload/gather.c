@@ -1,5 +1,5 @@
-/* Data that the ranks combine: maxima at all of them, and everything at rank 0 when MPI ends. All ranks agree whether memory
- * suffices before any of them sends, so none waits for another. Tested by tests/preload/corners_test.sh. */
+/* Data that the ranks combine: maxima on all of them, and all data on rank 0 when MPI ends. All ranks agree whether
+ * memory suffices before any of them sends, so none waits for another. Tested by tests/preload/corners_test.sh. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* How a function of this library stands before one of MPI's. Each is defined under MPI's name and under the name of the
+/* Definitions of functions that intercept MPI's. Each is defined under MPI's name and under the name of the
  * profiling interface. A call that is not served goes unchanged to the next definition of the same name. */
 #ifndef QUADRILLE_PRELOAD_INTERPOSE_H_
 #define QUADRILLE_PRELOAD_INTERPOSE_H_
@@ -13,12 +13,12 @@ typedef void* preload_any_handle;
 typedef intptr_t preload_any_handle;
 #endif
 
-/* This thread is inside such a function. Calls that it makes there, for the runtime or a tool, go on at once. */
+/* This thread is inside such a function. Its further calls, for the runtime or a tool, pass through at once. */
 extern _Thread_local int preload_is_inside;
 
 /* The next definition of a function, looked up once. */
 void* preload_next(void** next, const char* name);
-/* Whether the program has another MPI library than this library is for. The first call says so. */
+/* Whether the program has another MPI library than this library is for. The first call reports that. */
 int preload_is_foreign(void);
 
 /* The communicators that this thread is freeing. The attributes of one may free another. */

@@ -15,7 +15,7 @@
 
 enum { LOOK, ALL, TWO, DECIDED };
 enum { MOST_TURNS = 16, CANDIDATES = 24 };
-/* How many turns each candidate has had when a stage ends. */
+/* The number of turns of each candidate at the end of each stage. */
 static const int turns[DECIDED] = {2, 6, MOST_TURNS};
 
 struct preload_learner {
@@ -23,7 +23,7 @@ struct preload_learner {
   int collective, size_class;
   struct preload_shape shape;
   int candidates[CANDIDATES],
-      count;       /* PRELOAD_NATIVE first; the best one alone when it is decided */
+      count;       /* PRELOAD_NATIVE first; only the best one once it is decided */
   int stage, turn; /* the turns of the remaining candidates so far */
   float times[CANDIDATES][MOST_TURNS];
 };
@@ -45,7 +45,7 @@ static int calls_of(const struct preload_learner* learner) {
   return learner->turn + learner->stage * CANDIDATES * MOST_TURNS;
 }
 
-/* Keeps what was learned on this communicator, for others of its shape. */
+/* Keeps the results of this communicator, for others of its shape. */
 static void share(const struct preload_call* call) {
   const struct preload_learner* learner = call->learner;
   pthread_mutex_lock(&lock);
@@ -179,7 +179,8 @@ static void drop_slow(struct preload_learner* learner, const float* all) {
   learner->turn = count * turns[LOOK];
 }
 
-/* The mean of the middle half; after a first look, the least. The middle half has both kinds of calls where they alternate. */
+/* The mean of the middle half; after a first look, the least. If two kinds of calls alternate, the middle half has
+ * both. */
 static float typical(float* times, int count) {
   const int dropped = count / 4;
   float sum = 0;
@@ -238,7 +239,7 @@ static void merge(struct preload_settings* rules, const struct preload_rule* add
   preload_add_rule(rules, added);
 }
 
-/* Writes the rules that were read, then these. */
+/* Writes the rules from the file, then the learned ones. */
 static void write_rules(const struct preload_rule* rules, int count) {
   const struct preload_settings* settings = preload_settings();
   struct preload_settings written = {.rule_count = 0};

@@ -38,13 +38,13 @@ struct preload_decision {
   int root, send_in_place, receive_in_place;
 };
 
-/* What is known about a communicator, kept as its attribute. */
+/* The settings, rules and state of a communicator, kept as its attribute. */
 struct preload_communicator {
   MPI_Comm comm;
   int rank;
   struct preload_shape shape;
   const char* reason;                      /* why nothing is served; NULL: calls may be served */
-  int is_watched;                          /* look at calls even if no rule fits them */
+  int is_watched;                          /* consider calls even if no rule fits them */
   const struct preload_rule** rules;       /* those that fit, ordered by collective */
   int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* the first rule of each collective */
   char asks_for_bytes[PRELOAD_COLLECTIVE_COUNT]; /* whether its rules depend on bytes */
@@ -54,11 +54,11 @@ struct preload_communicator {
   struct preload_decision decisions[PRELOAD_COLLECTIVE_COUNT];
 };
 
-/* Finds it, or makes it, which is collective. NULL if MPI does not run, or for MPI_COMM_NULL. */
+/* Finds the attribute, or makes it, which is collective. NULL if MPI does not run, or for MPI_COMM_NULL. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
 /* Finds the nodes if they are unknown, which is collective. Returns 0 then, since other rules may fit now. */
 int preload_know_nodes(struct preload_communicator* of);
-/* How many known communicators were freed so far. */
+/* The number of known communicators that were freed so far. */
 unsigned preload_freed(void);
 /* From now on, communicators may have processes from outside MPI_COMM_WORLD. */
 void preload_meet_others(void);
@@ -70,8 +70,8 @@ void preload_forget_communicators(void);
 /* The maxima over all ranks, of both groups if there are two. Collective. */
 void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
                   MPI_Datatype type);
-/* Gathers what all ranks of MPI_COMM_WORLD bring, at rank 0, into memory that the caller frees. NULL at other ranks, if a rank
- * does not want it, and if memory ran out. Collective. */
+/* Gathers the data of all ranks of MPI_COMM_WORLD on rank 0, into memory that the caller frees. NULL on other ranks,
+ * if a rank does not want it, and if memory ran out. Collective. */
 void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);
 
 /* ---- bind.c */
@@ -88,14 +88,14 @@ int preload_bind(struct preload_communicator* of, const struct preload_rule* rul
 struct preload_side {
   void* base;
   MPI_Datatype type;
-  const MPI_Datatype* types;         /* one a block, or NULL */
+  const MPI_Datatype* types;         /* one per block, or NULL */
   MPI_Count count;                   /* of each block, without arrays: */
   const int *counts, *displacements; /* or */
   const MPI_Count* large_counts;
   const MPI_Aint* large_displacements;
 };
 
-/* A call that is looked at. */
+/* A call that may be served. */
 struct preload_call {
   struct preload_communicator* of;
   int collective;
@@ -109,7 +109,7 @@ struct preload_call {
   const char* reason;              /* for the report */
   unsigned freed;                  /* preload_freed when the call began */
   int is_verified;                 /* MPI's own collective runs first, then the schedule */
-  struct preload_results* results; /* verify.c: what MPI's own collective received */
+  struct preload_results* results; /* verify.c: the data that MPI's own collective received */
   struct preload_learner* learner; /* learn.c: times this call */
   int is_refused;                  /* the schedule does not serve the call's operator */
   double started;
@@ -119,11 +119,11 @@ MPI_Count preload_count(const struct preload_side* side, int block);
 MPI_Datatype preload_type(const struct preload_side* side, int block);
 /* The packed bytes of the first blocks; -1 if a block with elements has no type. */
 int64_t preload_side_bytes(const struct preload_side* side, int blocks);
-/* The bytes that rules compare, the same at all ranks; -1 if ranks do not know the same bytes. May be collective. */
+/* The bytes that rules compare, the same on all ranks; -1 if ranks do not know the same bytes. May be collective. */
 int64_t preload_bytes(const struct preload_call* call);
-/* Whether MPI refuses the call at this rank, whatever other ranks do. MPI reports the error then. */
+/* Whether MPI refuses the call on this rank, whatever other ranks do. MPI reports the error then. */
 int preload_is_refused(const struct preload_call* call);
-/* What this rank receives. Returns the number of blocks. */
+/* The blocks that this rank receives. Returns their number. */
 int preload_received(const struct preload_call* call, struct preload_side* side);
 /* The vector that this rank contributes to a reduction, as one block. */
 struct preload_side preload_operands(const struct preload_call* call);
@@ -137,9 +137,9 @@ int preload_end(struct preload_call* call, int code);
 
 /* ---- verify.c */
 
-/* Keeps what the receive buffer holds, at all ranks or at none. */
+/* Keeps the contents of the receive buffer, on all ranks or on none. */
 void preload_verify_begin(struct preload_call* call);
-/* Keeps what MPI's own collective received, and restores the buffer. */
+/* Keeps the data that MPI's own collective received, and restores the buffer. */
 void preload_verify_native(const struct preload_call* call);
 /* Ends the job if the schedule's result differs. */
 void preload_verify_end(const struct preload_call* call);

@@ -1,5 +1,6 @@
-/* QUADRILLE_REPORT: which calls were made, and what served them or why not. Rank 0 of each communicator records its calls;
- * until MPI ends, the file has those of rank 0 of MPI_COMM_WORLD only. Tested by tests/preload/preload_test.sh. */
+/* QUADRILLE_REPORT: the calls that were made, and the schedule that served each or the reason why none did. Rank 0
+ * of each communicator records its calls; until MPI ends, the file has only those of rank 0 of MPI_COMM_WORLD.
+ * Tested by tests/preload/preload_test.sh. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "preload/preload.h"
 
-/* Calls that share a line. */
+/* Calls that share a line of the report. */
 struct record {
   int collective, size_class, universal;
   struct preload_shape shape;

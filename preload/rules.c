@@ -1,4 +1,4 @@
-/* Rules: how they are written, which are built in, and which calls they fit. A rule depends only on facts that all ranks
+/* Rules: their text, the built-in ones, and the calls that they fit. A rule depends only on facts that all ranks
  * know, so all ranks choose alike. Tested by tests/preload/choice_test.sh. */
 #include <limits.h>
 #include <stdlib.h>
@@ -144,7 +144,7 @@ int preload_add_built_in(struct preload_settings* settings) {
   return 1;
 }
 
-/* ---- Which calls a rule fits */
+/* ---- Calls that a rule fits */
 
 static int is_in(int64_t value, struct preload_range range) {
   return range.least <= value && value <= range.most;

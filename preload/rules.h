@@ -52,8 +52,8 @@ extern const struct preload_facts preload_collectives[];
 
 enum { PRELOAD_NATIVE = -1, PRELOAD_TEXT = 400 };
 
-/* What the ranks of a communicator have agreed on. Nodes, and the ranks of the smallest and the largest node, are 0 where
- * they are unknown, and between groups. */
+/* The facts that the ranks of a communicator have agreed on. Nodes, and the ranks of the smallest and the largest
+ * node, are 0 if they are unknown, and between groups. */
 struct preload_shape {
   int groups, ranks, remote_ranks;
   int nodes, least, most;
@@ -75,15 +75,15 @@ struct preload_rule {
 
 enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_VERIFY, PRELOAD_LEARN };
 
-/* What the environment of this process asks for. */
+/* The settings in the environment of this process. */
 struct preload_settings {
   enum preload_mode mode;
   struct preload_rule* rules;
   int rule_count, first_of_file; /* rules of variables come before those of the file */
   const char* rules_file;        /* or NULL */
   const char* report;            /* QUADRILLE_REPORT, or NULL */
-  uint64_t hash;                 /* of everything that decides */
-  char error[PRELOAD_TEXT];      /* what is wrong, or "" */
+  uint64_t hash;                 /* of all settings that decide */
+  char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
 };
 
 /* settings.c: reads the environment at the first call. */
@@ -94,12 +94,12 @@ const struct preload_settings* preload_settings(void);
 /* The number of a collective, in any case of letters; -1 if there is none. */
 int preload_collective_of(const char* name);
 int preload_reduces(int collective);
-/* Whether schedule `universal` is for the collective on so many groups. */
+/* Whether schedule `universal` is for the collective on that many groups. */
 int preload_is_scheduled(int universal, int collective, int groups);
 /* Reads the schedule, window and block size from `text`, such as "tuna:radix=8:window=4" or "native". The rule has its
  * collective and groups already. Returns 0 and a reason in `error` if it fails. */
 int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]);
-/* Writes what preload_parse_algorithm reads. */
+/* Writes the text that preload_parse_algorithm reads. */
 void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size);
 /* "native", or the schedule's name. */
 const char* preload_schedule_name(int universal);
@@ -107,7 +107,7 @@ const char* preload_schedule_name(int universal);
 struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; returns 0 if memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
-/* Adds the rules that hold without a rules file; returns 0 if memory ran out. */
+/* Adds the rules for use without a rules file. Returns 0 if memory ran out. */
 int preload_add_built_in(struct preload_settings* settings);
 int preload_asks_for_nodes(const struct preload_rule* rule);
 int preload_asks_for_bytes(const struct preload_rule* rule);
@@ -128,7 +128,7 @@ int preload_read_rules(const char* path, const char* text, size_t length,
 void preload_print_rules(FILE* file, const struct preload_settings* settings);
 /* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. */
 FILE* preload_open(const char* path);
-/* Completes the file, or says that the `what` could not be written. `file` may be NULL. */
+/* Completes the file. If that fails, reports that the `what` could not be written. `file` may be NULL. */
 void preload_close(FILE* file, const char* path, const char* what);
 /* Whether preload_open could open the file, without opening it. If not, errno says why. */
 int preload_may_write(const char* path);

@@ -27,7 +27,7 @@ struct reader {
   struct preload_settings* settings;
 };
 
-/* Says what is wrong at an offset of the text. */
+/* Reports the error at an offset of the text. */
 static int fail(const struct reader* reader, int at, const char* what) {
   int line = 1;
   for (int i = 0; i < at; i++) line += reader->text[i] == '\n';
@@ -287,7 +287,7 @@ int preload_may_write(const char* path) {
   if (strcmp(name, path) == 0) return access(path, W_OK) == 0;
   char* const slash = strrchr(name, '/');
   if (!slash) return access(".", W_OK | X_OK) == 0;
-  slash[slash == name] = '\0'; /* of "/file" the slash stays */
+  slash[slash == name] = '\0'; /* the slash of "/file" stays */
   return access(name, W_OK | X_OK) == 0;
 }
 

@@ -18,7 +18,7 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
   return NULL;
 }
 
-/* Whether the schedule serves this operator, which is the same at all ranks. Calls without one pass. */
+/* Whether the schedule serves this operator, which is the same on all ranks. Calls without one pass. */
 static int serves_operator(int universal, MPI_Op operation) {
   int commutes = 1;
   if (operation != MPI_OP_NULL && preload_needs_commutative(universal))
@@ -109,8 +109,8 @@ int preload_begin(struct preload_call* call) {
   return 1;
 }
 
-/* Rank 0 of MPI_COMM_WORLD writes its files after about 1, 2, 4, .. 64 seconds, and then every minute. So a job that is killed
- * keeps what it learned. */
+/* Rank 0 of MPI_COMM_WORLD writes its files after about 1, 2, 4, .. 64 seconds, and then every minute. So a job that
+ * is killed keeps the rules learned so far. */
 static void save(double now) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static double next, wait = 0.5;

@@ -45,7 +45,7 @@ static void read_mode(const char* value) {
   settings.mode = (enum preload_mode)mode;
 }
 
-/* Reads QD_ALLTOALL=linear. The rule holds for one group, two groups or both, where schedules of that name exist. */
+/* Reads QD_ALLTOALL=linear. The rule holds for one group, two groups or both, if schedules of that name exist. */
 static void read_collective(int collective, const char* variable, const char* value) {
   char errors[2][PRELOAD_TEXT];
   int found = 0;

@@ -21,7 +21,7 @@ struct preload_results {
   char bytes[];
 };
 
-/* ---- How results are compared */
+/* ---- Comparison of results */
 
 /* Whether the datatype contains floating-point numbers; 1 if MPI does not say. */
 static int has_floats(MPI_Datatype type) {
@@ -102,7 +102,7 @@ static int64_t first_difference(const char* one, const char* other, int64_t coun
 
 typedef int conversion(const struct qd_side*, struct qd_block, char*, MPI_Comm);
 
-/* Converts all blocks of a side to or from their packed form, one behind the other. */
+/* Converts all blocks of a side to or from their packed form, one after another. */
 static void convert(const struct preload_side* side, int blocks, char* packed, conversion* way,
                     MPI_Comm comm) {
   for (int i = 0; i < blocks; i++) {
@@ -145,7 +145,7 @@ static int depends_on_order(const struct preload_call* call) {
   return !takes_extremes(call->operation) || number_size(type) == 0 || contributes_nan(call);
 }
 
-/* The blocks that the call may overwrite: what it receives, and the operands of a reduction in place. */
+/* The blocks that the call may overwrite: the receive blocks, and the operands of a reduction in place. */
 static int overwritten(const struct preload_call* call, struct preload_side* side) {
   const int blocks = preload_received(call, side);
   if (call->send.base != MPI_IN_PLACE || !preload_reduces(call->collective)) return blocks;

@@ -1,4 +1,4 @@
-// Formulas are checked when they are read, so that evaluating one needs only the nodes. Tested by
+// Formulas are checked when they are read, so evaluating one needs only the nodes. Tested by
 // tests/schedule/any_nodes_test.cc.
 #include "schedule/any_nodes.h"
 
@@ -35,25 +35,25 @@ bool depends_on_nodes_alone(const Program& program, const Expression& e) {
   });
 }
 
-// The rules of expressions stand in validate(), which is asked about a number of the program.
+// validate() has the rules of expressions. So the expression is put in as a number of the program.
 Result<bool> validate_number(Program program, const Expression& number) {
   program.temporary_blocks = number;
   program.body.clear();
   return validate(program);
 }
 
-// Between which values an expression lies.
+// Bounds of an expression's value.
 struct Span {
   int64_t low, high;
 };
-using MaybeSpan = std::optional<Span>;  // nothing where it may have no value
+using MaybeSpan = std::optional<Span>;  // empty if it may have no value
 
 bool is_first_or_last(const Expression& index, int64_t table) {
   const Expression length{Operator::kLength, table, {}};
   return index == constant(0) || index == apply(Operator::kSubtract, {length, constant(1)});
 }
 
-// Least and greatest of what the operator makes of the ends: it is monotonic in each operand.
+// The least and greatest result of the operator over the ends. It must be monotonic in each operand.
 MaybeSpan span_of_ends(Operator op, const Span& a, const Span& b) {
   std::vector<int64_t> values;
   for (const int64_t left : {a.low, a.high})
@@ -146,7 +146,7 @@ Result<Job> on_nodes(const Program& program, const Job& job, const std::vector<T
       return Error{fmt::format("{} is proven for up to {} ranks, and nodes {} have {}",
                                program.algorithm.text, job.most_ranks, nodes.text(),
                                nodes.ranks())};
-  // Of two groups either would do: formulas are numbers then.
+  // Either of two groups would do: then formulas are numbers.
   const Topology& nodes = groups[0];
   Binding binding;
   binding.place.ranks = nodes.ranks();

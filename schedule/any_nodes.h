@@ -1,6 +1,6 @@
-// Schedules for any nodes: the file has no topology, and binding takes the nodes that it finds. Parameters are
-// formulas: expressions over constants, `ranks` and tables of node sizes, which have the same value on all ranks. Two
-// groups differ in their number of ranks, so between groups parameters are constants.
+// Schedules for any nodes: the file has no topology, and binding uses the job's nodes. Parameters are formulas:
+// expressions over constants, `ranks` and tables of node sizes, which have the same value on all ranks. Two groups
+// differ in their number of ranks, so between groups parameters are constants.
 #ifndef QUADRILLE_SCHEDULE_ANY_NODES_H_
 #define QUADRILLE_SCHEDULE_ANY_NODES_H_
 
@@ -13,7 +13,7 @@ namespace quadrille {
 
 inline bool serves_any_nodes(const Job& job) { return job.groups.empty(); }
 
-// Whether an expression may be a formula of that program, and otherwise why not.
+// Whether the program may use the expression as a formula. The error says why not.
 Result<bool> validate_formula(const Program& program, const Expression& formula);
 
 // "min(8, ranks)", with the names of the program's tables. Errors begin with `source`.
@@ -21,7 +21,7 @@ Result<Expression> parse_formula(const std::string& text, const Program& program
                                  const std::string& source);
 std::string formula_text(const Program& program, const Expression& formula);
 
-// True if the formula surely has a value on all nodes: no divisor can be 0, nothing overflows with up to 2^31 - 1
+// True if the formula surely has a value on all nodes. No divisor can be 0, nothing overflows with up to 2^31 - 1
 // ranks, and it uses only the first and the last elements of tables.
 bool has_value_on_all_nodes(const Expression& formula);
 

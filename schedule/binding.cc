@@ -57,7 +57,7 @@ bool mentions_parameter(const Expression& expression, int64_t parameter) {
   });
 }
 
-// Tables that the program searches, and which must therefore be ascending.
+// The tables that the program searches, so they must ascend.
 std::vector<bool> located_tables(const Program& program) {
   std::vector<bool> located(program.tables.size());
   for (const Table& table : program.tables)
@@ -103,7 +103,7 @@ class Binder {
     return std::move(binding_);
   }
 
-  // Whether a requirement is what was wrong.
+  // Whether the error is a requirement that does not hold.
   bool is_refused() const { return is_refused_; }
 
  private:

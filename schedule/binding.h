@@ -1,5 +1,5 @@
-// A program with everything that is fixed before a rank walks it: topology, parameters and tables. One binding serves
-// all ranks of a group.
+// A program with everything that is fixed before a rank walks it: topology, parameters and tables. All ranks of a
+// group share one binding.
 #ifndef QUADRILLE_SCHEDULE_BINDING_H_
 #define QUADRILLE_SCHEDULE_BINDING_H_
 
@@ -14,53 +14,54 @@
 
 namespace quadrille {
 
-// How a parameter is chosen that a call may leave out: a block size, from the counts that all ranks know. The numbers
-// are part of the file format (runtime/program/table_format.h); the arithmetic is runtime/program/block_size.h.
+// The rule for a parameter that a call may leave out: a block size, chosen from the counts that all ranks know. The
+// numbers are part of the file format (runtime/program/table_format.h); the arithmetic is
+// runtime/program/block_size.h.
 //
-// A value of 1 or more is always that; others are these.
+// A value of 1 or more is itself the choice. The others are these.
 enum Rule : int64_t {
-  kRuleNone = 0,    // nothing is chosen
+  kRuleNone = 0,    // no choice
   kRuleLeast = -1,  // the least count that is not 0
-  kRuleModel = -2,  // the optimum of the linear model, in closed form
-  kRuleAuto = -3,   // the best of the linear model, rounds counted exactly
+  kRuleModel = -2,  // the optimum of the linear model, as a formula
+  kRuleAuto = -3,   // the optimum of the linear model with the exact number of rounds
 };
 
-// What the linear model says of a message: it takes alpha + beta * bytes.
+// The linear model of a message's time: alpha + beta * bytes.
 struct LinearModel {
-  int64_t alpha_ns = 0;  // a message
-  int64_t beta_ps = 0;   // a byte
+  int64_t alpha_ns = 0;  // per message
+  int64_t beta_ps = 0;   // per byte
   friend bool operator==(const LinearModel&, const LinearModel&) = default;
 };
-// No part of a model is greater.
+// The limit of each part of a model.
 inline constexpr int64_t kMaxCost = 1000000000;
 
 inline bool uses_model(int64_t rule) { return rule == kRuleModel || rule == kRuleAuto; }
 
-// "min", "model", "auto", "4096"; kRuleNone is "none", which no text names.
+// "min", "model", "auto", "4096", or "none" for kRuleNone. rule_named() does not accept "none".
 std::string rule_text(int64_t rule);
-// Nothing where it is no rule: what is chosen is a number of bytes that an int holds, at least 1.
+// Empty if the text is no rule. A fixed choice is a number of bytes that an int can hold, at least 1.
 std::optional<int64_t> rule_named(const std::string& text);
 
-// What a schedule file holds beside the program. A job for any nodes (schedule/any_nodes.h) has no groups. on_nodes()
-// makes a job of given nodes from it, which everything else needs.
+// The contents of a schedule file beside the program. A job for any nodes (schedule/any_nodes.h) has no groups.
+// on_nodes() makes a job of given nodes from it, which everything else needs.
 struct Job {
-  std::vector<Topology> groups;          // one a group of the program; empty: any nodes
-  std::vector<int64_t> parameters;       // one a parameter: its value, or the Rule of one at call
-  std::vector<LinearModel> models = {};  // one a parameter, for the rules that use it; may be empty
-  // For any nodes only:
-  std::vector<Expression> formulas =
-      {};                  // one a parameter: its value, where it is not given at call
-  int64_t most_ranks = 0;  // that it serves; 0: any number
-  std::string needs = {};  // what the program requires of them, in words; may be empty
+  std::vector<Topology> groups;          // one per group of the program; empty: any nodes
+  std::vector<int64_t> parameters;       // one per parameter: its value, or its Rule at the call
+  std::vector<LinearModel> models = {};  // one per parameter, for the rules that use it; may be
+                                         // empty
+  // For any nodes only: one per parameter, its value if it is not given at the call.
+  std::vector<Expression> formulas = {};
+  int64_t most_ranks = 0;  // for any nodes only: the most that it serves; 0: any number
+  std::string needs = {};  // for any nodes only: the requirements on them, in words; may be empty
 };
 
 // "radix = 4", or "B is chosen at the call: auto, alpha 2000 ns, beta 100 ps".
 std::string parameter_text(const Program& program, const Job& job, size_t index);
 
-// What a call adds.
+// The arguments of a call.
 struct Call {
-  std::vector<std::vector<int64_t>> counts;  // one list a group, one entry a rank; may be empty
-  std::vector<int64_t> parameters;           // one a parameter that is given at the call, in order
+  std::vector<std::vector<int64_t>> counts;  // one list per group, one entry per rank; may be empty
+  std::vector<int64_t> parameters;  // one per parameter that is given at the call, in order
   int64_t root = 0;
 };
 
@@ -69,9 +70,9 @@ struct Call {
 inline constexpr int64_t kMaxTableLength = 32 * kMaxRanks;
 inline constexpr int64_t kMaxCount = int64_t{1} << 40;
 inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
-// Limits of the iterations of all loops together, at one rank: a constant, plus so many for each rank and node (their
-// product), plus so many for each byte. Every walk refuses a program with more, as it would take too long. No schedule
-// comes near.
+// The limit for the iterations of all loops together, at one rank. It is a constant, plus a number for each pair of a
+// rank and a node, plus a number for each byte. Every walk refuses a program with more, as it would take too long. No
+// schedule comes near.
 inline constexpr int64_t kMaxIterations = 1 << 20;
 inline constexpr int64_t kMaxIterationsARankAndNode = 64;
 inline constexpr int64_t kMaxIterationsAByte = 4;
@@ -89,15 +90,15 @@ struct Binding {
 // the call lacks.
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
 
-// Whether the requirements of the program hold for that call. bind() reports other errors.
+// Whether the requirements of the program hold for that call. The errors are bind()'s other errors.
 bool takes(const Program& program, const Job& job, const Call& call);
 
-// True if the program depends on how ranks are spread over nodes, not only on their number.
+// True if the program depends on the placement of ranks on nodes, not only on their number.
 bool uses_nodes(const Program& program);
 // True if it depends on the counts of the call.
 bool uses_counts(const Program& program);
 
-// Whether some step may start before the one before it is complete.
+// Whether some step may start before the previous one is complete.
 bool has_overlapping_steps(const Program& program);
 
 // The simplest call that a program can be bound with: 1 for every count and every parameter that it needs.

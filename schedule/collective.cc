@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, kCollectiveCount> kNames = {
     "alltoall",  "allgather",      "broadcast", "gather", "scatter", "reduce",
     "allreduce", "reduce-scatter", "scan",      "exscan", "barrier"};
 
-// Where the contributions of a rooted collective come from and go to.
+// The source or the destination of all contributions in a rooted collective.
 bool is_root(const Place& place) {
   return place.rank == place.root && (!place.intercommunicator() || place.group == 0);
 }

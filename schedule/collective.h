@@ -1,9 +1,9 @@
 // The collectives as pre- and postconditions over blocks (MPI 4.0, chapter 6).
 //
-// Before: block b of rank r's send buffer holds r's contribution (r, b), and every other block holds nothing. After:
-// block b of the receive buffer holds required(...), a sequence of contributions. It is one contribution for data
-// that was moved. In a reduction it is several, in the order in which the operator is applied. A receive buffer may
-// hold nothing else. A barrier moves no blocks: no rank may leave it before every rank of all groups has entered it.
+// Before: block b of rank r's send buffer holds r's contribution (r, b), and every other block is empty. After: block
+// b of the receive buffer holds required(...), a sequence of contributions. It is one contribution for data that was
+// moved. In a reduction it is several, in the order in which the operator is applied. A receive buffer may hold
+// nothing else. A barrier moves no blocks: no rank may leave it before every rank of all groups has entered it.
 #ifndef QUADRILLE_SCHEDULE_COLLECTIVE_H_
 #define QUADRILLE_SCHEDULE_COLLECTIVE_H_
 
@@ -16,7 +16,7 @@
 
 namespace quadrille {
 
-// Strong integer names, so that a rank is never passed for a node, nor a step key for a block. Expressions are
+// Strong integer types, so that a rank is never passed for a node, nor a step key for a block. Expressions are
 // evaluated in plain 64-bit integers; these types stand at every boundary.
 template <class Tag>
 struct Id {
@@ -24,7 +24,7 @@ struct Id {
   friend constexpr auto operator<=>(const Id&, const Id&) = default;
 };
 
-using Rank = Id<struct RankTag>;    // of a process, within its group, node by node
+using Rank = Id<struct RankTag>;    // of a process, within its group, in the order of nodes
 using Node = Id<struct NodeTag>;    // in ascending order of size
 using Block = Id<struct BlockTag>;  // index within a buffer
 using Key = Id<struct KeyTag>;      // of a step; strictly increasing at a rank
@@ -69,9 +69,9 @@ struct Contribution {
 
 std::string_view name_of(Collective collective);
 std::optional<Collective> collective_named(std::string_view name);
-// "an allgather", in a sentence.
+// "an allgather", for sentences.
 std::string in_words(Collective collective);
-// "alltoall", "alltoall between groups": what a program for so many groups is for.
+// "alltoall", "alltoall between groups": the purpose of a program with that many groups.
 std::string purpose_of(Collective collective, int groups);
 
 // True if an operator combines data. Ranges then count elements, else bytes.
@@ -80,8 +80,8 @@ bool reduces(Collective collective);
 bool rooted(Collective collective);
 // True if the root sends from the buffer that the others receive into: a broadcast on one group.
 bool has_one_buffer(Collective collective, int groups);
-// Between groups, a rank of the root's group that is not the root (its root argument is MPI_PROC_NULL). It does not
-// know the root, and does nothing.
+// Whether the rank is in the root's group between groups but is not the root (its root argument is MPI_PROC_NULL).
+// Such a rank does not know the root, and does nothing.
 bool is_bystander(Collective collective, const Place& place);
 
 // True if only the source and the target of a block know its length. Messages that forward it must then be `sized`.
@@ -94,20 +94,20 @@ bool has_one_count(Collective collective);
 // False if MPI has the collective on one group only.
 bool exists_between_groups(Collective collective);
 
-// How many blocks the buffer has at this rank. The program defines the temporary buffer.
+// The number of blocks of the buffer at this rank. The program defines the temporary buffer.
 int64_t block_count(Collective collective, Buffer buffer, const Place& place);
 
-// Ranks first, first + 1, ... of a group, that contribute to a block.
+// Ranks first, first + 1, ... of a group. They contribute to a block.
 struct Contributors {
   int64_t group, first, count, block;
 };
 
-// Whose contributions receive block `block` holds at the end; none if nothing is required.
+// The ranks whose contributions receive block `block` holds at the end; none if nothing is required.
 Contributors contributors(Collective collective, const Place& place, Block block);
-// These contributions.
+// The contributions of these ranks.
 std::vector<Contribution> required(Collective collective, const Place& place, Block block);
 
-// The length of a block is counts[index], of the remote group if `remote` is set.
+// The length of a block is counts[index], with the counts of the remote group if `remote` is set.
 struct LengthSource {
   bool remote;
   int64_t index;

@@ -1,5 +1,5 @@
-// All ranks are walked in the order of keys. Both ends of a message stand in steps of one key, and a step waits only for
-// steps of lower keys. So all that a key waits for is known when the walk comes to it. Tested by
+// Walks all ranks in the order of keys. Both ends of a message are in steps of one key, and a step waits only for
+// steps of lower keys. So everything that a key waits for is known when the walk reaches it. Tested by
 // tests/schedule/depth_test.cc.
 #include "schedule/depth.h"
 
@@ -14,12 +14,12 @@
 namespace quadrille {
 namespace {
 
-// The levels at which the steps of one rank are complete: the depth up to there.
+// The levels at which the steps of one rank are complete. The level of a step is the depth up to it.
 class Levels {
  public:
-  // Of all steps so far.
+  // Over all steps so far.
   int64_t last() const { return levels_.empty() ? 0 : levels_.back().second; }
-  // Of those with keys up to that one.
+  // Over those with keys up to that one.
   int64_t up_to(int64_t key) const {
     const auto above =
         std::upper_bound(levels_.begin(), levels_.end(), key,
@@ -39,7 +39,7 @@ struct Process {
   Walker walker;
   std::vector<int64_t> registers;
   Levels levels;
-  int64_t floor = 0;           // a copy outside steps has waited for all up to this level
+  int64_t floor = 0;           // a copy outside steps has waited for all steps up to this level
   int64_t start = 0, end = 0;  // levels of the step at the current key
   bool outside = false;        // a copy outside steps follows it
 };
@@ -73,7 +73,7 @@ class DepthCounter : public SinkOf<DepthCounter> {
   // The walk's sink.
   void block_message(const MessageHead& head, Buffer, int64_t) { message(head); }
   void message(const MessageHead& head) {
-    if (head.direction == Direction::kReceive) return;  // its send tells the same
+    if (head.direction == Direction::kReceive) return;  // its send says the same
     const Process& sender = processes_[current_];
     const int64_t group = head.remote ? 1 - sender.group : sender.group;
     is_right_ &= group < static_cast<int64_t>(first_.size()) && head.peer >= 0 &&
@@ -82,7 +82,7 @@ class DepthCounter : public SinkOf<DepthCounter> {
   }
 
  private:
-  // Through the step that the process stands before, to its next one.
+  // Walks through the process's next step, to the one after it.
   void go_on(size_t i) {
     Process& process = processes_[i];
     current_ = i;
@@ -127,11 +127,11 @@ class DepthCounter : public SinkOf<DepthCounter> {
   const std::vector<Binding>& bindings_;
   const Code code_;
   const int64_t most_;
-  std::vector<int64_t> first_;  // process of each group
+  std::vector<int64_t> first_;  // the number of each group's first process
   std::vector<Process> processes_;
   std::priority_queue<std::pair<int64_t, size_t>, std::vector<std::pair<int64_t, size_t>>,
                       std::greater<>>
-      next_;                      // the keys before which processes stand
+      next_;                      // the keys of the next steps of processes
   std::vector<size_t> standing_;  // processes at the current key
   std::vector<std::pair<size_t, size_t>> messages_;
   size_t current_ = 0;

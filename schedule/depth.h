@@ -1,4 +1,4 @@
-// How deep a schedule is: what a call takes where only the latency of messages counts.
+// The depth of a schedule: the time of a call if only the latency of messages counts.
 #ifndef QUADRILLE_SCHEDULE_DEPTH_H_
 #define QUADRILLE_SCHEDULE_DEPTH_H_
 
@@ -9,13 +9,13 @@
 
 namespace quadrille {
 
-// Counting the depth of more messages takes seconds.
+// A limit: counting the depth of more messages takes seconds.
 inline constexpr int64_t kMostMessagesOfDepth = 1 << 24;
 
-// The number of messages in the longest chain in which each waits for the one before. A message starts when both its ends
-// have come to their steps; a step starts when those that it waits for are complete; a step is complete when all its
-// messages have arrived. Nothing if the program does not take the call, if there are more than `most` messages, or if the
-// schedule is not right: what the checker refuses need not have a depth.
+// The number of messages in the longest chain in which each waits for the previous one. A message starts when both its
+// ends have reached their steps. A step starts when the steps that it waits for are complete, and is complete when all
+// its messages have arrived. Empty if the program refuses the call, or there are more than `most` messages. Also empty
+// for some schedules that the checker refutes: those need not have a depth.
 std::optional<int64_t> depth(const Program& program, const Job& job, const Call& call,
                              int64_t most = kMostMessagesOfDepth);
 

@@ -23,7 +23,7 @@ std::optional<int64_t> floor_division(Operator op, int64_t left, int64_t right, 
 }
 
 std::optional<int64_t> wrap(int64_t x, int64_t m, Undefined* why) {
-  // x < 2m is asked of x - m: neither overflows.
+  // x < 2m is checked as x - m < m: neither overflows.
   if (m <= 0 || x < -m) return undefined(Undefined::kWrap, why);
   const int64_t wrapped = x < 0 ? x + m : x < m ? x : x - m;
   if (wrapped >= m) return undefined(Undefined::kWrap, why);

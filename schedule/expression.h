@@ -1,9 +1,9 @@
 // Expressions of the language: exact integers and booleans over one rank.
 //
-// An expression is a value: a tree of operators over constants, parameters, what a rank knows of
-// its communicator, variables and tables. `and` and `? :` are lazy: what they do not choose is not
-// evaluated, so it may be undefined. Undefined are: a divisor <= 0, an index outside its table,
-// wrap(x, m) outside -m <= x < 2m, and a result outside 64 bits. Division is floor division.
+// An expression is a value: a tree of operators over constants, parameters, a rank's place in its communicator,
+// variables and tables. `and` and `? :` are lazy: they do not evaluate an operand that they skip, so it may be
+// undefined. Undefined are: a divisor <= 0, an index outside its table, wrap(x, m) outside -m <= x < 2m, and a result
+// outside 64 bits. Division is floor division.
 #ifndef QUADRILLE_SCHEDULE_EXPRESSION_H_
 #define QUADRILLE_SCHEDULE_EXPRESSION_H_
 
@@ -38,8 +38,8 @@ enum class Operator : uint8_t {
   kAnd,
   kChoose,   // c ? a : b
   kElement,  // value: index of a table; table[i]
-  kLocate,   // value: index of a table; entries <= x, minus one, of an ascending table
-  kLength,   // value: index of a table; its number of entries
+  kLocate,  // value: index of a table; the number of entries <= x, minus one, of an ascending table
+  kLength,  // value: index of a table; its number of entries
 };
 inline constexpr int kOperatorCount = 26;
 
@@ -51,11 +51,11 @@ struct Expression {
   friend bool operator==(const Expression&, const Expression&) = default;
 };
 
-// How many operands an operator takes.
+// The number of operands of an operator.
 int arity(Operator op);
-// True where the operator's value is an index or a constant that must be written down.
+// True if the operator carries a value: an index or a constant.
 bool has_value(Operator op);
-// True where the result is a boolean (kChoose has the type of its alternatives).
+// True if the result is a boolean (kChoose has the type of its alternatives).
 bool is_comparison(Operator op);
 
 inline Expression constant(int64_t value) { return {Operator::kConstant, value, {}}; }
@@ -65,7 +65,7 @@ inline Expression apply(Operator op, std::vector<Expression> operands, int64_t v
   return {op, value, std::move(operands)};
 }
 
-// Whether the expression, or any part of it, is what the predicate tells.
+// Whether the predicate holds for the expression or any part of it.
 template <class Predicate>
 bool any_part(const Expression& expression, const Predicate& predicate) {
   if (predicate(expression)) return true;

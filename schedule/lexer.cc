@@ -20,12 +20,13 @@ constexpr std::array<std::string_view, 33> kReserved = {
     "sized", "step",  "temp",    "to",   "wrap",   "xor"};
 
 constexpr std::array<std::string_view, 4> kLongSymbols = {"..", "<=", ">=", "!="};
-constexpr size_t kMaxTokens = 1000;  // of a statement: bounds how deep its reader recurses
-// Of the least number; it is negative as a number of its own, so only a minus may stand before it.
+constexpr size_t kMaxTokens = 1000;  // the most of a statement; this bounds the recursion of its
+                                     // reader
+// The magnitude of the least number. It does not fit as a positive number, so only a minus may stand before it.
 constexpr uint64_t kGreatestMagnitude = uint64_t{1} << 63;
 constexpr std::string_view kSymbols = "=<>+-*?:()[],@";
 
-// The token that starts at text[at], or nothing where no token does.
+// The token that starts at text[at], if one does.
 std::optional<Token> token_at(std::string_view text, size_t at) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -49,7 +50,7 @@ std::optional<Token> token_at(std::string_view text, size_t at) {
   return Token{Token::Kind::kSymbol, std::string(1, text[at])};
 }
 
-// The statements of one line of text, all with its indentation.
+// Splits one line of text into statements, all with its indentation.
 std::optional<Error> split_line(std::string_view text, int number, const std::string& source,
                                 std::vector<Line>& lines) {
   text = text.substr(0, text.find("--"));
@@ -100,7 +101,7 @@ int64_t read_table(LineReader& reader, const Scope& scope) {
   return index.value_or(0);
 }
 
-// A function of the language, of the scope, or nothing.
+// A call of a function of the language or of the scope, or nothing.
 std::optional<Expression> read_function(LineReader& reader, const Scope& scope,
                                         const std::string& name) {
   static const std::map<std::string, Operator, std::less<>> kFunctions = {
@@ -175,7 +176,7 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
   return constant(0);
 }
 
-// One level of left-associative operators above `next`.
+// Reads one level of left-associative operators above `next`.
 template <class Next>
 Expression read_chain(LineReader& reader,
                       const std::map<std::string, Operator, std::less<>>& operators, Next next) {

@@ -22,38 +22,38 @@ struct Token {
   int column = 0;  // from 1
 };
 
-// A statement's tokens. `;` separates statements of one line; "--" starts a comment.
+// The tokens of a statement. `;` separates statements of one line; "--" starts a comment.
 struct Line {
   int number = 0;  // from 1
   int indent = 0;  // in spaces
-  int end = 0;     // the column behind the last token
+  int end = 0;     // the column after the last token
   std::vector<Token> tokens;
 };
 
 Result<std::vector<Line>> split_lines(std::string_view text, const std::string& source);
 
-// Reads one line from the left. The first error sticks; reading on after it is harmless. Errors name
-// source, line and column.
+// Reads one line from the left. It keeps the first error; reading on after it is harmless. Errors name source, line
+// and column.
 class LineReader {
  public:
   LineReader(const Line& line, const std::string& source) : line_(line), source_(source) {}
 
   const Token& peek(size_t ahead = 0) const;
   Token take();
-  bool accept(std::string_view text);  // takes the token where it is this word or symbol
+  bool accept(std::string_view text);  // takes the token if it is this word or symbol
   void expect(std::string_view text);
   std::string word(const char* what);
-  void finish();  // nothing may be left
+  void finish();  // fails if tokens are left
 
-  void fail(const std::string& message);       // of the token that was taken last
-  void fail_next(const std::string& message);  // of the one that comes next
+  void fail(const std::string& message);       // at the token that was taken last
+  void fail_next(const std::string& message);  // at the next token
   void fail_at(int column, const std::string& message);
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
   int error_column() const { return error_column_; }
 
  private:
-  std::string next_text() const;  // "'word'", or what comes where there is no more
+  std::string next_text() const;  // "'word'", or a text for the end of the line
 
   const Line& line_;
   const std::string& source_;
@@ -62,17 +62,18 @@ class LineReader {
   int error_column_ = 0;
 };
 
-// What names mean where an expression stands.
+// The meaning of names in an expression.
 struct Scope {
   std::function<std::optional<Expression>(const std::string& name)> name;
   std::function<std::optional<int64_t>(const std::string& name)> table;
-  // f(arguments) beyond the language's own functions; may be empty.
+  // f(arguments) for functions beyond the language's own; may be empty.
   std::function<std::optional<Expression>(const std::string& name,
                                           std::vector<Expression> arguments)>
       call;
 };
 
-// From the lowest precedence ("c ? a : b"), and from the level of + and -, which stops before "..".
+// Reads an expression of the lowest precedence ("c ? a : b"), or one from the level of + and - upwards, which stops
+// before "..".
 Expression read_expression(LineReader& reader, const Scope& scope);
 Expression read_sum(LineReader& reader, const Scope& scope);
 

@@ -1,27 +1,26 @@
-// A schedule is a program over one rank. This header is the definition of the language; the walk
-// (schedule/walk.h), the prover (verifier/prove) and the interpreter (runtime/) each implement it.
+// A schedule is a program over one rank. This header is the definition of the language; the walk (schedule/walk.h),
+// the prover (verifier/prove) and the interpreter (runtime/) each implement it.
 //
 // Steps. A step has a key; keys strictly increase at a rank. `step key after a` may start once this rank's earlier
-// steps with key <= a are complete; without `after`, once the previous step is. A window further limits how many
-// steps are in flight. Messages are posted in key order and posting never blocks. All sends of a step read first.
-// Then its copies and reductions run in the order of the text, each on what those above left. Then its receives are
-// written, or combined, in the order of the text. Where a statement stands among statements of another kind has no
-// meaning. `copy` and `reduce` outside steps wait for all earlier steps, and later steps wait for them.
+// steps with key <= a are complete; without `after`, once the previous step is. A window further limits how many steps
+// are in flight. Messages are posted in key order and posting never blocks. All sends of a step read first. Then its
+// copies and reductions run in the order of the text, each on the results of those above. Then its receives are
+// written, or combined, in the order of the text. The order between statements of different kinds has no meaning.
+// `copy` and `reduce` outside steps wait for all earlier steps, and later steps wait for them.
 //
-// Messages. In a step there is at most one message in each direction between two ranks. No rank sends to itself, and no
+// Messages. A step has at most one message in each direction between two ranks. No rank sends to itself, and no
 // message stands outside a step. The t-th send of a rank to another matches the t-th receive there. Both have the same
 // number of pieces, and piece by piece the same length. A message without pieces is a token: it orders steps and moves
-// nothing. The receiver of a `sized` message does not know the lengths: they travel ahead of the data.
+// no data. The receiver of a `sized` message does not know the lengths: they travel ahead of the data.
 //
-// Combining. A receive that combines on a side leaves arrived op there (left) or there op arrived
-// (right) in each of its pieces, which are as long as what arrives. What a step receives is written,
-// or combined, in the order of the statements, after all that it copies and reduces.
+// Combining. A receive that combines on a side leaves `arrived op there` (left) or `there op arrived` (right) in each
+// of its pieces. Each piece is as long as the arriving data.
 //
-// Two groups. `remote k` is rank k of the other group. An exchange between groups stands in one step: each rank posts
-// all its messages at once, so none waits for another's order.
+// Two groups. `remote k` is rank k of the other group. An exchange between groups takes one step: each rank posts all
+// its messages at once, so none waits for another's order.
 //
-// Units. A range of a piece counts elements in a reduction, bytes of the packed block otherwise. A
-// whole block of the temporary buffer is as long as what was last written to it.
+// Units. A range of a piece counts elements in a reduction, and bytes of the packed block otherwise. A whole block of
+// the temporary buffer is as long as the data last written to it.
 #ifndef QUADRILLE_SCHEDULE_PROGRAM_H_
 #define QUADRILLE_SCHEDULE_PROGRAM_H_
 
@@ -83,7 +82,7 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 enum class Direction : uint8_t { kSend, kReceive };
-// Of something that is combined with what is there. kLeft: it op there; kRight: there op it.
+// The side of a combination. kLeft: arrived op there; kRight: there op arrived.
 enum class Side : uint8_t { kLeft, kRight };
 // The body holds For, If, Let and Transfer only: one message carries a list of pieces.
 struct Message {
@@ -92,7 +91,8 @@ struct Message {
   bool sized = false;
   Expression peer;
   Body pieces;
-  std::optional<Side> combine = {};  // of a receive that is not sized: with what is there
+  std::optional<Side> combine = {};  // of a receive that is not sized: the side on which it
+                                     // combines
   friend bool operator==(const Message&, const Message&) = default;
 };
 // A piece in the body of a message.
@@ -117,16 +117,16 @@ struct Statement {
 
 enum class TableKind : uint8_t {
   kNodes,         // node sizes of this rank's group, ascending
-  kRemoteNodes,   // of the other group
-  kCounts,        // filled at the call: one entry a rank of this rank's group, in units of Range
-  kRemoteCounts,  // of the other group
+  kRemoteNodes,   // node sizes of the other group
+  kCounts,        // filled at the call: one entry per rank of this rank's group, in units of Range
+  kRemoteCounts,  // counts of the other group
   kPrefix,        // prefix(t): 0, t[0], t[0] + t[1], ...; one entry more than t
   kDistinct,      // distinct(t): 0, then the distinct entries of an ascending t
   kPowers,        // powers(r, m): 1, r, r*r, ... up to the first that is >= m
   kMap,           // [i in 0 .. n]: an expression of i, which is variable 0
 };
 
-// Of either group.
+// Node sizes of either group.
 inline bool is_nodes(TableKind kind) {
   return kind == TableKind::kNodes || kind == TableKind::kRemoteNodes;
 }
@@ -145,11 +145,11 @@ struct Table {
 
 struct Parameter {
   Name name;
-  bool at_call = false;  // given with each call, the same at all ranks; else in the file
+  bool at_call = false;  // given with each call, the same on all ranks; else in the file
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
-// What a step may ask of the port that `per` names. kExchange: one partner, both directions;
+// The messages that a step may have at the port that `per` names. kExchange: one partner, both directions;
 // kSendReceive: one partner for each direction.
 enum class PortKind : uint8_t { kNone, kExchange, kSendReceive };
 enum class PortScope : uint8_t { kRank, kNode };
@@ -164,13 +164,13 @@ struct Program {
   Collective collective = Collective::kAlltoall;
   int groups = 1;
   Port port;
-  bool in_place = false;     // claims that each block is sent no later than it is overwritten
-  bool commutative = false;  // a reduction that is right for commutative operators only
+  bool in_place = false;     // claims that no block is overwritten before it is sent
+  bool commutative = false;  // a reduction that is correct only for commutative operators
   std::vector<Parameter> parameters;
-  // No declaration depends on the rank: tables and what is required are the same at all ranks.
+  // No declaration depends on the rank: tables and requirements are the same on all ranks.
   std::vector<Expression> requirements;  // booleans over parameters, ranks and tables
   std::vector<Table> tables;
-  Expression temporary_blocks;  // how many blocks the temporary buffer has
+  Expression temporary_blocks;  // the number of blocks of the temporary buffer
   Body body;
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -179,13 +179,14 @@ struct Program {
 inline constexpr int kMaxVariables = 48;
 inline constexpr int kMaxTables = 16;
 inline constexpr int kMaxParameters = 16;
-inline constexpr int kMaxDepth = 40;  // of nested statements, and of operators in an expression
+inline constexpr int kMaxDepth = 40;  // the deepest nesting of statements, and of operators in an
+                                      // expression
 inline constexpr int kMaxNameLength = 63;
 
-// Types, scopes, contexts and limits. A program from a file or a text is used only after this.
+// Checks types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);
 
-// What is wrong, and in which table, requirement or statement, counted from 0 in the order of the text. A piece in
+// An error, and the table, requirement or statement that it is in, counted from 0 in the order of the text. A piece in
 // the line of its message counts as the next statement.
 enum class ProgramPart : uint8_t { kHeading, kTable, kRequirement, kTemporary, kStatement };
 struct Flaw {

@@ -35,7 +35,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-// For an invariant of this program's own: a message and an abort where it does not hold.
+// Checks an invariant of the code itself. Prints the message and aborts if it does not hold.
 inline void check(bool holds, const char* message) {
   if (holds) return;
   std::fprintf(stderr, "quadrille: internal error: %s\n", message);

@@ -30,7 +30,7 @@ std::string print(const Program& program);
 // Errors name `source`, the line and the column. The result is validated.
 Result<Program> parse_program(std::string_view text, const std::string& source);
 
-// How expressions are printed: the names in scope. `variables` are outermost first.
+// The names in scope when expressions are printed. `variables` are outermost first.
 struct ExpressionNames {
   const std::vector<Parameter>* parameters;
   const std::vector<Table>* tables;

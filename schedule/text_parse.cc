@@ -36,7 +36,7 @@ class ProgramReader {
  private:
   bool failed() const { return error_.has_value(); }
 
-  // Remembers that the line that is read holds a part of the program.
+  // Remembers that the current line holds a part of the program.
   void mark(ProgramPart part) { places_[part].push_back(&lines_[next_ - 1]); }
 
   Error error_at(const Flaw& flaw) const {
@@ -129,7 +129,7 @@ class ProgramReader {
     }
   }
 
-  // The name of a parameter or a table, which no other has.
+  // A new name for a parameter or a table.
   std::string fresh_declaration(LineReader& reader) {
     std::string name = fresh(reader);
     if (!declared_.insert(name).second) reader.fail(fmt::format("'{}' is declared twice", name));

@@ -1,6 +1,6 @@
-// Writes the text form. Parentheses stand exactly where the reader would otherwise build another tree. Names come
-// from the program. If two variables in scope share a name, as in a file without names, the inner one gets a suffix.
-// Tested by the round trip in tests/schedule/text_test.cc.
+// Writes the text form. Parentheses stand only where the reader would otherwise build another tree. Names come from
+// the program. If two variables in scope share a name, as in a file without names, the inner one gets a suffix. Tested
+// by the round trip in tests/schedule/text_test.cc.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -155,7 +155,7 @@ class ProgramPrinter {
     variables_.resize(scope);
   }
 
-  // Declares a variable under its own name, or with a suffix where an outer one has it.
+  // Declares a variable under its own name, or with a suffix if an outer one has that name.
   const std::string& declare(const Name& name) {
     std::string text = name.text;
     while (std::find(variables_.begin(), variables_.end(), text) != variables_.end()) text += '_';

@@ -33,7 +33,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// What is too large for 64 bits is read as the largest, which no count may be.
+// A number too large for 64 bits is read as the largest number, which no count may be.
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -84,7 +84,7 @@ Result<Topology> parse_list(std::string_view text, const char* flag, const char*
   return topology;
 }
 
-// One line of a host file: the hosts as they are named, and how many ranks each takes.
+// One line of a host file: its hosts, and the number of ranks that each takes.
 struct HostLine {
   std::string_view hosts;
   int64_t ranks;
@@ -115,7 +115,7 @@ bool is_host_name(std::string_view text) {
   });
 }
 
-// "01-03" or "7": numbers of as many digits as the first has.
+// "01-03" or "7": all numbers have as many digits as the first.
 struct HostRange {
   int64_t low, high;
   size_t digits;
@@ -126,7 +126,7 @@ std::optional<HostRange> host_range(std::string_view text) {
   const std::string_view first = text.substr(0, dash);
   const auto low = whole_number(first);
   const auto high = dash == text.size() ? low : whole_number(text.substr(dash + 1));
-  constexpr size_t kMostDigits = 18;  // of 64 bits
+  constexpr size_t kMostDigits = 18;  // fit in 64 bits
   if (!low || !high || *low < 0 || *high < *low || text.size() > 2 * kMostDigits ||
       first.size() > kMostDigits)
     return std::nullopt;
@@ -139,7 +139,7 @@ constexpr const char* kTooManyHosts = "names more than 1048576 hosts; check the 
 static_assert(kMaxRanks == 1048576);
 constexpr const char* kNoHostList = "is not a host or a list of hosts like node[01-03,07]";
 
-// Each of the hosts with each of the numbers of "01-03,07" behind it.
+// Appends each of the numbers of "01-03,07" to each of the hosts.
 Result<Hosts> with_numbers(const Hosts& hosts, std::string_view ranges) {
   Hosts longer;
   for (const std::string_view entry : split(ranges, ',')) {

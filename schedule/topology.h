@@ -16,8 +16,8 @@ namespace quadrille {
 inline constexpr int64_t kMaxRanks = int64_t{1} << 20;
 
 struct Run {
-  int64_t nodes;  // how many
-  int64_t size;   // ranks on each
+  int64_t nodes;  // number of nodes
+  int64_t size;   // ranks on each node
   friend bool operator==(const Run&, const Run&) = default;
 };
 
@@ -29,8 +29,8 @@ class Topology {
   const std::vector<Run>& runs() const { return runs_; }
   int64_t nodes() const { return nodes_; }
   int64_t ranks() const { return ranks_; }
-  std::vector<int64_t> sizes() const;  // one entry a node, ascending
-  std::string text() const;            // as parse_nodes reads it: "1,2,3", "4x8", "5,512x16"
+  std::vector<int64_t> sizes() const;  // one entry per node, ascending
+  std::string text() const;  // in the form that parse_nodes reads: "1,2,3", "4x8", "5,512x16"
 
   friend bool operator==(const Topology&, const Topology&) = default;
 
@@ -44,9 +44,9 @@ class Topology {
 Result<Topology> parse_nodes(std::string_view text, const char* flag = "--nodes");
 // SLURM_TASKS_PER_NODE: "16(x512),5".
 Result<Topology> parse_slurm(std::string_view text);
-// The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank a line;
-// a host named again adds to its node. "node[01-03,07]" names four hosts, each with the ranks that
-// the line gives. `name` stands in messages.
+// The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank per line. A host that is
+// named again adds to its node. "node[01-03,07]" names four hosts, each with the ranks that the line gives. Messages
+// use `name`.
 Result<Topology> parse_hostfile(std::string_view text, const std::string& name);
 
 }  // namespace quadrille

@@ -1,5 +1,4 @@
-// Visits the parts of a program, const or not, in the order in which they are written (and
-// encoded).
+// Visits the parts of a program, const or not, in the order of the text (and of the encoding).
 #ifndef QUADRILLE_SCHEDULE_TRAVERSE_H_
 #define QUADRILLE_SCHEDULE_TRAVERSE_H_
 
@@ -38,7 +37,7 @@ void for_each_statement(BodyType& body, Visit&& visit) {
   }
 }
 
-// Calls visit(expression) for every expression that a statement of the body holds (not for its operands).
+// Calls visit(expression) for every expression that a statement of the body contains (not for its operands).
 template <class BodyType, class Visit>
 void for_each_expression(BodyType& body, Visit&& visit) {
   const auto in_statement = [&](auto& kind) {

@@ -1,6 +1,6 @@
-// Checks a program before anything walks it: indices are in range, expressions have types, statements stand where
-// they may, and nothing is nested too deeply. The prover, the checker and the encoder rely on this and do not repeat
-// it. Tested by tests/schedule/validate_test.cc.
+// Checks a program before anything walks it: indices are in range, expressions have types, statements are where they
+// may be, and nothing is nested too deeply. The prover, the checker and the encoder rely on this and do not repeat it.
+// Tested by tests/schedule/validate_test.cc.
 #include <fmt/core.h>
 
 #include "schedule/program.h"
@@ -25,7 +25,7 @@ class Validator {
   }
 
  private:
-  // Where a statement stands.
+  // The surroundings of a statement.
   struct Context {
     bool in_step = false;
     const Message* message = nullptr;
@@ -127,7 +127,7 @@ class Validator {
     return boolean ? Type::kBoolean : Type::kInteger;
   }
 
-  // The index that an operator carries.
+  // Checks the index that an operator carries.
   void index(const Expression& expression) {
     const int64_t value = expression.value;
     switch (expression.op) {
@@ -237,7 +237,7 @@ class Validator {
     piece(transfer.piece);
   }
 
-  // A block of a call's own buffers has its length by the call, and a range says its own.
+  // The call gives the length of a block of its own buffers, and a range gives its own length.
   void received(const Message& message, const Piece& piece) {
     if (message.direction == Direction::kReceive && !message.combine &&
         piece.buffer == Buffer::kTemporary && !piece.range &&
@@ -278,7 +278,7 @@ class Validator {
   int variables_ = 0;
   int64_t tables_ = 0;
   size_t statements_ = 0;
-  ProgramPart part_ = ProgramPart::kHeading;  // what is looked at, and which of them
+  ProgramPart part_ = ProgramPart::kHeading;  // the part under check, and its number
   size_t index_ = 0;
   std::optional<Flaw> flaw_;
 };

@@ -1,5 +1,5 @@
-// A row for each collective, of which ranks that lie beside each other are of one kind. Tested by
-// tests/schedule/volume_test.cc against what collectives require, block by block.
+// A row for each collective. Consecutive ranks of one kind are counted together. Tested by
+// tests/schedule/volume_test.cc against the requirements of collectives, block by block.
 #include "schedule/volume.h"
 
 namespace quadrille {
@@ -27,12 +27,12 @@ Volume LeastVolume::of(int64_t group, int64_t first, int64_t count) const {
   const bool two = sums_.size() == 2;
   const auto ranks = static_cast<int64_t>(sums_[group].size()) - 1;
   const int64_t other = two ? 1 - group : 0;
-  if (!two && count == ranks) return {};  // there is nobody else
+  if (!two && count == ranks) return {};  // there are no other ranks
   const bool has_root = group == 0 && first <= root_ && root_ < first + count;
   const bool has_leaves = !two || group == 1;
   const int64_t own = sum(group, first, count);
   const int64_t others = total(other) - (two ? 0 : own);
-  const int64_t one = sums_[group][1];  // of a collective in which all counts are alike
+  const int64_t one = sums_[group][1];  // for collectives with equal counts
   const Volume from_root = has_root ? Volume{0, one} : Volume{has_leaves ? one : 0, 0};
   switch (collective_) {
     case Collective::kAlltoall: {

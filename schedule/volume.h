@@ -1,4 +1,4 @@
-// How much must travel in a call of a collective, with any schedule.
+// The least volume of a call of a collective, with any schedule.
 #ifndef QUADRILLE_SCHEDULE_VOLUME_H_
 #define QUADRILLE_SCHEDULE_VOLUME_H_
 
@@ -10,7 +10,7 @@
 
 namespace quadrille {
 
-// What enters and leaves, in the units of counts.
+// The data that enters and leaves, in the units of counts.
 struct Volume {
   int64_t in = 0, out = 0;
   void take_greater(const Volume& other) {
@@ -20,18 +20,19 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
-// How much must at least enter and leave some ranks in a call. Each contribution of others that they need enters
-// once, and so does each sum in which others have a part. The reverse leaves them. A barrier moves nothing.
+// The least data that must enter and leave some ranks in a call. Each contribution of others that they need enters
+// once, and so does each sum that others contribute to. The same holds in reverse for the data that leaves. A barrier
+// moves nothing.
 class LeastVolume {
  public:
-  // Every block has a length of 1 where the call has no counts.
+  // If the call has no counts, every block has length 1.
   LeastVolume(Collective collective, const Job& job, const Call& call);
 
-  // Of `count` ranks from `first` on, of that group.
+  // For `count` ranks of that group, from `first` on.
   Volume of(int64_t group, int64_t first, int64_t count) const;
-  // Of the busiest rank, and of the busiest node. In an allreduce of one group p parties need 2(p - 1) messages to
-  // know what all of them have. So the busiest one has at least its share of these, which is more than each needs by
-  // itself.
+  // For the busiest rank, and for the busiest node. In an allreduce of one group p parties need 2(p - 1) messages
+  // until each knows the contributions of all. So the busiest one has at least its share of these, which is more than
+  // each needs by itself.
   Volume of_a_rank() const;
   Volume of_a_node() const;
 
@@ -43,9 +44,9 @@ class LeastVolume {
   int64_t total(int64_t group) const { return sums_[group].back(); }
 
   const Collective collective_;
-  const std::vector<std::vector<int64_t>> node_sizes_;  // of each group
+  const std::vector<std::vector<int64_t>> node_sizes_;  // per group
   const int64_t root_;
-  std::vector<std::vector<int64_t>> sums_;  // of the counts of a group's first ranks
+  std::vector<std::vector<int64_t>> sums_;  // sums of the counts of a group's first ranks
 };
 
 }  // namespace quadrille

@@ -1,14 +1,14 @@
-// The register machine of C++: it compiles a program to register code, and walks it for one rank after another or for
+// The register machine of C++. It compiles a program to register code, and walks it for one rank after another or for
 // all in turn. The runtime has its own in C. Single expressions, such as those of tables, run on it, too (Formula).
 //
-// A Walker is the state of one rank. run() goes on to the next pause, and calls a Sink for each message, copy and
+// A Walker is the state of one rank. run() continues to the next pause, and calls a Sink for each message, copy and
 // reduction on the way. Pauses are:
 //   kStep       before each step; walker.key and walker.after are set
 //   kStepEnd    after the last statement of a step
 //   kOutside    before a copy or reduction outside steps, so that an executor can complete earlier steps
 //   kLoop       before an iteration of a loop of which batch() may take several
 //   kEnd        at the end of the program
-//   kUndefined  where an expression has no value; walker.why says why
+//   kUndefined  at an expression without a value; walker.why has the reason
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
 #define QUADRILLE_SCHEDULE_WALK_H_
 
@@ -36,7 +36,7 @@ struct PieceValue {
   Buffer buffer;
   int64_t block;
   bool ranged;
-  int64_t low, high;  // where ranged
+  int64_t low, high;  // if ranged
 };
 
 // Several iterations of a loop that differ by constant strides. In iteration t of `count`, every Strided is at +
@@ -53,24 +53,23 @@ struct StridedBatch {
     Strided block, low, high;
   };
   struct Message {
-    MessageHead head;  // its peer is peer.at
+    MessageHead head;  // in iteration 0 the peer is peer.at
     Strided peer;
     int32_t first_piece, pieces;
   };
 
   int64_t count = 0;
-  bool more =
-      false;  // the loop has further iterations: a walker that takes these is at kLoop again
+  bool more = false;  // the loop has more iterations: a walker that takes these is at kLoop again
   bool has_step = false, has_after = false;
   Strided key, after;
   std::vector<Message> messages;
   std::vector<Piece> pieces;
-  int32_t behind = 0;  // the loop, in the code
+  int32_t behind = 0;  // the program counter behind the loop
 };
 
 enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLoop, kEnd, kUndefined };
 
-// Which of the pauses kStepEnd, kOutside and kLoop run() makes. An executor needs the first two, a counter none.
+// The pauses that run() makes among kStepEnd, kOutside and kLoop. An executor needs the first two, a counter none.
 struct PauseAtAll {
   static constexpr bool kStepEnd = true, kOutside = true, kLoop = false;
 };
@@ -84,7 +83,7 @@ struct PauseAtLoops {
   static constexpr bool kStepEnd = false, kOutside = true, kLoop = true;
 };
 
-// A sink that ignores everything. A sink of a kind derives from SinkOf<itself>, and hides what it wants to know.
+// A sink that ignores everything. A sink derives from SinkOf<itself>, and hides the functions that it needs.
 template <class Sink>
 struct SinkOf {
   void message(const MessageHead&) {}  // a message begins; its pieces follow
@@ -103,23 +102,23 @@ struct SinkOf {
 
 struct Walker {
   int64_t key = 0;
-  int64_t after = 0;  // where has_after
+  int64_t after = 0;  // if has_after
   int32_t program_counter = 0;
-  int32_t near = 0;  // where locate() found something last
+  int32_t near = 0;  // the last result of locate()
   Undefined why = Undefined::kNone;
   bool has_after = false;
-  int64_t iterations = 0;  // that loops may still make
+  int64_t iterations = 0;  // the iterations that loops may still make
 };
 
 class Code {
  public:
-  // The program must be valid. What it refers to is copied.
+  // The program must be valid. The code holds no reference to it.
   static Result<Code> compile(const Program& program);
 
-  // Code that evaluates an expression with that many variables into the last of its declarations.
+  // Code that evaluates an expression with that many variables into the last declaration.
   static Result<Code> compile(const Expression& expression, int variables);
 
-  // How many registers a walker has; they belong to the caller, who keeps them together.
+  // The number of a walker's registers. The caller owns them, and keeps those of all walkers together.
   int registers() const { return register_count_; }
   // Sets a walker to the start of the program for that rank.
   void start(const Binding& binding, int64_t rank, Walker& walker, int64_t* registers) const;
@@ -127,13 +126,13 @@ class Code {
   template <class Pauses, class Sink>
   Pause run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const;
 
-  // At kLoop: the next iteration, and as many further ones as differ by constant strides. False if it cannot follow
-  // them. take() goes on behind these iterations; otherwise run() walks through them.
+  // At kLoop: evaluates the next iteration, and as many more as differ by constant strides. Returns false if it cannot
+  // follow them. take() moves the walker past these iterations; otherwise run() walks through them.
   bool batch(const Binding& binding, const Walker& walker, int64_t* registers,
              StridedBatch& batch) const;
   void take(Walker& walker, int64_t* registers, const StridedBatch& batch) const;
 
-  // The value of a variable, by its place among the lets and fors of the program; for pictures.
+  // The value of a variable, by its number among the lets and fors of the program; for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
     return registers[declarations_[declaration]];
   }
@@ -185,7 +184,7 @@ class Code {
 
   struct Instruction {
     Operation op;
-    uint8_t target = 0, a = 0, b = 0;  // registers; of kNext, target says that batch() may take it
+    uint8_t target = 0, a = 0, b = 0;  // registers; target of kNext: batch() may take the loop
     int32_t immediate = 0;             // jump target, table, or index into pieces_
   };
 
@@ -195,7 +194,7 @@ class Code {
     uint8_t block, low, high;
   };
 
-  // A register that holds the same value all along.
+  // A register that keeps its value for the whole walk.
   struct Invariant {
     Operator op;
     int64_t value;
@@ -205,7 +204,7 @@ class Code {
                            kRightFlag = 16;
   static constexpr uint8_t kNoRegister = 255;
 
-  // Most searches end where the one before did.
+  // Most searches have the same result as the last one.
   static int64_t locate_near(const std::vector<int64_t>& table, int64_t x, int32_t& near) {
     const auto next = static_cast<size_t>(near) + 1;
     if (next < table.size() && table[near] <= x && x < table[next]) return near;
@@ -357,14 +356,14 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
 }
 // NOLINTEND(readability-function-size)
 
-// One expression, compiled: what tables, requirements, formulas and claims are made of.
+// One compiled expression. Tables, requirements, formulas and claims are made of such.
 class Formula {
  public:
   Formula(const Expression& expression, int variables)
       : variables_(variables), code_(Code::compile(expression, variables)) {}
 
-  // Its value at the rank of binding.place, or nothing and the reason in *why. A boolean is 0 or 1. Variables are
-  // outermost first.
+  // Its value at the rank of binding.place. Empty if it has none, with the reason in *why. A boolean is 0 or 1.
+  // Variables are outermost first.
   std::optional<int64_t> value(const Binding& binding, std::span<const int64_t> variables,
                                Undefined* why) const;
 

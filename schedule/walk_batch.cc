@@ -1,6 +1,6 @@
-// Batches: this evaluates an iteration of a loop once, with the stride of each value from one iteration to the next.
-// A wrap, a minimum, a condition or a search in a table is affine only for a while. The batch ends where the first of
-// them changes. Code that this cannot follow, or that has no value, is left to the plain walk.
+// Batches: this evaluates an iteration of a loop once, with the stride of each value from one iteration to the next. A
+// wrap, a minimum, a condition or a search in a table is affine only for some iterations. The batch ends where the
+// first of them changes. Code that this cannot follow, or that has no value, is left to the plain walk.
 // tests/schedule/batch_test.cc compares the two.
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace quadrille {
 
-// Values and strides stay so small, and batches so short, that nothing overflows on the way.
+// Limits of values, strides and batches, so that nothing overflows.
 constexpr int64_t kGreatestValue = int64_t{1} << 60, kGreatestStride = int64_t{1} << 40;
 constexpr int64_t kLongest = int64_t{1} << 16;
 
@@ -23,7 +23,7 @@ class BatchEvaluator {
     batch_.has_step = false;
   }
 
-  // Evaluates from the start of an iteration; the program counter behind the loop, or -1.
+  // Evaluates from the start of an iteration. Returns the program counter behind the loop, or -1.
   int32_t run(int32_t start) {
     const Instruction* const code = code_.instructions_.data();
     const Instruction* next = code + start;
@@ -61,11 +61,11 @@ class BatchEvaluator {
     return within(value.at, kGreatestValue) && within(value.by, kGreatestStride);
   }
 
-  // The batch is no longer than `gap`, which is not negative, stays so.
+  // Shortens the batch to the iterations in which `gap`, which is not negative, stays so.
   void while_not_negative(Strided gap) {
     if (gap.by < 0) count_ = std::min(count_, gap.at / -gap.by + 1);
   }
-  // Whether a < b, and as long as it stays so.
+  // Whether a < b. Shortens the batch to the iterations in which that stays so.
   bool less(Strided a, Strided b) {
     if (!is_small(a) || !is_small(b)) {
       count_ = 0;
@@ -102,7 +102,7 @@ class BatchEvaluator {
     }
   }
 
-  // False where the batch cannot hold this.
+  // Returns false if the batch cannot hold this.
   bool evaluate(const Instruction& i) {
     switch (i.op) {
       case Operation::kJumpIfFalse:
@@ -146,7 +146,7 @@ class BatchEvaluator {
     }
   }
 
-  // Quotient or remainder, as long as the quotient stays the same.
+  // Quotient or remainder, for the iterations in which the quotient stays the same.
   bool divide(const Instruction& i, Strided x, Strided by) {
     Undefined why = Undefined::kNone;
     const auto quotient = apply_operator(Operator::kDivide, x.at, by.at, &why);
@@ -182,7 +182,7 @@ class BatchEvaluator {
     return set(target, {x.at - low, x.by});
   }
 
-  // An element of a table, while neighbours differ by the same.
+  // An element of a table, for the iterations in which neighbors differ equally.
   bool element(uint8_t target, const std::vector<int64_t>& table, Strided index) {
     const auto size = static_cast<int64_t>(table.size());
     if (index.at < 0 || index.at >= size) return false;
@@ -190,7 +190,7 @@ class BatchEvaluator {
     if (index.by == 0) return set(target, {*entry, 0});
     while_not_negative(index.by < 0 ? index : Strided{size - 1 - index.at, -index.by});
     if (count_ < 2) return set(target, {*entry, 0});
-    // A difference that does not fit comes out as one that is too great for set().
+    // A difference that does not fit is replaced by one that is too great for set().
     const auto difference = [&] {
       return static_cast<int64_t>(static_cast<uint64_t>(entry[index.by]) -
                                   static_cast<uint64_t>(*entry));
@@ -202,7 +202,7 @@ class BatchEvaluator {
     return set(target, {table[index.at], by});
   }
 
-  // A search: while it finds the same, or each time a neighbour.
+  // A search, for the iterations in which it finds the same entry, or the next one each time.
   bool search(uint8_t target, const std::vector<int64_t>& table, Strided x) {
     const auto size = static_cast<int64_t>(table.size());
     const int64_t found = locate(table, x.at);

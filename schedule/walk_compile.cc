@@ -1,7 +1,7 @@
-// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in registers of
-// their own, so every operand is a register. Conditions become jumps, so `and` and `? :` are lazy. A message of one
-// whole block, the most frequent one, is a single instruction. tests/schedule/walk_test.cc compares it with the
-// recursive oracle of tests/support/evaluate.h, on every program and on random expressions.
+// The compiler of the walk. Constants, parameters and a rank's place in its communicator have registers of their own,
+// so every operand is a register. Conditions become jumps, so `and` and `? :` are lazy. A message of one whole block,
+// the most frequent one, is a single instruction. tests/schedule/walk_test.cc compares it with the recursive oracle of
+// tests/support/evaluate.h, on every program and on random expressions.
 #include "schedule/walk.h"
 
 #include <fmt/core.h>
@@ -73,7 +73,7 @@ class Compiler {
     for (const Expression& operand : expression.operands) collect_invariants(operand);
   }
 
-  // The register of an invariant, made where it has none yet.
+  // The register of an invariant, which is made if it has none yet.
   int invariant(const Expression& e) {
     for (size_t i = 0; i < code_.invariants_.size(); ++i)
       if (code_.invariants_[i].op == e.op && code_.invariants_[i].value == e.value) return i;
@@ -105,7 +105,7 @@ class Compiler {
     return target;
   }
 
-  // Evaluates into that register; what it takes meanwhile is released.
+  // Evaluates into that register, and releases all registers that it uses meanwhile.
   void into(const Expression& e, uint8_t target) {
     const int saved = next_register_;
     if (is_invariant(e.op) || e.op == Operator::kVariable) {
@@ -135,7 +135,7 @@ class Compiler {
     next_register_ = saved;
   }
 
-  // Operators of two integers have the same order in both.
+  // Both enumerations have the operators of two integers in the same order.
   static Operation binary(Operator op) {
     static_assert(static_cast<int>(Operation::kLessEqual) ==
                   static_cast<int>(Operator::kLessEqual) - static_cast<int>(Operator::kAdd));
@@ -143,7 +143,7 @@ class Compiler {
     return static_cast<Operation>(static_cast<int>(op) - static_cast<int>(Operator::kAdd));
   }
 
-  // Code that falls through where the condition holds; the jumps taken where it does not.
+  // Emits code that falls through if the condition holds. Returns the jumps that are taken if it does not.
   std::vector<int> jump_unless(const Expression& e) {
     if (e.op == Operator::kAnd) {
       std::vector<int> jumps = jump_unless(e.operands[0]);
@@ -205,7 +205,7 @@ class Compiler {
     next_register_ = saved;
   }
 
-  // 1 where the loop's body has a step and no loop around messages: batch() may be able to take it.
+  // 1 if the loop's body has a step and no loop around messages, so batch() may be able to take it.
   static uint8_t may_batch(const Body& body) {
     bool steps = false, loops = false;
     for_each_statement(body, [&](const Statement& statement) {
@@ -262,7 +262,7 @@ class Compiler {
     next_register_ = saved;
   }
 
-  // Evaluates a piece's expressions and notes where they are.
+  // Evaluates a piece's expressions and records their registers.
   int piece(const Piece& piece) {
     Code::PieceRegisters registers{piece.buffer, piece.range.has_value(), operand(piece.block), 0,
                                    0};

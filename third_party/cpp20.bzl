@@ -1,4 +1,4 @@
-"""C++ rules for sources in C++20, whatever the workspace that they are built in says."""
+"""C++ rules that compile sources as C++20, whatever the workspace's own flags are."""
 
 def cc_library(copts = [], **attributes):
     native.cc_library(copts = ["-std=c++20"] + copts, **attributes)

@@ -1,4 +1,4 @@
-"""Everything that Quadrille is built with: Debian packages (tools/packages.txt), which Bazel finds where they are."""
+"""All dependencies of Quadrille: Debian packages (tools/packages.txt), which Bazel uses where they are installed."""
 
 def quadrille_repositories(path):
     """Declares them, in a workspace named quadrille or one that has Quadrille as the repository of that name.

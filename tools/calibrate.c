@@ -35,7 +35,7 @@ struct arguments {
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 enum { MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
 
-/* The next length of the list, or -1 if it is none. Moves the list on; to NULL behind its end. */
+/* The next length of the list, or -1 if it is none. Moves the list on, or to NULL at its end. */
 static int64_t next_length(const char** list) {
   int64_t bytes = -1;
   const char* const comma = strchr(*list, ',');
@@ -83,8 +83,8 @@ struct nodes {
   int rank, ranks;
   int* node_of;           /* a node is named by its lowest rank */
   int* local_of;          /* the ranks of a node, from 0 on */
-  int* size_of;           /* of the nodes, by their lowest ranks; 0 at all others */
-  int most, next_to_most; /* ranks on a node; 0 where there is none */
+  int* size_of;           /* of the nodes, by their lowest ranks; 0 on all other ranks */
+  int most, next_to_most; /* ranks on a node; 0 if there is none */
 };
 
 static int* numbers(int count) {
@@ -219,7 +219,7 @@ static int first_of_another(const struct nodes* n) {
   return 1;
 }
 
-/* Returns 0, at all ranks alike, if the times say nothing. */
+/* If the times are useless, returns 0 on all ranks alike. */
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->next_to_most, own = n->most;
   const int rounds = (pairs > 0) + (own > 1) + (pairs > 1) + (own > 2);

@@ -31,7 +31,7 @@ struct quadrille_round {
 /* The line with the least relative errors. */
 struct quadrille_line quadrille_line_through(const double* x, const double* times, int points);
 
-/* How many loads quadrille_measure_round times. */
+/* The number of loads that quadrille_measure_round times. */
 enum { QUADRILLE_LOADS_OF_ROUND = 12 };
 /* The round of the slowest rank of the team, the same at all ranks. Each load is timed for about `seconds`. Rounds of many
  * messages have messages of `bytes`, at most 16 KiB. Collective over MPI_COMM_WORLD; ranks outside the team sleep. */
@@ -40,13 +40,13 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
 /* The time of one message of this length. */
 double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds);
 
-/* Bytes of the longest message, a power of two up to 4 MiB, whose send completes before its receive is posted; 0 if there is
- * none. Collective over MPI_COMM_WORLD; all ranks but these two sleep. */
+/* Bytes of the longest message, a power of two up to 4 MiB, whose send completes before its receive is posted; 0 if
+ * there is none. Collective over MPI_COMM_WORLD; all ranks except these two sleep. */
 int quadrille_measure_eager(int sender, int receiver);
 
-enum { QUADRILLE_LOADS_OF_COPY = 5 }; /* of both functions that follow */
-/* Seconds that the library takes to copy a small block into a message or out of it, at the slowest rank, while all ranks do
- * so. Collective over MPI_COMM_WORLD. */
+enum { QUADRILLE_LOADS_OF_COPY = 5 }; /* for both functions below */
+/* Seconds that the library takes to copy a small block into a message or out of it, on the slowest rank, while all
+ * ranks do so. Collective over MPI_COMM_WORLD. */
 double quadrille_measure_copy(double seconds);
 /* The seconds of each byte of a large block; 0 if the clock does not see it. */
 double quadrille_measure_copied_byte(double seconds);
@@ -55,7 +55,7 @@ double quadrille_measure_copied_byte(double seconds);
  * communicator repeat it as often. */
 double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds);
 
-/* Ends the program at all ranks with exit code 2 and this sentence. */
+/* Ends the program on all ranks with exit code 2 and this sentence. */
 _Noreturn void quadrille_calibration_fails(const char* sentence);
 
 #endif /* QUADRILLE_RUNTIME_CALIBRATE_H_ */

@@ -11,7 +11,7 @@
 enum { NUMBERS = 4, FEWEST = 64, MOST = FEWEST << (NUMBERS - 1), BYTES = 8, LEAST_CALLS = 5 };
 enum {
   AREA = 1 << 22
-}; /* more than a cache of one core holds, as blocks that a program has just made */
+}; /* more than the cache of a core, like blocks that a program has just made */
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 
 static double mean_time(void (*work)(void*), void* with, double seconds) {

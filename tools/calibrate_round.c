@@ -1,6 +1,6 @@
 /* Times of rounds, and the lines through them.
  *
- * The ranks of a team stay in step by themselves: none can begin a round before its neighbours have ended the last. A time
+ * The ranks of a team stay in step by themselves: none can begin a round before its neighbors have ended the last. A time
  * is the mean of a stretch of rounds, because ranks that share a core take turns with many rounds at once. Of some
  * stretches the median counts, so that other work of the machine leaves few traces. The slowest rank's time is the team's.
  * Lengths and numbers of messages grow in powers of 4. Lines are fitted to relative errors, so that short messages count as
@@ -45,7 +45,7 @@ static double seconds_of(void (*work)(void*), void* with, int times) {
   return (MPI_Wtime() - start) / times;
 }
 
-/* How often the work fits into `seconds`, judged by the slowest rank's time so far. The same number at all ranks. */
+/* How often the work fits into `seconds`, judged by the slowest rank's time so far. The same number on all ranks. */
 static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm comm, int times) {
   double once = seconds_of(work, with, times);
   MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);
@@ -86,7 +86,7 @@ struct load {
   int messages, bytes;
   char* buffer;
   MPI_Request* requests;
-  int turn; /* which of the peers is the first; another in each round, so that no two go ahead */
+  int turn; /* the first of the peers; another in each round, so that no two have a fixed lead */
 };
 
 static void exchange(void* with) {
@@ -106,7 +106,7 @@ static void exchange(void* with) {
   load->turn = (load->turn + 1) % team->peers;
 }
 
-/* The slowest rank's time, at the ranks of the team; 0 at the others. */
+/* The slowest rank's time, on the ranks of the team; 0 on the others. */
 static double time_of(const struct quadrille_team* team, int messages, int bytes, double seconds) {
   if (team->comm == MPI_COMM_NULL) return 0;
   struct load load = {team, messages, bytes, NULL, NULL, 0};

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# check_rooms.sh [TREE]: checks which room may know which. It reads #include lines and the labels of BUILD files, prints each
-# line that breaks a rule, and fails if there is one. Tested by tests/structure/check_rooms_test.sh.
+# check_rooms.sh [TREE]: checks which folder may use which. It reads #include lines and the labels of BUILD files,
+# prints each line that breaks a rule, and fails if there is one. Tested by tests/structure/check_rooms_test.sh.
 #
 #   schedule   itself
-#   runtime    itself and MPI; what makes up runtime:program and runtime:table_format, libc alone
+#   runtime    itself and MPI; the parts of runtime:program and runtime:table_format, libc only
 #   generator  schedule, the table format, and of the verifier its decoder, replay, calls and plans, to show files
-#   verifier   schedule, the table format, how block sizes are chosen, the plans that it checks, cli; never the generator. Z3 in verifier/prove only, and its tests
+#   verifier   schedule, the table format, the rules of block sizes, the plans that it checks, cli; never the generator.
+#              Z3 only in verifier/prove, and its tests
 #   cli        schedule
-#   tools      the public header of runtime, preload as a library, how cli reads sizes
+#   tools      the public header of runtime, preload as a library, the readers of sizes in cli
 #   emitted    the runtime; its rules run generator and verifier
-#   preload    the public header of runtime, what it has of datatypes, and the schedules for any nodes of emitted
-#   install    what is built of the others, to put it in its place
+#   preload    the public header of runtime, its datatypes, and the schedules for any nodes of emitted
+#   install    the outputs of the others, to put them in their places
 set -euo pipefail
 tree=${1:-$(dirname "$(readlink -f "$0")")/..}
 cd "$tree"
 broken=0
 
-# Files of a room, sources or BUILD files.
+# The files of a room, sources or BUILD files.
 files() { [ ! -d "$1" ] || find "$1" -type f \( -name "$2" -o -name "${3:-$2}" -o -name "${4:-$2}" \); }
 
 # refuse FILES PATTERN EXCEPTIONS RULE: no line of the files may match PATTERN and not EXCEPTIONS.

@@ -43,7 +43,7 @@ changed() {
   git ls-files --others --exclude-standard -- '*.cc' '*.c' '*.h'
 }
 
-# The sources on stdin, and for a header the source of its name, or else one that includes it.
+# The sources on stdin; for a header the source of the same name, or else one that includes it.
 to_tidy() {
   local file
   while IFS= read -r file; do

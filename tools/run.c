@@ -124,7 +124,7 @@ static double median(double* values, long count) {
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* If a call fails at one rank, the others may wait for it; so all end. */
+/* If a call fails on one rank, the others may wait for it; so all end. */
 static void end_unless_well(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -150,7 +150,7 @@ static double timed_call(quadrille_schedule schedule, const struct call* c, int 
   return slowest * 1e6;
 }
 
-/* Calls both with the same bytes; returns how many bytes differ at all ranks together. */
+/* Calls both with the same bytes; returns how many bytes differ on all ranks together. */
 static long compare_bytes(quadrille_schedule schedule, struct call* c) {
   unsigned char *ours = c->receive, *native = malloc((size_t)c->receive_size + 1);
   int world = 0;
@@ -195,8 +195,8 @@ static void compare_times(quadrille_schedule schedule, const struct arguments* a
   free(ratios);
 }
 
-/* Splits the ranks into two groups. The first has as many as --first-group or the schedule says, or half of them. Returns 0
- * if there are too few ranks. */
+/* Splits the ranks into two groups. The first has the number of ranks of --first-group or of the schedule, or half
+ * of them. Returns 0 if there are too few ranks. */
 static int split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

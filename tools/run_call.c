@@ -1,15 +1,15 @@
-/* Reductions add 64-bit integers, so that every order of them leads to the same bytes. */
+/* Reductions add 64-bit integers, so that every order of them gives the same bytes. */
 #include "tools/run_call.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A collective, and how many blocks its buffers have. */
+/* A collective, and the number of blocks in its buffers. */
 struct collective {
   const char *name, *mpi, *unit;
-  int sends, receives; /* blocks at the ranks that have some: 1, or one for each peer */
+  int sends, receives; /* blocks on the ranks that have any: 1, or one per peer */
   int (*function)(const struct call*, quadrille_schedule, int, const void*);
-  int is_rooted, root_sends, root_receives; /* who has a buffer */
+  int is_rooted, root_sends, root_receives; /* the ranks that have a buffer */
 };
 
 enum { ONE = 1, ONE_A_PEER = 2 };
@@ -130,13 +130,13 @@ int call_describe(struct call* c, const char* name, int root) {
     const long unit = (long)sizeof(int64_t);
     c->bytes = (c->bytes + unit - 1) / unit * unit;
   }
-  /* Between groups the second gets what the root of the first has, or the reverse. */
+  /* Between groups the second receives the data of the root of the first, or the reverse. */
   const int sends = k->root_sends ? is_root : !k->root_receives || c->groups == 1 || c->is_second;
   const int receives =
       k->root_receives ? is_root : !k->root_sends || c->groups == 1 || c->is_second;
   c->send_size = sends ? c->bytes * (k->sends == ONE_A_PEER ? c->peers : k->sends) : 0;
   c->receive_size = receives ? c->bytes * (k->receives == ONE_A_PEER ? c->peers : k->receives) : 0;
-  /* A block a rank of the own group: what is combined in the other is as long. */
+  /* One block per rank of its own group, as the combined data of the other group is equally long. */
   if (strcmp(name, "reduce-scatter") == 0) {
     c->send_size = c->bytes * c->ranks * (c->groups == 2 ? c->peers : 1);
     c->receive_size = c->bytes * (c->groups == 2 ? c->peers : 1);

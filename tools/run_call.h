@@ -6,12 +6,12 @@
 
 struct call {
   MPI_Comm comm;
-  int groups, rank, ranks,
-      peers;     /* peers: ranks of the group with which this one exchanges blocks */
+  /* Peers: ranks of the group with which this one exchanges blocks. */
+  int groups, rank, ranks, peers;
   int is_second; /* this rank's group is the second of two */
   const struct collective* collective;
   char ours[32], native[32]; /* names of the functions */
-  const char* unit;          /* what `bytes` is the length of: "blocks" */
+  const char* unit;          /* the things that have a length of `bytes`: "blocks" */
   int root;                  /* the argument that this rank passes */
   long bytes;
   int in_place;

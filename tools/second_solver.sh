@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# second_solver.sh: asks cvc5 about each proof that emitted/proofs.txt says only Z3 has proven, and writes "cvc5" there if
-# it gives the same answers. `./dev bench prove` asks it about all proofs. Exit code 0: the same answers, or none was asked.
+# second_solver.sh: asks cvc5 about each proof that only Z3 has proven, by emitted/proofs.txt, and writes "cvc5" there
+# if it gives the same answers. `./dev bench prove` asks it about all proofs. Exit code 0: the same answers, or none was
+# asked.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 list=emitted/proofs.txt
@@ -10,6 +11,6 @@ if [ ${#lines[@]} -eq 0 ]; then
   exit
 fi
 bazel run --noshow_progress --ui_event_filters=-info //verifier -- prove --second-solver cvc5 "${lines[@]%% *}"
-# Lines that have changed meanwhile are left alone.
+# Lines that have changed meanwhile are left unchanged.
 for line in "${lines[@]}"; do sed -i "s/^$line\$/& cvc5/" "$list"; done
 echo "$list now says so; commit it"

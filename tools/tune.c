@@ -71,7 +71,7 @@ static int bytes_of(const char* word) {
   return (int)bytes;
 }
 
-/* 0 if one of them is no size; all ranks find that, and rank 0 says so. */
+/* Returns 0 if one of them is no size. All ranks find that, and rank 0 reports it. */
 static int largest_of(char** sizes, int size_count) {
   int largest = 0, rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -16,7 +16,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// "3", or "4x7" for four times 7: appended to the list. False where it is neither.
+// Appends "3", or "4x7" for four times 7, to the list. Returns false for anything else.
 bool read_counts_item(const std::string& item, std::vector<int64_t>& counts) {
   const size_t cross = item.find('x');
   const bool repeated = cross != std::string::npos;
@@ -40,8 +40,9 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
   return counts;
 }
 
-// The value that the schedule's rule chooses from the counts. It takes those of the second of two groups, and of a broadcast
-// as if one rank contributed all. Nothing if the schedule has no rule; 1 if bind() will refuse the counts anyway.
+// The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second; for a
+// broadcast it counts one rank as the contributor of all. Empty if the schedule has no rule; 1 if bind() will refuse
+// the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];
@@ -278,7 +279,7 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
   const auto refused = std::stable_partition(calls.begin(), calls.end(), [&](const Call& call) {
     return takes(program, schedule.job, call);
   });
-  // If the program takes none of them, binding the first one says what it requires.
+  // If the program refuses all of them, binding the first one says what it requires.
   if (refused == calls.begin() || refused == calls.end()) return calls;
   calls.erase(refused, calls.end());
   const bool moves = std::any_of(calls.begin(), calls.end(), [](const Call& call) {

@@ -22,8 +22,8 @@
 namespace quadrille::verifier {
 namespace {
 
-// An array of those bytes, each as a literal. Whatever is read from a file becomes numbers in the
-// source, so that no text in it can be more than text.
+// An array of those bytes, each as a literal. Everything read from a file becomes numbers in the source, so no text in
+// it can become code.
 template <class Bytes>
 std::string array(const std::string& name, const char* type, const char* literal,
                   const Bytes& bytes) {
@@ -36,14 +36,13 @@ std::string array(const std::string& name, const char* type, const char* literal
   return text + "\n};\n";
 }
 
-// A constant of that name, and the text that it holds.
 std::string text_constant(const std::string& name, const std::string& text) {
   return array(name + "Bytes", "char", "'\\x{:02x}',", text) +
          fmt::format("constexpr std::string_view {0}(std::begin({0}Bytes), std::end({0}Bytes));\n",
                      name);
 }
 
-// The first digits of the SHA-256 of those bytes: `sha256sum FILE | cut -c1-16` prints the same of a file.
+// The first digits of the SHA-256 of those bytes, as `sha256sum FILE | cut -c1-16` prints them for a file.
 template <class Bytes>
 std::string short_hash(const Bytes& bytes) {
   constexpr size_t kBytesShown = 8;
@@ -57,7 +56,7 @@ std::string short_hash(const Bytes& bytes) {
   return text;
 }
 
-// Whether everything about a proof holds; what does not is printed.
+// Whether everything about a proof holds. Prints what does not.
 bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
   bool good = true;
   for (const ObligationResult& obligation : prover.prove(proof, plan).obligations)
@@ -81,9 +80,9 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
 }
 
 struct Certificate {
-  int code = 0;                // the exit code, if this is no certificate
-  std::string constants, row;  // of OUT
-  std::string line;            // of LIST
+  int code = 0;                // the exit code, if the proof fails
+  std::string constants, row;  // for OUT
+  std::string line;            // for LIST
 };
 
 Certificate refused(int code, const std::string& why) {
@@ -112,7 +111,7 @@ Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
                       plan->obligations.size())};
 }
 
-// The certificates of all proofs; none if one of them does not hold, and the exit code.
+// The certificates of all proofs. Empty, with the exit code, if one of them does not hold.
 struct Certificates {
   int code = 0;
   std::string constants, table, lines;

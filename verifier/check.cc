@@ -1,4 +1,4 @@
-// Binds a schedule, and chooses the executor by what the program is made of.
+// Binds a schedule, and chooses the executor by the program's statements.
 #include "verifier/check.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer
 // execute() needs memory for every block.
 constexpr int64_t kFewRanks = 256;
 
-// If a message lacks its other end, only execute() finds which ranks wait for each other.
+// If a message lacks its other end, only execute() finds the ranks that wait for each other.
 bool wants_a_cycle(const Report& report) {
   return report.violation && report.violation->property == Property::kMatch;
 }
@@ -24,7 +24,7 @@ bool wants_a_cycle(const Report& report) {
 Report check_bound(const Program& program, const Job& job, const Call& call,
                    const std::vector<Binding>& bindings, const CheckOptions& options) {
   std::optional<Report> report;
-  bool first = true;  // the violation is that of the earliest step
+  bool first = true;  // the violation is in the earliest step
   if (fits_key_order(program)) {
     report = check_key_order(program, job, bindings[0], options);
     first = bindings[0].temporary_blocks == 0;  // of blocks on their way, some are found early
@@ -44,7 +44,7 @@ bool fits_key_order(const Program& program) {
   if (program.collective != Collective::kAlltoall || program.groups != 1 || uses_counts(program))
     return false;
   bool served = true;
-  Direction direction = Direction::kSend;  // of the message that the piece is in
+  Direction direction = Direction::kSend;  // of the message that contains the piece
   for_each_statement(program.body, [&](const Statement& statement) {
     if (const auto* message = std::get_if<Message>(&statement.kind)) direction = message->direction;
     if (const auto* transfer = std::get_if<Transfer>(&statement.kind))

@@ -1,12 +1,11 @@
-// The exact checker: it walks every rank of a decoded schedule, and says whether the schedule is right on this
-// topology.
+// The exact checker: it walks every rank of a decoded schedule, and says whether the schedule is right on this topology.
 //
 // There are three executors; tests compare them with each other. All stop at the first violation.
-// - execute() runs everything in the language. Messages match by rendezvous, and it keeps what every block holds.
+// - execute() runs everything in the language. Messages match by rendezvous. It keeps the contents of every block.
 // - check_key_order() takes all ranks together in the order of their keys, and keeps a few bytes per block. It serves
 //   all-to-alls that move whole blocks, directly or through temporary buffers.
-// - check_rank_by_rank() takes one rank after another, and keeps what that rank holds. It serves allgathers that move
-//   bytes to the same offset of the same block.
+// - check_rank_by_rank() takes one rank after another, and keeps the contents of that rank. It serves allgathers that
+//   move bytes to the same offset of the same block.
 #ifndef QUADRILLE_VERIFIER_CHECK_H_
 #define QUADRILLE_VERIFIER_CHECK_H_
 
@@ -19,14 +18,13 @@
 
 namespace quadrille::verifier {
 
-// Is told again and again how far the check has come: so many "ranks" or "messages" of `all`, or of nobody knows how many
-// where that is 0.
+// Reports progress: how many "ranks" or "messages" of `all` are done. `all` is 0 if their number is unknown.
 using Tell = std::function<void(const char* unit, int64_t done, int64_t all)>;
 
 struct CheckOptions {
   // How many partners a port may have at a time. If set, every node is checked, even if the program claims no port.
   std::optional<int64_t> ports;
-  Tell tell = nullptr;  // may be missing
+  Tell tell = nullptr;  // may be empty
 };
 
 // Chooses the executor. Errors are bad input: a requirement that does not hold, or missing counts.

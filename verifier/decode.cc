@@ -1,7 +1,6 @@
-// The envelope of a schedule file, strictly: every section where it belongs, checksum and hash as
-// they should be, nothing left over; so two files with the same program have the same code. Tested
-// by tests/verifier/decode_test.cc, by the mutants of tests/mutation and by
-// tests/fuzz.
+// The envelope of a schedule file, read strictly. Every section must be in its place, checksum and hash must be right,
+// and nothing may be left over. So two files with the same program have the same code. Tested by
+// tests/verifier/decode_test.cc, by the mutants of tests/mutation and by tests/fuzz.
 #include "verifier/decode.h"
 
 #include <fmt/core.h>
@@ -46,8 +45,7 @@ class Cursor {
     for (int shift = 0;; shift += 7) {
       const uint8_t next = byte();
       if (failed_) return 0;
-      // The tenth byte holds one bit; a last byte of zero would be a longer form of a shorter
-      // number.
+      // The tenth byte has one bit. A last byte of zero would be a longer form of a shorter number.
       if ((shift == 63 && next > 1) || (next == 0 && shift > 0)) failed_ = true;
       value |= uint64_t{next & 0x7fu} << shift;
       if (next < 0x80 || failed_) return failed_ ? 0 : value;
@@ -73,7 +71,7 @@ class Cursor {
   bool failed_ = false;
 };
 
-// Opcodes have the order of operators, but a variable, which has no opcode of its own.
+// Opcodes have the order of operators, except a variable, which has no opcode.
 std::optional<Operator> operator_of(uint8_t opcode) {
   constexpr int kShift = QD_RANK - static_cast<int>(Operator::kRank);
   static_assert(QD_LENGTH - kShift == static_cast<int>(Operator::kLength) &&
@@ -246,7 +244,7 @@ class CodeReader {
       return message;
     }
     message.pieces = body(depth);
-    // A lone piece has the shorter form.
+    // A single piece has the shorter form.
     if (message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind))
       in_.fail();
     return message;
@@ -356,7 +354,7 @@ class FileReader {
     if (error_.empty()) error_ = std::move(message);
   }
 
-  // Length, magic, checksum, versions.
+  // Checks length, magic, checksum and versions.
   void envelope() {
     const size_t least = QD_SECTIONS_OFFSET + QD_CHECKSUM_LENGTH;
     if (file_.size() > QD_MAX_FILE_LENGTH)
@@ -410,7 +408,7 @@ class FileReader {
     return found;
   }
 
-  // `order` counts the known sections that have been seen: each has its place.
+  // `order` counts the known sections seen so far: each has its place.
   void section(View head, View payload, Sections& found, int& order) {
     const std::string tag(head.begin(), head.begin() + 3);
     const int flags = head[3];
@@ -457,7 +455,7 @@ class FileReader {
     if (sections.worded) words(sections.requirement);
   }
 
-  // Printable ASCII.
+  // Checks that the text is printable ASCII.
   void words(View bytes) {
     Cursor in(bytes);
     const View text = in.take(in.varint());
@@ -484,7 +482,7 @@ class FileReader {
     if (in.failed() || !in.at_end()) fail("the job is malformed; make it again");
   }
 
-  // Topologies, or, where the first has no runs, the number of ranks that any nodes may have.
+  // Reads the topologies, or, if the first has no runs, the greatest number of ranks for any nodes.
   void nodes(Cursor& in) {
     const uint64_t runs = in.varint();
     schedule_.any_nodes = !in.failed() && runs == 0;
@@ -507,7 +505,7 @@ class FileReader {
     if (!valid.ok()) fail(valid.error().message + "; make it again");
   }
 
-  // Whether the last parameter is a rule, and the model behind it.
+  // Reads whether the last parameter is a rule, and the model behind it.
   void rule(Cursor& in) {
     const int64_t rule = schedule_.job.parameters.back();
     if (rule < QD_CHOOSE_AUTO || rule > INT32_MAX) in.fail();

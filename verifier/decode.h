@@ -1,5 +1,5 @@
-// The verifier's own reader of schedule files. It trusts no byte and shares nothing with the
-// encoder but the numbers of runtime/program/table_format.h.
+// The verifier's own reader of schedule files. It trusts no byte, and shares only the numbers of
+// runtime/program/table_format.h with the encoder.
 #ifndef QUADRILLE_VERIFIER_DECODE_H_
 #define QUADRILLE_VERIFIER_DECODE_H_
 
@@ -16,14 +16,14 @@ namespace quadrille::verifier {
 
 struct Schedule {
   Program program;            // validated; named from section NAM, or v0, v1, ... without one
-  Job job;                    // as the file has it: for any nodes, without groups
-  bool any_nodes = false;     // the file is for any; stays where the job is put on some
+  Job job;                    // as in the file: for any nodes, without groups
+  bool any_nodes = false;     // the file is for any nodes; unchanged when the job is put on some
   std::vector<uint8_t> code;  // section PRG
   std::string hash;           // 32 hexadecimal digits
   int major = 0, minor = 0;
 };
 
-// A whole file. Errors say what is wrong and begin with `source`.
+// Decodes a whole file. Errors say what is wrong and begin with `source`.
 Result<Schedule> decode(std::span<const uint8_t> file, const std::string& source);
 
 // A program from its code and names sections (as a proof carries them).

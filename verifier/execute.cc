@@ -2,11 +2,12 @@
 //
 // A step is posted as a whole. All its sends read first. Then its copies and reductions run in the order of the text.
 // Then its messages join the queues of their pairs of ranks, where the t-th send matches the t-th receive. The step
-// completes when all its messages have matched. Receives that combine do so then, in the order of the statements.
+// completes when all its messages have matched. Then its receives that combine do so, in the order of the statements.
 //
-// Here the steps of a rank run strictly one after another. That is the hardest case for progress: a window, or `after`,
-// only posts more messages earlier and in the same order. Peers are static, so one execution decides for every timing.
-// Memory records which step has accessed which bytes, and finds steps that may be in flight together and conflict.
+// Here the steps of a rank run strictly one after another. That is the hardest case for progress: a window, or
+// `after`, only posts more messages earlier and in the same order. Peers are static, so one execution decides for
+// every timing. Memory records the steps that access each byte. It finds conflicting steps that may be in flight
+// together.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -27,37 +28,37 @@ namespace quadrille::verifier {
 
 namespace {
 
-// A message of the step that a rank is in. Its parts are parts[first] and the ones behind it.
+// A message of the rank's current step. Its parts begin at parts[first].
 struct Posted {
   MessageHead head;
-  int peer = -1;  // as a process
+  int peer = -1;  // the number of its process
   int first, count;
-  bool waits = false;  // it is posted and has not matched
+  bool waits = false;  // the message is posted and unmatched
 };
 
-// The state of a rank. It goes on only when all messages of its step have matched, so there is at most one message in
-// each direction between two ranks.
+// The state of a rank. It continues only when all messages of its step have matched, so there is at most one message
+// in each direction between two ranks.
 struct Context {
   int process = 0;
   Walker walker;
   std::vector<int64_t> registers;
   std::optional<int64_t> key;  // of the last step
-  int64_t epoch = 0;           // ended by a copy outside steps
-  // The step that is posted.
+  int64_t epoch = 0;           // a copy outside steps ends an epoch
+  // The posted step.
   Use use;
   std::vector<Posted> posted;
-  std::vector<Part> parts;  // what is sent, and where received data goes
-  std::vector<int> order;   // of the posted, by peer and direction, where they are many
+  std::vector<Part> parts;  // data to send, and places for received data
+  std::vector<int> order;   // posted messages, by peer and direction, if there are many
   int unmatched = 0;
-  bool combines = false;  // some receive combines: all are written when the step completes
-  std::optional<BarrierProgress> barrier;  // of a barrier
+  bool combines = false;  // some receive combines: all data is written when the step completes
+  std::optional<BarrierProgress> barrier;
 
-  void sort();  // once all are posted
-  // The message to or from that process that has not matched, or nullptr.
+  void sort();  // once all messages are posted
+  // The unmatched message to or from that process, or nullptr.
   Posted* waiting(int peer, Direction direction);
 };
 
-// The peer of the first message that has not matched, and its direction.
+// The peer and direction of the first unmatched message.
 std::pair<int, Direction> waits_for(const Context& context) {
   std::optional<std::pair<int, Direction>> first;
   for (const Posted& posted : context.posted) {
@@ -74,11 +75,11 @@ const Context* if_waiting(const Context& context) {
 }
 
 struct Wait {
-  std::vector<const Context*> path;  // who waits for the next
-  bool cycle;                        // the last waits for the first; else for one that is done
+  std::vector<const Context*> path;  // each waits for the next
+  bool cycle;                        // the last waits for the first; else for a rank that is done
 };
 
-// Follows who waits for whom until a rank comes up again, which is a deadlock, or a rank is done.
+// Follows waiting ranks until a rank comes up again, which is a deadlock, or a rank is done.
 Wait follow(const std::vector<Context>& contexts, const Context& start) {
   Wait wait{{}, false};
   for (const Context* at = &start; at; at = if_waiting(contexts[waits_for(*at).first])) {
@@ -120,7 +121,7 @@ Posted* Context::waiting(int peer, Direction direction) {
   return found == order.end() || !is_wanted(posted[*found]) ? nullptr : &posted[*found];
 }
 
-// Nothing can go on: adds to the findings what the first waiting rank waits for, and nothing where everybody is done.
+// No rank can continue. Adds what the first waiting rank waits for to the findings, or nothing if all are done.
 void check_progress(const std::vector<Context>& contexts, Findings& findings) {
   const auto stuck = std::find_if(contexts.begin(), contexts.end(),
                                   [](const Context& context) { return context.unmatched > 0; });
@@ -158,7 +159,7 @@ void check_barrier(const std::vector<Context>& contexts, Findings& findings) {
 // A message, or a copy if source and target are the same.
 struct Record {
   int64_t key;
-  uint32_t source, target : 31, block : 1;  // block: a message with pieces, a copy in a step
+  uint32_t source, target : 31, block : 1;  // block: a message with pieces, or a copy in a step
 };
 
 class Executor : public SinkOf<Executor> {
@@ -194,7 +195,7 @@ class Executor : public SinkOf<Executor> {
     return report_;
   }
 
-  // The walk's sink. It gathers the statements of a step, which run when the step is posted. Outside steps statements
+  // The walk's sink. It gathers the statements of a step, which run when the step is posted. Statements outside steps
   // run at once.
   void message(const MessageHead& head) {
     gathered_.push_back({head, peer_of(head), static_cast<int>(pieces_.size()), 0});
@@ -210,7 +211,7 @@ class Executor : public SinkOf<Executor> {
 
  private:
   struct Local {
-    std::optional<Side> combine_on;  // a copy where there is none
+    std::optional<Side> combine_on;  // empty for a copy
     PieceValue from, to;
   };
 
@@ -276,7 +277,7 @@ class Executor : public SinkOf<Executor> {
     note_window(context);
   }
 
-  // How many steps may be in flight when this one starts: all with keys above its `after`, itself included.
+  // The number of steps that may be in flight when this one starts: all with keys above its `after`, itself included.
   void note_window(const Context& context) {
     if (!context.walker.has_after) {
       sequential_ = true;
@@ -296,7 +297,7 @@ class Executor : public SinkOf<Executor> {
     run_locals(*current_, {local});
   }
 
-  // Copies and reductions that stand together run in the order of the text.
+  // Consecutive copies and reductions run in the order of the text.
   void run_locals(const Context& context, const std::vector<Local>& locals) {
     const Use use = this->use(context, in_step_);
     for (const Local& local : locals) {
@@ -336,7 +337,7 @@ class Executor : public SinkOf<Executor> {
            fmt::format("sends nothing of block {} to rank {}", piece.block, message.head.peer));
   }
 
-  // The process that a message names; -1 where there is none.
+  // The process that a message names, or -1 if there is none.
   int peer_of(const MessageHead& head) const {
     const Place place = processes_.place(current_->process);
     if (head.peer < 0 || head.peer >= (head.remote ? place.remote_ranks : place.ranks)) return -1;
@@ -398,7 +399,7 @@ class Executor : public SinkOf<Executor> {
       if (--context->unmatched == 0 && context != current_) ready_.push_back(context->process);
   }
 
-  // Completes a step. If it combines, it writes what it has received, in the order of its statements.
+  // Completes a step. If the step combines, writes the received data in the order of its statements.
   void complete(Context& context) {
     if (context.barrier && context.key) context.barrier->complete(*context.key);
     if (!context.combines) return;
@@ -445,7 +446,7 @@ class Executor : public SinkOf<Executor> {
     records_.push_back({key, static_cast<uint32_t>(source), static_cast<uint32_t>(target), block});
   }
 
-  // Records everything by key, as the checker in key order does on the way.
+  // Accounts for everything by key, as the checker in key order does during the walk.
   void account() {
     std::stable_sort(records_.begin(), records_.end(),
                      [](const Record& a, const Record& b) { return a.key < b.key; });
@@ -483,21 +484,21 @@ class Executor : public SinkOf<Executor> {
 
   std::vector<Context> contexts_;  // by process
   std::deque<int> ready_;
-  std::unordered_map<int, std::vector<int64_t>>
-      keys_;  // of a rank's steps so far, where a window can matter
+  // The keys of a rank's steps so far, if a window can matter.
+  std::unordered_map<int, std::vector<int64_t>> keys_;
 
   Context* current_ = nullptr;
   bool in_step_ = false;
   std::vector<Posted> gathered_;
   std::vector<PieceValue> pieces_;
   std::vector<Local> locals_;
-  int64_t posts_ = 0;                               // steps that have been posted
-  std::vector<int64_t> last_sent_, last_received_;  // by peer: which of them had a message to it
+  int64_t posts_ = 0;                               // steps posted so far
+  std::vector<int64_t> last_sent_, last_received_;  // by peer: the step with the last message to it
 
   std::vector<Record> records_;
   const Tell& tell_;
   bool sequential_ = false;
-  bool single_ = true;  // no message has more or less than one whole block
+  bool single_ = true;  // every message carries exactly one whole block
   Report report_;
 };
 

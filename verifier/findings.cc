@@ -1,4 +1,4 @@
-// Tested by what every checker says of wrong schedules: tests/reject/, and key_order_test and rank_by_rank_test of
+// Tested by every checker's findings about wrong schedules: tests/reject/, and key_order_test and rank_by_rank_test of
 // tests/verifier/.
 #include "verifier/findings.h"
 

@@ -1,4 +1,4 @@
-// What checkers find, in the words that they share. Every sentence begins with the name of the process that is to
+// The checkers' findings, in words that all checkers share. Every sentence begins with the name of the process to
 // blame.
 #ifndef QUADRILLE_VERIFIER_FINDINGS_H_
 #define QUADRILLE_VERIFIER_FINDINGS_H_
@@ -32,7 +32,7 @@ class Processes {
   std::vector<Place> groups_;
 };
 
-using Key = std::optional<int64_t>;  // of the step that a process is in, where it is in one
+using Key = std::optional<int64_t>;  // of the process's current step, if it is in one
 
 // What several checkers find: what the process that is to blame did. The call gives what stands for {}.
 struct Finding {
@@ -70,7 +70,8 @@ inline std::string in_words(const Processes&, const PieceValue& piece) { return 
 inline const char* in_words(const Processes&, Undefined why) { return describe(why); }
 inline int64_t in_words(const Processes&, int64_t number) { return number; }
 
-// The first of the processes is to blame. `words` is the whole sentence; `did` goes on behind that one's name.
+// The first of the processes is to blame. `words` is the whole sentence; `did` is the rest of it after that process's
+// name.
 Violation violation_in_words(const Processes& all, Property property, Key key,
                              const std::vector<int64_t>& involved, std::string words);
 Violation violation_of(const Processes& all, Property property, Key key,
@@ -87,7 +88,7 @@ template <class... Given>
 // The message is one too many for the port of the process, or of a node.
 Violation port_overused(const Processes& all, Key key, int64_t source, int64_t target, bool of_node,
                         int64_t number);
-// At the end.
+// At the end of the walk.
 Violation not_filled(const Processes& all, int64_t process, int64_t block, const std::string& why);
 Violation left_over(const Processes& all, int64_t process, int64_t block);
 
@@ -95,10 +96,10 @@ Violation left_over(const Processes& all, int64_t process, int64_t block);
 struct Findings {
   const Processes& processes;
   std::optional<Violation> violation = {};
-  Key key = {};  // of the step that a checker looks at which takes all ranks together
+  Key key = {};  // of the current step of a checker that takes all ranks together
 
   bool any() const { return violation.has_value(); }
-  // Cold: the loops of checkers that call these are faster without their code.
+  // Cold: the checkers' loops are faster without the code of these functions.
   [[gnu::cold]] void add(Violation another);
   [[gnu::cold]] void add(Property property, Key at, const std::vector<int64_t>& involved,
                          const std::string& did);

@@ -1,12 +1,11 @@
 // The checker of large all-to-alls: it takes all ranks in the order of their keys, and keeps a few bytes per block.
 //
 // Every rank is a walker that stands before its next step. A timing wheel finds the ranks whose key is next. The
-// checker gathers the messages of one key, and matches each receive with its send. It reads everything that they
-// carry before it writes anything that they bring. Both ends of a message must have the same key, and keys strictly
-// increase at a rank: so induction over keys gives progress without any buffering. Most steps exchange one block with
-// one rank, most of them in loops whose iterations differ by constant strides. Such exchanges are matched at once.
-// Memory: a bit per pair of ranks, 12 bytes per temporary block, and some 500 bytes per rank. Tested by
-// tests/verifier/key_order_test.cc.
+// checker gathers the messages of one key, and matches each receive with its send. It reads all data that they carry
+// before it writes any. Both ends of a message must have the same key, and keys strictly increase at a rank. So
+// induction over keys gives progress without any buffering. Most steps exchange one block with one rank, mostly in
+// loops whose iterations differ by constant strides. Such exchanges are matched at once. Memory: a bit per pair of
+// ranks, 12 bytes per temporary block, and some 500 bytes per rank. Tested by tests/verifier/key_order_test.cc.
 #include <fmt/core.h>
 
 #include "verifier/check.h"
@@ -20,7 +19,7 @@ namespace {
 
 // Source and target of a block in a temporary buffer fit into 32 bits.
 constexpr int64_t kMostRanks = 65535;
-// How many steps are walked before a loop that was no loop of exchanges is looked at again.
+// The number of steps to walk before a loop that was no loop of exchanges is tried again.
 constexpr int32_t kPlainSteps = 64;
 
 // The blocks of all ranks. A block is known by its source and its target, source*ranks + target.
@@ -31,7 +30,7 @@ constexpr int32_t kPlainSteps = 64;
 // the copies has no place to go, and that is found at the end. A step reads everything before it writes.
 class Blocks {
  public:
-  // Where a piece belongs: a block of the receive buffer, or block -1 - it of the temporary one.
+  // The destination of a piece: block b of the receive buffer is b, block b of the temporary buffer is -1 - b.
   using Place = int32_t;
   static Place place(const PieceValue& piece) {
     const auto block = static_cast<Place>(piece.block);
@@ -47,7 +46,7 @@ class Blocks {
         arrived_(ranks_ * row_words_, 0),
         held_(ranks_ * temporary_blocks_) {}
 
-  // The block that the rank sends or copies from there, a block of its send or temporary buffer.
+  // The block that the rank sends or copies from that place of its send or temporary buffer.
   int64_t read(int64_t rank, NumberedStep step, const PieceValue& piece) {
     if (piece.buffer == Buffer::kTemporary) return read_temporary(rank, step, piece.block);
     if (piece.block != rank && has_arrived(piece.block, rank)) {
@@ -76,7 +75,7 @@ class Blocks {
     __builtin_prefetch(&arrived_[word(source, target)], 1);
   }
 
-  // Whether all blocks have arrived, and none was moved in vain.
+  // Checks that all blocks have arrived, and that none was moved in vain.
   void finish() {
     if (count_ < ranks_ * ranks_) {
       int64_t pair = 0;
@@ -99,7 +98,7 @@ class Blocks {
   static constexpr Name kNone = UINT32_MAX;
   struct Held {
     Name name = kNone;
-    int32_t written = 0, read = 0;  // the steps in which it last was
+    int32_t written = 0, read = 0;  // the steps of the last write and read
   };
 
   size_t word(int64_t source, int64_t target) const { return target * row_words_ + source / 64; }
@@ -109,7 +108,7 @@ class Blocks {
   static bool is_unused(const Held& held) {
     return held.name != kNone && held.written >= held.read;
   }
-  // Whether the earlier step may be in flight together with this one.
+  // Whether the earlier step may still be in flight in this one.
   static bool disturbs(NumberedStep step, int32_t earlier) {
     return step.over < earlier && earlier < step.number;
   }
@@ -119,7 +118,7 @@ class Blocks {
     if (held.name == kNone)
       wrong(kNotHeld, rank, block);
     else if (held.read > held.written)
-      wrong(kAgain, rank, block);  // from here there are two of it
+      wrong(kAgain, rank, block);  // this read makes a second copy
     else if (disturbs(step, held.written))
       wrong(kTogether, rank, block);
     else
@@ -169,7 +168,7 @@ class Blocks {
 
 struct KeyMessage {
   int32_t source, target;
-  int64_t number;  // which message of the checker's list
+  int64_t number;  // index of the message in the checker's list
   bool matched = false;
 };
 
@@ -178,7 +177,7 @@ class KeyMessages {
  public:
   explicit KeyMessages(int64_t ranks) : first_send_(ranks, 0), send_count_(ranks, 0) {}
 
-  // The sends of a rank are added one after another.
+  // Adds one send. All sends of a rank are added consecutively.
   void add_send(int32_t source, int32_t target, int64_t number) {
     if (send_count_[source]++ == 0) first_send_[source] = sends_.size();
     sends_.push_back({source, target, number});
@@ -188,7 +187,7 @@ class KeyMessages {
   }
 
   // Calls deliver(send, receive) for each receive and its send, up to the first violation. A message without its other
-  // end is one.
+  // end is a violation.
   template <class Deliver>
   void match(Findings& findings, Deliver deliver) {
     sort();
@@ -223,7 +222,7 @@ class KeyMessages {
  private:
   static constexpr int32_t kFew = 8;
 
-  // A short list is searched, a long one sorted.
+  // A short list is searched linearly, a long one is sorted.
   void sort() {
     for (size_t first = 0; first < sends_.size(); first += send_count_[sends_[first].source])
       if (send_count_[sends_[first].source] > kFew)
@@ -245,7 +244,7 @@ class KeyMessages {
   }
 
   std::vector<KeyMessage> sends_, receives_;
-  std::vector<int32_t> first_send_, send_count_;  // by rank: where its sends stand in sends_
+  std::vector<int32_t> first_send_, send_count_;  // by rank: the range of its sends in sends_
 };
 
 std::string pieces(size_t count) {
@@ -287,8 +286,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     return report_;
   }
 
-  // The walk's sink: what the current rank does in its step, or before its first one. It keeps the first two messages
-  // until it knows whether the step is an exchange.
+  // The walk's sink: the actions of the current rank in its step, or before its first one. It keeps the first two
+  // messages until it knows whether the step is an exchange.
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     const BlockMessage message{head, {buffer, block, false, 0, 0}};
     if (!filed_ && kept_count_ < 2)
@@ -322,7 +321,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     if (outside_) {
       walks_[current_].step = walks_[current_].numbers.copy();
     } else if (from.buffer == Buffer::kTemporary || to.buffer == Buffer::kTemporary) {
-      unclear_ = true;  // read before what the step brings, written after
+      unclear_ = true;  // the read precedes the step's writes, and the write follows them
       return;
     }
     outside_ ? accounting_.copy_outside(current_) : accounting_.copy(current_);
@@ -336,12 +335,12 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     MessageHead head;
     PieceValue piece;
   };
-  // A rank on its way.
+  // A rank's progress.
   struct Walk {
     Walker walker;
     StepNumbers numbers;
-    NumberedStep step;  // that it is in, or the copy
-    int32_t plain = 0;  // how many steps it walks until a loop is looked at
+    NumberedStep step;  // the current step, or the copy
+    int32_t plain = 0;  // steps to walk until the next try of a loop
   };
   struct Pieces {
     Direction direction;
@@ -378,7 +377,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     open_.reset();
   }
 
-  // The current rank has walked through its step, or through what stands before one.
+  // The current rank has walked through its step, or through the statements before one.
   void end_walked() {
     if (is_exchange())
       note_exchange(current_, static_cast<int32_t>(kept_[0].head.peer));
@@ -404,7 +403,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   }
 
   // Walks through the rank's step up to its next one, which is filed under its key, or up to a copy, which waits for
-  // what the step brings.
+  // the step's data.
   void proceed(int32_t rank) {
     current_ = rank;
     Walker& walker = walks_[rank].walker;
@@ -460,7 +459,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     queue_.add(rank, key.at);
   }
 
-  // Takes the iterations of the loop of exchanges that the rank has reached out of its walk.
+  // Copies the iterations of the loop of exchanges that the rank has reached out of its walk.
   bool begin_loop(int32_t rank) {
     if (--walks_[rank].plain > 0) return false;
     Walker& walker = walks_[rank].walker;
@@ -475,7 +474,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     return true;
   }
 
-  // The step of a loop, and on to the next step.
+  // Does the step of a loop, and moves to the next step.
   void go_on(int32_t rank) {
     ExchangeLoop& loop = loops_[rank];
     note_exchange(rank, loop.peer);
@@ -487,7 +486,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     }
   }
 
-  // Everything that happens at the next key.
+  // Processes everything at the next key.
   void advance() {
     int32_t rank = queue_.advance();
     if (rank < 0) return;
@@ -571,23 +570,23 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   const Binding& binding_;
   const Code code_;
   const int64_t ranks_;
-  const bool waits_;  // a step names others, above key -1, as its `after`
+  const bool waits_;  // some step's `after` names steps above key -1
   PortAccounting accounting_;
 
-  // The walk, by rank.
+  // The walks, by rank.
   std::vector<int64_t> registers_;
   std::vector<Walk> walks_;
   std::vector<ExchangeLoop> loops_;
   StridedBatch batch_;
   KeyQueue queue_;
-  std::vector<int32_t> copying_;  // ranks that have come to a copy outside steps
-  bool outside_ = false;          // they go on
-  int32_t current_ = 0;           // the rank that is walked
+  std::vector<int32_t> copying_;  // ranks that have reached a copy outside steps
+  bool outside_ = false;          // these ranks continue
+  int32_t current_ = 0;           // the current rank
 
   // The current key.
   BlockMessage kept_[2];
   int kept_count_ = 0;
-  bool filed_ = false;  // the step has messages that are no longer kept
+  bool filed_ = false;  // the step has messages beyond the two that are kept
   KeyMessages matching_;
   std::optional<Pieces> open_;
   std::vector<Pieces> messages_;

@@ -1,4 +1,4 @@
-// What check_key_order() goes through ranks with: a queue of them by their next keys, and the loops that they are in.
+// The data structures of check_key_order(): a queue of ranks by their next keys, and the loops that they are in.
 #ifndef QUADRILLE_VERIFIER_KEY_ORDER_H_
 #define QUADRILLE_VERIFIER_KEY_ORDER_H_
 
@@ -21,7 +21,7 @@ class KeyQueue {
   explicit KeyQueue(int64_t ranks) : next_(ranks), head_(kSlots, -1) {}
 
   bool empty() const { return waiting_ == 0; }
-  // The key that advance() last came to.
+  // The key that advance() last reached.
   int64_t now() const { return now_; }
 
   // The key must be above the current one.
@@ -33,7 +33,7 @@ class KeyQueue {
       later_.emplace(key, rank);
   }
 
-  // Goes on to the next slot, and takes its ranks out. Returns the first of them, or -1 if no rank has a step there.
+  // Moves on to the next slot, and takes its ranks out. Returns the first of them, or -1 if no rank has a step there.
   int32_t advance() {
     now_ = filed_ == 0 ? later_.top().first : now_ + 1;
     started_ = true;
@@ -54,7 +54,7 @@ class KeyQueue {
  private:
   static constexpr uint64_t kSlots = 4096;
 
-  // Keys are as far apart as 64 bits go.
+  // Key differences may take all 64 bits.
   bool is_near(int64_t key) const {
     return static_cast<uint64_t>(key) - static_cast<uint64_t>(now_) < kSlots;
   }
@@ -74,15 +74,15 @@ class KeyQueue {
   bool started_ = false;
 };
 
-// A loop of exchanges that a rank is in, taken out of its walk. Most of a schedule is such loops; one fits in a cache
-// line.
+// The loop of exchanges that a rank is in, copied out of its walk. Such loops make up most of a schedule; one fits in
+// a cache line.
 struct ExchangeLoop {
   int64_t key = 0;
   int32_t key_stride = 0, peer = 0, peer_stride = 0;
-  int32_t left = 0;   // steps, the current one included
-  bool more = false;  // the walk stands in the same loop still
+  int32_t left = 0;   // steps, with the current one
+  bool more = false;  // the walk is still in the same loop
 
-  // Each step of the batch exchanges one whole block with one rank, directly from send to receive buffer. Returns
+  // For a batch whose steps each exchange one whole block with one rank, directly from send to receive buffer. Returns
   // nothing for other batches, and for wrong ones: a key that does not increase, or a peer that is no other rank. The
   // walk then goes through each step.
   static std::optional<ExchangeLoop> of(const StridedBatch& batch, int64_t rank, int64_t ranks) {

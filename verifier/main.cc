@@ -45,7 +45,7 @@ struct CheckArguments {
   CallArguments call;
 };
 
-// A schedule for any nodes, if no nodes are given to walk: its proof is looked up.
+// For a schedule for any nodes, if no nodes are given to walk: looks up its proof.
 int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes,
                 const CheckArguments& arguments) {
   const CallArguments& call = arguments.call;
@@ -69,7 +69,7 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
   if (checked.back().report.violation) return {};
   if (ranks > kMostRanks)
     return {true, report_line("plans", fmt::format("not checked: more than {} ranks", kMostRanks))};
-  // Plans of one call differ little from those of the next, so the number of plans is bounded.
+  // The plans of one call differ little from those of the next, so their number is bounded.
   constexpr size_t kMostPlans = 512;
   const size_t every = 1 + checked.size() * static_cast<size_t>(ranks) / kMostPlans;
   bool in_place = false;
@@ -92,14 +92,13 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
                                                  in_place ? ", in place or not" : "", which))};
 }
 
-// How far the check of a call has come.
 std::string progress_text(size_t call, size_t calls, const char* unit, int64_t done, int64_t all) {
   return fmt::format("checking{}: {} {}{}",
                      calls > 1 ? fmt::format(" call {} of {}", call + 1, calls) : "", done,
                      all > 0 ? fmt::format("of {} ", all) : "", unit);
 }
 
-// All calls, or those up to the first that is wrong.
+// All calls, or those up to the first that is refuted.
 Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
                                              const std::vector<Call>& calls,
                                              const CheckArguments& arguments) {
@@ -158,12 +157,12 @@ int check(const CheckArguments& arguments) {
 // ---- prove
 
 struct ProveArguments {
-  std::vector<std::string> names;  // of built-in proofs; all where empty
+  std::vector<std::string> names;  // of built-in proofs; empty: all
   std::vector<std::string> files;  // proofs to prove instead
-  std::string program;             // a text, or a schedule file, that the proof is of
-  std::string folder;              // where exports go; empty: nowhere
+  std::string program;             // a text, or a schedule file, that the proof is about
+  std::string folder;              // destination of exports; empty: none
   std::string second_solver;       // a command; empty: none
-  int64_t limit = kMostWork;       // of a question, in units of Z3
+  int64_t limit = kMostWork;       // for one question, in units of Z3
   bool verbose = false;
 };
 
@@ -172,7 +171,7 @@ struct NamedProof {
   Proof proof;
 };
 
-// "alltoall.factor" is asked for by its whole name, or without the collective.
+// The user may name "alltoall.factor" with or without the collective.
 bool is_named(const std::string& name, const std::string& wanted) {
   return name == wanted || name.substr(name.find('.') + 1) == wanted;
 }
@@ -183,7 +182,8 @@ Result<std::string> read_text(const std::string& path) {
   return std::string(bytes->begin(), bytes->end());
 }
 
-// A user's program, from its text or a schedule file, with its proof. Without a proof, planning says what it lacks first.
+// A user's program, from its text or a schedule file, with its proof. Without a proof, planning reports the first
+// missing statement.
 Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   if (!arguments.names.empty() || arguments.files.size() > 1)
     return Error{"--program: give one program, one --proof of it, and no names"};
@@ -297,7 +297,7 @@ class Session {
     return !arguments_.folder.empty() || !arguments_.second_solver.empty();
   }
 
-  // Exported questions must not depend on which thread came first.
+  // Exported questions must not depend on the order of threads.
   size_t threads(size_t proofs) const {
     if (exports_wanted()) return 1;
     return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, std::max<size_t>(proofs, 1));
@@ -335,14 +335,15 @@ class Session {
     exports_.push_back(std::move(result.exports));
   }
 
-  // Built-in proofs were checked against the checker when the verifier was built (certify.cc); proofs from files are now.
+  // Compares a proof with the checker. Built-in proofs were compared when the verifier was built (certify.cc); proofs
+  // from files are compared now.
   std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan,
                                           std::optional<int64_t>& walked) const {
     if (arguments_.files.empty() || plan.deadlocks) return std::nullopt;
     return find_failing_job(named.proof.program, kRanksChecked, true, &walked.emplace());
   }
 
-  // Says on which jobs the checker found the proven program right, too.
+  // Reports the jobs on which the checker, too, found the proven program right.
   static void tell_walked(int64_t ranks) {
     if (ranks == 0)
       fmt::print("  walked on no nodes: the program requires more ranks than are tried\n");
@@ -375,7 +376,7 @@ class Session {
     worst_ = std::max<int>(worst_, ExitCode::kUnknown);
   }
 
-  // What stands before the questions about a program: its name, and its text, to which their names refer.
+  // The heading before the questions about a program: its name, and its text, which the questions refer to.
   static std::string heading(const NamedProof& named) {
     std::string text = fmt::format(
         "; Obligations of {}. In their names send 2 is the second send of its program, and so "

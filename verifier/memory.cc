@@ -1,5 +1,5 @@
-// Contents are sorted lists that are searched, and changed where a part of them changes; sets of processes are merged as
-// sorted lists are. Runs of contributions are made greedily from the left, so each sequence has one form. Rings and trees
+// Contents are sorted lists with binary search; a change rewrites only part of one. Sets of processes are merged like
+// sorted lists. Runs of contributions are made greedily from the left, so each sequence has one form. Rings and trees
 // sum neighbors: such a sum is one or two runs, for any number of ranks. Every rule about blocks is one function.
 //
 // Tested by tests/verifier/contents_test.cc against arrays and plain lists, by received_test.cc there, by the cases of
@@ -19,7 +19,7 @@ ContributionRun single(const Contribution& contribution) {
           static_cast<int8_t>(contribution.group), 0};
 }
 
-// Appends a run. The last run takes as much of it as it can.
+// Appends a run. The last run absorbs as much of it as it can.
 void append(ContributionRuns& runs, ContributionRun more) {
   if (!runs.empty()) {
     ContributionRun& last = runs.back();
@@ -136,7 +136,7 @@ void append_joined(Fragments& fragments, const Fragment& next) {
   fragments.push_back(next);
 }
 
-// As far as it lies in low .. high.
+// The part of the fragment that lies in low .. high.
 Fragment within(Fragment fragment, int64_t low, int64_t high) {
   fragment.low = std::max(fragment.low, low);
   fragment.high = std::min(fragment.high, high);
@@ -178,7 +178,7 @@ Fragments BlockContents::read(int64_t low, int64_t high) {
 void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments) {
   written_ = true;
   if (low >= high) return;
-  // With the neighbours on both sides, which may join what is new.
+  // With the neighbors on both sides, which may join the new fragments.
   const auto all = this->fragments();
   size_t first = first_beyond(low), last = first;
   while (last < all.size() && all[last].low < high) ++last;
@@ -241,7 +241,7 @@ void BlockContents::replace(size_t first, size_t last, const Fragments& by) {
   list_->insert(list_->begin() + first + over, by.begin() + over, by.end());
 }
 
-// Parts up to the position and parts from it on.
+// Splits parts at the position.
 void Accesses::cut(int64_t position) {
   const auto at = std::partition_point(parts_.begin(), parts_.end(),
                                        [=](const Part& p) { return p.high <= position; });
@@ -251,7 +251,7 @@ void Accesses::cut(int64_t position) {
   parts_.insert(at, left);
 }
 
-// One step may read and write.
+// One step may both read and write.
 void Accesses::Part::use(int64_t key, bool write) {
   if (steps.empty() || steps.back().key != key) steps.push_back({key, false});
   steps.back().write |= write;
@@ -391,7 +391,7 @@ BlockContents* Memory::find(const Use& use, const PieceValue& piece) {
   return nullptr;
 }
 
-// The part of the block that a piece names: 0 .. whole where it names no range.
+// The part of the block that a piece names: 0 .. whole if it names no range.
 std::optional<Interval> Memory::interval(const Use& use, const PieceValue& piece, int64_t whole) {
   if (!piece.ranged) return Interval{0, whole};
   const bool bounded = piece.buffer != Buffer::kTemporary;
@@ -427,7 +427,7 @@ Part Memory::read(const Use& use, const PieceValue& piece) {
 Part Memory::target(const Use& use, const PieceValue& piece) {
   Part part{piece, -1, {}};
   if (!find(use, piece)) return part;
-  const bool temporary = piece.buffer == Buffer::kTemporary;  // has no length by the counts
+  const bool temporary = piece.buffer == Buffer::kTemporary;  // the counts give it no length
   if (temporary && !piece.ranged) return part;
   const auto range = interval(
       use, piece, temporary ? INT64_MAX : length_of(use.process, piece.buffer, piece.block));

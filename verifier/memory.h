@@ -1,5 +1,6 @@
-// What execute() keeps: which values every part of a block holds, which steps have accessed it, and from whom a process
-// has heard in a barrier. Memory applies every rule about blocks. Checking stops at the first violation.
+// The state of execute(): the values in every part of a block, the steps that accessed it, and the processes that each
+// process has received from in a barrier. Memory applies every rule about blocks. Checking stops at the first
+// violation.
 #ifndef QUADRILLE_VERIFIER_MEMORY_H_
 #define QUADRILLE_VERIFIER_MEMORY_H_
 
@@ -18,10 +19,10 @@
 
 namespace quadrille::verifier {
 
-// ---- Values: what positions of blocks hold, by number
+// ---- Values: the contents of positions of blocks, by number
 
-// Contributions of consecutive ranks to one block: `count` of them, from `first` on upwards (step 1) or downwards
-// (-1). A single one has step 0.
+// Contributions of consecutive ranks to one block: `count` of them, from `first` upwards (step 1) or downwards (-1). A
+// single one has step 0.
 struct ContributionRun {
   int32_t first, count;
   int32_t block;
@@ -35,13 +36,13 @@ using ContributionRuns = std::vector<ContributionRun>;
 
 class Values {
  public:
-  // Equal numbers, equal sequences.
+  // Equal sequences have equal numbers, and the reverse.
   int32_t number(const Contribution& contribution);
   int32_t number(const std::vector<Contribution>& sequence);
   int32_t sum_of(const Contributors& contributors);
-  // left op right; nothing where a contribution would be added twice.
+  // left op right. Empty if a contribution would be added twice.
   std::optional<int32_t> combine(int32_t left, int32_t right);
-  // The same contributions in an order of its own: equal numbers, equal sets.
+  // The same contributions in canonical order: equal numbers mean equal sets.
   int32_t in_any_order(int32_t value);
 
   const ContributionRuns& runs(int32_t value) const { return *runs_[value]; }
@@ -57,10 +58,10 @@ class Values {
   std::unordered_map<ContributionRuns, int32_t, Hash> numbers_;
   std::vector<const ContributionRuns*> runs_;
   std::unordered_map<int64_t, std::optional<int32_t>> combined_;
-  std::unordered_map<int32_t, int32_t> in_any_order_;  // where it is another
+  std::unordered_map<int32_t, int32_t> in_any_order_;  // if it differs
 };
 
-// ---- Contents: what a block holds, exactly
+// ---- Contents: the exact contents of a block
 
 // Positions low .. high of a block hold that value's positions low + shift .. high + shift.
 struct Fragment {
@@ -78,35 +79,36 @@ struct Interval {
   bool meets(const Interval& other) const { return low < other.high && other.low < high; }
 };
 
-// What a block holds. Most blocks have one fragment, and there are millions of blocks, so one fragment is stored here.
+// The contents of a block. Most blocks have one fragment, and there are millions of blocks, so one fragment is stored
+// here.
 class BlockContents {
  public:
   bool written() const { return written_; }
-  // Ascending, equal neighbours joined.
+  // True if all of low .. high is held.
   std::span<const Fragment> fragments() const;
   int64_t length() const { return fragments().empty() ? 0 : fragments().back().high; }
-  // True where all of low .. high is held.
+  // True if all of low .. high is held.
   bool holds(int64_t low, int64_t high) const;
 
-  // What low .. high holds, moved to 0 .. high - low; it counts as used.
+  // The contents of low .. high, moved to 0 .. high - low. They count as used from now on.
   Fragments read(int64_t low, int64_t high);
-  // Replaces low .. high by fragments that cover it; it counts as unused until it is read.
+  // Replaces low .. high by fragments that cover it. They count as unused until they are read.
   void write(int64_t low, int64_t high, const Fragments& fragments);
   void clear() { replace(0, fragments().size(), {}); }
   void mark_read(int64_t low, int64_t high);
 
-  // True where something in low .. high was written and not read since.
+  // True if part of low .. high was written and not read since.
   bool unused(int64_t low, int64_t high) const;
-  // True where some position holds there already what the fragments hold.
+  // True if some position already holds the same data as the fragments.
   bool shares(const Fragments& fragments) const;
 
  private:
-  // Where the fragments begin that reach beyond a position.
+  // The index of the first fragment that reaches beyond a position.
   size_t first_beyond(int64_t position) const;
   // Replaces the fragments first .. last, last not included, by others.
   void replace(size_t first, size_t last, const Fragments& by);
 
-  Fragment one_ = {};  // the only one, where there is no list; none where it is empty
+  Fragment one_ = {};  // the only fragment, if there is no list; empty for an empty block
   std::unique_ptr<Fragments> list_;
   bool written_ = false;
 };
@@ -127,7 +129,7 @@ class Accesses {
   };
   struct Part {
     int64_t low, high;
-    std::vector<Step> steps;  // that have accessed it, in their order
+    std::vector<Step> steps;  // the steps that have accessed it, in their order
 
     void use(int64_t key, bool write);
     std::optional<int64_t> disturbed(int64_t key, int64_t after, bool write) const;
@@ -139,7 +141,7 @@ class Accesses {
   std::vector<Part> parts_;  // ascending
 };
 
-// ---- Barriers: from which processes one has received, directly or through others: those have entered it
+// ---- Barriers: the processes that a process has received from, directly or through others; those have entered it
 
 // A set of processes, as intervals of their numbers. Processes that receive from their neighbors have few.
 class ProcessSet {
@@ -148,17 +150,17 @@ class ProcessSet {
   explicit ProcessSet(int64_t process) : intervals_{{process, process + 1}} {}
 
   void add(const ProcessSet& others);
-  // The first of processes 0, 1, ... that is not in it.
+  // The first of processes 0, 1, ... that is not in the set.
   int64_t first_missing() const;
 
   friend bool operator==(const ProcessSet& a, const ProcessSet& b);
 
  private:
-  std::vector<Interval> intervals_;  // ascending, apart
+  std::vector<Interval> intervals_;  // ascending, with gaps between them
 };
 
-// What one process has received, step by step. A message carries what its sender is sure to have received when the step
-// starts: what arrived in the steps that it waits for.
+// The processes that one process has received from, step by step. A message carries the set that its sender is sure to
+// have when the step starts: arrivals of the steps that it waits for.
 class BarrierProgress {
  public:
   // `keep`: a step may start before the previous one is complete.
@@ -166,41 +168,40 @@ class BarrierProgress {
 
   // A step starts that waits for all earlier ones, or for those with keys up to `after`.
   void begin(std::optional<int64_t> after);
-  const ProcessSet& sent() const { return sent_; }  // with each message of that step
+  const ProcessSet& sent() const { return sent_; }  // carried by each message of that step
   void receive(const ProcessSet& others) { arriving_.add(others); }
   // Completes the step that has started, if there is one.
   void complete(int64_t key);
-  // In all steps.
+  // After all steps.
   ProcessSet all() const { return steps_.empty() ? ProcessSet(process_) : steps_.back().received; }
 
  private:
   struct Completed {
     int64_t key;
-    ProcessSet received;  // so far
+    ProcessSet received;  // everything received so far
   };
 
   bool keep_, begun_ = false;
   int64_t process_;
-  std::vector<Completed>
-      steps_;  // by ascending keys; the last one alone where no others are asked for
+  std::vector<Completed> steps_;  // by ascending keys; only the last if no others are asked for
   ProcessSet sent_, arriving_;
 };
 
 // ---- The buffers of all ranks
 
-// Who uses a block, and when. Uses outside steps overlap with no step.
+// The process and step of an access. An access outside steps overlaps with no step.
 struct Use {
   int process = 0;
-  int64_t epoch = 0;  // of the process: a copy outside steps ends one
+  int64_t epoch = 0;  // of the process: a copy outside steps ends an epoch
   std::optional<int64_t> key;
   std::optional<int64_t> after;
   bool in_step = false;
 };
 
-// A piece, and what was read there.
+// A piece, and the data read there.
 struct Part {
   PieceValue piece{};
-  int64_t length = 0;  // -1: as long as what arrives
+  int64_t length = 0;  // -1: the length of the arriving data
   Fragments fragments;
 };
 
@@ -209,18 +210,18 @@ class Memory {
   Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
          const Processes& processes, Findings& findings);
 
-  // What a send, copy or reduction reads there.
+  // The data that a send, copy or reduction reads there.
   Part read(const Use& use, const PieceValue& piece);
-  // Where a receive will write, and how much.
+  // The place that a receive will write, and its length.
   Part target(const Use& use, const PieceValue& piece);
-  // Writes what was read at `source`. A local write comes from the same rank.
+  // Writes the data read at `source`. A local write comes from the same rank.
   void write(const Use& use, const PieceValue& piece, const Part& source, bool local);
   // `into` with `from` combined on that side.
   Part combine(const Use& use, const Part& from, const Part& into, Side side);
   // Records whether a receiver that knows only the lengths of its own blocks can know this one's.
   void note_length(const Use& use, const Part& part);
 
-  // The postcondition, at the end.
+  // Checks the postcondition, at the end.
   void finish();
 
   bool in_place() const { return in_place_; }
@@ -229,8 +230,9 @@ class Memory {
  private:
   struct BufferState {
     std::vector<BlockContents> blocks;
-    std::vector<Accesses> accesses;  // of each; none where no step may be in flight beside another
-    std::vector<bool> arrived;  // something was written that a call in place has not there already
+    // Of each block; empty if no two steps may be in flight together.
+    std::vector<Accesses> accesses;
+    std::vector<bool> arrived;  // data was written that a call in place does not have there already
   };
   using Buffers = std::array<BufferState, 3>;
 

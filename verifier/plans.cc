@@ -1,5 +1,5 @@
-// The inputs of plans for every rank of a job, as a binding of the runtime has them, but with ranks numbered as in the
-// schedule. Tested by tests/verifier/plans_test.cc.
+// The inputs of plans for every rank of a job. They equal those of a binding in the runtime, but ranks are numbered as
+// in the schedule. Tested by tests/verifier/plans_test.cc.
 #include "verifier/plans.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ struct Topologies {
   }
 };
 
-// The blocks of a buffer, one behind the other.
+// The blocks of a buffer, one after another.
 struct Extents {
   std::vector<int64_t> lengths, offsets;
   qd_extents all{};
@@ -45,7 +45,7 @@ struct Extents {
   }
 };
 
-// A rank of a job, and the plans that are made for it.
+// A rank of a job, and its plans.
 struct RankPlans {
   qd_context context{};
   std::array<Extents, 2> extents;
@@ -124,7 +124,7 @@ struct Plans::State {
     return context;
   }
 
-  // Sets up a builder; what is wrong, or null.
+  // Sets up a builder. Returns what is wrong, or null.
   const char* open(int64_t group, int64_t rank, const PlanOptions& options, RankPlans& made) const {
     int32_t blocks[2];
     made.context = this->context(group, rank);

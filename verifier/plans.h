@@ -1,5 +1,5 @@
-// The plans that the runtime makes of a schedule, built without MPI: printed, and checked for all ranks together by
-// runtime/plan/check.h. The runtime's loader and builder are not trusted here: they are what is checked.
+// The runtime's plans of a schedule, built without MPI: prints them, and checks those of all ranks together with
+// runtime/plan/check.h. The runtime's loader and builder are not trusted here; they are under test.
 #ifndef QUADRILLE_VERIFIER_PLANS_H_
 #define QUADRILLE_VERIFIER_PLANS_H_
 
@@ -19,34 +19,34 @@ namespace quadrille::verifier {
 
 struct PlanOptions {
   int window = 0;         // steps in flight; 0: the runtime's default
-  bool in_place = false;  // where the collective has a call in place
-  bool whole = true;      // one plan, else streamed as in a call
+  bool in_place = false;  // if the collective has a call in place
+  bool whole = true;      // one plan, else one streamed as in a call
 };
 
-// What objection() says of plans whose check would take too much memory or time: nothing is known of them.
+// The text of objection() if a check of the plans would take too much memory or time. Nothing is known of such plans.
 inline constexpr std::string_view kPlansNotChecked =
     "not checked: they have too many messages, or too many that touch the same bytes";
 
 class Plans {
  public:
-  // The schedule file's bytes, and what the verifier's own decoder made of them for a call. Where the call has no counts,
-  // every block is 8 units long. Errors say what the runtime refuses.
+  // Takes the schedule file's bytes, and the program that the verifier's own decoder read from them for a call. If the
+  // call has no counts, every block is 8 units long. Errors are the runtime's refusals.
   static Result<Plans> make(std::span<const uint8_t> file, const Program& program, const Job& job,
                             const Call& call);
   Plans(Plans&&) noexcept;
   Plans& operator=(Plans&&) noexcept;
   ~Plans();
 
-  // One operation a line; the rank is one of that group. The error says what the runtime refuses.
+  // One operation per line; the rank is one of that group. Errors are the runtime's refusals.
   Result<std::string> print(int64_t group, int64_t rank, const PlanOptions& options) const;
-  // What a test does to the plan of a process, before it is checked.
+  // A test's change to the plan of a process, before the check.
   using Change = std::function<void(size_t process, qd_plan& plan)>;
-  // Checks the plans of all ranks together: nothing where all are lawful, else the law, the rank and what breaks it.
-  // The error says what the runtime refuses.
+  // Checks the plans of all ranks together. Returns nothing if all are lawful, else the law, the rank and the offence.
+  // Errors are the runtime's refusals.
   Result<std::optional<std::string>> broken_law(const PlanOptions& options,
                                                 const Change& change = {}) const;
-  // The same for windows 1, 2 and the default one, kept and streamed, in place where there is such a call. What breaks a
-  // law, or is refused by the runtime, or kPlansNotChecked; nothing where all are lawful.
+  // The same for windows 1, 2 and the default, kept and streamed, and in place if such a call exists. Returns a broken
+  // law, a refusal of the runtime, or kPlansNotChecked; nothing if all plans are lawful.
   std::optional<std::string> objection() const;
   // Whether a call in place has a plan of its own.
   bool has_in_place() const;

@@ -35,7 +35,7 @@ PortAccounting::PortAccounting(const Program& program, const Job& job, const Che
   loads_.resize(nodes);
   copies_outside_.assign(nodes, 0);
   uses_.resize(per_node_ ? nodes : node_of_.size());
-  // Nobody has more partners than there are others.
+  // A unit has no more partners than there are other units.
   most_partners_ = std::min<size_t>(limit_, uses_.size());
   partners_.resize(uses_.size() * most_partners_);
   // Without tokens nothing orders the ranks of a node. With several ports nothing needs to.
@@ -50,7 +50,7 @@ int64_t PortAccounting::known(int32_t rank, int32_t node) const {
   return knowledge_[rank].other_node == node ? knowledge_[rank].other : 0;
 }
 
-// What `rank` knows after a message from a rank of its own node that knows `more`.
+// The knowledge of `rank` after a message from a rank of its own node that has the knowledge `more`.
 PortAccounting::Knowledge PortAccounting::merged(int32_t rank, const Knowledge& more) const {
   const Knowledge& old = knowledge_[rank];
   Knowledge result = more;
@@ -62,8 +62,8 @@ PortAccounting::Knowledge PortAccounting::merged(int32_t rank, const Knowledge& 
   return result;
 }
 
-// An exchange may start as soon as both its ranks reach it. So one of them must know that all earlier exchanges of both
-// nodes are complete. What ranks know before a key decides about everything at that key.
+// An exchange may start as soon as both its ranks reach it. So one of them must know that all earlier exchanges of
+// both nodes are complete. The knowledge before a key decides about everything at that key.
 void PortAccounting::learn() {
   learnt_.clear();
   for (const auto& [source, target] : messages_) {
@@ -75,7 +75,7 @@ void PortAccounting::learn() {
     for (const int32_t node : {from, to})
       if (std::max(known(source, node), known(target, node)) < exchanges_[node])
         every_timing_ = false;
-    // The sender does not know when the message has arrived, unless one comes back.
+    // The sender does not know when the message has arrived, unless a message comes back.
     learnt_.emplace_back(target, Knowledge{exchanges_[to] + 1, from, exchanges_[from] + 1});
   }
   for (const auto& [source, target] : messages_) {
@@ -103,8 +103,8 @@ void PortAccounting::finish(Report& report, bool whole_blocks) const {
   report.copy_steps = copy_steps_;
   report.time = time_ + *std::max_element(copies_outside_.begin(), copies_outside_.end());
   if (kind_ == PortKind::kNone) return;
-  // A step starts when what it waits for has arrived. What earlier steps sent may still be in flight. So only messages
-  // that order exchanges show that no two overlap.
+  // A step starts when the messages that it waits for have arrived. Messages of earlier steps may still be in flight.
+  // So only messages that order exchanges show that no two overlap.
   const bool always = !overlapping_ && track_ && every_timing_;
   if (asked_) report.partners = limit_;
   report.port = always ? PortVerdict::kEveryTiming : PortVerdict::kLockStep;
@@ -116,7 +116,7 @@ int64_t alltoall_lower_bound(const Topology& topology) {
   int64_t bound = 0;
   for (const Run& run : topology.runs())
     bound = std::max(bound, 2 * run.size * (ranks - run.size) + run.size * run.size);
-  // The `taken` largest nodes: their ranks, and the pairs of ranks on different ones of them.
+  // The `taken` largest nodes: the number of their ranks, and of pairs of ranks on different ones.
   int64_t taken = 0, inside = 0, pairs = 0;
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
     pairs += inside * *size;

@@ -1,9 +1,9 @@
-// What happens at one key: the use of ports, the work of the busiest node, how much travels, and which exchanges ranks
+// The account of one key: the use of ports, the work of the busiest node, the volume, and the exchanges that ranks
 // know to be complete. execute() and the checker in key order report every message here.
 //
-// A port may hold for every timing, not in lock-step only. To show that, this counts how many exchanges of its own
-// node, and of the last partner node, a rank can be sure to be complete when its next step starts. A message carries
-// this knowledge on. The count is never too high, so the claim is never too strong.
+// A port may hold for every timing, not only in lock-step. To show that, this counts the exchanges of its own node,
+// and of the last partner node, that a rank knows to be complete when its next step starts. A message passes this
+// knowledge on. The count is never too high, so the claim is never too strong.
 #ifndef QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
 #define QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
 
@@ -23,7 +23,7 @@ bool has_tokens(const Program& program);
 
 class PortAccounting {
  public:
-  // The message that used a port once too often. Ranks and units are numbered through both groups.
+  // The message that exceeds the limit of a port. Ranks and units are numbered through both groups.
   struct Conflict {
     int32_t source, target;
     int32_t unit;
@@ -43,7 +43,7 @@ class PortAccounting {
     }
     if (kind_ != PortKind::kNone) use(source, target);
   }
-  // A block in each direction between the two.
+  // One block travels in each direction between the two.
   void exchange(int32_t one, int32_t other) {
     if (track_) messages_.insert(messages_.end(), {{one, other}, {other, one}});
     moved_ = true;
@@ -71,7 +71,7 @@ class PortAccounting {
     load(node_of_[rank], 1);
   }
   void copy_outside(int32_t rank) { ++copies_outside_[node_of_[rank]]; }
-  // A step starts that does not wait for the previous one. What a rank has learnt then says nothing about its start.
+  // A step starts without waiting for the previous one. Then the rank's knowledge says nothing about its start.
   void overlapping_step() { overlapping_ = true; }
 
   void end_key() {
@@ -88,7 +88,7 @@ class PortAccounting {
   const std::optional<Conflict>& conflict() const { return conflict_; }
   bool port_per_node() const { return per_node_; }
 
-  // How much a message carries.
+  // Adds the length that a message carries.
   void carry(int source, int target, int64_t length) {
     of_ranks_[source].out += length;
     of_ranks_[target].in += length;
@@ -96,7 +96,7 @@ class PortAccounting {
     of_nodes_[node_of_[source]].out += length;
     of_nodes_[node_of_[target]].in += length;
   }
-  // Of the busiest rank and the busiest node.
+  // The volumes of the busiest rank and the busiest node.
   std::pair<Volume, Volume> volumes() const;
 
   // Steps, time and the port's verdict. `whole_blocks`: each message has carried one whole block.
@@ -114,12 +114,12 @@ class PortAccounting {
   struct Load {
     int64_t key = -1;
     int32_t amount = 0;
-    int32_t partner = -1;  // a node that something goes to or comes from
+    int32_t partner = -1;  // the node that data goes to or comes from
   };
   struct Knowledge {
-    int64_t own = 0;          // exchanges of the own node that are over
+    int64_t own = 0;          // completed exchanges of the own node
     int32_t other_node = -1;  // the node last exchanged with
-    int64_t other = 0;        // its exchanges that are over
+    int64_t other = 0;        // its completed exchanges
   };
 
   void load(int32_t node, int32_t amount) {
@@ -172,11 +172,11 @@ class PortAccounting {
   void learn();
 
   PortKind kind_;
-  bool asked_;  // --ports asks for every node
+  bool asked_;  // --ports checks every node
   int64_t limit_;
-  int32_t most_partners_ = 0;  // that are noted
+  int32_t most_partners_ = 0;  // the most that are recorded
   bool per_node_, track_;
-  std::optional<int64_t> lower_bound_;  // of the time, in an all-to-all of one group
+  std::optional<int64_t> lower_bound_;  // on time, in an all-to-all of one group
   std::vector<int32_t> node_of_;
 
   int64_t key_ = 0;  // counts keys, whatever their values
@@ -184,7 +184,7 @@ class PortAccounting {
   std::vector<Load> loads_;
   std::vector<int32_t> copies_outside_;
   int32_t busiest_ = 0;
-  bool paired_ = true;  // so far, of every key
+  bool paired_ = true;  // over all keys so far
   bool moved_ = false, copied_ = false, overlapping_ = false;
   int64_t steps_ = 0, copy_steps_ = 0, time_ = 0;
 
@@ -195,18 +195,17 @@ class PortAccounting {
 
   bool every_timing_ = true;
   std::vector<Knowledge> knowledge_;
-  std::vector<int64_t> exchanges_;  // so far, of each node
+  std::vector<int64_t> exchanges_;  // the exchanges of each node so far
   std::vector<std::pair<int32_t, Knowledge>> learnt_;
 };
 
-// What no all-to-all schedule can beat on these nodes, in the model of Sanders and Traeff 2002: a
-// node does one thing at a time; an exchange between two nodes takes 2, a message or copy inside a
-// node 1.
+// A lower bound for all-to-all schedules on these nodes, in the model of Sanders and Traeff 2002. There a node does
+// one thing at a time; an exchange between two nodes takes 2, a message or copy inside a node 1.
 //
-// The greater of the busiest node's work, 2 n (p - n) + n^2, and, over odd sets S of nodes,
-// 2 ceil(e(S) / ((|S| - 1) / 2)), where e(S) counts the rank pairs between nodes of S: no more than
-// (|S| - 1) / 2 of these exchanges go on at a time. For each odd size the largest nodes decide, so
-// O(N) sets are looked at.
+// The bound is the greater of two numbers. One is the busiest node's work, 2 n (p - n) + n^2. The other is the maximum
+// over odd sets S of nodes of 2 ceil(e(S) / ((|S| - 1) / 2)), where e(S) counts the rank pairs between nodes of S: at
+// most (|S| - 1) / 2 of these exchanges run at a time. For each odd size the largest nodes give the maximum, so O(N)
+// sets are tried.
 int64_t alltoall_lower_bound(const Topology& topology);
 
 }  // namespace quadrille::verifier

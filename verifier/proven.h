@@ -1,6 +1,5 @@
-// The proofs that this verifier was built with, and the programs that they prove. The table is made
-// by the build itself (certify.cc): it runs the prover over every proof in emitted/proofs, and
-// fails where one does not hold.
+// The proofs that this verifier was built with, and the programs that they prove. The build makes the table
+// (certify.cc): it runs the prover over every proof in emitted/proofs, and fails if one does not hold.
 #ifndef QUADRILLE_VERIFIER_PROVEN_H_
 #define QUADRILLE_VERIFIER_PROVEN_H_
 

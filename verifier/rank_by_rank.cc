@@ -1,16 +1,16 @@
 // The checker of large allgathers: it takes one rank after another, and many steps at a time.
 //
-// It requires every message to bring bytes of a block to the same offset of the same block. Then it can judge each rank
-// alone: keys increase; the rank sends only what has arrived in a complete step; nothing arrives twice or is empty; at
-// the end everything is there. For every pair of ranks it compares the list of sends with the list of receives, keys
-// included. Both ends of a message have one key, and keys strictly increase at a rank. So induction over keys gives
-// progress without any buffering, and shows that a block holds what it should.
+// It requires every message to bring bytes of a block to the same offset of the same block. Then it can judge each
+// rank alone. Keys increase; the rank sends only data that has arrived in a complete step; nothing arrives twice or is
+// empty; at the end everything is there. For every pair of ranks it compares the list of sends with the list of
+// receives, keys included. Both ends of a message have one key, and keys strictly increase at a rank. So induction
+// over keys gives progress without any buffering, and shows that a block holds the right data.
 //
-// It leaves every other form to execute(). It also leaves to execute() what is wrong only in this form: a program that
-// brings bytes to another place, and overwrites them later.
+// It leaves every other form to execute(). It also leaves to execute() violations that exist only in this form: a
+// program may bring bytes to another place, and overwrite them later.
 //
-// Memory: what one rank holds, and the messages of pairs of which one rank has been walked.
-// Tested by tests/verifier/rank_by_rank_test.cc.
+// Memory: the ranges that one rank holds, and the messages of pairs with one rank walked. Tested by
+// tests/verifier/rank_by_rank_test.cc.
 #include <fmt/core.h>
 
 #include <optional>
@@ -40,11 +40,11 @@ class RankPort {
     }
   }
 
-  // This follows the port of a node only if one rank of the node sends to other nodes, one receives from them, and the
-  // program has no tokens, which may order ranks.
+  // This follows the port of a node only in a simple case. One rank of the node sends to other nodes and one receives
+  // from them. The program has no tokens, which may order ranks.
   bool unclear() const { return unclear_; }
 
-  // The messages of each of these steps: what is one too many.
+  // Counts the messages of each of these steps. Returns the first that exceeds the port.
   std::optional<Violation> use(int64_t rank, const StridedBatch& steps) {
     if (port_.kind == PortKind::kNone) return std::nullopt;
     int64_t sends = 0, receives = 0;
@@ -150,7 +150,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
 
  private:
   static constexpr int64_t kMostSingles = 8, kSingles = 64;
-  // Such keys and places are left to execute().
+  // Such large keys and places are left to execute().
   static bool is_great(const Strided& value) { return KeyHistory::is_great(value.at); }
   static PieceValue whole(int64_t block) { return {Buffer::kReceive, block, false, 0, 0}; }
 
@@ -164,7 +164,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     keep(violation_of(processes_, finding, key, {rank_}, given...));
   }
 
-  // Keeps the first violation. Two kinds are violations only if all bytes travel to their own places: they are kept
+  // Keeps the first violation. Two kinds are violations only if all bytes travel to their own places, so they are kept
   // apart.
   void keep(std::optional<Violation> violation) {
     if (stopped() || !violation) return;
@@ -182,7 +182,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     epoch_ = INT64_MIN;
     Walker walker;
     code_.start(binding_, rank_, walker, registers_.data());
-    int64_t plain = 0;  // iterations to be walked before a batch is tried
+    int64_t plain = 0;  // iterations to walk before the next try of a batch
     for (bool open = false;;) {
       const Pause pause = code_.run<PauseAtLoops>(binding_, walker, registers_.data(), *this);
       outside_ = pause == Pause::kOutside;
@@ -212,7 +212,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     step_.pieces.clear();
   }
 
-  // Takes batches as long as some have several steps. Returns how many iterations to walk before the next try.
+  // Takes batches while some have several steps. Returns how many iterations to walk before the next try.
   int64_t take_batches(Walker& walker) {
     int64_t singles = 0;
     for (batch_.more = true; batch_.more && singles < kMostSingles && !stopped();) {
@@ -224,7 +224,8 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     return singles < kMostSingles ? 1 : kSingles;
   }
 
-  // Messages to one rank, each with one piece of one length, are taken together. Others are taken step by step.
+  // Whether all messages are to one rank, each with one piece of one length. Those are taken together, others step by
+  // step.
   static bool is_even(const StridedBatch& steps) {
     for (const StridedBatch::Message& message : steps.messages)
       if (message.peer.by != 0 || message.pieces > 1) return false;
@@ -260,7 +261,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     keep(port_.use(rank_, steps));
     const Settled settled{steps.has_after ? steps.after : Strided{steps.key.at - 1, steps.key.by},
                           epoch_};
-    // A step of the batch may send what an earlier one brings: their keys tell them apart.
+    // A step of the batch may send data that an earlier one receives: their keys tell them apart.
     for (const Direction direction : {Direction::kReceive, Direction::kSend})
       for (const StridedBatch::Message& message : steps.messages)
         if (message.head.direction == direction && !stopped()) take(steps, message, settled);
@@ -276,7 +277,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     report_.limit_window(history_.window(steps.after, steps.count));
   }
 
-  // One message of every step.
+  // Takes one message of every step.
   void take(const StridedBatch& steps, const StridedBatch::Message& message,
             const Settled& settled) {
     if (message.head.sized || message.head.remote) {
@@ -300,7 +301,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       take(steps, steps.pieces[message.first_piece + i], send, i == 0, settled, messages);
   }
 
-  // One piece of every step.
+  // Takes one piece of every step.
   void take(const StridedBatch& steps, const StridedBatch::Piece& piece, bool send, bool begins,
             const Settled& settled, MessageList& messages) {
     Strided block = piece.block;
@@ -323,7 +324,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       t += take_tiles(steps, piece, block, send, t, settled);
   }
 
-  // The piece of step t, and of all after it if these are of the same block; how many.
+  // Takes the piece of step t, and later ones as long as they are of the same block. Returns how many.
   int64_t take_tiles(const StridedBatch& steps, const StridedBatch::Piece& piece,
                      const Strided& block, bool send, int64_t t, const Settled& settled) {
     const int64_t owner = block.at + t * block.by, key = steps.key.at + t * steps.key.by;
@@ -366,7 +367,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   }
 
   void arrive(int64_t owner, const Tiles& tiles) {
-    // Whether it arrives too late for a call in place is not known here.
+    // Whether it arrives too late for a call in place is unknown here.
     if (owner == rank_ && !has_own_) unclear_ = true;
     switch (held_.arrive(owner, tiles)) {
       case HeldRanges::Arrival::kNew: return;
@@ -391,16 +392,16 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   const bool knows_counts_;
   const std::vector<int64_t> lengths_;
 
-  // The rank that is walked.
+  // The current rank.
   int64_t rank_ = 0;
   std::vector<int64_t> registers_;
   StridedBatch step_, batch_;
   HeldRanges held_;
   KeyHistory history_;
   std::optional<int64_t> last_key_;
-  int64_t epoch_ = INT64_MIN;  // steps up to this key are over: a copy has waited for them
+  int64_t epoch_ = INT64_MIN;  // steps up to this key are complete: a copy has waited for them
   bool has_own_ = false, outside_ = false;
-  bool held_unknown_ = false;  // something has arrived twice, so what the rank holds is unknown
+  bool held_unknown_ = false;  // data has arrived twice, so the rank's contents are unknown
 
   const Processes processes_;
   RankPort port_;
@@ -408,7 +409,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   const Tell& tell_;
   KeySet keys_;
   bool sequential_ = false, overlapping_ = false, unclear_ = false;
-  std::optional<Violation> again_, elsewhere_;  // what arrives twice, or in another place
+  std::optional<Violation> again_, elsewhere_;  // data that arrives twice, or in another place
   Report report_;
 };
 

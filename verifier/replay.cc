@@ -1,4 +1,4 @@
-// Words for events, and steps put on a line each.
+// Words for events, and steps on one line each.
 #include "verifier/replay.h"
 
 namespace quadrille::verifier {
@@ -31,7 +31,7 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
                                 int64_t low, std::optional<int64_t> high) {
   std::vector<std::string> lines;
   std::string line;
-  bool wanted = true;  // what comes before the first step is shown
+  bool wanted = true;  // events before the first step are wanted, too
   const auto finish = [&] {
     if (wanted && !line.empty()) lines.push_back(line);
     line.clear();

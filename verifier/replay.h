@@ -1,5 +1,4 @@
-// What ranks do, told event by event: what a refutation's replay command prints, and what the tests
-// compare.
+// The actions of ranks, event by event. A refutation's replay command prints them, and tests compare them.
 #ifndef QUADRILLE_VERIFIER_REPLAY_H_
 #define QUADRILLE_VERIFIER_REPLAY_H_
 
@@ -20,9 +19,9 @@ std::string message_text(const MessageHead& head);
 std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high);
 std::string piece_text(const PieceValue& piece);
 
-// The walk of one rank as events: "step 3 after -1", "send sized to 4", "recv[5]", "message end",
-// "end". A walk that comes to an expression without a value ends with "undefined". Pauses tells
-// whether steps' ends are among them.
+// The walk of one rank as events: "step 3 after -1", "send sized to 4", "recv[5]", "message end", "end". A walk that
+// meets an expression without a value ends with "undefined". `Pauses` says whether the events include the ends of
+// steps.
 template <class Pauses>
 class EventTeller : public SinkOf<EventTeller<Pauses>> {
  public:
@@ -74,7 +73,7 @@ class EventTeller : public SinkOf<EventTeller<Pauses>> {
   Events events_;
 };
 
-// The rank's steps with low <= key < high, one line a step; without `high`, to the last.
+// The rank's steps with low <= key < high, or up to the last without `high`, one per line.
 std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank,
                                 int64_t low, std::optional<int64_t> high);
 

@@ -1,4 +1,4 @@
-// Each line names a property and what was found. Tested by tests/cli/verifier_test.sh.
+// Each line names a property and the finding. Tested by tests/cli/verifier_test.sh.
 #include "verifier/report.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The proof of this very code.
+// The proof of exactly this code.
 const ProvenProgram* find_proof(const Schedule& schedule) {
   for (const ProvenProgram& program : proven_programs())
     if (std::equal(program.code.begin(), program.code.end(), schedule.code.begin(),
@@ -58,7 +58,7 @@ std::string first_line(const Schedule& schedule, int64_t bytes) {
                      job_text(schedule), bytes, schedule.hash);
 }
 
-// The flags that put a schedule for any nodes on some.
+// Example flags that put a schedule for any nodes on some nodes.
 std::string example_nodes(const Schedule& schedule) {
   return schedule.program.groups == 2 ? "--nodes 1,2,3 --remote-nodes 2,2" : "--nodes 1,2,3";
 }
@@ -108,7 +108,7 @@ Report joined(const std::vector<CheckedCall>& checked) {
   return all;
 }
 
-// The volume of the schedule, and the least of any schedule.
+// The schedule's volume, and the least volume of any schedule.
 std::string volume_text(const Schedule& schedule, const CheckedCall& checked) {
   const Program& program = schedule.program;
   const LeastVolume least(program.collective, schedule.job, checked.call);
@@ -126,7 +126,7 @@ std::string volume_text(const Schedule& schedule, const CheckedCall& checked) {
   return text;
 }
 
-// The call in which most must travel, among those whose volume was counted.
+// The call with the greatest volume, among those whose volume was counted.
 const CheckedCall* largest(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const CheckedCall* found = nullptr;
   int64_t most = 0;
@@ -152,7 +152,7 @@ bool has_many_roots(const std::vector<CheckedCall>& checked) {
   return roots_of(checked).size() > kToldOneByOne;
 }
 
-// Which roots were walked: "all 9", or "0, 1, 128, 256 of 257".
+// The roots that were walked: "all 9", or "0, 1, 128, 256 of 257".
 std::string roots_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const std::set<int64_t> roots = roots_of(checked);
   const int64_t ranks = schedule.job.groups[0].ranks();
@@ -216,7 +216,7 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   return text;
 }
 
-// Quoted so that a shell takes it for one word.
+// Quotes the text so that a shell takes it as one word.
 std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || std::string_view("_-./+=,:@%").find(c) != std::string_view::npos;

@@ -1,4 +1,4 @@
-// Tested by tests/verifier/strides_test.cc, beside the same kept one by one.
+// Tested by tests/verifier/strides_test.cc against lists that keep every item.
 #include "verifier/strides.h"
 
 #include <fmt/core.h>
@@ -43,7 +43,7 @@ std::optional<MessagePiece> first_of(const Reader& reader) {
   return reader.first();
 }
 
-// The first pieces are the same. How many are: if the strides are equal, as many as both have.
+// The first pieces are the same. If the strides are equal, so are as many as both lists have.
 int64_t same(const Reader& a, const Reader& b) {
   const MessageBatch &one = a.batch(), &other = b.batch();
   const bool alike = one.key.by == other.key.by && one.block.by == other.block.by &&
@@ -102,7 +102,7 @@ HeldRanges::Arrival HeldRanges::arrive(int64_t owner, const Tiles& tiles) {
   return Arrival::kNew;
 }
 
-// One range: the latest of the tiles that it overlaps decides.
+// For one range, the latest of the tiles that it overlaps decides.
 HeldRanges::Held HeldRanges::ask_one(const Block& block, int64_t low, int64_t high, int64_t key,
                                      int64_t after) const {
   if (block.first < 0 || low < block.low || block.high < high) return Held::kNo;
@@ -126,7 +126,7 @@ HeldRanges::Held HeldRanges::ask(int64_t owner, const Tiles& tiles, const Settle
   for (int64_t t = 0; t < tiles.count;) {
     const int64_t low = tiles.low.at + t * tiles.low.by, key = tiles.key.at + t * tiles.key.by;
     const int64_t after = settled.after.at + t * settled.after.by;
-    // Tiles of a run that arrived in the order in which they are sent: the first and the last one decide.
+    // For tiles of a run that are sent in the order of arrival, the first and the last one decide.
     int64_t together = 0;
     for (int32_t i = block.first; i >= 0 && together == 0; i = runs_[i].next) {
       const Tiles& run = runs_[i].tiles;
@@ -150,7 +150,7 @@ HeldRanges::Held HeldRanges::ask(int64_t owner, const Tiles& tiles, const Settle
   return Held::kSettled;
 }
 
-// Blocks that follow one another in a message become one batch.
+// Consecutive blocks in a message become one batch.
 void MessageList::add(const MessageBatch& more) {
   if (!more.begins && more.count == 1 && !list_.empty()) {
     MessageBatch& last = list_.back();
@@ -199,7 +199,7 @@ std::optional<Violation> Pairs::settle(int64_t rank) {
   return violation;
 }
 
-// A pair that is left has messages at one of its ranks only.
+// A pair that is left has messages at only one of its ranks.
 std::optional<Violation> Pairs::settle_rest() const {
   for (const auto& [id, pair] : pairs_)
     if (std::optional<Violation> violation = compare(id, pair)) return violation;

@@ -18,7 +18,7 @@ namespace quadrille::verifier {
 // The keys of one rank's steps, in ascending order: how many steps may be in flight.
 class KeyHistory {
  public:
-  // Keys beyond these are not served here: their differences might overflow.
+  // Larger keys are not served here: their differences might overflow.
   static constexpr int64_t kGreatest = int64_t{1} << 60;
   static bool is_great(int64_t key) { return key <= -kGreatest || key >= kGreatest; }
 
@@ -40,7 +40,7 @@ class KeyHistory {
     size_ += count;
   }
 
-  // How many steps may be in flight at once when one of the last `count` steps starts, at least. A step starts when all
+  // The least number of steps that may be in flight when one of the last `count` steps starts. A step starts when all
   // with keys up to its `after` are complete. 0: none of them waits for any.
   int64_t window(const StridedBatch::Strided& after, int64_t count) const {
     const Run& last = runs_.back();
@@ -59,7 +59,7 @@ class KeyHistory {
     return least;
   }
 
-  // How many keys are no greater.
+  // The number of keys up to this one.
   int64_t up_to(int64_t key) const {
     const auto above = std::upper_bound(runs_.begin(), runs_.end(), key,
                                         [](int64_t k, const Run& run) { return k < run.key.at; });
@@ -98,7 +98,7 @@ class StepNumbers {
   }
 
   bool increases(int64_t key) const { return size_ == 0 || last_ < key; }
-  // Steps that follow one another. Their keys are kept if the `after` of a step may name one of them.
+  // Consecutive steps. Their keys are kept if the `after` of a step may name one of them.
   void enter(const StridedBatch::Strided& key, int64_t count, bool keep) {
     if (keep) keys_.add(key, count);
     if (size_ == 0) first_ = key.at;
@@ -107,7 +107,7 @@ class StepNumbers {
   }
   int64_t first() const { return first_; }
 
-  // The step that was entered last; the walker stands before it.
+  // The step that was entered last, with the walker before it.
   NumberedStep step(const Walker& walker) const {
     const int64_t over = walker.has_after ? keys_.up_to(walker.after) : size_;
     return {number(size_), number(std::max(over, copied_))};
@@ -127,8 +127,8 @@ class StepNumbers {
   KeyHistory keys_;
   int64_t first_ = 0, last_ = 0;  // keys
   int64_t size_ = 0;
-  int64_t copied_ = 0;  // how many steps came before the last copy outside steps
-  int32_t number_ = 0;  // of that copy
+  int64_t copied_ = 0;  // the number of steps before the last copy outside steps
+  int32_t number_ = 0;  // the number of that copy
 };
 
 // Distinct keys of all ranks.
@@ -155,7 +155,7 @@ class KeySet {
   }
 
  private:
-  static constexpr int64_t kDense = int64_t{1} << 28;  // 32 MB, if they are all there
+  static constexpr int64_t kDense = int64_t{1} << 28;  // 32 MB, if all keys occur
 
   void add_one(int64_t key) {
     if (key < 0 || key >= kDense) {
@@ -173,14 +173,14 @@ class KeySet {
   std::unordered_set<int64_t> others_;
 };
 
-// Ranges low.at + t*low.by of one length, t in 0 .. count, used in the steps key.at + t*key.by.
+// The ranges low.at + t*low.by of one length, for t in 0 .. count, used in the steps key.at + t*key.by.
 struct Tiles {
   StridedBatch::Strided key, low;
   int64_t length = 0;
   int64_t count = 0;
 };
 
-// Which steps are complete when another starts: those with keys up to `after`, and those up to `epoch`.
+// The steps that are complete when another starts: those with keys up to `after`, and those up to `epoch`.
 struct Settled {
   StridedBatch::Strided after;
   int64_t epoch;
@@ -198,10 +198,10 @@ class HeldRanges {
   Arrival arrive(int64_t owner, const Tiles& tiles);
 
   enum class Held : uint8_t { kSettled, kInFlight, kNo };
-  // Whether every tile has arrived in full before its step, in a step that is over by then.
+  // Whether every tile arrived in full before its step, in a step that is complete by then.
   Held ask(int64_t owner, const Tiles& tiles, const Settled& settled) const;
 
-  // Whether all of the block is there.
+  // Whether the whole block is held.
   bool whole(int64_t owner, int64_t length) const {
     return blocks_[owner].low == 0 && blocks_[owner].high == length;
   }
@@ -211,7 +211,7 @@ class HeldRanges {
     Tiles tiles;
     int32_t next;  // of the same owner, -1 at the end
   };
-  // One range without gaps, and the runs that it came in.
+  // One range without gaps, and the runs in which it arrived.
   struct Block {
     int64_t low = 0, high = 0;
     int32_t first = -1, last = -1;
@@ -224,14 +224,12 @@ class HeldRanges {
   std::vector<Run> runs_;
 };
 
-// Ranges low .. low + length of blocks, and the keys of the steps in which they travel, `count` of
-// each.
+// Ranges low .. low + length of blocks, and the keys of the steps that carry them, `count` of each.
 struct MessageBatch {
   StridedBatch::Strided key, block, low;
-  int64_t length =
-      0;  // kWhole: a whole block, as long as it is; kNothing: a message without pieces
+  int64_t length = 0;  // kWhole: a whole block of any length; kNothing: a message without pieces
   int64_t count = 0;
-  bool begins = true;  // the first begins a message; so does every further one whose key is another
+  bool begins = true;  // the first range begins a message; so does every later one with another key
 
   static constexpr int64_t kWhole = -1, kNothing = -2;
 };
@@ -249,11 +247,11 @@ class MessageList {
   bool empty() const { return list_.empty(); }
   int64_t last_key() const { return list_.back().key.last(list_.back().count); }
 
-  // Where two lists first differ: nothing stands for the end of a list.
+  // The place where two lists first differ. No piece: that list has ended.
   struct Difference {
     std::optional<MessagePiece> sent, received;
   };
-  // `lengths` are those of whole blocks.
+  // `lengths` are the lengths of whole blocks.
   static std::optional<Difference> compare(const MessageList& sent, const MessageList& received,
                                            const std::vector<int64_t>& lengths);
 
@@ -261,19 +259,19 @@ class MessageList {
   std::vector<MessageBatch> list_;
 };
 
-// The messages between all ranks, which are walked one after another, in order.
+// The messages between all ranks. The ranks are walked one after another, in order.
 class Pairs {
  public:
-  // `lengths` are those of the blocks.
+  // `lengths` are the lengths of the blocks.
   Pairs(const Processes& processes, const std::vector<int64_t>& lengths)
       : processes_(processes), ranks_(processes.size()), lengths_(lengths) {}
 
-  // What this rank sends to that one, or receives from it.
+  // The messages that this rank sends to, or receives from, that one.
   MessageList& at(int64_t rank, int64_t peer, Direction direction);
 
-  // The rank has been walked. Compares its messages with those of lower ranks, and forgets them.
+  // After the walk of the rank: compares its messages with those of lower ranks, and forgets them.
   std::optional<Violation> settle(int64_t rank);
-  // All ranks have been walked. Messages that are left have no other end.
+  // After the walk of all ranks: messages that are left have no other end.
   std::optional<Violation> settle_rest() const;
 
  private:

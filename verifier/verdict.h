@@ -1,4 +1,4 @@
-// What the checker says of a schedule.
+// The checker's verdict on a schedule.
 #ifndef QUADRILLE_VERIFIER_VERDICT_H_
 #define QUADRILLE_VERIFIER_VERDICT_H_
 
@@ -14,8 +14,8 @@
 
 namespace quadrille::verifier {
 
-// What a schedule can violate: the name in the code, that in verdicts, and the property itself, as a sentence. Each has a
-// case in tests/reject/.
+// The properties that a schedule can violate: the name in the code, the name in verdicts, and the property itself, as
+// a sentence. Each has a case in tests/reject/.
 // clang-format off
 #define QUADRILLE_PROPERTIES(P) \
   P(kDefined, "defined", "every expression has a value") \
@@ -68,37 +68,37 @@ struct Process {
 
 struct Violation {
   Property property;
-  std::optional<int64_t> key;      // of the step, where there is one
-  std::vector<Process> processes;  // involved, the first is to blame
+  std::optional<int64_t> key;      // of the step, if there is one
+  std::vector<Process> processes;  // the processes involved; the first is to blame
   std::string detail;              // a clause
 };
 
-// The port claim, as the walk found it.
+// The port claim's status after the walk.
 enum class PortVerdict : uint8_t { kNotClaimed, kLockStep, kEveryTiming };
 
-// What the checker found and measured. The figures have a meaning only if `violation` is empty.
+// The checker's findings and measurements. The figures have a meaning only if `violation` is empty.
 struct Report {
   std::optional<Violation> violation;
   int64_t steps = 0;       // distinct keys with a transfer of a block
-  int64_t copy_steps = 0;  // further keys with nothing but copies to oneself
+  int64_t copy_steps = 0;  // further keys with only copies within ranks
   int64_t messages = 0;    // with blocks
   int64_t tokens = 0;      // without
-  // The model applies: whole blocks, one group, and at a key a node deals with one other at most.
+  // The model applies: whole blocks, one group, at most one partner per node and key.
   bool timed = false;
-  // In lock-step: a key takes as long as its busiest node, one a message end or copy.
+  // In lock-step: a key takes the work of its busiest node, one per message end or copy.
   int64_t time = 0;
-  int64_t lower_bound = 0;  // of any schedule on these nodes
-  // Of the busiest rank and the busiest node, in units of counts. Only execute() counts them.
+  int64_t lower_bound = 0;  // for any schedule on these nodes
+  // The volumes of the busiest rank and the busiest node, in units of counts. Only execute() counts them.
   std::optional<std::pair<Volume, Volume>> volumes;
-  int64_t temporary_blocks = 0;  // that a rank's temporary buffer has, at most
+  int64_t temporary_blocks = 0;  // the most that a rank's temporary buffer has
   int64_t safe_window = 0;       // steps that may be in flight; 0: any number
-  bool in_place = true;          // each block is sent no later than it is overwritten
-  // No receiver needs a length that it cannot know: blocks may differ in size.
+  bool in_place = true;          // no block is overwritten before it is sent
+  // No receiver needs a length that it cannot know: block sizes may differ.
   bool any_counts = false;
   PortVerdict port = PortVerdict::kNotClaimed;
-  std::optional<int64_t> partners;  // that a node may have at a time, where that was asked
+  std::optional<int64_t> partners;  // the most partners of a node at a time, if asked for
 
-  // At most so many steps may be in flight; 0 says nothing.
+  // Lowers the number of steps that may be in flight; 0 is no limit.
   void limit_window(int64_t steps) {
     if (steps > 0 && (safe_window == 0 || steps < safe_window)) safe_window = steps;
   }

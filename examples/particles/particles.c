@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
   }
 
   /* Errors go to the communicator's handler. Here, as in any MPI program, they end the job with a
-   * sentence that says what is wrong. What the schedule would choose itself, the size of a block,
-   * may also be given. */
+   * sentence that says what is wrong. The program may set the block size, which the schedule would
+   * otherwise choose itself. */
   quadrille_schedule schedule;
   quadrille_load_memory(quadrille_allgather_1_2_3, sizeof quadrille_allgather_1_2_3, &schedule);
   const quadrille_bind_options options = {

@@ -4,7 +4,7 @@
 
 #include "runtime/execute/schedule.h"
 
-/* Why this rank cannot go on. The class MPI_SUCCESS means that it can. */
+/* The reason why this rank cannot continue. The class MPI_SUCCESS means that it can. */
 struct qd_problem {
   int error_class;
   char text[QD_TEXT];
@@ -12,7 +12,7 @@ struct qd_problem {
 void qd_refuse(struct qd_problem* problem, int error_class, const char* text);
 /* The same, with the class MPI_ERR_NO_MEM if the text is qd_no_memory. */
 void qd_refuse_for(struct qd_problem* problem, int error_class, const char* text);
-/* The same for a schedule of which no plan could be made. */
+/* The same for a schedule that could not be planned. */
 void qd_refuse_broken(struct qd_problem* problem, const char* error);
 
 /* The caller's options, with defaults for fields that its version of the header lacks. Refuses invalid values. */
@@ -22,7 +22,7 @@ quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
 void qd_check_block_size(const struct qd_program* program, int64_t block_size,
                          struct qd_problem* problem);
 
-/* What the ranks agreed on, equal at all ranks. */
+/* The result of the agreement, equal on all ranks. */
 struct qd_agreement {
   int error_class; /* the greatest of all ranks */
   int same_schedule, same_layout, same_block_size, same_groups;

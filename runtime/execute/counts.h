@@ -1,4 +1,4 @@
-/* The counts of a call, if all ranks know them. Between groups, MPI gives some counts to one group alone. Then the groups
+/* The counts of a call, if all ranks know them. Between groups, MPI gives some counts only to one group. Then the groups
  * exchange them. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_COUNTS_H_
 #define QUADRILLE_RUNTIME_EXECUTE_COUNTS_H_

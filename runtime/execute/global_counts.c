@@ -81,7 +81,7 @@ static int load(const struct qd_global_counts* g, int buffer, int region) {
   return code;
 }
 
-/* Copies what the schedule reads of the user's buffers. */
+/* Copies the data that the schedule reads from the user's buffers. */
 static int load_all(const struct qd_global_counts* g) {
   const struct qd_builder* builder = &g->binding->call->builder;
   if (builder->traits.gathers) return copy_contribution(g);

@@ -20,9 +20,9 @@ int qd_global_counts_repeat(struct qd_binding* binding, MPI_Comm comm);
 /* Takes memory and makes tables. Returns NULL, or what is wrong. */
 const char* qd_global_counts_open(struct qd_binding* binding);
 void qd_global_counts_close(struct qd_binding* binding);
-/* Makes tables as before the first call. The same. */
+/* Makes tables as before the first call. Returns NULL, or what is wrong. */
 const char* qd_global_counts_restart(struct qd_binding* binding);
-/* Lays out for a root before the first call. The same. */
+/* Lays out for a root before the first call. Returns NULL, or what is wrong. */
 const char* qd_global_counts_take_root(struct qd_binding* binding, int root);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_GLOBAL_COUNTS_H_ */

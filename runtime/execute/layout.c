@@ -104,7 +104,7 @@ static const char* number_group(int first, int ranks, const int* node_of, int* l
   return error;
 }
 
-/* Whether the schedule is for so many ranks. This needs no knowledge of the nodes. */
+/* Whether the schedule is for that many ranks. This needs no knowledge of the nodes. */
 static int fits_ranks(const struct qd_program* program, int group, int64_t ranks) {
   return program->serves_any_nodes ? ranks <= program->most_ranks
                                    : ranks == program->topologies[group].ranks;
@@ -195,7 +195,7 @@ static const char* find_nodes(struct qd_layout* l, MPI_Comm comm) {
   return error;
 }
 
-/* Fills in what a schedule for any nodes leaves open. */
+/* Fills in the parts that a schedule for any nodes leaves open. */
 static const char* fill_in(struct qd_layout* l, const struct qd_program* program) {
   struct qd_context* context = &l->context;
   const int64_t ranks[] = {context->ranks, context->remote_ranks};

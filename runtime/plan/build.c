@@ -45,7 +45,7 @@ static inline int access(struct qd_accessed* noted, int64_t low, int64_t high) {
   return is_new;
 }
 
-/* What is done with a piece. */
+/* The action on a piece. */
 enum use { READS, WRITES, COMBINES };
 
 struct known_block {

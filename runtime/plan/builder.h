@@ -20,7 +20,7 @@ struct qd_traits {
   int64_t unit;          /* bytes of one element of a range, if all ranks know all counts */
   int64_t own_block;     /* the block of the receive buffer that is the send buffer in place */
   int64_t at_once;       /* the most bytes in flight in sends of several steps */
-  int32_t most_messages; /* a plan with so many messages ends after the step */
+  int32_t most_messages; /* a plan with this many messages ends after the step */
 };
 
 /* A message of a run that moves along its block from iteration to iteration. */
@@ -61,7 +61,7 @@ struct qd_reading {
 struct qd_planned_step {
   int64_t key;
   int64_t sent_bytes;              /* 0 once its sends are complete */
-  int32_t ready;                   /* its sends wait for the receives of the first so many steps */
+  int32_t ready;                   /* its sends wait for the receives of this many steps */
   int32_t receives, sends, copies; /* messages and copies of the plan up to its last ones */
 };
 
@@ -99,10 +99,10 @@ struct qd_temporary {
 /* A message buffer. */
 struct qd_planned_buffer {
   int32_t blocks;     /* temporary blocks that are in it; 1 if it is used otherwise */
-  int32_t free_after; /* it is free once so many sends are complete */
+  int32_t free_after; /* it is free once this many sends are complete */
 };
 
-/* What the plan has put where so far. */
+/* The contents of places by the plan so far. */
 struct qd_tracked {
   /* If all ranks know all counts. accessed: by block of the receive buffer, then by temporary block. */
   struct qd_accessed* accessed;

@@ -1,4 +1,4 @@
-/* What the two files of the check of plans share: check_program.c reads the program, check.c judges plans by it. */
+/* Shared by the two files of the check of plans: check_program.c reads the program, check.c judges plans by it. */
 #ifndef QUADRILLE_RUNTIME_PLAN_CHECK_LISTS_H_
 #define QUADRILLE_RUNTIME_PLAN_CHECK_LISTS_H_
 
@@ -38,12 +38,12 @@ struct act {
 struct list {
   struct act* all;
   int32_t count, capacity;
-  int32_t fed; /* so many are in the plans so far */
+  int32_t fed; /* how many are in the plans so far */
 };
 
 struct step {
   int64_t key;
-  int32_t ready; /* its sends wait for the receives of the first so many steps */
+  int32_t ready; /* its sends wait for the receives of this many steps, the first ones */
 };
 
 /* A message buffer, from the position at which it is taken to the last at which it is needed. */
@@ -60,7 +60,7 @@ struct call {
   int32_t send_blocks, receive_blocks;
 };
 
-/* What the program does at this rank. */
+/* The program's actions on this rank. */
 struct program {
   struct list lists[3]; /* by kind, each in the order of the text */
   struct span* spans;
@@ -79,7 +79,7 @@ struct replay {
   int32_t use_count, use_capacity;
   int32_t* holders;  /* by region: the use that a temporary block is in, or NEVER */
   int64_t* saved;    /* by region: the position at which it was saved, or NEVER */
-  int32_t* saved_in; /* and the use */
+  int32_t* saved_in; /* by region: the use in which it was saved */
   int own_copies;
 };
 

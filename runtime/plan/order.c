@@ -92,7 +92,7 @@ static inline void copy_own(struct qd_builder* b) {
   emit(b, QD_PLAN_COPY_OWN);
 }
 
-/* Waits until so many sends of the plan are complete. */
+/* Waits until that many sends of the plan are complete. */
 static inline void wait_for_sends(struct qd_builder* b, int32_t sends) {
   if (sends <= b->window.now.sends_done) return;
   copy_own(b);
@@ -100,7 +100,7 @@ static inline void wait_for_sends(struct qd_builder* b, int32_t sends) {
   b->window.now.sends_done = sends;
 }
 
-/* Waits for the sends of so many steps, which have been posted. */
+/* Waits for the sends of that many steps, which have been posted. */
 static inline void finish_sends(struct qd_builder* b, int32_t steps) {
   for (int32_t i = b->window.steps_done; i < steps; i++) {
     struct qd_planned_step* s = step_at(b, i);
@@ -153,7 +153,7 @@ static __attribute__((noinline)) void plan_delivery(struct qd_builder* b,
   give_back(b, m->buffer, 0);
 }
 
-/* Waits until so many receives of the plan are complete. Delivers one at a time if the plan uses buffers: each may free
+/* Waits until that many receives of the plan are complete. Delivers one at a time if the plan uses buffers: each may free
  * a buffer for a later message. */
 static inline void wait_for_receives(struct qd_builder* b, int32_t receives) {
   if (receives <= b->window.now.receives_done) return;

@@ -26,7 +26,7 @@ struct counts {
   const int64_t* bytes;
   int64_t ranks;
   int64_t total, least, most, empty; /* least: of counts that are not 0 */
-  int64_t values[FEW], times[FEW];   /* of counts that are not 0 */
+  int64_t values[FEW], times[FEW];   /* for the counts that are not 0 */
   int distinct;                      /* FEW + 1: more than fit */
 };
 

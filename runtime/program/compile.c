@@ -35,7 +35,7 @@ struct compiler {
   int tables;             /* defined so far */
   int in_step, in_message;
   int in_body;    /* expressions may differ from rank to rank */
-  int in_formula; /* which may use node sizes alone */
+  int in_formula; /* an expression that may use only node sizes */
   int receives;   /* the current message */
   int obstacles;  /* loops and copies so far, which keep a loop around them from making runs */
   /* The first and the last kind of statement in the step, also of the current loop in it, and whether a statement follows one

@@ -1,4 +1,5 @@
-/* Checksum and hash of a schedule file: standard functions. They are here because the runtime depends on MPI and libc alone. */
+/* Checksum and hash of a schedule file: standard functions. They are here because the runtime depends only on MPI
+ * and libc. */
 #ifndef QUADRILLE_RUNTIME_DIGEST_H_
 #define QUADRILLE_RUNTIME_DIGEST_H_
 

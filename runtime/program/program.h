@@ -19,7 +19,7 @@ extern "C" {
  * down. */
 #define QD_REGISTERS 256
 #define QD_LOCATES 16     /* `locate` expressions whose last result the walk remembers */
-#define QD_RUNS 16        /* loops of which the walk remembers whether they make runs */
+#define QD_RUNS 16        /* the loops for which the walk remembers whether they make runs */
 #define QD_RUN_STEPS 2    /* the most steps in an iteration of a run */
 #define QD_RUN_MESSAGES 4 /* the most messages in these steps */
 
@@ -41,8 +41,8 @@ enum qd_opcode {
   QD_DO_ELEMENT,
   QD_DO_LOCATE, /* a in table immediate; b: the index of the remembered result */
   QD_DO_JUMP,
-  QD_DO_UNLESS,       /* jump unless a */
-  QD_DO_UNLESS_EQUAL, /* jump unless a = b, and so on */
+  QD_DO_UNLESS,       /* jump if not a */
+  QD_DO_UNLESS_EQUAL, /* jump if not a = b, and so on */
   QD_DO_UNLESS_NOT_EQUAL,
   QD_DO_UNLESS_LESS,
   QD_DO_UNLESS_LESS_EQUAL,
@@ -57,7 +57,7 @@ enum qd_opcode {
   QD_DO_REDUCE_LEFT,
   QD_DO_REDUCE_RIGHT,
   QD_DO_RUN, /* before each iteration of a loop that may make runs: index a, bound b; immediate: the end of the loop;
-                target: the index of what the walk remembers of the loop */
+                target: the index of the remembered result */
   QD_DO_END
 };
 
@@ -108,7 +108,7 @@ struct qd_code {
   int32_t body; /* its first instruction */
   struct qd_piece_registers* pieces;
   int32_t piece_count, piece_capacity;
-  struct qd_invariant invariants[QD_REGISTERS]; /* of registers 255, 254, ... */
+  struct qd_invariant invariants[QD_REGISTERS]; /* in registers 255, 254, ... */
   int32_t invariant_count;
   int32_t register_count; /* without the invariants */
   int32_t run_count, locate_count;
@@ -120,7 +120,7 @@ struct qd_parameter_rule {
   int64_t alpha_ns, beta_ps; /* of the rule */
 };
 
-/* What a program depends on, and what its body contains. */
+/* The dependencies of a program, and the contents of its body. */
 struct qd_uses {
   int call;   /* counts or parameters of the call */
   int counts; /* of its own group */
@@ -158,7 +158,7 @@ extern const char qd_not_served[];
 
 /* Doubles the capacity of an array. Returns 0 if memory ran out; then the array is unchanged. */
 int qd_grow(void** array, int32_t* capacity, size_t size);
-/* Raises the capacity to `length` if it is less. The same. */
+/* Raises the capacity to `length` if it is less. Returns 0 if memory ran out; then the array is unchanged. */
 int qd_lengthen(void** array, int32_t* capacity, int64_t length, size_t size);
 
 /* Whether the array has capacity for one more element, which may need memory. */
@@ -189,10 +189,11 @@ struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_read
 /* The rank, its communicator and its call. */
 struct qd_context {
   int64_t rank, ranks, remote_ranks, group, root;
-  const int64_t* counts; /* of its group, one a rank; NULL if the program has no table of counts */
+  const int64_t*
+      counts; /* of its group, one per rank; NULL if the program has no table of counts */
   const int64_t* remote_counts;         /* of the other group */
   const int64_t* parameters;            /* all parameters of this call; NULL: those of the file */
-  const struct qd_topology* topologies; /* one a group; NULL: those of the file */
+  const struct qd_topology* topologies; /* one per group; NULL: those of the file */
 };
 
 /* collective.c: whether all ranks of a group know the lengths of all blocks, in bytes, or in elements in a reduction.
@@ -289,7 +290,7 @@ struct qd_run {
 struct qd_event {
   enum qd_event_kind kind;
   int has_after, outside;
-  int is_mixed;   /* the step may have its sends, copies and receives in another order */
+  int is_mixed;   /* the sends, copies and receives of the step may be in another order */
   unsigned flags; /* QD_MESSAGE_... */
   int64_t key, after, peer, count;
   struct qd_piece piece, second;
@@ -304,7 +305,7 @@ struct qd_walker {
   int64_t iterations; /* that loops may still make; its reader may set a limit after the start */
   int64_t located[QD_LOCATES]; /* the last results */
   int makes_runs;              /* 1; its reader may set 0 after the start */
-  uint8_t waits[QD_RUNS];      /* iterations until a run is tried again */
+  uint8_t waits[QD_RUNS];      /* iterations until the next try of a run */
   uint8_t failures[QD_RUNS];   /* tries in a row that made no run */
   int64_t registers[QD_REGISTERS];
   int64_t strides[QD_REGISTERS]; /* while a run is tried; 0 if the value never changes */

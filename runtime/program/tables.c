@@ -1,5 +1,5 @@
 /* Fills the tables of a program from the topology and the call, in the order of their definition. Then checks the
- * requirements. tests/runtime/walk_test.cc compares the events that follow with those of schedule/binding.cc. */
+ * requirements. tests/runtime/walk_test.cc compares the resulting events with those of schedule/binding.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -127,7 +127,7 @@ const char* qd_formulas_evaluate(const struct qd_program* program, const struct 
   struct qd_tables tables = {0};
   struct qd_walker walker;
   const char* error = NULL;
-  /* A formula may use tables of nodes only. */
+  /* A formula may use only tables of nodes. */
   for (int i = 0; i < program->table_count && !error; i++)
     if (program->tables[i].kind == QD_TABLE_NODES)
       error = fill_nodes(&tables, i, &qd_topologies_of(program, context)[context->group]);

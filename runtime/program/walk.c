@@ -40,7 +40,7 @@ static int64_t locate_far(const int64_t* entries, int64_t length, int64_t x) {
   return low - 1;
 }
 
-/* The same. Looks first in the last interval and the one before it: pipelines go through blocks one by one. */
+/* The same, but looks first in the last interval and the one before it: pipelines go through blocks one by one. */
 static __attribute__((noinline)) int64_t locate_near(const int64_t* entries, int64_t length,
                                                      int64_t x, int64_t near) {
   for (int64_t i = near; i >= near - 1; i--)
@@ -48,7 +48,7 @@ static __attribute__((noinline)) int64_t locate_near(const int64_t* entries, int
   return locate_far(entries, length, x);
 }
 
-/* The most rounds of inner loops. No iteration of a run has so many steps and messages. */
+/* The most iterations of inner loops. No iteration of a run has that many steps and messages. */
 enum { MOST_ROUNDS = 256 };
 
 /* One iteration that is walked with strides. */
@@ -298,7 +298,7 @@ static __attribute__((noinline)) int64_t walk_run(struct qd_walker* walker,
   memset(walker->strides, 0,
          (size_t)walker->program->code.register_count * sizeof *walker->strides);
   a.strides[i->a] = 1;
-  /* The loop goes on, so this is positive and less than 2^64. Larger values are refused when they are set. */
+  /* The loop continues, so this is positive and less than 2^64. Larger values are refused when they are set. */
   const uint64_t left = (uint64_t)a.values[i->b] - (uint64_t)a.values[i->a];
   a.count = left < (uint64_t)most_stride ? (int64_t)left : most_stride;
   a.run->step_count = a.run->message_count = 0;

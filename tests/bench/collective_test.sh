@@ -28,7 +28,7 @@ problem() {
   failed=1
 }
 
-# right SAMPLES ARGUMENTS...: so many pairs of times, and an end.
+# right SAMPLES ARGUMENTS...: prints that many pairs of times, and an end.
 right() {
   local samples=$1
   shift
@@ -37,7 +37,7 @@ right() {
     [ "$(grep -cE '^sample [0-9]+ [0-9.e+-]+ [0-9.e+-]+$' "$work/out")" -eq "$samples" ] || problem "$@"
 }
 
-# refused SENTENCE ARGUMENTS...: no end, and this sentence.
+# refused SENTENCE ARGUMENTS...: prints this sentence, and no end.
 refused() {
   local sentence=$1
   shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# instructions_test.sh INSTRUCTIONS GENERATOR: the program that is counted, over an MPI that does nothing, comes to its
-# end for each kind of call, and counts messages or pieces.
+# instructions_test.sh INSTRUCTIONS GENERATOR: the program for counting, over an MPI that does nothing, completes each
+# kind of call, and counts messages or pieces.
 set -u
 instructions=$1 generator=$2
 failed=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Schedules for any nodes, as both commands make, show, emit, check and replay them.
+# Schedules for any nodes: both commands make, show, emit, check and replay them.
 source "$(dirname "$0")/common.sh"
 
 generate() { "$generator" generate alltoall --algorithm "$@"; }
@@ -34,7 +34,7 @@ expect 0 generate hierarchical-factor --nodes any --self-loops drop --intra exch
 expect 0 check any.qs
 says 'alltoall.hierarchical-factor+drop+exchange+token, proven for all sizes'
 
-# A check on nodes finds what one of a schedule for these finds, but for what the file is.
+# A check on nodes gives the report for a schedule for these nodes, except for the lines about the file.
 expect 0 generate hierarchical-factor --nodes any --out any.qs
 cp any.qs kept.qs
 expect 0 generate hierarchical-factor --nodes 1,2,3 --out given.qs
@@ -54,7 +54,7 @@ eval "expect 0 \"\$verifier\" $replay"
 says 'rank '
 cmp any.qs kept.qs || fail 'a check changes the file'
 
-# A formula that has no value on some nodes.
+# A formula without a value on some nodes.
 expect 0 generate tuna --nodes any --radix 'ranks div (ranks - 1)' --out formula.qs
 expect 0 check formula.qs
 says '  requires  a value of radix = max(2, min(ranks div (ranks - 1), ranks))'
@@ -105,7 +105,7 @@ refuses '--algorithm: xor for alltoall is for one group; leave out --remote-node
 refuses "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct, factor" \
   generate factory --nodes 3 --remote-nodes 2 --out x.qs
 
-# What is required.
+# Requirements.
 expect 0 generate xor --nodes any --out xor.qs
 expect 0 check xor.qs
 says '  serves    any number of ranks'
@@ -133,7 +133,7 @@ expect 0 "$generator" list
 says '  --nodes any: yes'
 says '  --nodes any: not yet, as it is not proven'
 
-# Numbers and formulas, told by the file and by the command that makes it again.
+# Numbers and formulas, as printed from the file and by the command that makes it again.
 formula() { # TOLD COMMAND VALUE-ON-4x3 ARGUMENTS...
   local told=$1 command=$2 value=$3
   shift 3

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What auto chooses for each collective, what else is said of one, and what no schedule takes less than.
+# The choices of auto for each collective, its explanations, and the lower bounds.
 source "$(dirname "$0")/common.sh"
 
 auto() { "$generator" generate "$1" --algorithm auto "${@:2}"; }
@@ -34,7 +34,8 @@ for remote in '' '--remote-nodes 2'; do
   says 'without blocks; a message takes '
 done
 
-# Short messages are sent seldom, long ones little of; what each algorithm takes is said, the best first.
+# Few messages are sent if they are short, and few bytes if they are long. The table shows the times of each algorithm,
+# the best first.
 expect 0 auto allreduce --nodes 16x1 --bytes 8 --out chosen.qs
 says 'chosen: doubling; '
 expect 0 "$generator" show chosen.qs --explain --bytes 8 --alpha 1us --beta 1ns --gap 0 --copy 40ns --beta-copy 0
@@ -43,7 +44,7 @@ says '         4.2         4        0           32           0           40  dou
 expect 0 auto allreduce --nodes 16x1 --bytes 10000000 --out sum.qs
 ! grep -q doubling .out || fail 'long messages as short ones'
 
-# Blocks of a pipeline are chosen at the call by the model that it was chosen by.
+# At the call, the block size of a pipeline is chosen by the model that chose the pipeline.
 expect 0 auto broadcast --nodes 8x1 --bytes 10000000 --alpha 30us --beta 400ps --out chosen.qs
 says 'chosen: pipeline; '
 expect 0 "$verifier" check chosen.qs --counts 8x10000000
@@ -54,7 +55,7 @@ expect 0 auto broadcast --nodes 8 --bytes 10000000 --alpha-inside 3us --beta-ins
 expect 0 "$generator" show chosen.qs
 says 'alpha 3000 ns, beta 70 ps' # on one node nothing goes between nodes
 
-# A call of the file with parameters that its rule does not choose, and with another root.
+# A call with parameters that the file's rule does not choose, and with another root.
 expect 0 "$generator" generate broadcast --algorithm pipeline --nodes 1,3 --out pipeline.qs
 expect 0 "$generator" show pipeline.qs --explain --bytes 1000000 --parameter B=1000
 says '1000     1000      1000000     1000000            0  pipeline, B=1000 (this file)'
@@ -67,7 +68,7 @@ refuses "'C=1' is not NAME=VALUE" "$generator" show pipeline.qs --explain --byte
 refuses 'there is no rank 4 to be the root' "$generator" show tree.qs --explain --bytes 4 --root 4
 refuses '--root: an allreduce has no root' "$generator" show sum.qs --explain --bytes 4 --root 0
 
-# Lengths that differ; operators that do not commute.
+# Different lengths, and operators that do not commute.
 expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --out chosen.qs
 says 'chosen: blocked-ring (for operators that commute); by the model a call with these counts takes '
 expect 0 "$generator" show chosen.qs --explain --counts 10000000,3x0
@@ -79,7 +80,7 @@ says 'with these counts'
 expect 0 "$generator" generate allgather --algorithm bruck --radix auto --nodes 16 --bytes 10 --out chosen.qs
 says 'chosen: bruck, radix = '
 
-# ---- What no schedule can do without
+# ---- Lower bounds
 
 expect 0 "$generator" generate allreduce --algorithm ring --nodes 4x1 --out ring.qs
 expect 0 "$verifier" check ring.qs --counts 4x1000
@@ -99,7 +100,7 @@ says "     1 |             || 2'=>0'      | 2'=>0'"
 expect 0 "$generator" show sum.qs --format svg --out sum.svg
 grep -q 'class="combine"' sum.svg || fail 'nothing is combined'
 
-# ---- What is refused
+# ---- Refusals
 
 refuses 'give the bytes of a block, on the average, with --bytes, or of all with --counts' \
   auto allgather --nodes 4 --out x.qs
@@ -131,7 +132,7 @@ expect 0 "$generator" generate allgather --algorithm segment-map --nodes 2 --rem
 refuses 'segment-map requires ' "$generator" show equal.qs --explain --counts 1,2/3,4
 refuses 'give the bytes of a block' "$generator" show equal.qs --explain
 
-# ---- What it tries, on a terminal alone
+# ---- Progress, only on a terminal
 
 script -qec "$generator generate allgather --algorithm auto --nodes 4 --bytes 9 --out seen.qs" seen.txt \
   >/dev/null </dev/null

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# What both commands share: files appear whole or not at all, output that cannot be printed is an
-# error, and every command explains itself.
+# Behavior that both commands share: files appear whole or not at all, failed output is an error, and every command
+# explains itself.
 source "$(dirname "$0")/common.sh"
 
 generate() { "$generator" generate alltoall --algorithm factor --nodes "$@"; }
 
-# A target is replaced as a whole, and nothing else is left beside it.
+# A target is replaced as a whole, and no other file remains.
 expect 0 generate 4 --out a.qs
 cp a.qs before.qs
 expect 0 generate 5 --out a.qs
 ! cmp -s a.qs before.qs || fail 'the file is still the old one'
 [ "$(ls)" = $'a.qs\nbefore.qs' ] || fail "something is left behind: $(ls)"
 
-# A full disk: the old file stays, and no draft.
+# A full disk: the old file stays, and no temporary file remains.
 limited() { (
   ulimit -f 0
   trap '' XFSZ
@@ -33,7 +33,7 @@ for command in "$generator list" "$generator show a.qs" "$verifier check a.qs"; 
     fail "does not say why: $command ($(cat .err))"
 done
 
-# A file that is replaced keeps its mode; a new one has the one that the umask leaves.
+# A file that is replaced keeps its mode. A new one has the umask's.
 expect 0 generate 4 --out mode.qs
 [ "$(stat -c %a mode.qs)" = "$(printf %o $((0666 & ~$(umask))))" ] || fail "mode $(stat -c %a mode.qs)"
 for mode in 400 640 777; do
@@ -43,7 +43,7 @@ for mode in 400 640 777; do
 done
 rm mode.qs
 
-# A symbolic link stays, and what it points to is replaced or made; a circle of them is refused.
+# A symbolic link stays, and its target is replaced or made. A circle of links is refused.
 mkdir links links/below
 cp before.qs links/below/old.qs
 ln -s below/old.qs links/old
@@ -60,7 +60,7 @@ refuses 'links/circle: Too many levels of symbolic links' generate 5 --out links
   'links links/again links/below links/below/new.qs links/below/old.qs links/circle links/new links/old ' ] ||
   fail "something else is there: $(find links)"
 
-# What is no plain file is written into.
+# Devices and pipes are written into.
 mkfifo pipe
 cat pipe >piped.qs &
 reader=$!
@@ -77,7 +77,7 @@ refuses 'full: No space left on device' generate 5 --out full
 expect 0 "$generator" show a.qs --out /dev/stdout
 says 'algorithm factor for alltoall'
 
-# What is read is not written over, whatever it is called.
+# The file that is read is not overwritten, by whatever name.
 ln a.qs same.qs
 ln -s a.qs linked.qs
 for name in a.qs ./a.qs same.qs linked.qs; do
@@ -88,7 +88,7 @@ echo 'node1:4' >hosts
 refuses '--out: hosts: is the file that is read' \
   "$generator" generate alltoall --algorithm factor --hostfile hosts --out hosts
 
-# Nor is what somebody wrote by hand; what was emitted before is.
+# A hand-written file is not overwritten; an emitted one is.
 mkdir src
 echo 'int main(void) { return 0; }' >src/app.c
 cp a.qs app.qs
@@ -110,7 +110,7 @@ explains() { # PROGRAM COMMAND WORDS...
   [ ! -s .err ] || fail "help on stderr: $command"
   for word in "$@"; do says "$word"; done
   ! grep -qE 'TEXT|INT' .out || fail "a bare type in the help of '$command'"
-  # Every option and positional says something of itself.
+  # Every option and positional has a description.
   ! awk '/^  [^ ]/ && NF < 2' .out | grep -q -- -- || fail "an option without a word in '$command'"
 }
 explains "$generator" '' generate list show emit proofs 'Exit codes: 0 done, 2 bad input'
@@ -124,7 +124,7 @@ explains "$verifier" check --ports --counts --parameter NAME=VALUE --root 'Exit 
 explains "$verifier" prove --proof --export --second-solver --verbose 'Exit codes'
 explains "$verifier" replay --ranks --group --steps 'Example: '
 
-# The examples of the help are commands that work.
+# The examples of the help work.
 examples() { "$@" --help | sed -n 's/^Example: [a-z]* //p'; }
 "$generator" $(examples "$generator" generate) >/dev/null || fail 'the example of generate'
 "$generator" $(examples "$generator" show) >/dev/null || fail 'the example of show'

@@ -1,5 +1,5 @@
-# What the command tests share. Sourced with the tests' arguments: generator, verifier,
-# write_schedule. Leaves the test in a fresh folder; $root is where runfiles are.
+# The parts that the command tests share. Sourced with the tests' arguments: generator, verifier, write_schedule. Puts
+# the test into a fresh folder; $root is the folder of the runfiles.
 set -euo pipefail
 root=$PWD
 generator=$root/$1 verifier=$root/$2 write_schedule=$root/$3
@@ -18,7 +18,7 @@ finish() {
   [ "$failures" -eq 0 ] || exit 1
 }
 
-# expect CODE COMMAND...: runs it; its output is in $folder/.out and .err.
+# expect CODE COMMAND...: runs it, with its output in $folder/.out and .err.
 expect() {
   local wanted=$1 code=0
   shift
@@ -26,11 +26,11 @@ expect() {
   [ "$code" -eq "$wanted" ] || fail "exit code $code instead of $wanted: $* ($(cat .err))"
 }
 
-# says TEXT: the last output has it.
+# says TEXT: the last output contains it.
 says() { grep -qF -- "$1" .out || fail "does not say '$1': $(cat .out)"; }
 
-# refuses TEXT COMMAND...: exit code 2, nothing on stdout, one line on stderr that has TEXT, and
-# no file is made, changed or left half-written.
+# refuses TEXT COMMAND...: exit code 2, nothing on stdout, one line on stderr that contains TEXT, and no file made,
+# changed or half-written.
 refuses() {
   local text=$1 before
   shift

@@ -4,7 +4,7 @@ source "$(dirname "$0")/common.sh"
 
 generate() { "$generator" generate alltoall --algorithm "$@"; }
 
-# ---- What is accepted
+# ---- Accepted
 
 expect 0 generate hierarchical-factor --nodes 1,2,3 --out a.qs
 says 'a.qs: hierarchical-factor for alltoall on nodes 1,2,3 (6 ranks)'
@@ -44,7 +44,7 @@ done
 expect 0 "$generator" generate allgatherv --algorithm linear-ring --nodes 4 --out c.qs
 says 'linear-ring for allgather on nodes 4'
 
-# The rule of the block size, told by the file and by the command that makes it again.
+# The rule of the block size, as printed from the file and by the command that makes it again.
 ruled() { # RULE TOLD COMMAND FLAGS...
   expect 0 allgather blocked-ring --nodes 4 --out ring.qs "${@:3}"
   cp ring.qs first.qs
@@ -94,7 +94,7 @@ expect 0 "$generator" show tuna.qs --format steps
 expect 0 "$generator" emit tuna.qs --out made
 grep -qF 'generate alltoall --algorithm tuna --radix 3 --nodes 9' made/tuna.h || fail 'no radix'
 
-# Nodes of any sizes, shown in every form and made again by what the emitted files say.
+# Nodes of any sizes: every form of `show`, and the commands in the emitted files make them again.
 for algorithm in tuna-coalesced tuna-staggered; do
   for nodes in 1 7 1,1,1,1 4x8 1,2,3 8,8,4,12; do
     expect 0 generate $algorithm --nodes $nodes --radix 2 --block-count 3 --out tuna.qs
@@ -135,7 +135,7 @@ says 'chosen: hierarchical-overlapped, early = 2;'
 expect 0 generate hierarchical-overlapped --nodes 512x32 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 768 ] || fail "overlapped on 512x32: $(wc -c <tuna.qs) bytes"
 
-# What auto chooses is made again by what the file says.
+# The command in the file repeats auto's choice.
 expect 0 generate auto --nodes 8,8,4,12 --bytes 16 --out auto.qs
 says 'auto.qs: tuna for alltoall on nodes 4,2x8,12 (32 ranks)'
 says 'chosen: tuna, radix = '
@@ -151,11 +151,11 @@ expect 0 generate auto --nodes 8,8,4,12 --bytes 1000000 --radix 4 --out auto.qs
 says ', radix = 4, block_count = '
 expect 0 generate tuna --nodes 4x8 --bytes 1000000 --radix auto --out auto.qs
 says 'chosen: tuna, radix = 32; by the model a call with blocks of 1000000 bytes takes'
-# Where messages cost next to nothing, no block goes by another rank.
+# If messages cost almost nothing, no block is forwarded.
 expect 0 generate auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --gap 0 --out auto.qs
 says 'auto.qs: factor for alltoall'
 
-# Relative paths mean the user's own folder, whichever the program runs in.
+# Relative paths start at the user's own folder, whichever folder the program runs in.
 mkdir -p user/below elsewhere
 cp hosts user/
 expect 0 env -C elsewhere BUILD_WORKING_DIRECTORY="$folder/user" \
@@ -188,7 +188,7 @@ expect 0 "$generator" generate alltoall --algorithm direct --nodes 3,1 --remote-
 says 'groups.qs: direct for alltoall between groups on nodes 1,3 (4 ranks) and nodes 2x2 (4 ranks), '
 expect 0 "$verifier" check groups.qs
 says 'this code is alltoall-between-groups.direct, proven for all sizes'
-# Of the calls that are looked at, those that it takes.
+# Only the checked calls that the program accepts.
 expect 0 "$generator" generate allgather --algorithm segment-map --nodes 3 --remote-nodes 2 --out equal.qs
 expect 0 "$verifier" check equal.qs
 says 'call      counts 3x1/2x1: '
@@ -200,7 +200,7 @@ expect 0 "$generator" generate alltoall --help
 says '--remote-nodes'
 says 'for alltoall between groups: direct'
 
-# ---- What is refused
+# ---- Refused
 
 bad_nodes() { refuses "$2" generate factor --nodes "$1" --out x.qs; }
 bad_nodes 0 '--nodes: a node of 0 ranks; every node has at least 1'
@@ -253,7 +253,7 @@ refuses "generate: --bytes: '4KB' is not a number of bytes from 1 to 2147483647,
   generate auto --nodes 4 --bytes 4KB --out x.qs
 expect 0 generate auto --nodes 4 --bytes 4KiB --alpha '5 µs' --alpha-inside '1μs' --out x.qs
 says 'with blocks of 4096 bytes'
-# A rate is what a byte takes, and a size may have a unit wherever one is wanted.
+# A rate stands for the time of a byte, and every size may have a unit.
 for beta in 80ps 100Gbit/s '12.5 GB/s'; do
   expect 0 allgather blocked-ring --nodes 4 --beta "$beta" --alpha 2us --block-size model --out rate.qs
   expect 0 "$generator" show rate.qs

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Programs that somebody wrote as text: from the text to a schedule, a verdict and a proof, and every
-# refusal with the line and the column.
+# Users' programs as text: from the text to a schedule, a verdict and a proof. Every refusal names the line and the
+# column.
 source "$(dirname "$0")/common.sh"
 
 cat >shift.txt <<'END'
@@ -42,7 +42,7 @@ says 'shift on nodes 1,2,3'
 expect 0 "$generator" generate alltoallv --program shift.txt --slurm '1,2,3' --out again.qs
 cmp shift.qs again.qs || fail 'the same program makes another file'
 
-# What `show` prints is such a text, and makes the same file; so does the command of emitted files.
+# The output of `show` is such a text, and makes the same file. So does the command in emitted files.
 again() { # GENERATE ARGUMENTS...
   expect 0 "$generator" "$@" --out first.qs
   expect 0 "$generator" show first.qs --out first.txt
@@ -76,7 +76,7 @@ expect 0 "$generator" generate allgather --program blocked-ring-nodes.txt --node
 remade 'generate allgather --program blocked-ring-nodes.txt --parameter B=7 --nodes 3'
 expect 0 "$generator" generate allgather --program blocked-ring-nodes.txt --nodes 3 --block-size min --out own.qs
 remade 'generate allgather --program blocked-ring-nodes.txt --block-size min --nodes 3'
-# A program that only has the name of another is told as what it is.
+# A program with another one's name is shown as its own text.
 sed 's/algorithm shift/algorithm factor/' shift.txt >factor.txt
 expect 0 generate factor.txt --nodes 3 --out own.qs
 remade 'generate alltoall --program factor.txt --nodes 3'
@@ -144,7 +144,7 @@ done
 refuses '; name a range, temp[i]@0..n, or combine' \
   "$generator" generate scan --program wrong.txt --nodes 4 --out x.qs
 
-# What a program asks of the call is asked at the call.
+# Requirements on the call are checked at the call.
 cat >large.txt <<'END'
 algorithm large for allgather
 parameter B at call
@@ -274,7 +274,7 @@ unproven 's/target - source/source - target/' 'final'
 unproven 's/  to round + 1/  to round/' 'keys round'
 unproven '2s/round$/round + 1/' 'match send 1'
 
-# What is missing is named, one thing after another; no proof at all is where to start.
+# Missing statements are named one after another. Without any proof, the message says where to start.
 refuses "prove: shift.txt: the proof has no 'keys round'" prove shift.txt
 sed '/^cover/,+1d' shift.proof >short.proof
 refuses "prove: short.proof: the proof has no 'cover'" prove shift.txt --proof short.proof
@@ -293,7 +293,7 @@ refuses 'shift.proof:1: not a proof' "$verifier" prove --proof shift.proof
 head -c 100 shift.qs >short.qs
 refuses 'short.qs: ' prove short.qs --proof shift.proof
 
-# A proof that brings its code is a proof of that program alone.
+# A proof with code is a proof of that program only.
 cp "$root/emitted/proofs/alltoall.factor.proof" factor.proof
 "$generator" generate alltoall --algorithm factor --nodes 6 --out factor.qs >/dev/null
 "$generator" show factor.qs --out factor.txt

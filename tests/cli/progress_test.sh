@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Commands that take long show on a terminal how far they have come, and leave nothing of it behind. Elsewhere they show
-# nothing.
+# Commands that take long show their progress on a terminal, and clear it at the end. Elsewhere they show nothing.
 source "$(dirname "$0")/common.sh"
 
 cat >watch.py <<'EOT'
@@ -20,7 +19,7 @@ with open(".err", "wb") as err:
 sys.exit(child.wait())
 EOT
 
-# moves TEXT COMMAND...: several lines of that form, each over the one before, and the last one is cleared.
+# moves TEXT COMMAND...: prints several lines of that form, each over the previous one, and clears the last.
 moves() {
   local text=$1
   shift

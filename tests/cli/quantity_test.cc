@@ -120,7 +120,7 @@ TEST(Quantity, DecimalsHaveNoUnit) {
   EXPECT_EQ(value, 3600);
 }
 
-// The text of an option goes on behind what is read.
+// The text of an option continues after the part that is read.
 TEST(Quantity, NothingBehindTheLengthIsRead) {
   int64_t value = 0;
   EXPECT_TRUE(quantity_bytes("4KiB,5", 4, 0, INT32_MAX, &value));

@@ -38,7 +38,7 @@ expect 0 "$generator" show ring.qs --format steps --counts 4,0,2,1 --parameter B
 says 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1'
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 7 ] || fail 'not 7 steps'
 
-# ---- What is refused
+# ---- Refused
 
 refuses "show: 'b.qs' is not known" "$generator" show a.qs b.qs
 refuses 'give the bytes of a block, on the average, with --bytes' "$generator" show a.qs --explain

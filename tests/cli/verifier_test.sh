@@ -23,7 +23,7 @@ for ports in 99999999999999999999 two 1.5; do
 done
 expect 0 env -C / BUILD_WORKING_DIRECTORY="$folder" "$verifier" check a.qs
 
-# What depends on the counts is checked for some.
+# Claims that depend on the counts are checked for some counts.
 "$generator" generate allgather --algorithm blocked-ring --nodes 4 --out ring.qs >/dev/null
 expect 0 "$verifier" check ring.qs --counts 400,0,250,1 --parameter B=100
 says 'ring.qs: verified'
@@ -46,7 +46,7 @@ for size in 0 -1 2147483648; do
   refuses "blocked-ring requires 1 <= B and B <= 2147483647, which does not hold for 4 ranks and B = $size" \
     "$verifier" check ring.qs --counts 4x4 --parameter B=$size
 done
-# Where no counts are given, for four lists of them.
+# Without given counts, four lists of them are checked.
 expect 0 "$verifier" check ring.qs
 says 'ring.qs: verified'
 for line in '  call      counts 4x1, B = 1: steps 3, 12 messages, depth 3' \
@@ -60,7 +60,7 @@ says '  call      counts 3000,0,5000,2000, B = 1000: steps 10, 30 messages, dept
 expect 0 "$verifier" check other.qs --parameter size=100
 says 'other.qs: verified for these counts'
 says 'verified for this topology and these calls alone: no proof of this code is known'
-# A ring that forgets the last block of each contribution is right until one has several.
+# A ring that forgets the last block of each contribution is correct until a contribution has several.
 sed 's/0 \.\. total - 1$/0 .. total - 1 - (total mod ranks)/' other.txt >forgetful.txt
 "$write_schedule" forgetful.txt 4 forgetful.qs
 expect 0 "$verifier" check forgetful.qs --counts 4x1 --parameter size=1000
@@ -77,7 +77,7 @@ for counts in 1,,2,3 4x, x4 1x1x4 0x4 -4x1 99999999x1 99999999999999999999,1,1,1
     "$verifier" check ring.qs --counts "$counts"
 done
 
-# Numbers that the file brings and the program does not take.
+# Numbers of the file that the program refuses.
 numbered() { # ALGORITHM NAME VALUE REQUIREMENT
   "$generator" generate alltoall --algorithm "$1" --nodes 6 --out numbered.qs >/dev/null
   "$generator" show numbered.qs >numbered.txt
@@ -91,13 +91,13 @@ for count in 0 -1; do
   numbered scattered block_count $count '1 <= block_count'
 done
 
-# A program that nobody has proven.
+# A program without a proof.
 "$generator" show a.qs | sed 's/for phase in 0 \.\. /for phase in 0 .. 0 + /' >other.txt
 "$write_schedule" other.txt 1,2,3 other.qs
 expect 0 "$verifier" check other.qs
 says 'verified for this topology alone: no proof of this code is known'
 
-# ---- Refuted, with a replay that works as it is printed
+# ---- Refuted, with a replay command that works as printed
 
 replays() {
   local command
@@ -136,7 +136,7 @@ refuted 'algorithm a for broadcast
 step 0
   if rank = root
     send send[0] to 0' 2 'but in step 0' 'step 0: send 0' --root 1
-# Blocks of one byte alone.
+# Blocks of one byte only.
 one_byte() { # PIECES_FROM
   refuted "algorithm a for allgather
 copy send[0] to recv[rank]
@@ -153,7 +153,7 @@ for k in 0 .. ranks - 1
   step k
     receive recv[wrap(rank - 1 - k, ranks)] from wrap(rank - 1, ranks)
     send recv[wrap(rank - k, ranks)] to wrap(rank + 1, ranks)' 4 'which is 0 long' 'copy'
-# Where none is given, it is looked at with several roots.
+# Without a given root, several are checked.
 printf '%s\n' 'algorithm a for broadcast
 if rank = 0
   copy send[0] to recv[0]
@@ -174,7 +174,7 @@ step 0
   if group = 1
     send send[0] to remote 0' '1 --remote-nodes 1' 'but in step 0' 'step 0: send remote 0'
 
-# A rule chooses from the counts of the second group, as the runtime does it.
+# A rule chooses from the counts of the second group, as in the runtime.
 printf '%s\n' 'algorithm a for allgather between groups
 parameter B at call
 step 0
@@ -185,7 +185,7 @@ step 0
 expect 0 "$verifier" check ruled.qs --counts 3,5/7,9
 says '  call      counts 3,5/7,9, B = 7'
 
-# A port that steps break which keep to another number of them.
+# The steps do not keep to the number of ports that --ports asks about.
 expect 0 "$verifier" check flat.qs
 "$generator" generate alltoall --algorithm factor --nodes 2,2,2 --out nodes.qs >/dev/null
 expect 1 "$verifier" check nodes.qs --ports 1
@@ -211,7 +211,7 @@ says 'wrong.proof: REFUTED on nodes '
 expect 0 "$verifier" prove factor --export questions
 [ -s questions/alltoall.factor.smt2 ] || fail 'nothing exported'
 
-# ---- Files that are refused
+# ---- Refused files
 
 for command in check 'replay --ranks 0'; do
   run() { "$verifier" $command "$@"; }
@@ -234,7 +234,7 @@ for command in check 'replay --ranks 0'; do
   refuses 'future.qs: format 9.0 needs a reader of format 9 and this one reads 2; use a newer one' run future.qs
 done
 
-# ---- Flags that are refused
+# ---- Refused flags
 
 check() { "$verifier" check "$@"; }
 refuses '--ports: a node has at least 1 port' check a.qs --ports 0
@@ -259,23 +259,23 @@ printf 'algorithm a for barrier\n' >barrier.txt
 refuses '--root: a barrier has no root; leave it out' check barrier.qs --root 0
 refuses '--root: an all-to-all has no root; leave it out' check a.qs --root 1
 refuses '--counts: a barrier moves nothing; leave them out' check barrier.qs --counts 3x1
-# An empty call alone is no check of what moves bytes.
+# An empty call alone is no check of a program that moves bytes.
 printf 'algorithm seven for broadcast\ntable m = counts\nrequire m[0] mod 7 = 0\n' >seven.txt
 "$write_schedule" seven.txt 3 seven.qs
 refuses 'seven takes none of the calls that check tries but empty ones; give one with --counts' \
   check seven.qs
 expect 1 check seven.qs --counts 7
 expect 0 check seven.qs --counts 0
-# Of a collective that has one count for all ranks, that may stand alone.
+# For a collective with one count for all ranks, one count is enough.
 "$generator" generate allreduce --algorithm ring --nodes 3 --out sum.qs >/dev/null
 expect 0 check sum.qs --counts 1000
 says '  call      counts 3x1000'
 refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --counts 1000,1000
-# Plans are made of few ranks.
+# Plans are made for few ranks.
 "$generator" generate broadcast --algorithm binomial --nodes 65 --out many.qs >/dev/null
 expect 0 check many.qs
 says '  plans     not checked: more than 64 ranks'
-# Right by what a step means, and not served: the first line does not say "verified".
+# Correct by the meaning of steps, but not served: the first line does not say "verified".
 "$write_schedule" "$root/tests/mpi/programs/onward.txt" 3 onward.qs
 expect 1 check onward.qs
 says 'onward.qs: REFUTED: the program is right, its plans are not'

@@ -26,7 +26,7 @@ def listed(text):
 
 
 def described(text):
-    """The same of the document's sections; "idea" is what a section says before its list."""
+    """The same from the document's sections; "idea" is a section's text before its list."""
     algorithms = {}
     for section in re.split(r"^### ", text, flags=re.M)[1:]:
         heading, _, body = re.split(r"^## ", section, flags=re.M)[0].partition("\n")
@@ -42,7 +42,7 @@ def described(text):
 
 
 def pair_of(heading):
-    """(collective, name), the collective with " between groups" where it is."""
+    """(collective, name). The collective has " between groups" after it if it is."""
     collective, name, *between = heading.split(" ", 2)
     return " ".join([collective, *between]), name
 
@@ -95,7 +95,7 @@ given = [subprocess.run([generator, "list"], check=True, capture_output=True, te
 assert len(listed(given[0])) > 60, "the list is not read"
 failures = complaints(*given)
 
-# What is refused: (which text, what stands there, what stands there instead, part of the complaint).
+# Refused edits: (which text, old text, new text, part of the complaint).
 for at, old, new, complaint in [
     (0, "source: Kang et al. 2018", "source: Kang et al. 2017", "names what the bibliography lacks"),
     (0, "source: Traeff 2025", "source: folklore", "names what the bibliography lacks"),

@@ -1,8 +1,8 @@
 """commands_test.py TREE.tar MPIRUN.sh DOCUMENT...: the documents' commands print what the documents say.
 
-Each document is followed from top to bottom in a folder of its own, with the installed `quadrille`. A block that begins with
-"```text NAME" is written to that file. In a block that begins with "```console" each line after "$ " is run, and the lines
-below it are all that it prints; a line "..." stands for one line or more, and times may differ.
+The test follows each document from top to bottom in its own folder, with the installed `quadrille`. It writes a
+block that begins with "```text NAME" to that file. In a block that begins with "```console" it runs each line after
+"$ ", and compares the output with the lines below. A line "..." stands for one line or more, and times may differ.
 """
 
 import os
@@ -49,7 +49,7 @@ def prints(expected, found):
 
 
 def exit_code(expected):
-    """What a command that prints this ends with."""
+    """The exit code of a command that prints this."""
     for word, code in EXIT_CODES.items():
         if any(word in line for line in expected[:1]):
             return code

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# shell_test.sh INSTALL TREE.tar OPENMPI_PROGRAM MPICH_PROGRAM DOCUMENT...: the shell commands of the documents do what the
-# documents say where Quadrille is installed, and so does their rules file.
+# shell_test.sh INSTALL TREE.tar OPENMPI_PROGRAM MPICH_PROGRAM DOCUMENT...: in an installation, the shell commands of
+# the documents do what the documents say. So does their rules file.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
 install=$(readlink -f "$1") tree=$(readlink -f "$2") openmpi=$(readlink -f "$3") mpich=$(readlink -f "$4")
@@ -12,7 +12,7 @@ LIBRARIES=$TEST_TMPDIR/prefix/lib
 PATH=$TEST_TMPDIR/prefix/bin:$PATH
 cd "$TEST_TMPDIR" || exit 2
 
-# As on a machine with enough cores, and with each launcher's own program; ./dev installs what is built already.
+# As on a machine with enough cores, and with each launcher's own program. ./dev installs the existing build.
 mkdir -p openmpi mpich && ln -sf "$openmpi" openmpi/app && ln -sf "$mpich" mpich/app
 printf '#!/bin/sh\nshift\nexec "%s" "%s" "$@"\n' "$install" "$tree" >openmpi/dev && chmod 755 openmpi/dev
 mpirun() (
@@ -21,7 +21,7 @@ mpirun() (
 )
 mpiexec() (cd ../mpich && start_ranks mpich "$2" 60 "${@:3}")
 
-# The blocks of a document that begin with this line, one after another, in block-1 and so on.
+# Writes the blocks of a document that begin with this line to block-1, block-2 and so on.
 blocks() { # KIND DOCUMENT
   rm -f block-*
   awk -v kind="$1" '/^```/ { inside = $0 == "```" kind; number += inside; next } inside { print >"block-" number }' "$2"
@@ -53,10 +53,10 @@ for document in "${documents[@]}"; do
     fi
     grep -q '^FAILED' said && failed=1
   done
-  # The heading of a report is the one that is printed.
+  # The heading of a report is the printed one.
   sed -n 's/^    \(collective  .*\)/\1/p' "$document" >heading
   [ ! -s heading ] || grep -qxFf heading printed || { echo "FAILED: $document: the report has other columns"; failed=1; }
-  # Its rules are read.
+  # The library accepts the document's rules.
   blocks json "$document"
   [ -e block-1 ] || continue
   cp block-1 openmpi/example.json

@@ -1,10 +1,9 @@
-/* A libFuzzer target on the runtime's loader: whatever the bytes are, they are refused with a
- * sentence or load, and what loads is walked for a few ranks. Address and undefined behaviour
- * sanitizers watch.
+/* A libFuzzer target on the runtime's loader. Any bytes are refused with a sentence or load. A program that loads is
+ * walked for a few ranks. Address and undefined behavior sanitizers watch.
  *
- * The input is resealed first: nobody guesses a checksum, and a damaged seal is refused at once. A
- * walk is pure computation that a hostile program can make as long as it likes, so a timer ends it;
- * it holds nothing that would be lost. */
+ * The input's checksum is corrected first, since a fuzzer never guesses one and the loader refuses a wrong one at
+ * once. A walk is pure computation that a hostile program can make arbitrarily long, so a timer ends it. A walk
+ * holds no resources. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,7 +55,7 @@ static void walk_rank(const struct qd_program* program, int64_t* counts, int64_t
                              .group = group,
                              .counts = counts,
                              .remote_counts = counts};
-  /* One for any nodes finds these. */
+  /* A schedule for any nodes finds these. */
   static struct qd_node_run runs[] = {{1, 1}, {2, 3}};
   static const struct qd_topology found[2] = {{runs, 2, 3, 7}, {runs, 1, 1, 1}};
   int64_t parameters[QD_MAX_PARAMETERS] = {0};
@@ -91,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static int64_t counts[MOST_RANKS];
   static struct qd_program program;
   for (int i = 0; i < MOST_RANKS; i++) counts[i] = i % 5;
-  /* Exactly as long as the file: a read past its end is seen. */
+  /* Exactly as long as the file, so that a read past its end is noticed. */
   unsigned char* file = malloc(size ? size : 1);
   if (!file) abort();
   memcpy(file, data, size);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the loader for so many seconds; any crash, leak, hang or undefined behaviour is a failure,
-# and so is a fuzzer that does not come far.
+# Fuzzes the loader for that many seconds. Any crash, leak, hang or undefined behavior is a failure, and so is a fuzzer
+# that tries too little.
 set -euo pipefail
 fuzzer=$1 seeds=$2 seconds=$3
 folder=$(mktemp -d)

@@ -1,6 +1,5 @@
-// seeds FOLDER: one schedule file of every program that can be generated and of every shape of
-// tests/programs, and some of random programs, whose numbers are often near a limit, for the fuzzer to
-// start from.
+// seeds FOLDER: writes the fuzzer's initial files. There is one schedule file for each program that can be generated,
+// and for each shape of tests/programs. Some more are of random programs, whose numbers are often near a limit.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// What is chosen by the model: against a search over all numbers, and where it is known.
+// The choices of the model, against a search over all numbers, and against known results.
 #include "generator/candidates.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
 
 constexpr int64_t kAllAtOnce = 1 << 20;  // as a block_count
 
-// What an algorithm does with each radix.
+// The traffic of an algorithm with each radix.
 std::vector<std::vector<Traffic>> all_traffic(const std::string& name,
                                               const std::vector<int64_t>& sizes) {
   std::vector<std::vector<Traffic>> all;
@@ -114,7 +114,7 @@ TEST(Choice, SendsSmallBlocksInFewMessagesAndLargeOnesStraight) {
 TEST(Choice, OfTimesThatAreAlikeMovesTheFewestBlocks) {
   const Topology topology = topology_of({8, 8, 8, 8});
   Machine machine{{0, 100}, {0, 0}, {0, 0}, 0, 0, PortScope::kNode};
-  // Bytes between nodes are all that counts, and every algorithm that moves blocks once sends the same.
+  // Only bytes between nodes count, and every algorithm that moves blocks once sends equally many.
   EXPECT_EQ(best_candidates(topology, 1000, machine, "", {})[0].algorithm->name, "factor");
   // A message costs 1 % of a block more, then 2 %.
   machine.gap_ns = 1;
@@ -135,7 +135,7 @@ TEST(Choice, HasNoMoreUnderWayThanItMust) {
   EXPECT_EQ(block_count(ones, 4096), 16);  // 64 KiB
   EXPECT_EQ(block_count(ones, 1 << 20), 1);
   EXPECT_EQ(block_count(pairs, 16), 64);
-  EXPECT_EQ(block_count(pairs, 1 << 20), 32);  // so many travel inside nodes anyway
+  EXPECT_EQ(block_count(pairs, 1 << 20), 32);  // that many travel inside nodes anyway
 }
 
 TEST(Choice, KeepsToWhatIsFixedAndToWhatServesTheNodes) {
@@ -172,7 +172,7 @@ TEST(Choice, IsMadeForEveryCollective) {
         ASSERT_FALSE(all.empty()) << name_of(collective);
         for (const Candidate& candidate : all)
           EXPECT_GE(candidate.time, least_time(workload)) << candidate_text(candidate);
-        // What is given up early is not the best.
+        // Candidates that are given up early are not the best.
         EXPECT_EQ(chosen(workload), all[0].algorithm->name) << name_of(collective);
       }
     }
@@ -212,7 +212,7 @@ TEST(Choice, IsOfWhatServesAllCountsAndKeepsTheOrderWhereThatIsWanted) {
 }
 
 TEST(Estimates, OfAReduceScatterBetweenGroupsAreOfVectorsOfOneLength) {
-  // Of 900 bytes; ranks of the first group have 225 of them, which two others send, those of the second 450.
+  // Ranks of the first group receive 225 of 900 bytes from each of two ranks. Those of the second receive 450.
   const std::vector<Candidate> all = best_candidates(
       workload_of(Collective::kReduceScatter, {1, 1, 1, 1}, {1, 1}, 300), "direct", {});
   ASSERT_EQ(all.size(), 1u);
@@ -233,7 +233,7 @@ TEST(Estimates, AreTheMeanOfARootInEitherGroup) {
   }
 }
 
-// Where ranks do alike and no two send to one at a time, the two models say the same.
+// If ranks behave alike and no two send to one rank at a time, the two models agree.
 TEST(Estimates, OfAnAllToAllAreTheSameFromAFewRanksAndFromAll) {
   Machine machine;
   machine.copy = {0, 0};
@@ -262,7 +262,7 @@ TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
   EXPECT_EQ(least_time(workload), 0);
 }
 
-// An all-to-all with any numbers that it takes.
+// An all-to-all with any numbers that the algorithm accepts.
 Job drawn_job(const Algorithm& algorithm, const Topology& topology) {
   Job job{{topology}, {}, {}};
   for (const Number& number : algorithm.numbers)
@@ -292,7 +292,7 @@ PROPERTY(LeastTime, IsNoMoreThanAnyAllToAllTakes) {
   REQUIRE(looked_at >= 10);
 }
 
-// Where ranks of a node do unlike things.
+// The ranks of a node behave differently.
 TEST(LeastTime, IsNoMoreThanAnAllToAllTakesWhereRanksOfANodeDiffer) {
   for (const std::vector<int64_t>& sizes :
        {std::vector<int64_t>{1, 9}, {1, 6, 3, 4}, {2, 2, 12}, {70, 100}, {1, 300}}) {
@@ -302,7 +302,7 @@ TEST(LeastTime, IsNoMoreThanAnAllToAllTakesWhereRanksOfANodeDiffer) {
   }
 }
 
-// What is measured first, and how long the others may take then, is no part of it.
+// The order of the measurements, and the time limits that follow from it, do not change the choice.
 TEST(Choice, IsTheSameWhereAllAreMeasuredToTheEnd) {
   for (const Collective collective : {Collective::kAllgather, Collective::kBroadcast,
                                       Collective::kAllreduce, Collective::kReduceScatter})

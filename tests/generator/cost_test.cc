@@ -1,4 +1,4 @@
-// The model of what a call takes: what programs that are known do, and times by hand.
+// The model of a call's time: the traffic of known programs, and times computed by hand.
 #include "generator/cost.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::vector<Traffic> traffic_of(const std::string& name, const std::vector<int64
   return traffic(program, job, bind(program, job, {}, 0).value());
 }
 
-// All ranks do alike.
+// All ranks behave alike.
 std::vector<Stage> alike(int64_t samples, std::vector<Stage> stages) {
   for (Stage& stage : stages) {
     const Load& load = stage.most;
@@ -32,10 +32,11 @@ std::vector<Stage> alike(int64_t samples, std::vector<Stage> stages) {
 }
 
 TEST(Traffic, IsThatOfTheProgram) {
-  // Messages between nodes and inside, blocks likewise, copied; in flight.
+  // Messages between nodes and inside, blocks between nodes and inside, copied blocks; then blocks in flight.
   EXPECT_EQ(traffic_of("factor", {8, 8, 8, 8}, {})[0],
             (Traffic{8, 8, alike(8, {{0, 0, {24, 7, 24, 7, 0}, {}}}), 31}));
-  // Three hops of half the blocks for all four nodes; 3 messages of 8 blocks; sent and received.
+  // Three hops of half the blocks for all four nodes; then 3 messages of 8 blocks. Blocks are copied when sent and
+  // when received.
   const Load hop = {0, 1, 0, 16, 32}, all = {3, 0, 24, 0, 48}, node = {1, 0, 8, 0, 16};
   EXPECT_EQ(
       traffic_of("tuna-coalesced", {8, 8, 8, 8}, {2, 64})[0],
@@ -50,15 +51,15 @@ TEST(Traffic, IsThatOfTheProgram) {
                                {4, 4, node, {}},
                                {5, 5, node, {}}}),
                      16}));
-  // Straight: no block but those for other nodes goes by a temporary block.
+  // Direct: only blocks for other nodes pass through a temporary block.
   EXPECT_EQ(traffic_of("tuna", {3}, {3})[0],
             (Traffic{3, 3, alike(3, {{0, 0, {0, 2, 0, 2, 0}, {}}}), 2}));
 }
 
 TEST(Traffic, TellsWhatNeedsNotWait) {
-  // While three blocks go to each other rank of the node, eight go to the next node and come from
-  // another. Two times eight go to the others once the former are there, and once the latter are as
-  // well they are spread, a block for each, which a rank takes out of no buffer but sends from one.
+  // Three blocks go to each other rank of the node. Meanwhile eight go to the next node, and eight arrive from
+  // another. When the first have arrived, two times eight go to the other nodes. When the second have, too, they are
+  // spread, one block for each rank. A rank sends these directly from a buffer, without a copy.
   const Load gather = {0, 7, 0, 21, 2 * 21}, early = {1, 0, 8, 0, 2 * 8},
              late = {2, 0, 16, 0, 2 * 16}, spread = {0, 7, 0, 7, 7};
   const std::vector<Stage> expected =
@@ -77,7 +78,7 @@ TEST(Traffic, IsThatOfTheLeastTheMiddleAndTheLargestNode) {
 }
 
 TEST(Traffic, IsThatOfAllRanksOfANodeAsTheyMayDiffer) {
-  // Rank 0 has blocks for nine others; of these the one that serves it has them all for it, and the others none.
+  // Rank 0 has blocks for nine others. The rank that serves it has all of them for it, and the others none.
   const std::vector<Traffic> all = traffic_of("hierarchical-overlapped", {1, 9}, {0});
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[1].samples, 9);
@@ -88,7 +89,7 @@ TEST(Traffic, IsThatOfAllRanksOfANodeAsTheyMayDiffer) {
 }
 
 TEST(Traffic, HasAllThatMustLeaveANodeOfWhichNotAllRanksWereLookedAt) {
-  // The last rank sends all that leaves, and is not looked at.
+  // The last rank sends all data that leaves, and is not sampled.
   const Traffic large = traffic_of("hierarchical-overlapped", {1, 300}, {0})[1];
   EXPECT_EQ(large.samples, 32);
   EXPECT_EQ(large.stages.back().sum.blocks_between, 32);
@@ -119,15 +120,15 @@ TEST(CallTime, IsWhenTheLastStageIsDone) {
     return call_time(machine, {traffic}, 1000);
   };
   Machine machine{{2000, 100}, {500, 50}, {50, 60}, 400, 300, PortScope::kNode};
-  // The first begins after six copies of 50 + 0.06*1000 ns, four ranks then send four messages with
-  // twelve blocks in memory; the second after four copies more, and sends at the port meanwhile.
+  // The first begins after six copies of 50 + 0.06*1000 ns. Then four ranks send four messages with twelve blocks in
+  // memory. The second begins after four more copies, and uses the port meanwhile.
   const int64_t first = 660, second = first + 440;
   const int64_t memory = first + 4 * (4 * 300 + 12 * 50), port = second + 4 * (3 * 400 + 30 * 100);
-  // The third waits for the first alone, whose messages arrive before the port has sent the second's.
+  // The third waits only for the first, whose messages arrive before the port has sent the second's.
   ASSERT_LT(memory + 500, port);
   EXPECT_EQ(time(1, machine), port + 4 * (400 + 2 * 100) + 2000);
   EXPECT_EQ(time(2, machine), port + 2000 + 4 * (400 + 2 * 100) + 2000);
-  // A rank's port does one after the other.
+  // A rank's port takes one message after another.
   machine.port = PortScope::kRank;
   const int64_t own = first + 4 * 300 + 12 * 50 + 3 * 400 + 30 * 100;
   EXPECT_EQ(time(1, machine), own + 400 + 2 * 100 + 2000);

@@ -12,7 +12,7 @@ namespace {
 
 uint32_t crc(const std::string& text) { return qd_crc32c(text.data(), text.size()); }
 
-// Fed in pieces of that length.
+// The hash of the text, fed in pieces of that length.
 std::string sha256(const std::string& text, size_t piece) {
   qd_sha256 hash;
   qd_sha256_start(&hash);

@@ -1,5 +1,5 @@
-// The C text of a schedule: linked here, compared with the file that it was made from, and free of
-// whatever differs from machine to machine.
+// The C text of a schedule: linked here, compared with its source file, and free of everything that differs between
+// machines.
 #include "generator/emit.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ TEST(Emit, LinksTheBytesOfTheFile) {
             file);
 }
 
-// The bytes that the source spells out.
+// The bytes in the source text.
 std::vector<uint8_t> spelled(const std::string& source) {
   std::vector<uint8_t> bytes;
   const std::regex byte("0x([0-9a-f]{2}),");

@@ -1,4 +1,4 @@
-// Bytes and back, and how many of them there are.
+// The round trip through bytes, and the sizes of files.
 #include "generator/encode.h"
 
 #include <fmt/format.h>
@@ -143,7 +143,7 @@ TEST(Encode, KeepsAFlatScheduleOf1024RanksUnder128Bytes) {
   EXPECT_LE(encode(factor, job_of({1024})).size(), 128u);
 }
 
-// 0.7 KiB; 64 runs of a size and its count are all that such a file can hold.
+// 0.7 KiB. Such a file holds at most 64 runs of a size and its count.
 PROPERTY(Encode, Keeps512NodesOfRandomSizesUnder716Bytes) {
   const auto sizes = drawn_list(512, 1, 65);
   REQUIRE(encode(hierarchical_factor(), job_of(sizes)).size() <= 716u);

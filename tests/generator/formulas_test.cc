@@ -1,4 +1,4 @@
-// Numbers of schedules for any nodes: bounded for every job, told again by the flag that made them.
+// Numbers of schedules for any nodes: bounded for every job, and reproduced by the flag that made them.
 #include "generator/formulas.h"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ TEST(Formulas, OtherNumbersAreNeverLessThanTheLeastOfTheirKind) {
   EXPECT_EQ(value("hierarchical-overlapped", "length(size) - 2", {1, 1, 1}), 1);
 }
 
-// Of all ranks, or of the largest node.
+// Over all ranks, or over those of the largest node.
 TEST(Formulas, TheRootIsTheLeastPowerOfTwoWhoseSquareIsNoLess) {
   for (int64_t ranks = 1; ranks <= 300; ++ranks) {
     int64_t root = 2;
@@ -92,7 +92,7 @@ TEST(Formulas, WhateverTheNodesAreTheProgramTakesThem) {
         numbers[number.name] = text == "sqrt" && number.kind != NumberKind::kRadix ? "ranks" : text;
       const Job any = job_for_any_nodes(variant, numbers);
       for (const std::vector<int64_t>& sizes : all_node_vectors(5)) {
-        // Where no number is taken, none of these is.
+        // If the algorithm accepts no number, it accepts none of these.
         for (const Job& given : jobs_on(variant, sizes)) {
           const Job job = on_nodes(variant.program, any, given.groups).value();
           const auto bound = bind(variant.program, job, plain_call(variant.program, job), 0);
@@ -144,7 +144,7 @@ TEST(Formulas, AJobSaysInWordsWhatIsRequiredOfTheRanksAlone) {
   EXPECT_EQ(job_for_any_nodes(variant_of("factor")).needs, "");
 }
 
-// One file serves every job, in no more bytes than one for given nodes, and what a program requires.
+// One file serves every job. It is no longer than one for given nodes with the program's requirements.
 TEST(Formulas, AFileForAnyNodesIsNoLongerThanOneForAFew) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;

@@ -22,12 +22,11 @@ namespace {
 
 using testing::HasSubstr;
 
-// A message or a copy: key, source, target, what becomes of it. Ranks of the second group are numbered behind those of
-// the first.
+// A message or a copy: key, source, target, kind. Ranks of the second group are numbered after those of the first.
 using Happening = std::tuple<int64_t, int64_t, int64_t, ArcKind>;
 using Happenings = std::multiset<Happening>;
 
-// Of one group; what is combined is told by its receivers.
+// For one group. Receivers say whether data is combined.
 void add_walk(const Program& program, const Binding& binding, Happenings& result,
               std::set<std::tuple<int64_t, int64_t, int64_t>>& combined) {
   const Place& place = binding.place;
@@ -89,7 +88,7 @@ Happenings of_figure(const Figure& figure) {
   return result;
 }
 
-// From the table: "0<->1 3~>4'" in the cells of a row; an arc between two nodes stands in both.
+// From the table: "0<->1 3~>4'" in the cells of a row. An arc between two nodes is in both cells.
 Happenings of_text(const std::string& text, int64_t first_ranks) {
   std::set<Happening> result;  // at most one of each in a step of these schedules
   std::istringstream lines(text);
@@ -156,7 +155,7 @@ std::multiset<Drawn> as_drawn(const Figure& figure) {
   return result;
 }
 
-// Every tag closed in order; attributes quoted.
+// Every tag is closed in order, and attributes are quoted.
 bool is_well_formed(const std::string& xml) {
   std::vector<std::string> open;
   const std::regex tag(R"re(<(/?)([a-zA-Z]+)((?: [a-zA-Z0-9-]+="[^"<]*")*)(/?)>)re");
@@ -192,7 +191,8 @@ TEST(Picture, ShowsTheFifteenStepsOfThePapersFigure3) {
 TEST(Picture, ShowsEveryMessageOfTheWalkInEveryForm) {
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {2, 2, 2, 2}, {4}}) {
-      if (variant.program.groups == 2 && sizes.size() != 3) continue;  // they stand beside others
+      // They are drawn beside others.
+      if (variant.program.groups == 2 && sizes.size() != 3) continue;
       for (const Case& c : cases_on(variant, sizes)) {
         const Figure figure = draw(variant.program, c.job, c.call, {}, {}).value();
         const Happenings walk = of_walk(variant.program, c.job, c.call);

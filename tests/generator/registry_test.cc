@@ -1,4 +1,4 @@
-// What is said of every entry of the registry.
+// Properties of every entry of the registry.
 #include "generator/registry.h"
 
 #include <gmock/gmock.h>

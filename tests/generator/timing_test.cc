@@ -1,4 +1,4 @@
-// The model of what a call takes where every rank is walked: times by hand.
+// The model of a call's time that walks every rank: times computed by hand.
 #include "generator/timing.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Result<Timing> timed(const std::string& text, const std::vector<std::vector<int6
   return call_timing(*program, job, call, bindings, 1000, machine, longest);
 }
 
-// Rank 0 to rank 1, which sends on to rank 2.
+// Rank 0 to rank 1, which forwards to rank 2.
 constexpr const char* kChain =
     "broadcast\n"
     "step rank\n"
@@ -69,7 +69,7 @@ TEST(CallTiming, RefusesWhatCannotBeFollowed) {
             "rank 0 meets a divisor that is not positive");
 }
 
-// All to rank 0 at once.
+// All to rank 0 at the same time.
 constexpr const char* kStar =
     "gather\n"
     "step 0\n"
@@ -81,18 +81,18 @@ constexpr const char* kStar =
 
 TEST(CallTiming, QueuesMessagesAtThePortsThatTheyLeaveAndArriveBy) {
   const Call call{{{0, 1000, 1000, 1000}}, {}, 0};
-  // Three arrive at one port, one after the other.
+  // Three arrive at one port, one after another.
   EXPECT_EQ(timed(kStar, {{1, 1, 1, 1}}, call)->time, 2000 + 3 * 500);
-  // Two leave by one port; a third is in the memory of the node meanwhile.
+  // Two leave through one port; a third is in the memory of the node meanwhile.
   EXPECT_EQ(timed(kStar, {{2, 2}}, call)->time, 2000 + 2 * 500);
-  // Of three on one node each uses the memory in turn.
+  // Three messages on one node use the memory in turn.
   EXPECT_EQ(timed(kStar, {{4}}, call)->time, 500 + 3 * 350);
   Machine machine = kMachine;
   machine.port = PortScope::kRank;
   EXPECT_EQ(timed(kStar, {{4}}, call, machine)->time, 500 + 3 * 350);
   EXPECT_EQ(timed(kStar, {{2, 2}}, call, machine)->time, 2000 + 2 * 500);
   EXPECT_EQ(timed(kStar, {{2, 2}}, call, machine)->most, (Work{2, 1, 2000, 1000, 0}));
-  // Uneven lengths are those of the call; without counts each has the length that is given.
+  // Uneven lengths are those of the call. Without counts each block has the given length.
   EXPECT_EQ(timed(kStar, {{1, 1, 1, 1}}, {{{0, 0, 5000, 0}}, {}, 0})->time, 2000 + 400 + 500);
   EXPECT_EQ(timed(kStar, {{1, 1, 1, 1}}, {})->time, 2000 + 3 * 500);
 }
@@ -102,7 +102,7 @@ TEST(CallTiming, ChargesAMessageInsideWhatItTakesAlone) {
   Machine machine = kMachine;
   machine.beta_alone_ps = 2000;
   EXPECT_EQ(timed(kStar, {{4}}, call, machine)->time, 500 + 2000);
-  machine.beta_alone_ps = 1040;  // less than the memory takes for all three
+  machine.beta_alone_ps = 1040;  // less than the memory's time for all three
   EXPECT_EQ(timed(kStar, {{4}}, call, machine)->time, 500 + 3 * 350);
 }
 
@@ -115,7 +115,7 @@ TEST(CallTiming, KnowsHowLongATemporaryBlockIs) {
                   "  if rank = 2\n    receive recv[0] from 0\n",
                   {1, 2, 5000, 1}),
             5000);
-  // Where ranks copy different lengths it takes the average.
+  // If ranks copy different lengths, the average counts.
   EXPECT_EQ(bytes("gather\ntemporary 1 blocks\ncopy send[0] to temp[0]\n"
                   "step 0\n  if rank = 2\n    send temp[0] to 0\n"
                   "  if rank = 0\n    receive recv[2] from 2\n",
@@ -137,12 +137,12 @@ TEST(CallTiming, AwaitsMessagesThatAreNotEagerWhereTheRuntimeDoes) {
     machine.eager = eager;
     return timed(text, {{1, 1, 1}}, call, machine)->time;
   };
-  // The second starts when the first has left, after 0.5 us, or when it is there, 2 us later.
+  // The second starts when the first has left, after 0.5 us, or when it has arrived, 2 us later.
   const std::string scatter = in_turn("scatter\n", "send[0]");
   EXPECT_EQ(time(scatter, 1000, kThousandBytes), 500 + 2500);
   EXPECT_EQ(time(scatter, 999, kThousandBytes), 2500 + 2500);
   EXPECT_EQ(time(in_turn("broadcast\n", "send[0]"), 999, kThousandBytes), 500 + 2500);
-  // Of blocks whose size was chosen by what messages take there is one at a time.
+  // If the model of messages chose the block size, one block is in flight at a time.
   const Call blocks{kThousandBytes.counts, {1000}, 0};
   const std::string blocked = in_turn("broadcast\nparameter B at call\n", "send[0]");
   EXPECT_EQ(time(blocked, 999, blocks), 2500 + 2500);
@@ -159,13 +159,13 @@ TEST(CallTiming, ChargesWhatIsCopiedAndCombined) {
       "  else\n"
       "    send send[0] to 0\n";
   const Call call{{{1000, 1000}}, {}, 0};
-  // The copy of 0.05 us and 0.06 us a thousand bytes is over when the message arrives, which is combined.
+  // The copy of 0.05 us, and 0.06 us per thousand bytes, is complete when the message to combine arrives.
   EXPECT_EQ(timed(sum, {{1, 1}}, call)->time, 2500 + 110);
   EXPECT_EQ(timed(sum, {{1, 1}}, call)->most.bytes_copied, 2000);
-  // What a broadcast sends and receives is one buffer.
+  // A broadcast sends and receives in one buffer.
   EXPECT_EQ(timed("broadcast\nif rank = 0\n  copy send[0] to recv[0]\n", {{1, 1}}, call)->time, 0);
   EXPECT_EQ(timed("gather\nif rank = 0\n  copy send[0] to recv[0]\n", {{1, 1}}, call)->time, 110);
-  // Of several pieces, each is put into the message and taken out of it.
+  // Each of several pieces is copied into the message and out of it.
   const std::string pieces =
       "scatter\ntemporary ranks blocks\n"
       "step 0\n"
@@ -175,7 +175,7 @@ TEST(CallTiming, ChargesWhatIsCopiedAndCombined) {
       "    receive sized from 0\n      recv[0]\n      temp[2]\n";
   EXPECT_EQ(timed(pieces, {{1, 1, 1}}, kThousandBytes)->time,
             2 * (2 * 50 + 120) + 2000 + 400 + 200);
-  // What stands outside steps waits for those before it, and holds up those behind it.
+  // A statement outside steps waits for all before it, and all after it wait.
   const std::string outside =
       "reduce\ntemporary 1 blocks\n"
       "step 0 after -1\n"
@@ -200,7 +200,7 @@ TEST(CallTiming, LetsStepsOverlapThatDoNotWait) {
   };
   EXPECT_EQ(timed(exchange(" after -1"), {{1, 1, 1}}, {})->time, 2000 + 2 * 500);
   EXPECT_EQ(timed(exchange(""), {{1, 1, 1}}, {})->time, 2 * 2500);
-  // The third waits for the first alone, which is there before the second is.
+  // The third waits only for the first, which has arrived before the second.
   EXPECT_EQ(timed(exchange(" after i - 2"), {{1, 1, 1, 1}}, {})->time, 2500 + 2500);
 }
 

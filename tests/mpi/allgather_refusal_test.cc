@@ -1,4 +1,4 @@
-// Allgather calls and bindings that are refused, and schedules that turn out to be broken.
+// Refused allgather calls and bindings, and schedules that prove broken.
 #include <climits>
 
 #include "tests/mpi/calls.h"
@@ -54,7 +54,7 @@ TEST_F(AllgatherRefused, NoBlockSizeWhereNothingChooses) {
   const quadrille_bind_options options = trusted(0, 0, 8);
   ASSERT_EQ(quadrille_bind(schedule, comm_, &options), MPI_SUCCESS);
   expect_works(schedule, comm_);
-  // The binding goes on as it was.
+  // The binding is unchanged.
   expect_unbound(schedule, trusted(), MPI_ERR_ARG, "bind with the option block_size");
   expect_works(schedule, comm_);
 }
@@ -87,7 +87,7 @@ TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {
                    "the schedule is broken: " + std::string(part) + "; verify it");
 }
 
-// The same error everywhere, said by the rank that has it.
+// The same class of error on all ranks, with the message of the rank that found it.
 TEST_F(AllgatherRefused, SchedulesThatAreBrokenAtSomeRanks) {
   const bool last = own() == all() - 1;
   expect_unbound(Schedule(path("broken", "foreign_rank")), trusted(), MPI_ERR_INTERN,
@@ -99,7 +99,7 @@ TEST_F(AllgatherRefused, SchedulesThatAreBrokenAtSomeRanks) {
                    "its steps are not in order");
 }
 
-// Nobody waits, and the binding remembers.
+// No rank waits, and the binding remembers the error.
 TEST_F(AllgatherRefused, ScheduleThatIsBrokenForSomeCounts) {
   const Schedule schedule(path("broken", "long_range"));
   const quadrille_bind_options options = trusted();
@@ -126,7 +126,7 @@ TEST_F(AllgatherRefused, OtherCollectivesThanTheSchedulesOwn) {
                  MPI_ERR_ARG, "the schedule is for alltoall; call the functions of that name");
 }
 
-// What one rank alone can see is wrong, no rank needs another to refuse.
+// Each rank refuses such arguments without the others.
 TEST_F(AllgatherRefused, ArgumentsOfACall) {
   int from[16] = {0}, to[16], counts[16] = {0}, places[16] = {0};
   const auto v = [&](const void* send, int count, MPI_Datatype type, void* receive,
@@ -153,7 +153,7 @@ TEST_F(AllgatherRefused, ArgumentsOfACall) {
   }
 }
 
-// The others are served with as much as there is room for.
+// The others are served with as many bytes as fit.
 TEST_F(AllgatherRefused, ContributionThatIsNotWhatTheCountsSay) {
   const std::vector<int> mine(4, 10 + own());
   for (const int count : {1, 4}) {

@@ -1,6 +1,6 @@
-// Schedules for any nodes: one file binds to every communicator, on whatever nodes its ranks are, to
-// several at once, and says at all ranks alike where it cannot. This program answers itself who
-// shares memory, so that one machine is many.
+// Schedules for any nodes. One file binds to every communicator, on whatever nodes its ranks are, and to several at
+// once. If it cannot bind, all ranks report the same error. This program itself answers which ranks share memory, so
+// that one machine acts as many.
 #include <algorithm>
 #include <filesystem>
 
@@ -36,7 +36,7 @@ std::vector<std::string> paths() {
   return found;
 }
 
-// What the algorithm needs that this number of ranks is not; empty where it serves them.
+// The algorithm's requirement that this number of ranks does not meet; empty if it serves them.
 std::string unmet(const std::string& path, int ranks) {
   const std::string name = path.substr(path.rfind('/') + 1);
   const bool even = ranks % 2 == 0, power = (ranks & (ranks - 1)) == 0;
@@ -58,7 +58,7 @@ TEST_F(AnyNodes, OneFileServesWhateverNodesThereAre) {
   ASSERT_EQ(paths().size(), 25u);
   int served = 0, refused = 0;
   for (int nodes = 1; nodes <= std::min(all(), 3); ++nodes) {
-    // Ranks in turn on so many nodes; the last node takes the rest.
+    // Ranks in turn on that many nodes. The last node takes the rest.
     for (int r = 0; r < all(); ++r) node_of_rank.push_back(std::min(r % (nodes + 1), nodes - 1));
     for (const std::string& path : paths()) {
       SCOPED_TRACE(path);
@@ -81,7 +81,7 @@ TEST_F(AnyNodes, OneFileServesWhateverNodesThereAre) {
   EXPECT_EQ(refused > 0, all() % 2 == 1 || all() == 6);
 }
 
-// Parts of the job of two sizes, and the whole of it, with calls in turn.
+// Communicators of two sizes and of all ranks, with calls in turn.
 TEST_F(AnyNodes, OneHandleIsBoundToCommunicatorsOfSeveralSizesAtOnce) {
   for (int r = 0; r < all(); ++r) node_of_rank.push_back(r % 2);
   const int cut = (all() + 1) / 3;
@@ -133,7 +133,7 @@ TEST_F(AnyNodes, PersistentCallsOfOneScheduleAreInFlightOnTwoCommunicatorsAtOnce
   }
 }
 
-// The bindings keep what they need.
+// The bindings keep the data that they need.
 TEST_F(AnyNodes, BindingsOutliveTheHandle) {
   const Communicator part(MPI_COMM_WORLD, own() % 2, own()), whole(MPI_COMM_WORLD, 0, own());
   const std::string path = kAllgathers + "blocked-ring-nodes_any.qs";
@@ -164,7 +164,7 @@ TEST_F(AnyNodes, ATrustedOrderIsRefusedWhereNodesMatterAndNotOtherwise) {
   expect_works(flat, comm_);
 }
 
-// A file that says 2 where others say that they are for any number of ranks.
+// A file with the limit 2, where the others have no limit.
 TEST_F(AnyNodes, MoreRanksThanAreProvenAreRefused) {
   Bytes file = read_bytes(kAllgathers + "recursive-doubling_any.qs");
   const Bytes job = {'J', 'O', 'B', 1, 2, 0, 0};

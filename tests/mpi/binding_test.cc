@@ -1,5 +1,5 @@
-// Binding that is refused: at every rank, with the same class of error, one sentence, and the
-// communicator's own handler called once; afterwards the communicator is as good as before.
+// Refused binding. It fails on every rank, with the same class of error, one sentence, and one call of the
+// communicator's own handler. Afterwards the communicator works as before.
 #include "tests/mpi/calls.h"
 #include "tests/mpi/refused.h"
 
@@ -10,11 +10,11 @@ class Refusal : public Refused {
  protected:
   void TearDown() override {
     Refused::TearDown();
-    // What was refused has left nothing behind.
+    // The refusal has left nothing behind.
     expect_works(good_, comm_);
   }
 
-  // Binds something, which has to fail alike everywhere, and says `part` here.
+  // Binds a schedule. This must fail alike on all ranks, with `part` in the message here.
   void expect_refused(quadrille_schedule schedule, const quadrille_bind_options* options,
                       int error_class, const std::string& part) {
     expect_refusal_everywhere(quadrille_bind(schedule, comm_, options), error_class, part);
@@ -190,7 +190,7 @@ TEST_F(Refusal, OfNoCommunicator) {
                MPI_ERR_COMM, "MPI_COMM_NULL");
 }
 
-// What one rank alone can see is wrong, no rank needs another to refuse.
+// Each rank refuses such arguments without the others.
 TEST_F(Refusal, OfArgumentsOfACall) {
   int from[16] = {0}, to[16], counts[16] = {0}, places[16] = {0};
   const auto refused = [&](int code, int error_class, const std::string& part) {

@@ -1,4 +1,4 @@
-// Datatypes whose every byte is known, and buffers of blocks whose every byte is known: those beside the blocks, too.
+// Datatypes and buffers of blocks with every byte known, including those beside the blocks.
 #ifndef QUADRILLE_TESTS_MPI_BUFFER_H_
 #define QUADRILLE_TESTS_MPI_BUFFER_H_
 
@@ -14,7 +14,7 @@
 
 namespace quadrille::mpi {
 
-// A datatype that MPI made, told again as a list of byte offsets.
+// A datatype that MPI made, and the same as a list of byte offsets.
 struct Shape {
   std::string name;
   MPI_Datatype type;
@@ -31,7 +31,7 @@ struct Shape {
 const std::vector<Shape>& integer_shapes();  // a unit is two ints
 const std::vector<Shape>& mixed_shapes();    // a unit is a char, a double and an int
 
-// What reductions combine: elements of datatypes with gaps and without, by operators that commute and that do not.
+// The elements of reductions: of datatypes with and without gaps, with commutative and non-commutative operators.
 struct Element {
   Shape shape;
   MPI_Op operation;
@@ -47,13 +47,14 @@ inline uint64_t mix(uint64_t x) {
   return x ^ x >> 33;
 }
 
-// Where the blocks of a buffer lie: each has elements of one shape, the first of them so many bytes behind the address.
+// The places of a buffer's blocks. Each block has elements of one shape; its first element is that many bytes after
+// the address.
 struct Layout {
   std::vector<const Shape*> shapes;
   std::vector<int64_t> counts, bytes;
 
   size_t blocks() const { return counts.size(); }
-  // In elements, where all blocks have one shape.
+  // In elements, if all blocks have one shape.
   std::vector<int64_t> displacements() const {
     std::vector<int64_t> result;
     for (size_t b = 0; b < blocks(); ++b) result.push_back(bytes[b] / shapes[b]->extent);
@@ -61,7 +62,7 @@ struct Layout {
   }
 };
 
-// Blocks whose first elements are so many elements apart.
+// Blocks whose first elements are that many elements apart.
 inline Layout in_order(const Shape& shape, const std::vector<int64_t>& units, int64_t apart) {
   Layout layout{std::vector<const Shape*>(units.size(), &shape), {}, {}};
   for (size_t b = 0; b < units.size(); ++b) {
@@ -71,7 +72,7 @@ inline Layout in_order(const Shape& shape, const std::vector<int64_t>& units, in
   return layout;
 }
 
-// Blocks in an order of their own, with gaps of up to two elements.
+// Blocks in a random order, with gaps of up to two elements.
 inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vector<int64_t>& units,
                         uint64_t seed) {
   Layout layout{shapes, {}, std::vector<int64_t>(units.size())};
@@ -86,7 +87,7 @@ inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vect
   for (const size_t b : order) {
     const Shape& shape = *shapes[b];
     const int64_t count = layout.counts[b];
-    // Blocks of one shape may interlock; others lie one after the other.
+    // Blocks of one shape may interlock; others follow one another.
     layout.bytes[b] = is_one ? next : next - shape.least();
     if (is_one)
       next += count * shape.extent;
@@ -97,7 +98,7 @@ inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vect
   return layout;
 }
 
-// Blocks in memory, with bytes around all of them that nobody may touch.
+// Blocks in memory, with guard bytes around them that no call may touch.
 class Buffer {
  public:
   explicit Buffer(const Layout& layout) : layout_(layout) {
@@ -119,7 +120,7 @@ class Buffer {
     const auto b = static_cast<size_t>(block);
     return layout_.counts[b] * layout_.shapes[b]->bytes();
   }
-  // Visits the first bytes of a block in the order of its packed form: visit(byte, its number).
+  // Visits the first bytes of a block in the order of its packed form: visit(byte, its index).
   template <typename Visit>
   void each(int block, int64_t bytes, const Visit& visit) {
     const auto b = static_cast<size_t>(block);
@@ -137,12 +138,12 @@ class Buffer {
   void fill(int block, const Byte& byte) {
     each(block, block_bytes(block), [&](uint8_t& at, int64_t k) { at = byte(block, k); });
   }
-  // Takes the first bytes of a block from a buffer of the same layout.
+  // Copies the first bytes of a block from a buffer of the same layout.
   void take(Buffer& from, int block, int64_t bytes) {
     each(block, bytes, [&](uint8_t& at, int64_t) { at = from.bytes_[place_of(at)]; });
   }
 
-  // Whether every byte is the same; else the first that is not is a failure.
+  // Whether every byte is equal. Reports the first one that is not as a failure.
   void expect_equal(const Buffer& expected, const std::string& what) const {
     ASSERT_EQ(bytes_.size(), expected.bytes_.size());
     if (bytes_ == expected.bytes_) return;

@@ -1,6 +1,6 @@
-// Every schedule brings every byte where it belongs, over a real MPI library: drawn calls of each, of one group and of each
-// way to split the world in two. What calls of each kind come to under all windows and timings is asked over the
-// simulated MPI (tests/net/collectives_test.cc).
+// Every schedule brings every byte to its place over a real MPI library, in random calls. The calls are on one group,
+// and on each split of MPI_COMM_WORLD in two. tests/net/collectives_test.cc tests every kind of call under all windows
+// and timings over the simulated MPI.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCalls = 30;
 constexpr int kWindows[] = {0, 1, 2, 3, 8, 65536};
-constexpr int64_t kBlockSizes[] = {8, 1, 100, 3, 1 << 20, 0};  // 0: as the schedule chooses
+constexpr int64_t kBlockSizes[] = {8, 1, 100, 3, 1 << 20, 0};  // 0: the choice of the schedule
 
 std::vector<std::string> all_paths(int groups) {
   std::vector<std::string> found;
@@ -34,14 +34,14 @@ bool serves(const quadrille_schedule_info& info, const Groups& groups) {
          (info.ranks == groups.ranks && (info.groups == 1 || info.remote_ranks == groups.remote));
 }
 
-// A rank is late now and then.
+// Some rank is late now and then.
 void run(const std::string& path, MPI_Comm comm, const Groups& groups, int place, unsigned seed) {
   SCOPED_TRACE(path + ", " + std::to_string(groups.ranks) + " + " + std::to_string(groups.remote));
   const Schedule schedule(path);
   quadrille_schedule_info info{};
   info.size = sizeof info;
   ASSERT_EQ(quadrille_info(schedule, &info), MPI_SUCCESS);
-  // More ranks than a machine's cores wait for each other longer than they work.
+  // With more ranks than cores, ranks wait for each other longer than they work.
   if (!serves(info, groups) || !takes_next_of_many(kSanitized || groups.all() > 3)) return;
   const bool takes_block_size = path.find("gather/blocked-ring") != std::string::npos;
   const bool is_given = info.ranks > 0 && groups.remote == 0;
@@ -56,11 +56,11 @@ void run(const std::string& path, MPI_Comm comm, const Groups& groups, int place
       draw_calls(*collective_named(info.collective), groups, allowed, random, kCalls);
   for (int i = 0; i < kCalls && !testing::Test::HasFailure(); ++i) {
     CollectiveCall& call = calls[static_cast<size_t>(i)];
-    // Long blocks that are cut into a few bytes take long.
+    // Long blocks take long if they are cut into a few bytes.
     if (takes_block_size && call.lengths >= LengthKind::kLone) call.lengths = LengthKind::kUneven;
 #ifndef OPEN_MPI
-    // MPICH 4.0 over UCX takes a long message of bytes for too long where it arrives as elements of several basic types.
-    // The runtime sends bytes where it keeps a block aside or forwards it.
+    // MPICH 4.0 over UCX is too slow with a long message of bytes that arrives as elements of several basic types. The
+    // runtime sends bytes if it keeps a block aside or forwards it.
     if (!reduces(call.collective) && call.lengths >= LengthKind::kLone && call.types % 5 == 4 &&
         (call.in_place || path.find("/schedules/") == std::string::npos))
       call.types = 1;
@@ -100,7 +100,8 @@ TEST(Collectives, BetweenGroupsBringEveryByteWhereItBelongs) {
   }
 }
 
-// And not by the handler of MPI_COMM_WORLD, which ends the program: also with MPI's own kinds of datatypes.
+// The communicator's handler gets the error. That of MPI_COMM_WORLD would end the program. Tested with predefined
+// datatypes, too.
 TEST(Collectives, AreRefusedWhereMpiHasNotThatOperator) {
   const Schedule schedule("tests/mpi/collectives/allreduce/doubling_any.qs");
   const Communicator comm(MPI_COMM_WORLD, 0, own());

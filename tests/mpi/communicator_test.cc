@@ -1,5 +1,5 @@
-// Calls that could meet one another or the user's messages, and bindings that outlive their handle
-// or go with their communicator.
+// Calls that might receive each other's messages or the user's, and bindings that outlive their handle or end with
+// their communicator.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ void bind(const Schedule& schedule, MPI_Comm comm, int window = 0) {
   EXPECT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
 }
 
-// Of an all-to-all and of an allgather.
+// Runs the body for an all-to-all and for an allgather.
 template <typename Body>
 void with_schedules(int ranks, const Body& body) {
   for (const std::string& path : {schedule_paths(ranks).front(),
@@ -83,7 +83,7 @@ TEST(Communicators, KeepSeveralSchedulesApart) {
     for (const auto& schedule : schedules) expect_works(*schedule, comm, turn);
 }
 
-// Fits no machine: every rank on a node of its own, unless there is one rank.
+// A schedule that fits no machine: every rank on its own node, unless there is only one rank.
 std::string scattered_schedule() {
   return schedule_path(all() == 2 ? "hierarchical-factor_1-1_self-loops-drop.qs"
                                   : "hierarchical-factor_1-2-3.qs");
@@ -96,7 +96,7 @@ TEST(Bindings, AreNotCopiedWithTheirCommunicator) {
   MPI_Comm copy;
   ASSERT_EQ(MPI_Comm_dup(original, &copy), MPI_SUCCESS);
   expect_works(schedule, original);
-  // The copy binds by itself, to ranks that share memory, and those are one node.
+  // The copy binds by itself. It finds ranks that share memory, which form one node.
   int buffer[16] = {0}, received[16];
   expect_error(quadrille_alltoall(schedule, buffer, 1, MPI_INT, received, 1, MPI_INT, copy),
                MPI_ERR_TOPOLOGY, "the schedule is for nodes ");
@@ -113,7 +113,7 @@ TEST(Bindings, OutliveTheirHandle) {
     const Schedule schedule(scattered_schedule());
     bind(schedule, comm);
   }
-  // The same file again finds the binding that is there: ranks sharing memory would not fit it.
+  // The same file again uses the existing binding. A new one would fail, as the ranks share memory.
   const Schedule again(scattered_schedule());
   expect_works(again, comm);
 }
@@ -128,7 +128,7 @@ TEST(Bindings, AreNotReachedByAHandleThatWasFreed) {
   int buffer[16] = {0}, received[16];
   expect_error(quadrille_alltoall(stale, buffer, 1, MPI_INT, received, 1, MPI_INT, comm),
                MPI_ERR_ARG, "null or was freed");
-  // Its slot is taken again, which does not bring the old handle back.
+  // A new handle takes the slot. The old handle stays invalid.
   const Schedule next(schedule_paths(all())[0]);
   EXPECT_NE(static_cast<quadrille_schedule>(next), stale);
   expect_error(quadrille_bind(stale, comm, nullptr), MPI_ERR_ARG, "null or was freed");
@@ -138,9 +138,9 @@ TEST(Bindings, AreNotReachedByAHandleThatWasFreed) {
 TEST(Bindings, GoWithTheirCommunicatorHoweverOftenThatIs) {
   const Schedule schedule(schedule_paths(all())[0]);
 #ifdef OPEN_MPI
-  constexpr unsigned kTimes = 150;  // it has no lack of communicators
+  constexpr unsigned kTimes = 150;  // it has plenty of communicators
 #else
-  constexpr unsigned kTimes = 2100;  // MPICH has 2048: they run out where one is left behind
+  constexpr unsigned kTimes = 2100;  // MPICH has 2048: a leak of one per call uses them up
 #endif
   for (unsigned i = 0; i < kTimes; ++i) {
     MPI_Comm comm;
@@ -187,7 +187,7 @@ TEST(Messages, OfTheUserWithTheSameTagsAreNotOurs) {
   EXPECT_EQ(received[1], 100 * left + 1);
 }
 
-// Bindings, handles and communicators that nobody gives back: MPI_Finalize still has to end.
+// Bindings, handles and communicators that the program never frees: MPI_Finalize must still return.
 TEST(Bindings, MayBeLeftToMpiFinalize) {
   quadrille_schedule schedule;
   ASSERT_EQ(quadrille_load_file(schedule_paths(all())[0].c_str(), &schedule), MPI_SUCCESS);

@@ -1,6 +1,6 @@
-// With QUADRILLE_DEBUG=1 calls that do not fit together are an error of one class at every rank, said
-// by the one that has it, where they could have waited for each other for ever. The library also says which rank of the
-// schedule a rank is. This program answers itself who shares memory.
+// With QUADRILLE_DEBUG=1, calls that do not fit together give an error of one class on every rank, with the message of
+// the rank that has the mistake. Without it they could wait for each other forever. The library also prints each
+// rank's number in the schedule. This program itself answers which ranks share memory.
 #include <cstdlib>
 
 #include "tests/mpi/calls.h"
@@ -22,7 +22,7 @@ extern "C" int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info in
 namespace quadrille::mpi {
 namespace {
 
-// Before the library reads it.
+// Set before the library reads it.
 const bool is_set = setenv("QUADRILLE_DEBUG", "1", 1) == 0;
 
 class AllgatherDebug : public Refused {
@@ -37,7 +37,7 @@ class AllgatherDebug : public Refused {
     ASSERT_EQ(quadrille_bind(schedule_, comm_, &options), MPI_SUCCESS);
     Refused::SetUp();
   }
-  // What was refused has left nothing behind.
+  // The refusal has left nothing behind.
   void TearDown() override {
     Refused::TearDown();
     expect_works(schedule_, comm_);
@@ -110,7 +110,7 @@ TEST_F(AllgatherDebug, BlocksThatOverlapAtOneRank) {
                                        : "another rank's arguments are wrong");
 }
 
-// Elements that lie apart: what is between them belongs to nobody, but an element to one block.
+// Elements with gaps. The bytes in a gap belong to no block, but each element belongs to one.
 TEST_F(AllgatherDebug, BlocksOfElementsThatLieApart) {
   MPI_Datatype spread;
   MPI_Type_create_resized(MPI_INT, 0, 8, &spread);
@@ -143,7 +143,7 @@ TEST_F(AlltoallDebug, NamesTheRanksWhoseLengthsDiffer) {
     const quadrille_bind_options options = trusted();
     ASSERT_EQ(quadrille_bind(schedule, comm_, &options), MPI_SUCCESS);
     EXPECT_EQ(call(schedule), MPI_SUCCESS);
-    // The last one would wait for ever in a schedule that sends blocks straight.
+    // The last one would wait forever in a schedule that sends blocks directly.
     for (const int expected : {1, 3, 0}) {
       if (own() == 0) received_.back() = expected;
       expect_refusal_everywhere(call(schedule), MPI_ERR_TRUNCATE,

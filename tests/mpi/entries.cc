@@ -1,4 +1,4 @@
-// The entry points, with what means nothing at a rank left out.
+// Calls the entry points. Arguments without a meaning on this rank are omitted.
 #include <cstring>
 #include <deque>
 
@@ -6,14 +6,14 @@
 
 #define FORMS(name) name, name##_init
 #define LARGE_FORMS(name) name##_c, name##_init_c
-// Either, by the call's form.
+// Chooses the entry point by the call's form.
 #define ANY_FORMS(is_large, name, ...) \
   ((is_large) ? call(LARGE_FORMS(name), __VA_ARGS__) : call(FORMS(name), __VA_ARGS__))
 
 namespace quadrille::mpi {
 namespace {
 
-// An array of any numbers, which is overwritten when the call is over.
+// An array of numbers that is overwritten after the call.
 class Numbers {
  public:
   explicit Numbers(const std::vector<int64_t>& values) : values_(values) {}
@@ -37,7 +37,7 @@ class Numbers {
   mutable std::vector<char> bytes_;
 };
 
-// A datatype that is freed when the call is over, where it is none of MPI's own.
+// A datatype that is freed after the call, unless it is predefined.
 class LentType {
  public:
   LentType(const Layout& layout, bool is_wrong)
@@ -61,7 +61,7 @@ class LentType {
   bool is_ours_;
 };
 
-// One for each block; none for blocks of nothing.
+// One for each block; none for empty blocks.
 class LentTypes {
  public:
   LentTypes(const Layout& layout, const std::vector<int64_t>& counts, bool is_wrong) {
@@ -80,7 +80,7 @@ class LentTypes {
 
 }  // namespace
 
-// As MPI names it.
+// The root in MPI's terms.
 int CollectivePart::root_argument() const {
   const Groups& g = call_.groups;
   if (mistake_ == Mistake::kRoot) return 1000;
@@ -103,7 +103,7 @@ int64_t CollectivePart::count_of(const Blocks& blocks) const {
   return mistaken(blocks.layout.counts.empty() ? 0 : blocks.layout.counts[0]);
 }
 
-// What stands between the schedule and the communicator.
+// The arguments between the schedule and the communicator.
 template <typename... Arguments>
 int CollectivePart::call(auto now, auto init, const Arguments&... arguments) {
   return is_made_ ? init(schedule_, arguments..., comm_, MPI_INFO_NULL, request_)
@@ -186,7 +186,7 @@ int CollectivePart::run_reduce_scatter() {
                    Numbers(lengths), type, op);
 }
 
-// The count is one at all ranks.
+// All ranks give the same count.
 int CollectivePart::run_combining() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   void* const to = address_of(to_);

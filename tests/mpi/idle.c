@@ -1,6 +1,6 @@
-/* MPICH looks for messages without ever leaving its core to the other ranks. Where there are more
- * ranks than cores, this makes a rank that has found nothing for a while sleep a little: seconds of
- * waiting become milliseconds. Linked into the test programs, where it stands before UCX's own. */
+/* MPICH polls for messages without yielding its core to other ranks. With more ranks than cores, this makes a rank
+ * that has found nothing for a while sleep a little: seconds of waiting become milliseconds. It is linked into the
+ * test programs, before UCX's own function. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <string.h>

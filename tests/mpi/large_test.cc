@@ -1,5 +1,5 @@
-// Blocks and displacements beyond 32 bits. Memory is mapped and mostly never touched: two gigabytes
-// for one block, and address space for types whose elements lie gigabytes apart.
+// Blocks and displacements beyond 32 bits. Memory is mapped and mostly untouched: two gigabytes for one block, and
+// address space for types whose elements are gigabytes apart.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -39,7 +39,7 @@ TEST_P(LargeBlock, OfMoreBytesThanAnIntCounts) {
   const int64_t length = INT_MAX + int64_t{100};
   const Schedule schedule("tests/mpi/" + std::string(GetParam()));
   const Mapped memory(static_cast<size_t>(length + 1));
-  // From rank 0 to rank 1 only. What is not written reads as zero, without taking memory.
+  // From rank 0 to rank 1 only. Unwritten memory reads as zero, without taking memory.
   const MPI_Count none[2] = {0, 0}, to_one[2] = {0, length}, from_zero[2] = {length, 0};
   const MPI_Aint places[2] = {0, 0};
   const int64_t marks[] = {0, 12345, INT_MAX, length - 1};
@@ -60,7 +60,7 @@ TEST_P(LargeBlock, OfMoreBytesThanAnIntCounts) {
   EXPECT_EQ(memory.bytes()[length], 'y');
 }
 
-// In one message, and in place, so that the sender's memory is only read.
+// In one message, and in place, so the sender's memory is only read.
 TEST(Large, ContributionOfMoreBytesThanAnIntCounts) {
   const MPI_Count lengths[2] = {INT_MAX + MPI_Count{100}, 3};
   const MPI_Aint places[2] = {0, lengths[0] + 1};
@@ -80,7 +80,7 @@ TEST(Large, ContributionOfMoreBytesThanAnIntCounts) {
   EXPECT_EQ(memory.bytes()[places[1] + 2], 'z');
 }
 
-// An int at the start of every so many bytes.
+// Ints that start that many bytes apart.
 MPI_Datatype far_ints(MPI_Aint extent) {
   MPI_Datatype type;
   MPI_Type_create_resized(MPI_INT, 0, extent, &type);
@@ -116,7 +116,7 @@ TEST(Large, ElementsThatLieGigabytesApart) {
   MPI_Type_free(&type);
 }
 
-// Counts of more than an int, of a type without bytes but for those that a peer's type has too.
+// Counts that exceed an int, of a type without bytes, and a peer's type without bytes.
 TEST(Large, CountsOfATypeWithoutBytesMoveNothing) {
   MPI_Datatype empty;
   MPI_Type_contiguous(0, MPI_INT, &empty);

@@ -1,5 +1,5 @@
-// Ranks over nodes as MPI_COMM_TYPE_SHARED tells. This program answers that question itself, so that
-// one machine is many; and it notes whom the runtime sends to, in which order.
+// Ranks over nodes by MPI_COMM_TYPE_SHARED. This program itself answers that query, so that one machine acts as many.
+// It records the ranks that the runtime sends to, in order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ extern "C" int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int 
 namespace quadrille::mpi {
 namespace {
 
-// The nodes that a file's name tells: "hierarchical-factor_1-2-3_..." has 1, 2 and 3 ranks.
+// The nodes in a file's name: "hierarchical-factor_1-2-3_..." has nodes of 1, 2 and 3 ranks.
 std::vector<int> nodes_of(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   std::string text = name.substr(name.find('_') + 1);
@@ -75,7 +75,7 @@ std::vector<std::string> paths_for_nodes() {
   return paths;
 }
 
-// Ranks thrown over nodes of these sizes, the same way everywhere.
+// Scatters ranks over nodes of these sizes, the same way on all ranks.
 std::vector<int> scatter(const std::vector<int>& sizes, unsigned seed) {
   std::vector<int> node_of;
   for (size_t node = 0; node < sizes.size(); ++node)
@@ -126,7 +126,7 @@ TEST_F(Layout, OfRanksInAnyOrderIsThatOfTheSchedule) {
       const Schedule schedule(path);
       const Communicator shared(MPI_COMM_WORLD, 0, own());
       ASSERT_EQ(quadrille_bind(schedule, shared, nullptr), MPI_SUCCESS);
-      // The same ranks, put in order: there every rank has to do the same.
+      // The same ranks in that order: every rank must behave the same there.
       const Communicator sorted(MPI_COMM_WORLD, 0, place(node_of_rank));
       const quadrille_bind_options options = trusted();
       ASSERT_EQ(quadrille_bind(schedule, sorted, &options), MPI_SUCCESS);
@@ -137,14 +137,14 @@ TEST_F(Layout, OfRanksInAnyOrderIsThatOfTheSchedule) {
     }
 }
 
-// Wherever a schedule for these nodes binds, one for any sends to the same ranks in the same order.
+// If a schedule for these nodes binds, one for any nodes sends to the same ranks in the same order.
 TEST_F(Layout, OfAScheduleForAnyNodesIsThatOfOneForThese) {
   int compared = 0;
   unsigned seed = 40;
   for (const std::string& path : paths_for_nodes()) {
     const std::string name = path.substr(path.rfind('/') + 1);
     const std::string algorithm = name.substr(0, name.find('_'));
-    // Only the first: others have options.
+    // Only files without options.
     if (std::count(name.begin(), name.end(), '_') > 1) continue;
     SCOPED_TRACE(path);
     node_of_rank = scatter(nodes_of(path), ++seed);
@@ -195,7 +195,7 @@ TEST_F(Layout, ThatIsRefusedIsSaidAsNodesAreWritten) {
                    " generate one for these or for any, or bind with QUADRILLE_LAYOUT_TRUSTED");
 }
 
-// No answers of ours: all ranks of this machine share its memory.
+// MPI's own answer: all ranks of this machine share its memory.
 TEST_F(Layout, OfOneMachineIsOneNode) {
   const std::map<int, std::string> one_node = {{1, "hierarchical-factor_1.qs"},
                                                {2, "hierarchical-circle_2.qs"},
@@ -207,7 +207,7 @@ TEST_F(Layout, OfOneMachineIsOneNode) {
   expect_works(schedule, some);
 }
 
-// A schedule that does not speak of nodes runs on any.
+// A schedule that does not depend on nodes runs on any.
 TEST_F(Layout, MattersToSchedulesOfNodesOnly) {
   node_of_rank = scatter({1, all() - 1}, 9);
   const std::vector<std::string> paths = schedule_paths(all());

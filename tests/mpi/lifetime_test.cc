@@ -1,5 +1,5 @@
-// Before MPI_Init and after MPI_Finalize: schedules load and are freed, errors have their text, and
-// what needs MPI is an error instead of an abort.
+// Before MPI_Init and after MPI_Finalize, schedules load and are freed, and errors have their text. Functions that
+// need MPI return an error instead of aborting.
 #include <mpi.h>
 
 #include <cstdio>

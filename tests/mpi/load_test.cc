@@ -1,5 +1,5 @@
-// Loading and handles: what is no schedule is refused with a reason, and no handle, however stale,
-// is more than an error.
+// Loading and handles. A file that is no schedule is refused with a reason. A handle, however stale, gives no more
+// than an error.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ const char* const kFile = "hierarchical-factor_1-2-3.qs";
 
 Bytes good_file() { return read_bytes(schedule_path(kFile)); }
 
-// Loading fails, and so does everything else that is done with the handle but freeing it.
+// Loading fails, and so does every use of the handle except freeing it.
 void expect_refused(const void* bytes, size_t length, int error_class, const std::string& part) {
   quadrille_schedule schedule = 12345;
   expect_error(quadrille_load_memory(bytes, length, &schedule), error_class, part);
@@ -60,7 +60,7 @@ TEST(Load, RefusesAFileCutOffAnywhere) {
   const Bytes file = good_file();
   for (size_t length = 0; length < file.size(); ++length) {
     const Bytes cut(file.begin(), file.begin() + static_cast<ptrdiff_t>(length));
-    // Bytes of their own, so that reading one more is noticed by the sanitizers.
+    // A separate buffer, so the sanitizers notice a read past its end.
     expect_refused(cut.empty() ? file.data() : cut.data(), length, MPI_ERR_FILE,
                    "schedule in memory: ");
     if (HasFailure()) FAIL() << length;
@@ -85,7 +85,7 @@ TEST(Load, RefusesAFileWithMoreBehindIt) {
 
 TEST(Load, SaysOfALaterFormatThatANewerLibraryReadsIt) {
   Bytes file = good_file();
-  file[8] = 9;   // major
+  file[8] = 9;   // the major version
   file[12] = 9;  // oldest reader
   quadrille_reseal(file.data(), file.size());
   expect_refused(file.data(), file.size(), MPI_ERR_FILE,
@@ -95,7 +95,7 @@ TEST(Load, SaysOfALaterFormatThatANewerLibraryReadsIt) {
 TEST(Load, TakesALaterFormatThatThisLibraryMayRead) {
   Bytes file = good_file();
   file[8] = 9;
-  file[10] = 3;  // minor
+  file[10] = 3;  // the minor version
   quadrille_reseal(file.data(), file.size());
   const Schedule schedule(file);
 }

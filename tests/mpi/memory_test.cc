@@ -1,7 +1,7 @@
-// Memory that runs out at one rank, at each of the runtime's allocations in turn, and how much memory is taken. While a
-// schedule is loaded and bound all ranks return the same error, none waits for another, and what there was before still
-// works. Of calls this is a sample: tests/net/memory_test.cc asks it of every program. The linker sends the runtime's
-// allocations here; MPI's are its own.
+// Shortage of memory on one rank, at each of the runtime's allocations in turn, and the amount of memory taken. While
+// a schedule is loaded and bound, all ranks return the same error, none waits for another, and everything that existed
+// before still works. This is only a sample of calls: tests/net/memory_test.cc tests every program. The linker
+// redirects the runtime's allocations here; MPI's are not affected.
 #include <gtest/gtest.h>
 
 #include "tests/mpi/allocations.h"
@@ -11,8 +11,8 @@
 namespace quadrille::mpi {
 namespace {
 
-// Fails the n-th allocation of `body` at one rank, for n = 1, 2, ... until there are no more. `body`
-// returns what it came to, which must be the same everywhere. How often that was an error.
+// Fails the n-th allocation of `body` on one rank, for n = 1, 2, ... until there are no more. `body` returns its error
+// code, which must be the same on all ranks. Returns how often that was an error.
 template <typename Body>
 int fail_each_allocation(const Body& body) {
   int errors = 0;
@@ -33,7 +33,7 @@ int fail_each_allocation(const Body& body) {
     int victims = error_class;
     MPI_Bcast(&victims, 1, MPI_INT, victim, MPI_COMM_WORLD);
     EXPECT_EQ(error_class, victims);
-    // Memory that is only given back, or a handle that remembers no failure, for want of room.
+    // The allocation may only have shrunk memory. Or a handle may have had no room to remember the failure.
     EXPECT_TRUE(code == MPI_SUCCESS || error_class == MPI_ERR_NO_MEM || error_class == MPI_ERR_ARG)
         << error_class;
     errors += code != MPI_SUCCESS;
@@ -42,7 +42,7 @@ int fail_each_allocation(const Body& body) {
   return 0;
 }
 
-// Of a direct all-to-all, of one that forwards blocks, of an allgather, and for any nodes.
+// For a direct all-to-all, one that forwards blocks, an allgather, and a schedule for any nodes.
 class Memory : public testing::TestWithParam<const char*> {
  protected:
   static std::string path() {
@@ -89,8 +89,8 @@ TEST_P(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
   expect_works(schedule, comm);
 }
 
-// Where an allocation fails in a call at the last rank: that rank says so, nobody waits, and whoever lacks bytes for it
-// returns an error too.
+// An allocation fails in a call on the last rank. That rank reports it, no rank waits, and a rank that lacks bytes for
+// it returns an error, too.
 TEST(CallMemory, ThatRunsOutWhileBlocksAreSentOnIsAnErrorWhereItDoes) {
   const int victim = all() - 1;
   int reached = 1;
@@ -121,9 +121,9 @@ TEST(CallMemory, ThatRunsOutWhileBlocksAreSentOnIsAnErrorWhereItDoes) {
   }
 }
 
-// ---- how much is taken by schedules that forward blocks
+// ---- the memory of schedules that forward blocks
 
-// Bytes for each rank, one block after the other.
+// Bytes for each rank, one block after another.
 struct Blocks {
   explicit Blocks(int length)
       : counts(static_cast<size_t>(all()), length),
@@ -140,7 +140,7 @@ int call(quadrille_schedule schedule, const Blocks& from, Blocks& to) {
                              MPI_CHAR, MPI_COMM_WORLD);
 }
 
-// A call, and calls with blocks that are no longer, which take no memory.
+// The second kind of call has blocks that are no longer, and takes no memory.
 TEST(MuchMemory, IsTakenWhenBlocksAreLongerThanBefore) {
   for (const std::string& path : schedule_paths(all(), "forward"))
     for (const int window : {1, 16}) {
@@ -153,7 +153,7 @@ TEST(MuchMemory, IsTakenWhenBlocksAreLongerThanBefore) {
         Blocks to(length), to_shorter(length / 3);
         allocations.bytes = 0;
         EXPECT_EQ(call(schedule, from, to), MPI_SUCCESS);
-        // A message that arrives, one that leaves and the blocks between them, each once at the most.
+        // At most one arriving message, one leaving message and the blocks between them.
         EXPECT_LE(allocations.bytes, 6L * all() * (length + 100));
         for (int i = 0; i < 3; ++i) {
           allocations.count = 0;

@@ -6,10 +6,10 @@ def mpi_tests(rows):
     """NAME_openmpi and NAME_mpich: GoogleTest programs, each at several numbers of ranks.
 
     Args:
-      rows: of each program NAME.cc its name, the numbers of ranks with Open MPI, those with MPICH, and the seconds that a
-        run may take; longer is a failure. Then a dictionary: `data`, files that it reads beside the schedules; `deps`,
-        beside the runtime, GoogleTest and //tests/mpi:world_MPI; `linkopts`; `tags`; `own_main`, where it has a main of
-        its own, which says what it ran as that of world.cc does.
+      rows: for each program NAME.cc its name, the numbers of ranks with Open MPI, those with MPICH, and the seconds that a
+        run may take; a longer run is a failure. Then a dictionary: `data`, files that it reads beside the schedules; `deps`,
+        beside the runtime, GoogleTest and //tests/mpi:world_MPI; `linkopts`; `tags`; `own_main`, if it has its own
+        main, which prints the number of its tests as world.cc does.
     """
     for name, openmpi_ranks, mpich_ranks, seconds, options in rows:
         for mpi, counts in [("openmpi", openmpi_ranks), ("mpich", mpich_ranks)]:

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# mpi_test.sh MPI RANKS,RANKS,... SECONDS PROGRAM: runs a test program at each number of ranks; RANKS in the
-# environment stands for other numbers, of a run that takes its time:
+# mpi_test.sh MPI RANKS,RANKS,... SECONDS PROGRAM: runs a test program at each number of ranks. RANKS in the environment
+# sets other numbers, for longer runs by hand:
 #   bazel test --test_env=EVERY_CASE=1 --test_env=RANKS=2,7,12 //tests/mpi:collectives_test_mpich
 #
-# A run has passed when it ended in time with code 0 and every rank has said how many tests it ran,
-# the same number everywhere and at least one.
+# A run has passed if it ended in time with code 0 and every rank printed how many tests it ran: the same number on all
+# ranks, and at least one.
 set -u
 unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE  # one a test: ranks would overwrite one another's
 . "$(dirname "$0")/mpirun.sh"

@@ -1,14 +1,14 @@
-# Sourced: start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program, and ends it with code
-# 124 where it takes longer. Ranks share the machine's cores, however few those are.
-# Each run has a folder of its own for what its ranks share: Open MPI names that after the host and
-# the process number alone, and processes of two sandboxes may have the same.
+# Sourced: start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program, and ends it with code 124 if it takes
+# longer. Ranks share the machine's cores, however few. Each run has its own folder for files that its ranks share. Open
+# MPI names these files only by the host and the process number, and processes of two sandboxes may have the same
+# number.
 start_ranks() (
   mpi=$1 ranks=$2 seconds=$3
   shift 3
   folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
   trap 'rm -rf "$folder"' EXIT
   export TMPDIR=$folder OMPI_MCA_orte_tmpdir_base=$folder OMPI_MCA_btl_vader_backing_directory=$folder
-  # Memory that MPI libraries keep to the end is no leak of ours.
+  # MPI libraries keep some memory to the end. That is no leak of ours.
   export ASAN_OPTIONS=detect_leaks=0
   case $mpi in
     openmpi)

@@ -1,6 +1,6 @@
-// Schedules with a byte changed and the seals made good again. What binds is run, with MPI's messages
-// replaced: a receive writes its whole block at once, lengths that no library sends included, and
-// blocks have to lie within the user's buffers. So no mutant can hang, whatever it would do to the other ranks.
+// Schedules with one byte changed and a corrected checksum. If one binds, it is run with MPI's messages replaced. A
+// receive writes its whole block at once, even lengths that no library sends, and blocks have to lie within the user's
+// buffers. So no mutant can hang, whatever it would do to the other ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,14 +13,15 @@
 
 namespace {
 
-bool replaced;  // whether messages are ours
+bool replaced;  // whether messages are replaced
 const char *send_begin, *send_end;
 char *receive_begin, *receive_end;
 long outside, posted, wrong_peers;
 
-const int length_tag = 2;  // of messages that begin with lengths, in memory of the library's own
+const int length_tag = 2;  // the tag of messages that begin with lengths, which are in the
+                           // library's own memory
 
-// Notes a block that is not within begin .. end.
+// Records a block that is not within begin .. end.
 bool lies_within(const char* address, int64_t bytes, const char* begin, const char* end) {
   ++posted;
   if (bytes == 0 || (address >= begin && address + bytes <= end)) return true;
@@ -58,7 +59,7 @@ extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source,
   const bool may_be_written = tag == length_tag || lies_within(static_cast<char*>(buffer), bytes,
                                                                receive_begin, receive_end);
   if (may_be_written && bytes > 0) std::memset(buffer, 0xaa, static_cast<size_t>(bytes));
-  // Something has come.
+  // A message has arrived.
   return PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, comm, request);
 }
 
@@ -68,7 +69,7 @@ extern "C" int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* c
   return code;
 }
 
-// Two nodes, for schedules that ask.
+// Two nodes, for schedules that depend on nodes.
 extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Comm* result) {
   return PMPI_Comm_split(comm, quadrille::mpi::rank_in(MPI_COMM_WORLD) % 2, key, result);
 }
@@ -88,7 +89,7 @@ struct Blocks {
   }
   int* begin() { return ints.data() + kGuard; }
   int* end() { return begin() + kRoom * all(); }
-  // Every int outside blocks is as it was.
+  // Whether every int outside blocks is unchanged.
   bool is_whole_outside_blocks() {
     for (int i = -kGuard; i < kRoom * all() + kGuard; ++i) {
       bool in_block = false;
@@ -121,7 +122,7 @@ void run_replaced(quadrille_schedule schedule, MPI_Comm comm, bool in_place) {
 
 struct Outcomes {
   long not_loaded = 0, not_bound = 0, run = 0;
-  std::string refusals;  // of binding, at this rank
+  std::string refusals;  // of binding, on this rank
 };
 
 void try_mutant(const Bytes& file, int layout, MPI_Comm comm, Outcomes& outcomes) {
@@ -156,14 +157,14 @@ TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
   Outcomes outcomes;
   std::vector<std::string> paths = schedule_paths(all());
   for (const std::string& path : schedule_paths(all(), "forward")) paths.push_back(path);
-  // For any nodes: of a formula, of words, of all that nodes are used for.
+  // For any nodes: with a formula, with words, with every use of nodes.
   for (const char* name : {"hierarchical-factor_any", "tuna_any_radix-sqrt", "xor_any"})
     paths.push_back(std::string("tests/mpi/any/") + name + ".qs");
   for (const std::string& path : paths) {
     const int layout = path.find("/any/") == std::string::npos ? QUADRILLE_LAYOUT_TRUSTED
                                                                : QUADRILLE_LAYOUT_SHARED;
     const Bytes original = read_bytes(path);
-    // From the code to the job: names come behind them, and change nothing.
+    // From the code to the job. Names follow them, and change nothing.
     const uint8_t names[] = {'N', 'A', 'M', 0};
     const auto end = std::search(original.begin(), original.end(), names, names + 4);
     const uint8_t changes[] = {1, 2, 255, 4, 16, 128};
@@ -177,7 +178,7 @@ TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
         if (HasFailure()) FAIL() << path << ": byte " << i << " xor " << int{changes[k % 6]};
       }
   }
-  // The seals do not do the work alone.
+  // Checksums alone do not refuse all mutants.
   EXPECT_GT(outcomes.not_loaded, 100);
   EXPECT_GT(outcomes.not_bound, 20);
   EXPECT_GT(outcomes.run, 20);
@@ -185,7 +186,7 @@ TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
     EXPECT_NE(outcomes.refusals.find(part), std::string::npos) << part;
 }
 
-// What the replaced messages notice: without a change, each block goes out and comes in once.
+// The replaced messages count correctly: without a change, each block is sent and received once.
 TEST(Mutants, OfNothingSendAndReceiveEveryBlock) {
   const Schedule schedule(schedule_paths(all())[0]);
   const Communicator comm(MPI_COMM_WORLD, 0, own());

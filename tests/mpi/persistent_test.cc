@@ -1,5 +1,5 @@
-// Persistent calls: several in flight, among other calls, beyond the communicator; and what is refused. All programs are
-// asked the same over the simulated MPI (tests/net/persistent_test.cc).
+// Persistent calls: several in flight, among other calls, after the communicator is freed; and refusals.
+// tests/net/persistent_test.cc tests all programs the same way over the simulated MPI.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 namespace quadrille::mpi {
 namespace {
 
-// Of pairs of ints: what they say depends on both ranks and on `round`.
+// Pairs of ints, whose values depend on both ranks and on `round`.
 class Call {
  public:
   Call(quadrille_schedule schedule, MPI_Comm comm, int units, MPI_Datatype type = MPI_INT)

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# refusal_test.sh MPI_TEST: mpi_test.sh itself takes no silence, no hang and no missing rank for a
-# pass.
+# refusal_test.sh MPI_TEST: mpi_test.sh itself must not accept silence, a hang or a missing rank.
 set -u
 mpi_test=$1
 failed=0

@@ -1,4 +1,4 @@
-// Refusals on a communicator with a handler of the user: one sentence, the handler called once.
+// Refusals on a communicator with the user's error handler: one sentence, and one call of the handler.
 #ifndef QUADRILLE_TESTS_MPI_REFUSED_H_
 #define QUADRILLE_TESTS_MPI_REFUSED_H_
 
@@ -19,7 +19,7 @@ class Refused : public testing::Test {
   }
   void TearDown() override { MPI_Errhandler_free(&errhandler_); }
 
-  // What one rank is told.
+  // Expects this refusal on one rank.
   void expect_refusal(int code, int error_class, const std::string& part) {
     expect_error(code, error_class, part);
     expect_one_sentence(code);
@@ -28,16 +28,16 @@ class Refused : public testing::Test {
     handled_ = 0;
   }
 
-  // The same, where every rank comes with that class of error.
+  // The same, if every rank calls with that class of error.
   void expect_refusal_everywhere(int code, int error_class, const std::string& part) {
     expect_refusal(code, error_class, part);
     expect_error_everywhere(MPI_COMM_WORLD, code, error_class);
   }
 
-  // How often the handler was called since the last refusal.
+  // The number of the handler's calls since the last refusal.
   static int handled() { return handled_; }
 
-  // "quadrille: ...", on one line, and not cut off.
+  // "quadrille: ...", on one line, and complete.
   static void expect_one_sentence(int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;

@@ -22,7 +22,7 @@ problem() {
   failed=1
 }
 
-# A run that is right: code 0, and these words in the output.
+# A successful run: code 0, and these words in the output.
 right() {
   local words=$1
   shift
@@ -32,7 +32,7 @@ right() {
     problem "run $*"
 }
 
-# A run that is refused: a code but 0, and one sentence, once.
+# A refused run: a nonzero code, and one sentence, once.
 refused() {
   local sentence=$1
   shift
@@ -74,7 +74,7 @@ refused 'the schedule is for nodes 1,2,3, the communicator has 6; generate one f
 refused 'no/such.qs: No such file or directory' 2 no/such.qs
 refused 'BUILD: not a schedule file' 2 tests/mpi/BUILD
 
-# What one process can tell, it tells before MPI starts.
+# Errors that one process can find are reported before MPI starts.
 flag() {
   local sentence=$1
   shift
@@ -103,7 +103,7 @@ code=$?
 [ $code -eq 2 ] && [ "$(grep -c 'launcher started it, and each of its 3 ranks is alone; start it with' "$err")" -eq 1 ] ||
   problem "$other's launcher"
 
-# QUADRILLE_DEBUG=1 tells what the library does, and nothing tells it otherwise.
+# With QUADRILLE_DEBUG=1 the library reports its actions, and otherwise it does not.
 QUADRILLE_DEBUG=1 start_ranks "$mpi" 6 30 "$run" $good --layout trusted $quick --in-place \
   >"$out" 2>"$err" </dev/null
 code=$?

@@ -1,10 +1,10 @@
-// The datatypes of the tests: each is made by MPI, and said again as a list of byte offsets.
+// The datatypes of the tests. MPI makes each, and it is repeated as a list of byte offsets.
 #include "tests/mpi/buffer.h"
 
 namespace quadrille::mpi {
 namespace {
 
-// The offsets of parts of so many bytes each.
+// The offsets of parts with that many bytes each.
 std::vector<ptrdiff_t> bytes_at(const std::vector<std::pair<ptrdiff_t, int>>& parts) {
   std::vector<ptrdiff_t> offsets;
   for (const auto& [start, length] : parts)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# symbols_test.sh LIBRARY: what a shared library of the runtime shows, and what it keeps.
+# symbols_test.sh LIBRARY: the exported symbols of a shared library of the runtime, and its data.
 set -u
 library=$1
 failed=0
@@ -8,7 +8,7 @@ problem() {
   failed=1
 }
 
-# It shows the functions of quadrille.h, all of them, and nothing else.
+# It exports exactly the functions of quadrille.h.
 shown=$(nm -D --defined-only "$library" | awk '$2 ~ /[A-Z]/ {print $3}' |
   grep -vE '^(__bss_start|_edata|_end)$' | sort)
 wanted=$(sed -nE -e 's/^QUADRILLE_API .*\b(quadrille_[a-z_]+)\(.*/\1/p' \
@@ -18,7 +18,7 @@ wanted=$(sed -nE -e 's/^QUADRILLE_API .*\b(quadrille_[a-z_]+)\(.*/\1/p' \
 
 # No thread-local variables: they hinder simulators that run ranks as threads.
 readelf -lW "$library" | grep -q '\bTLS\b' && problem "has thread-local variables"
-# All that changes is in one place, beside what every shared library has.
+# All variable data is in one place, beside the data of every shared library.
 kept=$(objdump -t "$library" | sed -nE 's/^[0-9a-f]+ .{5} O \.t?(bss|data)\s.* //p' |
   grep -vE '^(completed\.0|__dso_handle|__TMC_END__)$' | sort | tr '\n' ' ')
 [ "$kept" = "qd_global " ] || problem "keeps state outside qd_global: $kept"

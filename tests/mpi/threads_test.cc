@@ -1,4 +1,4 @@
-// Threads that use the library at once, each with communicators of its own: calls, bindings that come and go,
+// Threads that use the library at the same time, each with its own communicators: calls, short-lived bindings,
 // persistent calls that outlive their communicators, and errors.
 #include <mpi.h>
 
@@ -24,7 +24,7 @@ void check(bool holds, int thread, const char* what) {
   std::printf("threads_test: rank %d, thread %d: %s\n", rank, thread, what);
 }
 
-// Blocks of so many integers, which tell thread, source and target.
+// Blocks of that many integers, whose values identify thread, source and target.
 struct Blocks {
   Blocks(int thread, int ints) : thread(thread), counts(ranks, ints), received(ranks * ints, -1) {
     for (int r = 0; r < ranks; ++r) {
@@ -53,10 +53,11 @@ struct Blocks {
   std::vector<int> counts, places, sent, received, wanted;
 };
 
-constexpr int kCodes = 4;  // of a class, which take turns: so many errors have texts of their own
+constexpr int kCodes = 4;  // error codes of a class, used in turn: that many errors have their own
+                           // texts
 std::atomic<int> errors, told;
 
-// An error whose code has a text that no other thread changes at once.
+// An error whose code has a text that no other thread changes at the same time.
 void expect_own_error(int thread) {
   quadrille_schedule missing;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -68,7 +69,7 @@ void expect_own_error(int thread) {
   MPI_Error_string(code, text, &length);
   const bool is_own = std::string(text).find(path) != std::string::npos;
   told += is_own;
-  // Others may have gone on for long meanwhile.
+  // Unless other threads made many errors meanwhile.
   check(is_own || errors - before > kCodes, thread, "an error has its own text");
   quadrille_free(&missing);
 }
@@ -80,14 +81,14 @@ void one_round(int thread, int round, quadrille_schedule schedule, MPI_Comm own)
   switch ((thread + round) % 4) {
     case 0: return blocks.call(schedule, own);
     case 1: return expect_own_error(thread);
-    case 2:  // a binding that comes and goes
+    case 2:  // a short-lived binding
       MPI_Comm_dup(own, &comm);
       blocks.call(schedule, comm);
       MPI_Comm_free(&comm);
       return;
     default: break;
   }
-  // A communicator that goes while the last persistent calls of others do.
+  // A communicator is freed while other threads free their last persistent calls.
   MPI_Comm_dup(own, &comm);
   quadrille_request first = blocks.make(schedule, comm), second = blocks.make(schedule, comm);
   check(quadrille_start(first) == MPI_SUCCESS && quadrille_wait(first) == MPI_SUCCESS &&

@@ -1,5 +1,5 @@
-// main and the helpers of world.h. Rank 0 prints what is going on, the others only what fails; at
-// the end each rank says how many tests it ran (mpi_test.sh counts those lines).
+// main and the helpers of world.h. Rank 0 prints the progress, the others only failures. At the end each rank prints
+// how many tests it ran (mpi_test.sh counts those lines).
 #include "tests/mpi/world.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// What the MPI test programs share: the world they run in, schedules for it, and errors.
+// The parts that the MPI test programs share: MPI_COMM_WORLD, schedules for it, and errors.
 //
-// Every rank runs the same tests in the same order, a barrier before each.
+// Every rank runs the same tests in the same order, with a barrier before each.
 #ifndef QUADRILLE_TESTS_MPI_WORLD_H_
 #define QUADRILLE_TESTS_MPI_WORLD_H_
 
@@ -25,10 +25,10 @@ Bytes read_bytes(const std::string& path);
 
 // A schedule file of tests/mpi/schedules: "hierarchical-factor_1-2-3.qs".
 std::string schedule_path(const std::string& name);
-// All of a folder beside this file that are made for so many ranks; there is always one.
+// All files of a folder beside this file that are for that number of ranks; there is always one.
 std::vector<std::string> schedule_paths(int ranks, const std::string& folder = "schedules");
 
-// A loaded schedule, freed in the end.
+// A loaded schedule, freed at the end.
 class Schedule {
  public:
   explicit Schedule(const std::string& path);
@@ -43,10 +43,10 @@ class Schedule {
   quadrille_schedule handle_ = QUADRILLE_SCHEDULE_NULL;
 };
 
-// Ranks lie as the schedule has them: the one layout that fits on any machine.
+// Options that place ranks as in the schedule: the one layout that fits any machine.
 quadrille_bind_options trusted(int window = 0, int synchronous = 0, int64_t block_size = 0);
 
-// Another communicator of the same processes; the rank is the place of `key` among all keys.
+// Another communicator of the same processes. A rank is the place of its `key` among all keys.
 class Communicator {
  public:
   Communicator(MPI_Comm of, int color, int key);
@@ -61,10 +61,8 @@ class Communicator {
 };
 
 std::string last_error();
-// Expects the error class at this rank, its text to hold `part` and to be what
-// quadrille_last_error says.
+// Expects the error class on this rank. Its text must contain `part` and equal that of quadrille_last_error.
 void expect_error(int code, int error_class, const std::string& part);
-// Expects every rank to come with an error of this class.
 void expect_error_everywhere(MPI_Comm comm, int code, int error_class);
 
 }  // namespace quadrille::mpi

@@ -1,6 +1,6 @@
-// Every single-byte mutant of schedule files. Resealed, so that neither checksum nor hash gives it
-// away, each is refused, or walks as the original does, or gets a right verdict as a schedule of
-// what it now says; decoder and runtime agree throughout. Not resealed, all are refused.
+// Every single-byte mutant of schedule files. With a corrected checksum and hash, each is refused, or walks like the
+// original, or gets the right verdict for its new contents. Decoder and runtime agree on all. Without the correction,
+// all are refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -30,8 +30,8 @@ constexpr int64_t kFewRanks = 24;  // up to here everything is compared for ever
 struct File {
   std::string algorithm, choices;
   std::vector<int64_t> sizes;
-  int stride;  // every so many-th value of each byte
-  // A file for any nodes, which is put on those: its number, as it is typed; of none, "".
+  int stride;  // tries every stride-th value of each byte
+  // For a file for any nodes, which is put on those: its number, as typed; "" if it has none.
   std::optional<std::string> any_with = {};
 };
 
@@ -48,8 +48,7 @@ const Variant& variant_of(const File& file) {
   return *variant;
 }
 
-// Whether the runtime takes the file and can fill its tables for a rank of it; of those nodes, where
-// it serves any.
+// The runtime's refusal of the file, or of tables for one of its ranks. A file for any nodes is put on those.
 std::string runtime_refusal(const Bytes& bytes, const Topology& nodes) {
   qd_program program;
   if (const char* error = qd_program_load(&program, bytes.data(), bytes.size())) return error;
@@ -119,7 +118,7 @@ class Mutation {
     EXPECT_NE(runtime_refusal(mutant, nodes_), "") << what_ << ", not resealed";
   }
 
-  // A changed hash stays: resealing it would only bring the original back.
+  // A changed hash is kept: correcting it would restore the original.
   static void reseal(Bytes& mutant, size_t at) {
     if (at - QD_HASH_OFFSET >= QD_HASH_LENGTH)
       return quadrille_reseal(mutant.data(), mutant.size());
@@ -134,7 +133,7 @@ class Mutation {
     const std::string refusal = runtime_refusal(mutant, nodes_);
     if (!schedule.ok()) {
       ++tally_.refused;
-      // The runtime reads no names, so it does not miss or mind them.
+      // The runtime reads no names, so it does not refuse missing or wrong ones.
       const std::string& why = schedule.error().message;
       const bool for_names = why.find("the names do not fit") != std::string::npos ||
                              why.find("the words of the requirement") != std::string::npos;
@@ -164,14 +163,14 @@ class Mutation {
     judge(*schedule);
   }
 
-  // The same program and job, in other words.
+  // The same program and job, with other words.
   void same(const Bytes& mutant) {
     ++tally_.identical;
     const int64_t rank = tally_.identical % original_.size();
     EXPECT_EQ(runtime_events(mutant, {}, 0, rank, 0, {nodes_}), original_[rank]) << what_;
   }
 
-  // All walks tell the same.
+  // All walks agree.
   void compare(const Bytes& mutant, const Schedule& schedule, const Binding& binding) {
     const int64_t ranks = binding.place.ranks;
     const int64_t stride = ranks <= kFewRanks ? 1 : ranks / 3;

@@ -1,5 +1,5 @@
-// The oracle of these tests itself, against the checker: every shape and every algorithm is right,
-// and every program that differs in one place is judged alike.
+// Compares the oracle of these tests with the checker: both accept every shape and every algorithm, and agree on every
+// program that differs in one place.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(Oracle, FindsEveryAlgorithmRight) {
             << c.text;
 }
 
-// There is a key before which no other can be.
+// No key can be less than this.
 TEST(Oracle, FindsKeysRightThatBeginAtTheLeastNumber) {
   const Program program = parse_program(R"(algorithm a for alltoall
 copy send[rank] to recv[rank]

@@ -1,4 +1,4 @@
-// The mutator itself: what it makes are programs, all different, of every kind that it promises.
+// The mutator itself: it makes valid programs, all different, of every kind that it promises.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-// Random programs, of which all readers say the same: the text and the bytes of a program are that program again; the
-// runtime takes what binds and tells the events of the plain walk; and the oracle, the general executor and the quick
-// ones come to one verdict.
+// Random programs, on which all readers agree. The text and the bytes of a program give that program again. The
+// runtime accepts programs that bind, and reports the events of the plain walk. The oracle, the general executor and
+// the quick ones reach the same verdict.
 //
-// PROGRAMS says how many, SEED which; a failure names the seed of its program, which SEED gives back.
+// PROGRAMS sets how many programs, and SEED which. A failure names the seed of its program; SEED repeats it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,19 +29,19 @@ namespace quadrille::verifier {
 namespace {
 
 constexpr int64_t kMostStatements =
-    20000;                            // that a rank walks of a program that is looked at further
-constexpr int64_t kMostBytes = 4096;  // of a block that the oracle follows byte by byte
+    20000;                            // the most statements per rank of a program for further tests
+constexpr int64_t kMostBytes = 4096;  // per block, for the oracle, which follows every byte
 
 struct Tally {
   int drawn = 0, invalid = 0, unbound = 0, too_long = 0, right = 0, refuted = 0, undefined = 0;
   int by_key_order = 0, by_rank = 0, large = 0;
-  int alike = 0;       // refuted by executor and oracle for the same
-  int not_served = 0;  // right ones, by the runtime
+  int alike = 0;       // refuted by executor and oracle for the same reason
+  int not_served = 0;  // correct ones, by the runtime
   KindTally kinds;
   std::set<std::string_view> properties;
 };
 
-// What the executors call a property, and what the oracle says where it is violated.
+// The executors' name of a property, and the oracle's answer when it is violated.
 const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"defined", "undefined"},
     {"peer", "no such rank"},
@@ -64,11 +64,11 @@ const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"place", "something else at the end"},
     {"place", "elements of different places"},
     {"contribution", "added twice"},
-    {"coverage", "something else at the end"},  // of a sum that lacks some
+    {"coverage", "something else at the end"},  // for a sum without some contributions
     {"role", "the root alone of its group takes part"},
     {"coverage", "missing at the end"},
     {"left-over", "moved in vain"},
-    // The executor goes from rank to rank, the oracle looks at temporary blocks last.
+    // The executor goes from rank to rank; the oracle checks temporary blocks last.
     {"left-over", "something else at the end"},
     {"left-over", "missing at the end"},
     {"empty", "an empty piece"},
@@ -131,7 +131,7 @@ class Comparison {
  private:
   void refused(const RandomCase& drawn, const Bytes& file, int64_t group, const std::string& why) {
     ++tally.unbound;
-    // Counts are looked at before tables are filled, by the call.
+    // The call's counts are checked before tables are filled.
     if (most_count(drawn.call) > kMaxCount) return;
     EXPECT_TRUE(
         runtime_events(file, drawn.call, group, 0, drawn.call.root)[0].starts_with("refused"))
@@ -184,10 +184,10 @@ class Comparison {
     plans(drawn, file, !general.violation);
   }
 
-  // The plans of what is right are lawful, or the runtime says that it does not serve the program.
+  // The plans of a correct program are lawful, or the runtime does not serve it.
   void plans(const RandomCase& drawn, const Bytes& file, bool is_right) {
     Call call = drawn.call;
-    // Without counts the checker takes blocks of one unit.
+    // Without counts the checker assumes blocks of one unit.
     for (size_t g = 0; drawn.call.counts.empty() && g < drawn.job.groups.size(); ++g)
       call.counts.emplace_back(drawn.job.groups[g].ranks(), 1);
     const Result<Plans> made = Plans::make(file, drawn.program, drawn.job, call);
@@ -209,7 +209,7 @@ class Comparison {
     tally.not_served += is_right && !is_served;
   }
 
-  // What the oracle says; nothing of blocks so long that it does not follow them.
+  // The oracle's verdict; empty if blocks are too long for it.
   std::string oracle(const RandomCase& drawn, const Report& general) {
     if (most_count(drawn.call) > kMostBytes) {
       ++tally.large;
@@ -229,8 +229,8 @@ class Comparison {
     return opinion;
   }
 
-  // Of a program with several mistakes each reader names the one that it meets first; the oracle walks all ranks
-  // before it looks at anything else.
+  // If a program has several mistakes, each reader reports the first that it meets. The oracle walks all ranks before
+  // it checks anything else.
   static void real(const Report& report, const std::string& opinion) {
     if (opinion.empty() || !report.violation) return;
     EXPECT_TRUE(report.violation->property != Property::kDefined || opinion == "undefined")
@@ -262,7 +262,7 @@ void print(const Tally& tally) {
       tally.large);
 }
 
-// Those that `draw` makes of PROGRAMS seeds, from SEED on.
+// Tests the programs that `draw` makes of PROGRAMS seeds, from SEED on.
 template <class Draw>
 Tally compared(uint64_t programs, const Draw& draw) {
   const uint64_t first = from_environment("SEED", 1);
@@ -276,8 +276,8 @@ Tally compared(uint64_t programs, const Draw& draw) {
 TEST(RandomPrograms, MeanTheSameToAllReaders) {
   const uint64_t programs = from_environment("PROGRAMS", 3000 / kThinning);
   const Tally tally = compared(programs, random_case);
-  if (programs < 100) return;  // a few, to look at
-  // Of each kind there are enough.
+  if (programs < 100) return;  // a quick look
+  // There are enough of each kind.
   EXPECT_GT(tally.right, tally.drawn / 5);
   EXPECT_GT(tally.refuted, tally.drawn / 4);
   EXPECT_GT(tally.undefined, tally.drawn / 20);
@@ -287,7 +287,7 @@ TEST(RandomPrograms, MeanTheSameToAllReaders) {
   EXPECT_GT(tally.large, tally.drawn / 100);
   EXPECT_LT(tally.invalid + tally.too_long, tally.drawn / 5);
   EXPECT_GT(tally.alike, tally.refuted / 2);
-  // All but those of reductions, and of who takes part between groups.
+  // All except those of reductions and of roles between groups.
   EXPECT_GE(tally.properties.size(), programs < 1000 ? 15u : kPropertyCount - 2u);
 }
 
@@ -295,7 +295,7 @@ TEST(RandomSteps, MeanTheSameToAllReaders) {
   const uint64_t programs = from_environment("PROGRAMS", 1000 / kThinning);
   const Tally tally = compared(programs, random_step_case);
   fmt::print("{} right ones are not served\n{}", tally.not_served, tally.kinds.text());
-  if (programs < 1000) return;  // a few, to look at
+  if (programs < 1000) return;  // a quick look
   EXPECT_GT(tally.right, tally.drawn / 5);
   EXPECT_GT(tally.refuted, tally.drawn / 10);
   EXPECT_LT(tally.not_served, tally.right / 10);

@@ -38,7 +38,7 @@ struct Sides {
   void* out;
 };
 
-// Of a collective that is simulated on one group alone.
+// For a collective that is simulated only on one group.
 Communicator* find_group(MPI_Comm handle) {
   Communicator* const comm = find_communicator(handle);
   check(!comm || !comm->is_between_groups(), "this collective between groups is not simulated");
@@ -50,7 +50,7 @@ const void* input_of(const void* argument) {
   return sides.in == MPI_IN_PLACE ? sides.out : sides.in;
 }
 
-// What those bring, in their order, combined.
+// Combines the contributions, in their order.
 std::vector<char> reduce(const std::vector<void*>& those, int count, MPI_Datatype type, MPI_Op op) {
   const auto bytes = static_cast<size_t>(count * type_of(type)->size);
   std::vector<char> result(bytes), left(bytes);

@@ -1,5 +1,5 @@
-// Every program brings every byte where it belongs, call after call on one binding, which keeps what it can of each for
-// the next. From call to call everything may change, or nothing; so may the way that the schedule is bound.
+// Every program brings every byte to its place, call after call on one binding, which keeps reusable data from each
+// for the next. Between calls everything may change, or nothing; so may the way to bind.
 #include <gtest/gtest-spi.h>
 
 #include <algorithm>
@@ -59,8 +59,9 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
   }
 }
 
-// ---- posts of all-to-alls and allgathers on fixed nodes, too. All ways: EVERY_CASE=1 bazel run
-// //tests/net:collectives_test -- --gtest_filter=Posts.*
+// ---- posts of all-to-alls and allgathers on fixed nodes, too
+//
+// All ways: EVERY_CASE=1 bazel run //tests/net:collectives_test -- --gtest_filter=Posts.*
 
 TEST(Posts, OfAllToAllsAreWhatTheyMustOnAllNodesOfUpToSixRanks) {
   expect_all_ways(Collective::kAlltoall, all_sizes(1, 6), 2, 7);
@@ -93,8 +94,8 @@ TEST(Posts, FollowCountsThatChangeWhileBlocksStayInPlace) {
       for (const Scheduled& one : scheduled_on(collective, sizes)) expect_changing_counts(one);
 }
 
-// Programs that no algorithm of the registry is like: blocks that go by way of others, temporary blocks that are
-// overwritten, tokens, messages of blocks in any order, allgathers that do not look at counts.
+// Programs unlike all algorithms of the registry: forwarded blocks, temporary blocks that are overwritten, tokens,
+// messages of blocks in any order, allgathers that ignore counts.
 class WrittenPosts : public testing::TestWithParam<std::pair<const char*, int64_t>> {
  protected:
   template <typename Body>
@@ -118,7 +119,7 @@ TEST_P(WrittenPosts, AreWhatTheyMust) {
 
 TEST_P(WrittenPosts, FollowCountsThatChange) { of_all_ranks(expect_changing_counts); }
 
-// ---- of one program
+// ---- lengths, block sizes and buffers
 
 // A rank that forwards is called with the same arguments, while others' lengths travel in one call and are known in
 // the next.
@@ -144,7 +145,7 @@ TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {
   });
 }
 
-// The rule of a ring, in which all ranks contribute as much, would choose one block.
+// The rule of a ring with equal contributions would choose one block.
 TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
   const Scheduled& program = program_named("broadcast pipeline");
   Job job = program.job;
@@ -165,7 +166,7 @@ TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
             4);
 }
 
-// What tells all the tests here that a byte is wrong.
+// All tests here rely on these to report a wrong byte.
 TEST(Buffers, TellOfOneWrongByteInABlockAndOfOneBesideBlocks) {
   const mpi::Shape& shape = mpi::integer_shapes()[2];
   mpi::Buffer expected(mpi::scattered({&shape, &shape}, {3, 1}, 1));

@@ -1,5 +1,5 @@
-// MPI's functions of communicators, groups, attributes, and what else is asked of a rank. Handles are never used
-// again. Freeing a communicator waits for all its ranks: MPI allows that.
+// MPI's functions for communicators, groups, attributes, and other queries of a rank. Handles are never reused.
+// Freeing a communicator waits for all its ranks: MPI allows that.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -20,7 +20,7 @@ struct Keyval {
   MPI_Comm_delete_attr_function* gone;
   void* extra;
 };
-std::vector<Keyval> keyvals;  // of the process, as the runtime makes its own once
+std::vector<Keyval> keyvals;  // of the process, as the runtime makes its own only once
 constexpr int kFirstKeyval = 0x24000000;
 std::vector<std::vector<int>> groups;
 constexpr int kFirstGroup = 0x08000000;
@@ -37,7 +37,7 @@ Keyval* find_keyval(int keyval) {
   return keyval >= kFirstKeyval && index < keyvals.size() ? &keyvals[index] : nullptr;
 }
 
-// A communicator of those ranks that give the same number, ordered by key; of a negative one, none.
+// A communicator of the ranks that give the same number, ordered by key. A negative number gives none.
 struct SplitArgument {
   int color, key, rank;
   MPI_Comm result;
@@ -116,7 +116,7 @@ MPI_Comm make_of_all(Communicator& comm, const char* name, int high, int low,
     for (size_t i = 1; i < all.size(); ++i)
       if (i != first && is_high(i) != is_high(i - 1))
         problem("ranks of a group disagree on whether it is the high one");
-    // MPI leaves it open where both groups say the same.
+    // MPI leaves the order open if both groups give the same value.
     const bool swaps = is_high(0) == is_high(first) ? world->random() % 2 : is_high(0);
     const auto context = make_context(order(swaps), low);
     for (size_t i = 0; i < all.size(); ++i)

@@ -1,5 +1,5 @@
-// A named type of MPICH has its size in its handle. Derived handles are never used again, so that a handle that was
-// freed is told.
+// A predefined type of MPICH has its size in its handle. Derived handles are never reused, so that a freed handle is
+// detected.
 #include "tests/net/datatypes.h"
 
 #include <algorithm>

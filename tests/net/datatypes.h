@@ -1,5 +1,5 @@
-// MPI's datatypes as lists of the bytes that they name, in the order of their packed form. They belong to the
-// process, not to a simulation, so that tests may make theirs once.
+// MPI's datatypes as lists of the bytes that they describe, in the order of their packed form. They belong to the
+// process, not to a simulation, so tests may make theirs once.
 #ifndef QUADRILLE_TESTS_NET_DATATYPES_H_
 #define QUADRILLE_TESTS_NET_DATATYPES_H_
 
@@ -21,7 +21,7 @@ using TypeRef = std::shared_ptr<const Type>;
 struct Type {
   std::vector<Segment> map;
   int64_t size = 0, lower = 0, extent = 0;
-  MPI_Datatype named = MPI_DATATYPE_NULL;  // the handle of a type that MPI has by itself
+  MPI_Datatype named = MPI_DATATYPE_NULL;  // the handle of a predefined type
   int combiner = MPI_COMBINER_NAMED;
   std::vector<int> integers;
   std::vector<MPI_Aint> addresses;
@@ -31,32 +31,32 @@ struct Type {
   int64_t true_upper() const;
 };
 
-// The type of a handle; null where it is none, or was freed.
+// The type of a handle. Null if it is no type, or was freed.
 TypeRef type_of(MPI_Datatype handle);
 bool is_committed(MPI_Datatype handle);
-// Handles that were made and not freed yet.
+// The number of handles that were made and not freed yet.
 int64_t live_types();
 
-// For the functions of MPI that make and free handles.
+// For the MPI functions that make and free handles.
 struct TypeHandle {
-  TypeRef type;  // null: it was freed
+  TypeRef type;  // null after it was freed
   bool is_committed;
 };
-// Null where the handle is none of a derived type.
+// Null if the handle is no derived type.
 TypeHandle* find_type(MPI_Datatype handle);
-// A new handle; of a named type, its own.
+// A new handle; for a predefined type, its own handle.
 MPI_Datatype make_handle(TypeRef type, bool is_committed);
 bool free_handle(MPI_Datatype handle);
 
-// Bytes of memory from `start` to before `end`.
+// Bytes of memory from `start` up to, not including, `end`.
 struct Interval {
   uintptr_t start, end;
 };
 
-// Whether any of them, which ascend, is in both.
+// Whether any interval of one overlaps any of the other. Both are ascending.
 bool overlap(const std::vector<Interval>& one, const std::vector<Interval>& other);
 
-// A buffer as calls name it.
+// A buffer as the arguments of a call.
 struct Data {
   uintptr_t base = 0;
   int64_t count = 0;
@@ -64,10 +64,10 @@ struct Data {
 
   int64_t bytes() const { return count * type->size; }
   std::vector<char> packed() const;
-  // Writes the first bytes of the packed form; what follows in the buffer stays.
+  // Writes the first bytes of the packed form. The rest of the buffer is unchanged.
   void unpack(const std::vector<char>& from, int64_t bytes) const;
   void fill(char byte) const;
-  // Where it lies, ascending, without overlaps.
+  // The memory of the data, ascending, without overlaps.
   std::vector<Interval> intervals() const;
 
  private:

@@ -1,4 +1,4 @@
-// What happens at the edges: arguments that are wrong or unusual, and what a job has few of.
+// Edge cases: wrong or unusual arguments, and scarce resources.
 #include <array>
 #include <deque>
 
@@ -19,7 +19,7 @@ MPI_Datatype committed(MPI_Datatype type) {
   return type;
 }
 
-// An int so many bytes behind each element's start, elements so far apart.
+// An int that many bytes after each element's start, with elements that far apart.
 MPI_Datatype displaced(MPI_Aint by, MPI_Aint extent) {
   const int one = 1;
   MPI_Datatype inner, type;
@@ -85,7 +85,7 @@ TEST(OwnBlock, IsCopiedBetweenFieldsOfOneArrayInAPersistentAllToAll) {
         });
 }
 
-// Both buffers are MPI_BOTTOM, the types say where they are. Of schedules that forward, packing refuses it as well.
+// Both buffers are MPI_BOTTOM, and the types have the addresses. If a schedule forwards, packing refuses this as well.
 TEST(OwnBlock, IsCopiedBetweenAbsoluteTypesAtMpiBottom) {
   for (const Scheduled& scheduled : exchanges())
     expect_pairs(scheduled, [](quadrille_schedule schedule, std::vector<Pair>& pairs,
@@ -104,8 +104,8 @@ TEST(OwnBlock, IsCopiedBetweenAbsoluteTypesAtMpiBottom) {
     });
 }
 
-// The contribution lies behind the receive buffer, told by a type from where its block is to be: then the block that
-// nobody set goes to all.
+// The send buffer's address is the rank's block of the receive buffer, but its type has its data behind that buffer.
+// Without a copy, an unset block would go to all.
 TEST(OwnBlock, IsCopiedFromADisplacedTypeInAnAllgather) {
   for (const char* name : {"linear-ring", "recursive-doubling"})
     expect_everywhere(
@@ -122,7 +122,7 @@ TEST(OwnBlock, IsCopiedFromADisplacedTypeInAnAllgather) {
 
 // ---- arguments
 
-// More elements than there are addresses: refused, and nothing is posted.
+// More elements than there are addresses: the call refuses them, and posts nothing.
 TEST(EdgeArguments, CountsThatOverflowAddressesAreRefused) {
   const std::pair<MPI_Count, MPI_Aint> huge[] = {{int64_t{1} << 62, 4},
                                                  {int64_t{1} << 24, MPI_Aint{1} << 40}};
@@ -141,7 +141,7 @@ TEST(EdgeArguments, CountsThatOverflowAddressesAreRefused) {
       });
 }
 
-// Also of one block alone; that of an empty one may be anything.
+// Also those of a single block. The displacement of an empty block may be anything.
 TEST(EdgeArguments, DisplacementsThatOverflowAddressesAreRefused) {
   for (const bool is_empty : {false, true})
     expect_everywhere(gathering("linear-ring", {2}), {}, is_empty ? MPI_SUCCESS : MPI_ERR_COUNT,
@@ -156,7 +156,7 @@ TEST(EdgeArguments, DisplacementsThatOverflowAddressesAreRefused) {
                       });
 }
 
-// More is sent than is received, or less: of one's own, which no other rank can know.
+// A rank sends itself more, or less, than it receives from itself. No other rank can know that.
 TEST(EdgeArguments, BlocksOfTwoLengthsAtOneRankAreAnErrorEverywhere) {
   for (const int sent : {1, 100})
     for (const int wrong : {0, 3}) {
@@ -173,7 +173,7 @@ TEST(EdgeArguments, BlocksOfTwoLengthsAtOneRankAreAnErrorEverywhere) {
     }
 }
 
-// Wherever it is said to be, a block of no bytes is nowhere.
+// A block of no bytes needs no memory, whatever its address.
 TEST(EdgeArguments, NoPlaceIsNeededWhereTheCountIsZero) {
   for (const Scheduled& scheduled : exchanges())
     expect_everywhere(scheduled, {}, MPI_SUCCESS, [](quadrille_schedule schedule, MPI_Comm comm) {
@@ -227,7 +227,7 @@ TEST(EdgeArguments, ANullBufferWithACountIsAnErrorOfItsOwn) {
       });
 }
 
-// ---- what a job has few of
+// ---- scarce resources
 
 int make_persistent(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
   static std::array<int, 2> from, to, counts = {1, 1}, places = {0, 1};
@@ -236,7 +236,8 @@ int make_persistent(quadrille_schedule schedule, MPI_Comm comm, quadrille_reques
                                   MPI_INFO_NULL, request);
 }
 
-// Freeing a persistent call is local, and the last one of a communicator that is gone frees what was kept of it.
+// Freeing a persistent call is local. Freeing the last one of a freed communicator also frees the data kept for that
+// communicator.
 TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
   const Scheduled pair = exchanging("factor", {2});
   const Outcome outcome = simulate(machine_of(pair, {}), [&](MPI_Comm comm) {
@@ -255,7 +256,7 @@ TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
   EXPECT_EQ(outcome.text(), "");
 }
 
-// Each rank frees its private communicator when it needs it no more.
+// Each rank frees its private communicator when it no longer needs it.
 TEST(EdgeResources, APersistentCallMayBeFreedBeforeItsCommunicatorAtOneRankAlone) {
   const Scheduled pair = exchanging("factor", {2});
   const Outcome outcome = simulate(machine_of(pair, {}), [&](MPI_Comm comm) {
@@ -277,7 +278,7 @@ TEST(EdgeResources, APersistentCallMayBeFreedBeforeItsCommunicatorAtOneRankAlone
   EXPECT_EQ(outcome.text(), "");
 }
 
-// Tags of persistent calls that are gone are not used again, so that a long run has none left.
+// Otherwise a long run would use up all tags.
 TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgain) {
   const Scheduled pair = exchanging("factor", {2});
   Machine machine = machine_of(pair, {});
@@ -295,7 +296,7 @@ TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgain) {
   EXPECT_EQ(outcome.text(), "");
 }
 
-// Also where there is always one, and where ranks free them at different times.
+// Even if there is always one, and if ranks free them at different times.
 TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgainBesideOthers) {
   const Scheduled pair = exchanging("factor", {2});
   Machine machine = machine_of(pair, {});
@@ -318,7 +319,7 @@ TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgainBesideOthers) {
   EXPECT_EQ(outcome.text(), "");
 }
 
-// Each binding makes a communicator of its own, of which MPI libraries have a few thousand.
+// Each binding would make its own communicator, and MPI libraries have only a few thousand.
 TEST(EdgeResources, TwoSchedulesOfACommunicatorShareOnePrivateCommunicator) {
   const Scheduled one = exchanging("factor", {3}), other = gathering("linear-ring", {3});
   const Outcome outcome = simulate(machine_of(one, {}), [&](MPI_Comm comm) {

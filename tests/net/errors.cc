@@ -1,4 +1,4 @@
-// MPI's error codes, classes and texts, and whether MPI is there.
+// MPI's error codes, classes and texts, and whether MPI is initialized.
 #include <mpi.h>
 
 #include <cstdio>
@@ -12,7 +12,7 @@ struct Code {
   int error_class;
   std::string text;
 };
-std::map<int, Code> codes;  // of the process, as the runtime's are
+std::map<int, Code> codes;  // of the process, like the runtime's
 int next_class = MPI_ERR_LASTCODE / 2;
 
 }  // namespace

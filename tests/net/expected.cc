@@ -1,5 +1,5 @@
-// Which messages a program has, and how long they are: all ranks are walked, and then followed together, as what a
-// rank forwards is as long as what it got.
+// The messages of a program, and their lengths. All ranks are walked, and then followed together: forwarded data is as
+// long as the data received.
 #include <deque>
 #include <map>
 
@@ -18,7 +18,7 @@ struct WalkedStep {
   int64_t key, after;
   std::vector<WalkedMessage> messages;
   std::vector<std::pair<PieceValue, PieceValue>> copies;
-  bool is_outside = false;  // copies alone
+  bool is_outside = false;  // only copies
 };
 
 class Collector : public SinkOf<Collector> {
@@ -54,7 +54,7 @@ std::vector<WalkedStep> walk(const Walked& walked, int64_t rank) {
   }
 }
 
-// All ranks at once.
+// Follows all ranks at once.
 class Follower {
  public:
   Follower(const Walked& walked, const std::vector<int>& real, const Lengths& lengths)
@@ -81,10 +81,10 @@ class Follower {
     std::vector<WalkedStep> steps;
     size_t next;
     bool has_sent;
-    std::map<int64_t, int64_t> temporaries;  // how long they are
+    std::map<int64_t, int64_t> temporaries;  // the lengths of temporary blocks
     std::vector<ExpectedStep> expected;
   };
-  using Pieces = std::vector<int64_t>;  // the lengths of a message's
+  using Pieces = std::vector<int64_t>;  // the lengths of a message's pieces
 
   int64_t length(int64_t rank, const PieceValue& piece) {
     if (piece.ranged) return piece.high - piece.low;

@@ -1,4 +1,4 @@
-// Contexts of the C library. Stacks are kept for the next fibers. The address sanitizer is told of each switch.
+// Contexts of the C library. Stacks are kept for later fibers. The address sanitizer is told of each switch.
 #include "tests/net/fibers.h"
 
 #include <ucontext.h>

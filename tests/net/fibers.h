@@ -1,5 +1,5 @@
-// Threads of control that one scheduler runs in turn, on stacks of their own, in one thread of the system: so a run
-// is the same each time it is repeated.
+// Threads of control with their own stacks, which one scheduler runs in turn in one thread of the system. So every
+// repetition of a run is the same.
 #ifndef QUADRILLE_TESTS_NET_FIBERS_H_
 #define QUADRILLE_TESTS_NET_FIBERS_H_
 
@@ -13,19 +13,19 @@ struct Fiber;
 
 class Fibers {
  public:
-  // So many fibers, none of which runs yet; each will call `body` with its index.
+  // That many fibers. None runs yet; each will call `body` with its index.
   Fibers(int count, std::function<void(int)> body);
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
-  // What a fiber has on its stack that did not end is forgotten.
+  // Forgets the stack of a fiber that did not end.
   ~Fibers();
 
   // Runs a fiber until it pauses or ends.
   void resume(int index);
   bool has_ended(int index) const;
-  // Goes back to who resumed this fiber.
+  // Returns to the caller that resumed this fiber.
   static void pause();
-  // The fiber that runs; -1 outside of all.
+  // The running fiber, or -1 outside of all.
   static int current();
 
  private:

@@ -54,7 +54,7 @@ TEST(SimulatedGroups, ReduceToEachOther) {
   EXPECT_EQ(outcome.text(), "");
 }
 
-// In either order where both groups say the same.
+// In either order if both groups give the same value.
 TEST(SimulatedGroups, MergeInTheOrderThatTheySay) {
   for (const int high_first : {0, 1}) {
     std::set<int> firsts;

@@ -1,4 +1,4 @@
-// Layouts are told anew here, not by what binds: nodes in ascending order of (size, lowest rank).
+// This computes layouts independently of binding: nodes in ascending order of (size, lowest rank).
 #include "tests/net/jobs.h"
 
 #include <fmt/core.h>
@@ -152,7 +152,7 @@ Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
 
 namespace {
 
-// Contributions are cut into blocks as long as the least, where nobody says otherwise.
+// The rule cuts contributions into blocks as long as the least, if no other is given.
 Scheduled for_any_nodes(const Program& program) {
   Job job;
   job.parameters.assign(program.parameters.size(), kRuleLeast);
@@ -162,7 +162,7 @@ Scheduled for_any_nodes(const Program& program) {
           job};
 }
 
-// Each reads the receive buffer no later than it writes there.
+// Each reads a block no later than it overwrites it.
 const std::set<std::string> kInPlace = {
     "allreduce doubling",   "allreduce rabenseifner", "allreduce ring", "allreduce hierarchical",
     "allreduce ring-nodes", "reduce binomial",        "scan doubling"};
@@ -174,7 +174,7 @@ std::vector<Scheduled> made_programs() {
         purpose_of(variant.program.collective, variant.program.groups) + " " + variant.name,
         variant.program, job_for_any_nodes(variant));
   for (const std::string& name : shape_names())
-    // The root of that tree is rank 0 alone.
+    // The root of that tree is always rank 0.
     if (name != "reduce_tree" && takes_only_block_sizes(shape(name)))
       all.push_back(for_any_nodes(shape(name)));
   for (const char* const name : {"allgather_between_nodes", "allgather_ring_aside",
@@ -258,7 +258,7 @@ Machine machine_of(const Scheduled& scheduled, const Ways& ways) {
   return machine;
 }
 
-// Where contributions are combined in order, it is that of the nodes' ranks.
+// Contributions that are combined in order are in the order of the nodes' ranks.
 Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways) {
   Machine machine;
   machine.ranks = groups.all();

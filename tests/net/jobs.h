@@ -1,4 +1,4 @@
-// Programs with the jobs that they run as, for the simulation: schedule files, machines, and the ways to bind.
+// Programs with their jobs, for the simulation: schedule files, machines, and the ways to bind.
 #ifndef QUADRILLE_TESTS_NET_JOBS_H_
 #define QUADRILLE_TESTS_NET_JOBS_H_
 
@@ -25,9 +25,9 @@ using mpi::Mistake;
 // A program on nodes, or for any nodes.
 struct Scheduled {
   Scheduled(std::string name, const Program& program, const Job& job);
-  // Whether the job, which is for any nodes, is also for those.
+  // Whether the job, which is for any nodes, admits those.
   bool serves(const Groups& groups) const;
-  // What may be asked of it.
+  // The calls that it allows.
   mpi::Allowed allowed() const;
 
   std::string name;
@@ -41,18 +41,18 @@ struct Scheduled {
 
 // All programs of a collective on these nodes, with every radix that fits.
 std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int64_t>& sizes);
-// Of one algorithm, for an all-to-all or an allgather.
+// One algorithm for an all-to-all, or for an allgather.
 Scheduled exchanging(const std::string& algorithm, const std::vector<int64_t>& sizes,
                      std::vector<int64_t> parameters = {});
 Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& sizes,
                     std::vector<int64_t> parameters = {});
-// Of a program in its text form, and of the one in that file.
+// A program in its text form, or the one in that file.
 Scheduled written(const std::string& text, const std::vector<int64_t>& sizes);
 Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
                   std::vector<int64_t> parameters = {});
 
-// All programs of the registry, of tests/programs and of tests/net/programs, for any nodes, by names like "gather between
-// groups tree". Some also come with the claim that a call in place needs no copy.
+// All programs of the registry, of tests/programs and of tests/net/programs, for any nodes, by names like "gather
+// between groups tree". Some also come with the claim that a call in place needs no copy.
 const std::vector<Scheduled>& all_programs();
 const Scheduled& program_named(const std::string& name);
 
@@ -67,11 +67,11 @@ std::string test_name(const testing::TestParamInfo<size_t>& program);
 #define FOR_EACH_PROGRAM(suite) \
   INSTANTIATE_TEST_SUITE_P(All, suite, testing::Range<size_t>(0, all_programs().size()), test_name)
 
-// How a job is run, and its schedule bound.
+// The way to run a job and bind its schedule.
 struct Ways {
   int window = 0;
   bool is_synchronous = false, is_eager = false;
-  int64_t block_size = 0;  // where the program takes one; 0: as the file says
+  int64_t block_size = 0;  // if the program takes one; 0: that of the file
   unsigned seed = 0;
   bool are_ranges = false;  // two groups are ranges of the ranks of one communicator
   std::string text() const;
@@ -79,9 +79,10 @@ struct Ways {
 
 // Nodes of the job in any order, their ranks mixed.
 Machine machine_of(const Scheduled& scheduled, const Ways& ways);
-// The same of a program for any nodes, whose ranks lie on four.
+// The same for a program for any nodes, whose ranks are on four nodes.
 Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways);
-// The communicator's rank of each of the schedule's: nodes by size and lowest rank, where the program asks.
+// The communicator's rank for each of the schedule's. If the program depends on nodes, these are in the order of size
+// and lowest rank.
 std::vector<int> real_ranks(const Program& program, const std::vector<int>& node_of);
 
 int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& groups,
@@ -127,16 +128,14 @@ class Bound {
   quadrille_schedule handle_ = QUADRILLE_SCHEDULE_NULL;
 };
 
-// Runs that at all ranks, and expects that there is no problem.
 void expect_no_problem(const Machine& machine, const std::function<void(MPI_Comm)>& body);
-// With the schedule bound: what each rank comes to, as an error class.
+// Runs with the schedule bound; returns the rank's error class.
 using AtRank = std::function<int(quadrille_schedule, MPI_Comm)>;
 std::vector<int> outcomes(const Scheduled& scheduled, const Ways& ways, const AtRank& body);
-// All come to that.
 void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
                        const AtRank& body);
 
-// Where a case may crash or go on for hours: in a process of its own, for so many seconds at most.
+// For a case that may crash or never end: runs it in a process of its own, for at most that many seconds.
 template <typename Body>
 void expect_survives(const Body& body) {
   EXPECT_EXIT(

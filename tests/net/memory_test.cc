@@ -1,4 +1,4 @@
-// Memory that runs out at one rank, at each of its allocations in turn (shortage.h).
+// Shortage of memory on one rank, at each of its allocations in turn (shortage.h).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 // ---- every program
 
-// What the call that is short of memory has that the one before had not.
+// The difference between the call that is short of memory and the one before.
 enum class Change { kFirst, kLonger, kRoot, kTypes, kNothing };
 
 CollectiveCall call_of(const Scheduled& program, const Groups& groups, LengthKind lengths) {
@@ -21,7 +21,7 @@ CollectiveCall call_of(const Scheduled& program, const Groups& groups, LengthKin
   call.lengths = lengths;
   call.form = program.allowed().equal_counts ? 0 : 1;
   call.types = reduces(call.collective) ? (program.program.commutative ? 2 : 3) : 1;
-  call.length_seed = 1;  // so that not all are empty
+  call.length_seed = 1;  // so that some are not empty
   return call;
 }
 
@@ -73,7 +73,7 @@ TEST_P(MemoryOfEachProgram, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEvery
   if (!program_.serves(groups_)) return;
   for (const Change change : {Change::kLonger, Change::kRoot}) {
     Shortage s = shortage(program_, groups_, change, {2});
-    // Elements with gaps, whose operator commutes: so that starts need no memory.
+    // Elements with gaps and a commutative operator, so that starts need no memory.
     if (reduces(collective_))
       for (CollectiveCall& call : s.calls) call.types = 2;
     s.is_persistent = true;
@@ -84,12 +84,12 @@ TEST_P(MemoryOfEachProgram, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEvery
   }
 }
 
-// Nor do starts of a call that is planned in parts.
+// Starts of a call that is planned in parts take none, either.
 TEST_P(MemoryOfEachProgram, IsTakenWhenAPersistentCallIsMadeAndNoneLater) {
   if (!program_.serves(groups_)) return;
   for (const int64_t block_size : {0, 2}) {
     CollectiveCall call = call_of(program_, groups_, LengthKind::kLong);
-    // Elements with gaps, whose operator commutes: another one's contributions are kept aside while it combines.
+    // Elements with gaps and a commutative operator: contributions of others are kept aside until they are combined.
     call.types = 2;
     const Ways ways{.window = 2, .block_size = block_size};
     testing::ScopedTrace trace(__FILE__, __LINE__, program_.name + ", " + ways.text());
@@ -113,7 +113,8 @@ TEST_P(MemoryOfEachProgram, IsTakenWhenAPersistentCallIsMadeAndNoneLater) {
   }
 }
 
-// One of each kind in all ways: with temporary blocks, with lengths that travel, with counts that the other group tells.
+// One program of each kind, in all ways: with temporary blocks, with lengths that travel, with counts from the other
+// group.
 TEST(MemoryOfEachKind, IsNoticedWhereItRunsOut) {
   for (const char* const name :
        {"reduce binomial", "gather binomial", "allgather between groups segment-map-v"}) {
@@ -126,7 +127,7 @@ TEST(MemoryOfEachKind, IsNoticedWhereItRunsOut) {
   }
 }
 
-// ---- all-to-alls and allgathers of each kind, with types without gaps and with them
+// ---- all-to-alls and allgathers of each kind, with and without gaps in their types
 
 struct Case {
   Scheduled of;
@@ -166,7 +167,7 @@ TEST(Memory, ThatRunsOutWhileBindingIsOneErrorEverywhere) {
         10);
 }
 
-// They need none, or little, once they are bound.
+// They need little or no memory once they are bound.
 TEST(Memory, ThatRunsOutInADirectAllToAllHangsNobody) {
   expect_more_than(-1,
                    {{.of = exchanging("spread-out", {4})},
@@ -191,8 +192,8 @@ TEST(Memory, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEverywhere) {
         {2});
 }
 
-// An allgather whose memory runs out refuses the schedule for ever, and its peers wait for ever; also where only its
-// packed copy is lacking, of a type with gaps.
+// The error to prevent: the rank refuses the schedule on every later call, and its peers wait forever. With gaps in
+// the type, only the packed copy may lack memory.
 TEST(Memory, ThatRunsOutInAnAllgatherHangsNobodyAndIsForgotten) {
   for (const bool in_place : {false, true})
     expect_more_than(-1,
@@ -203,8 +204,8 @@ TEST(Memory, ThatRunsOutInAnAllgatherHangsNobodyAndIsForgotten) {
                      {1, 2, 16});
 }
 
-// An all-to-all in place whose memory runs out leaves messages out, and its peers wait for ever. One that forwards blocks
-// refuses before its peers know.
+// The error to prevent: the rank omits messages, or, if it forwards blocks, refuses before its peers know. Then they
+// wait forever.
 TEST(Memory, ThatRunsOutInAnAllToAllInPlaceHangsNobody) {
   expect_more_than(-1,
                    {{.of = exchanging("factor", {4}), .in_place = true},
@@ -213,7 +214,7 @@ TEST(Memory, ThatRunsOutInAnAllToAllInPlaceHangsNobody) {
                    {1, 16});
 }
 
-// Where all ranks lack memory, none says so: all are told that another sends no bytes.
+// The error to prevent: each rank reports that another sends no bytes, and none reports the shortage.
 TEST(Memory, ThatRunsOutAtAllRanksIsWhatTheySay) {
   expect_survival_of({.of = exchanging("tuna", {5}, {2}), .is_long = true, .all_ranks = true}, {2},
                      kIntegers);

@@ -1,7 +1,7 @@
 // Messages, from their posts to their delivery.
 //
-// Without regard to time, the t-th send of a rank to another with a tag in a communicator meets the t-th receive
-// there: so both are matched as soon as both are posted, and what is drawn is when the data arrive.
+// The t-th send of a rank to another with a tag in a communicator matches the t-th receive there, at whatever time. So
+// the two are matched as soon as both are posted, and only the time of the data's arrival is drawn.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void find_partner(Request& request) {
 
 void check_rubbish(const Request& receive) {
   const std::vector<char> now = receive.data.packed();
-  // Every byte is as the one before it.
+  // Every byte equals the one before it.
   if (now.empty() ||
       (now[0] == kRubbish && std::memcmp(now.data(), now.data() + 1, now.size() - 1) == 0))
     return;
@@ -77,7 +77,7 @@ void check_rubbish(const Request& receive) {
 
 void deliver(Request& receive) {
   Request& send = *receive.partner;
-  if (receive.is_freed) return;  // nobody knows whether its buffer is still there
+  if (receive.is_freed) return;  // its buffer may no longer exist
   const std::vector<char> data =
       world->machine.is_eager || send.is_freed ? send.before : send.data.packed();
   const auto sent = static_cast<int64_t>(data.size()), room = receive.data.bytes();
@@ -133,7 +133,7 @@ void start(Request& request) {
   find_partner(request);
 }
 
-// Makes the request; starts it where it is not persistent.
+// Makes the request, and starts it unless it is persistent.
 int post(const Request& request, MPI_Request* handle) {
   const Communicator* const comm = find_communicator(request.comm);
   if (!comm) return MPI_ERR_COMM;

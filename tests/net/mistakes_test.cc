@@ -1,5 +1,5 @@
-// Calls in which ranks do not mean the same, or ask what MPI has not: an error, the same at all ranks, instead of a
-// call that waits for ever, reads what is not there, or ends the program.
+// Calls in which ranks disagree, or ask for something that MPI does not have. The result is an error, the same on all
+// ranks. The call must not wait forever, read outside buffers, or end the program.
 #include <array>
 
 #include "tests/net/jobs.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr int kMost = 8;
 using Integers = std::array<int, kMost>;
 
-// What one rank does: makes a persistent call, or runs another, and returns its code.
+// One rank's action: makes a persistent call, or runs another, and returns its code.
 using Making = std::function<int(quadrille_schedule, MPI_Comm, quadrille_request*)>;
 
 // The first `groups.ranks` ranks of one communicator are the first group.
@@ -30,7 +30,7 @@ void expect_refused(const std::string& name, const Groups& groups, int error_cla
 
 // ---- roots
 
-// Whatever the counts, also where none has anything to bring.
+// Whatever the counts, even if no rank contributes anything.
 TEST(MistakenRoot, IsRefusedWhereRanksOfOneGroupDisagree) {
   for (const char* const name : {"gather binomial", "scatter binomial", "broadcast binomial"})
     for (const int count : {0, 2})
@@ -51,8 +51,8 @@ TEST(MistakenRoot, IsRefusedWhereRanksOfOneGroupDisagree) {
           });
 }
 
-// Of two groups of two and three ranks, what each says: no root, two of them, another than the other group means, one
-// in each group, a rank of the leaves that leaves it to others, nobody.
+// The roots that two groups of two and three ranks give: no root; two of them; a root other than the one that the
+// other group names; one in each group; a leaf rank that names none; no rank at all.
 TEST(MistakenRoot, IsRefusedWhereTwoGroupsDisagree) {
   const int root = MPI_ROOT, none = MPI_PROC_NULL;
   const std::array<std::array<int, 5>, 6> all = {{{none, none, 0, 0, 0},
@@ -105,7 +105,7 @@ TEST(MistakenOperator, IsRefusedWhereMpiHasItNotForThatDatatype) {
                    });
 }
 
-// As many elements as all others have, but longer ones.
+// As many elements as on all others, but longer ones.
 TEST(MistakenDatatype, OfOneRankAloneIsRefusedWhereElementsAreCombined) {
   expect_refused("allreduce doubling", {3, 0}, MPI_ERR_TYPE,
                  "an element is 4 bytes at rank 0 and 8 bytes at rank 1",
@@ -119,7 +119,7 @@ TEST(MistakenDatatype, OfOneRankAloneIsRefusedWhereElementsAreCombined) {
 
 // ---- counts and buffers
 
-// Each group's counts are told to the other one, and would make it read beyond its send buffers.
+// Each group sends its counts to the other one. Wrong counts would make it read beyond its send buffers.
 TEST(MistakenCounts, OfTwoGroupsThatDoNotComeToTheSameAreRefused) {
   for (const bool is_persistent : {false, true})
     expect_refused("reduce-scatter between groups direct", {2, 3}, MPI_ERR_COUNT,
@@ -136,7 +136,7 @@ TEST(MistakenCounts, OfTwoGroupsThatDoNotComeToTheSameAreRefused) {
                    });
 }
 
-// A rank that gets nothing of a reduce-scatter contributes all the same.
+// A rank that receives nothing in a reduce-scatter still contributes.
 TEST(MistakenBuffer, OfARankThatReceivesNothingIsRefused) {
   for (const bool in_place : {false, true})
     expect_refused(
@@ -151,7 +151,7 @@ TEST(MistakenBuffer, OfARankThatReceivesNothingIsRefused) {
         });
 }
 
-// In the words of the call, which numbers the ranks of each group from 0.
+// The words are those of the call, which numbers the ranks of each group from 0.
 TEST(MistakenLengths, BetweenGroupsAreToldByTheRanksOfEach) {
   const Scheduled& program = program_named("alltoall between groups alltoall-between-aside");
   const Groups groups{2, 2};

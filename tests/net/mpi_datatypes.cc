@@ -1,4 +1,4 @@
-// MPI's functions that make, look at and use datatypes.
+// MPI's functions that make, query and use datatypes.
 #include <mpi.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functi
 
 namespace {
 
-// Blocks of types at byte displacements, as every constructor's last step.
+// Blocks of types at byte displacements: the last step of every constructor.
 struct Placed {
   int64_t count;
   int64_t displacement;

@@ -1,4 +1,4 @@
-// MPI's functions of messages and requests. What has no communicator of its own raises errors through that of
+// MPI's functions for messages and requests. Functions without a communicator raise errors through that of
 // MPI_COMM_WORLD, as MPICH does.
 #include <mpi.h>
 
@@ -32,7 +32,7 @@ int send(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MP
   return post(request, handle);
 }
 
-// Ends a blocking call: its errors are its communicator's.
+// Ends a blocking call. Its errors go to its communicator.
 int finish_in(MPI_Comm comm, MPI_Request* handle, MPI_Status* status) {
   const Request* const request = find_request(*handle);
   if (!request) return MPI_ERR_REQUEST;
@@ -41,7 +41,7 @@ int finish_in(MPI_Comm comm, MPI_Request* handle, MPI_Status* status) {
   return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
-// Of an array of requests, which are over; null ones and inactive ones do not count.
+// The completed ones of an array of requests. Null and inactive ones do not count.
 std::vector<int> complete_ones(int count, const MPI_Request* handles, bool* is_any_active) {
   std::vector<int> complete;
   *is_any_active = false;
@@ -55,7 +55,7 @@ std::vector<int> complete_ones(int count, const MPI_Request* handles, bool* is_a
   return complete;
 }
 
-// Waits until one of them is over; false where none is active.
+// Waits until one of them is complete. Returns false if none is active.
 bool wait_for_some(int count, const MPI_Request* handles) {
   std::vector<const Request*> requests;
   std::string text;
@@ -240,7 +240,7 @@ int MPI_Testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Stat
   return raise_in_world(finish(&handles[*index], status));
 }
 
-// Where it is not over, who asks again waits until anything else is.
+// If it is not complete, a second call waits until any other request is.
 int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* const request = find_request(handle);
   const std::vector<Request*>& active = world->current().active;

@@ -1,4 +1,4 @@
-// MPI's operators: some that it has by itself, for integers and bytes, and those that a test makes, for any type.
+// MPI's operators: some predefined ones, for integers and bytes, and those that a test makes, for any type.
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned kMade = 0x98000000u;
 
 struct Operator {
-  MPI_User_function* function;  // null: it was freed
+  MPI_User_function* function;  // null after it was freed
   bool commutes;
 };
 std::vector<Operator> operators;  // of the process, as tests make theirs once
@@ -72,7 +72,8 @@ void combine_as(const void* in, void* inout, int count, MPI_Op op) {
   std::memcpy(inout, right.data(), sizeof(T) * right.size());
 }
 
-// Pairs of integers: the greater first one, or of two that are equal the one with the lesser second one.
+// Pairs of integers: the one with the greater first integer; of two equal ones, the one with the lesser second
+// integer.
 void combine_pairs(const void* in, void* inout, int count) {
   for (int i = 0; i < 2 * count; i += 2) {
     int32_t a[2], b[2];
@@ -122,7 +123,7 @@ int MPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
   return MPI_SUCCESS;
 }
 
-// Without a communicator, an error is MPI_COMM_WORLD's, as with MPICH.
+// There is no communicator, so an error is MPI_COMM_WORLD's, as in MPICH.
 int MPI_Op_commutative(MPI_Op op, int* commutes) {
   const Operator* const made = find_operator(op);
   if (!made && !is_built_in(op)) return raise(MPI_COMM_WORLD, MPI_ERR_OP);

@@ -1,4 +1,4 @@
-// What a rank has to post, told by the walk of schedule/ and by nothing of the runtime, and whether it did.
+// The posts that a rank must make, from the walk of schedule/ and without the runtime, and a check that it made them.
 #ifndef QUADRILLE_TESTS_NET_ORACLE_H_
 #define QUADRILLE_TESTS_NET_ORACLE_H_
 
@@ -21,14 +21,14 @@ struct ExpectedMessage {
 
 struct ExpectedStep {
   Key key;
-  Key after;  // earlier steps up to this key are over before it sends
+  Key after;  // earlier steps up to this key are complete before it sends
   std::vector<ExpectedMessage> messages;
 };
 
 // By rank in the communicator, in the order of keys.
 using Expected = std::vector<std::vector<ExpectedStep>>;
 
-// A program with its job, made ready to be walked.
+// A program with its job, ready for walks.
 struct Walked {
   Walked(const Program& program, const Job& job, const Call& call);
   Collective collective;
@@ -37,26 +37,27 @@ struct Walked {
   int64_t ranks;
 };
 
-// How long blocks are: of an all-to-all, from rank to rank of the schedule; of an allgather, a rank's own.
+// The lengths of blocks: in an all-to-all, from rank to rank of the schedule; in an allgather, a rank's own.
 using Lengths = std::function<int64_t(Rank source, Rank target)>;
 
-// `real` has the communicator's rank of each of the schedule's.
+// `real` has the communicator's rank for each of the schedule's.
 Expected expect_posts(const Walked& walked, const std::vector<int>& real, const Lengths& lengths);
 
-// What holds of how a call posts.
+// How a call posts.
 struct Manner {
   int window = 16;
   bool is_synchronous = false;
-  // The receiver does not know lengths: they may travel ahead, in the message or in one of their own, and empty
-  // messages may be left out or not.
+  // The receiver does not know lengths. They may travel ahead, in the message or in a separate one, and empty messages
+  // may be left out.
   bool has_heads = false;
-  // Steps are in flight as a whole, and over when their sends are as well; else sends and receives each have the
-  // window, and `after` means what has arrived.
+  // Steps are in flight as a whole, and complete when their sends are as well. Otherwise sends and receives each have
+  // the window, and `after` refers to received data.
   bool has_whole_steps = true;
-  MPI_Comm users = MPI_COMM_NULL;  // no message travels there
+  MPI_Comm users = MPI_COMM_NULL;  // the communicator that must carry no message
 };
 
-// What is wrong with the posts of one rank between two marks; empty: nothing. Messages to itself are not looked at.
+// The error in the posts of one rank between two marks; empty if there is none. Messages of a rank to itself are
+// ignored.
 std::string check_posts(const std::vector<ExpectedStep>& expected, const Listing& listing,
                         int first_mark, int last_mark, int own, const Manner& manner);
 

@@ -1,5 +1,5 @@
 // Persistent calls of every collective, on one group and on two. Two of a binding are in flight together, are started
-// again with other data, and hold among calls that are none; what one rank's arguments are wrong in is an error at all.
+// again with other data, and mix with plain calls. A wrong argument of one rank is an error on all.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 namespace quadrille::net {
 namespace {
 
-// Two persistent calls, and one between their starts and waits.
+// Two persistent calls, and a plain one between their starts and waits.
 struct Three {
   std::vector<CollectiveCall> calls;
   int entered = 0;
@@ -96,7 +96,7 @@ struct Refusal {
     return fmt::format("{}, mistake {} of {}, {}{}", program.name, static_cast<int>(mistake),
                        victim, is_persistent ? "persistent, " : "", call.text());
   }
-  // The class of the error; that of lengths which do not fit is one of two.
+  // The class of the error. Lengths that do not match give one of two classes.
   int expected() const {
     switch (mistake) {
       case Mistake::kRequest: return MPI_ERR_ARG;
@@ -126,7 +126,7 @@ void refused_at_rank(Refusal& r, MPI_Comm comm) {
   EXPECT_TRUE(next.is_right());
 }
 
-// One whose arguments mean something: of a gather or a scatter, not the root.
+// A rank whose arguments matter: in a gather or a scatter, not the root.
 int victim_of(const CollectiveCall& call) {
   if (call.collective != Collective::kGather && call.collective != Collective::kScatter)
     return call.root;
@@ -134,8 +134,8 @@ int victim_of(const CollectiveCall& call) {
   return call.groups.group_of(call.root) ? 0 : call.groups.ranks;
 }
 
-// So that no rank waits for what another does not do, also where groups tell each other their counts. Where
-// QUADRILLE_DEBUG asks for it, plain calls of which all ranks know the counts are like this, too.
+// So no rank waits for a message that another does not send, even if groups exchange their counts. With
+// QUADRILLE_DEBUG, plain calls whose counts all ranks know behave like this, too.
 TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
   const bool debugs = std::getenv("QUADRILLE_DEBUG") != nullptr;
   const Groups groups = is_between_ ? Groups{2, 3} : Groups{4, 0};

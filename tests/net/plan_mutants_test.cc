@@ -1,7 +1,7 @@
-// Plans with one mistake, followed. What the check of plans accepts all the same makes no difference: under every timing
-// the call ends, and every byte is right. What it refuses is mended before it is followed.
+// Plans with one mistake, executed. A mistake that the check of plans accepts makes no difference: under every timing
+// the call ends, and every byte is right. A mistake that it refuses is undone before the call.
 //
-// The linker puts __wrap_qd_builder_next in the place of the runtime's builder.
+// The linker replaces the runtime's builder with __wrap_qd_builder_next.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,15 +19,15 @@ namespace {
 
 enum class Verdict { kNone, kRefused, kAccepted };
 
-// What is done to the plans of a rank.
+// The change to the plans of a rank.
 struct Change {
   bool (*make)(qd_plan& plan, int n);
   int n, rank;
-  Verdict verdict = Verdict::kNone;  // of the last plan
+  Verdict verdict = Verdict::kNone;  // on the last plan
 };
 Change* change = nullptr;
 
-// A plan as it is, to be put back.
+// A copy of a plan, to restore it.
 class Kept {
  public:
   explicit Kept(qd_plan& plan)
@@ -91,7 +91,7 @@ struct Kind {
   const char* name;
   bool (*make)(qd_plan& plan, int n);
 };
-// Of other kinds none is accepted: tests/verifier/plans_test.cc.
+// The check accepts none of the other kinds: tests/verifier/plans_test.cc.
 constexpr Kind kKinds[] = {{"a wait is postponed", postpone_a_wait},
                            {"two operations are exchanged", swap_two_operations}};
 
@@ -106,7 +106,7 @@ void expect_right(CollectiveTrial& trial, const std::string& what) {
   EXPECT_TRUE(fate.succeeds() && fate.right) << what << trial.ways.text();
 }
 
-// A lawful change, under many timings.
+// An accepted change, under many timings.
 void expect_right_under_every_timing(CollectiveTrial& trial, Count& count) {
   const Ways ways = trial.ways;
   ++count.accepted;
@@ -117,13 +117,13 @@ void expect_right_under_every_timing(CollectiveTrial& trial, Count& count) {
         trial.ways.is_synchronous = is_synchronous;
         trial.ways.seed = ways.seed + seed;
         expect_right(trial, "accepted: ");
-        // Another seed may make the other one of two groups the first.
+        // With another seed, the other of two groups may be the first.
         count.runs += change->verdict == Verdict::kAccepted;
       }
   trial.ways = ways;
 }
 
-// One mistake after the other, so many of each kind, at one rank.
+// Tries mistakes one after another, at most that many of each kind, on one rank.
 void try_mistakes(const RandomCase& drawn, uint64_t seed, int most, Counts& counts) {
   CollectiveTrial trial(drawn, seed);
   std::optional<verifier::Report> report = trial.report();

@@ -1,4 +1,4 @@
-// The check of posts accepts what is right and refuses each thing that may be wrong.
+// The check of posts accepts correct posts and refuses each kind of error.
 #include <gtest/gtest.h>
 
 #include "tests/net/jobs.h"

@@ -1,8 +1,8 @@
-// Random programs, run: what the checker calls right brings every byte to its place, by every entrance, window and
-// timing, or is refused as not served; what it refutes may be refused, fail, wait for ever or bring something else, but
-// it binds or is refused, ends, and touches nothing beside the blocks.
+// Runs random programs. A program that the checker calls correct brings every byte to its place, with every kind of
+// call, window and timing, or is refused as not served. A program that it refutes may be refused, fail, wait forever
+// or give a wrong result. But it binds or is refused, ends, and touches nothing beside the blocks.
 //
-// PROGRAMS says how many are drawn, SEED which; a failure names the seed of its program, which SEED gives back.
+// PROGRAMS sets how many programs are drawn, and SEED which. A failure names the seed of its program; SEED repeats it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,11 +19,11 @@ namespace {
 struct Tally {
   int drawn = 0, right = 0, not_served = 0, wrong = 0, unbound = 0;
   int refused = 0, failed = 0, waiting = 0, elsewhere = 0;
-  int persistent = 0, long_blocks = 0, runs = 0, in_place = 0;  // of right ones
+  int persistent = 0, long_blocks = 0, runs = 0, in_place = 0;  // of correct programs
   KindTally kinds;
 };
 
-// Binding plans for root 0: of another root the rank that needs what is not served says so in its call.
+// Binding plans for root 0. For another root, the rank that needs an unserved feature reports it in its call.
 bool is_not_served(const Fate& fate, const Program& program) {
   const auto says_so = [](int code) { return code == MPI_ERR_UNSUPPORTED_OPERATION; };
   return says_so(fate.bound[0]) || (rooted(program.collective) &&
@@ -42,7 +42,8 @@ void expect_right(const Fate& fate, const Program& program, Tally& tally) {
   EXPECT_TRUE(fate.right);
 }
 
-// What a program may bring about that waits for ever, receives twice into one place, or names an immense range.
+// Problems that a program itself may cause: it waits forever, receives twice into one place, or names an immense
+// range.
 bool is_of_the_program(const std::string& problem) {
   for (const char* const part : {"nobody can go on", "overlaps that of", "before it was over",
                                  "more bytes than the simulation takes"})
@@ -54,7 +55,7 @@ void expect_harmless(const Fate& fate, Tally& tally) {
   ++tally.wrong;
   for (const std::string& problem : fate.problems)
     EXPECT_TRUE(is_of_the_program(problem)) << problem;
-  // Binding comes to an end whatever the program is.
+  // Binding always ends.
   EXPECT_EQ(std::count(fate.bound.begin(), fate.bound.end(), -1), 0)
       << fmt::format("{}", fmt::join(fate.problems, "\n"));
   if (!fate.is_bound())
@@ -77,7 +78,7 @@ void judge(const std::optional<verifier::Report>& report, const Fate& fate, cons
   report->violation ? expect_harmless(fate, tally) : expect_right(fate, program, tally);
 }
 
-// By all windows and timings, in place and not.
+// With all windows and timings, in place and not.
 void expect_right_every_way(CollectiveTrial& trial, Tally& tally) {
   const bool may_be_in_place = can_be_in_place(trial.call.collective, trial.call.groups);
   for (const bool in_place : {false, true})
@@ -135,7 +136,7 @@ TEST(RandomPrograms, RunAsTheCheckerSays) {
     add_call(*drawn, seed, false, tally);
   }
   print(tally);
-  if (programs < 100) return;  // a few, to look at
+  if (programs < 100) return;  // a quick look
   EXPECT_GT(tally.right, tally.drawn / 5);
   for (const int some :
        {tally.unbound, tally.refused, tally.failed, tally.waiting, tally.elsewhere})
@@ -153,7 +154,7 @@ TEST(RandomSteps, RunAsTheCheckerSays) {
   print(tally);
   fmt::print("{} right ones are called persistently, {} with long blocks; {} runs, {} in place\n{}",
              tally.persistent, tally.long_blocks, tally.runs, tally.in_place, tally.kinds.text());
-  if (programs < 1000) return;  // a few, to look at
+  if (programs < 1000) return;  // a quick look
   EXPECT_GT(tally.right, tally.drawn / 5);
   EXPECT_LT(tally.not_served, tally.right / 10);
   for (const int some : {tally.refused, tally.waiting, tally.elsewhere})

@@ -13,7 +13,7 @@
 namespace quadrille::net {
 namespace {
 
-constexpr int kMarks = 10;  // at most, of one call
+constexpr int kMarks = 10;  // the most of one call
 
 // ---- one job
 
@@ -22,7 +22,7 @@ struct Session {
   const std::vector<Run>& runs;
   Groups groups;
   std::vector<int> entered;
-  std::vector<MPI_Comm> users;  // by rank: the communicator that it calls with
+  std::vector<MPI_Comm> users;  // by rank: the communicator of its calls
 };
 
 std::string text_of(const Session& session) {
@@ -187,7 +187,7 @@ unsigned next_kind = 0;
 unsigned next_seed = 1;
 int way_number = 0;
 
-// Forms, in place and not, once and persistent come in turn.
+// Kinds of calls, in place and not, plain and persistent alternate.
 Run drawn(const Scheduled& scheduled, unsigned kind, const Ways& ways, unsigned seed) {
   constexpr How kHows[] = {How::kOnce, How::kThreeStarts, How::kOnce, How::kTwoAtOnce, How::kOnce};
   std::mt19937 random(seed);
@@ -195,7 +195,7 @@ Run drawn(const Scheduled& scheduled, unsigned kind, const Ways& ways, unsigned 
   allowed.is_large_rare = true;
   Run run{draw_calls(scheduled.program.collective, scheduled.groups, allowed, random, 1)[0], ways,
           kHows[kind / 6 % 5]};
-  // Long blocks are cut into a few bytes, or take long to compare.
+  // Programs cut long blocks into a few bytes, or the comparison takes long.
   if (run.call.lengths >= LengthKind::kLone && (scheduled.takes_block_size || random() % 4 != 0))
     run.call.lengths = LengthKind::kUneven;
   run.call.form = static_cast<int>(kind % 3);
@@ -209,7 +209,7 @@ void expect_way(const Scheduled& scheduled, Ways ways, int calls) {
   ways.block_size = ways.seed % 3 == 0 ? 64 : ways.seed % 3 == 1 ? 5 : 17;
   for (int i = 0; i < calls; ++i)
     runs.push_back(drawn(scheduled, next_kind++, ways, ways.seed * 8 + static_cast<unsigned>(i)));
-  // What a binding keeps of a call serves the same counts again, elsewhere in memory.
+  // The data that a binding keeps of a call serves the same counts again, at other addresses.
   Run same = runs.front();
   ++same.call.seed;
   ++same.call.layout;

@@ -1,5 +1,5 @@
-// The runtime's allocations go through tests/mpi/allocations.cc, which counts those of the process: so each rank's
-// count is kept while others run.
+// The runtime's allocations go through tests/mpi/allocations.cc, which counts those of the process. So each rank's
+// count is saved while other ranks run.
 #include "tests/net/shortage.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ void keep_allocations(int from, int to) {
   mpi::allocations = to >= 0 ? allocations_of_rank[static_cast<size_t>(to)] : mpi::Allocations{};
 }
 
-// What a simulation with one failing allocation came to.
+// The outcome of a simulation with one failing allocation.
 struct Shortfall {
   int victim;
   long allocation;
@@ -69,7 +69,8 @@ void at_rank(const Shortage& s, MPI_Comm comm, Shortfall& result) {
 void expect_classes(const Shortage& s, const Shortfall& result) {
   const int own = result.classes[static_cast<size_t>(result.victim)];
   if (s.all_ranks && result.happened) {
-    // Who lacks another's bytes may not come to ask for memory, and who needs none lacks nothing.
+    // A rank that lacks another's bytes may not reach its allocation, and a rank that needs no memory does not fail.
+    // So only some report it.
     EXPECT_GT(std::count(result.classes.begin(), result.classes.end(), MPI_ERR_NO_MEM), 0);
     return;
   }
@@ -78,7 +79,7 @@ void expect_classes(const Shortage& s, const Shortfall& result) {
       << "class " << own;
   for (size_t place = 0; place < result.classes.size(); ++place) {
     const int other = result.classes[place];
-    // What all ranks agree on, they refuse alike.
+    // All ranks refuse alike in calls on which they agree.
     const bool may_differ = own != MPI_SUCCESS && !s.while_binding && !s.is_persistent;
     EXPECT_TRUE(other == own || (may_differ && (other == MPI_SUCCESS || other == MPI_ERR_OTHER)))
         << "place " << place << ": class " << other << " and " << own;

@@ -1,4 +1,4 @@
-// Memory that runs out: each allocation of a rank fails in turn.
+// Shortage of memory: each allocation of a rank fails in turn.
 #ifndef QUADRILLE_TESTS_NET_SHORTAGE_H_
 #define QUADRILLE_TESTS_NET_SHORTAGE_H_
 
@@ -9,7 +9,7 @@
 
 namespace quadrille::net {
 
-// While there is one, each rank of a simulation of so many has its own count of allocations.
+// While it exists, each rank of a simulation of that many has its own count of allocations.
 class CountedAllocations {
  public:
   explicit CountedAllocations(int ranks);
@@ -18,26 +18,25 @@ class CountedAllocations {
   ~CountedAllocations();
 };
 
-// Within a simulation, memory runs out at this rank: its n-th allocation from here on fails. `disarm` says whether
-// that happened.
+// Within a simulation: the n-th allocation of this rank from now on fails. `disarm` says whether that happened.
 void arm(long n);
 bool disarm();
 
-// Calls on one binding, of which one is short of memory.
+// Calls on one binding, one of which is short of memory.
 struct Shortage {
   const Scheduled& scheduled;
   Ways ways;
   std::vector<CollectiveCall> calls;
   size_t at = 0;
-  bool is_persistent = false;  // that call
-  bool while_binding = false;  // another binding before the calls is short of memory instead
-  bool all_ranks = false;      // memory runs out at all of them
+  bool is_persistent = false;  // the call that is short of memory
+  bool while_binding = false;  // a second binding, before the calls, is short of memory instead
+  bool all_ranks = false;      // all ranks are short of memory
   std::string text() const;
 };
 
-// Each rank is the victim in turn. Expects: no rank waits for ever; where memory ran out, the call says so, or all is
-// right all the same; the others come to an end, and what is a success is right; nothing beside the blocks is touched;
-// the calls that follow are right. How many allocations there were, at most.
+// Each rank is the victim in turn. No rank may wait forever. A call that is short of memory must report it, or be
+// correct all the same. The others must end, and each success must be correct. Nothing beside the blocks is touched,
+// and later calls are correct. Returns the greatest number of allocations.
 long expect_survival(const Shortage& shortage);
 
 }  // namespace quadrille::net

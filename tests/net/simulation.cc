@@ -1,6 +1,6 @@
-// The scheduler. It draws, again and again, which rank goes on, or that a message arrives. A run's seed also says
-// how it draws: whether messages arrive early or late, whether one rank is much slower than all others, how often
-// ranks change.
+// The scheduler draws, again and again, which rank continues, or that a message arrives. A run's seed also sets the
+// style: whether messages arrive early or late, whether one rank is much slower than all others, how often ranks
+// change.
 #include "tests/net/simulation.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The simulated MPI does what MPI says, and tells of each kind of misuse.
+// The simulated MPI behaves as MPI specifies, and reports each kind of misuse.
 #include "tests/net/simulation.h"
 
 #include <gtest/gtest.h>

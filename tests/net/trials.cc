@@ -1,5 +1,5 @@
-// A trial draws the entrance, the lengths, the datatypes and the way to bind from its seed. Used by random_test.cc and
-// plan_mutants_test.cc.
+// A trial draws the kind of call, the lengths, the datatypes and the way to bind from its seed. Used by random_test.cc
+// and plan_mutants_test.cc.
 #include "tests/net/trials.h"
 
 #include <fmt/format.h>
@@ -16,9 +16,9 @@
 namespace quadrille::net {
 namespace {
 
-constexpr unsigned kMostSeconds = 60;  // of a simulation
+constexpr unsigned kMostSeconds = 60;  // for a simulation
 
-// What runs, for the handler of the alarm.
+// The running trial, for the handler of the alarm.
 std::string current;
 
 void tell_and_exit(int) {
@@ -29,7 +29,7 @@ void tell_and_exit(int) {
   _exit(2);
 }
 
-// What a deadlock leaves on the stacks of ranks that do not end is forgotten.
+// After a deadlock, objects remain on the stacks of ranks that do not end. The leak checker ignores them.
 class Forgetting {
  public:
 #ifdef __SANITIZE_ADDRESS__
@@ -119,7 +119,7 @@ std::optional<verifier::Report> CollectiveTrial::checked(const Counts& counts, i
   asked.counts = counts;
   asked.root = root;
   Program program = drawn.program;
-  program.port = {};  // a port says nothing of what a call brings
+  program.port = {};  // the port has no effect on data
   Result<verifier::Report> found = verifier::check_schedule(program, drawn.job, asked, {});
   if (!found.ok()) return std::nullopt;
   return std::move(found).value();

@@ -1,4 +1,4 @@
-// A program with one call of it, run over the simulated MPI: what comes of it at each rank.
+// A program and one call of it, run over the simulated MPI: the outcome on each rank.
 #ifndef QUADRILLE_TESTS_NET_TRIALS_H_
 #define QUADRILLE_TESTS_NET_TRIALS_H_
 
@@ -13,8 +13,8 @@
 namespace quadrille::net {
 
 struct Fate {
-  std::vector<int> bound, called;  // error classes, by rank; -1 of what did not come to an end
-  bool right = true;               // where a call was a success
+  std::vector<int> bound, called;  // error classes, by rank; -1 if it did not end
+  bool right = true;               // if all calls succeeded
   std::vector<std::string> problems;
 
   bool is_bound() const;
@@ -24,15 +24,15 @@ struct Fate {
 
 // A call of any collective by a program on fixed nodes.
 struct CollectiveTrial {
-  // The call and the way to bind are drawn. Ranks are numbered as in the schedule, or else in any order.
+  // Draws the call and the way to bind. Ranks are numbered as in the schedule, or else in any order.
   CollectiveTrial(const RandomCase& drawn, uint64_t seed, bool is_in_order = true);
 
-  // What the checker says of the call; nothing where it does not bind. Binding tries a call without bytes. Of two groups
-  // that are alike either may be the schedule's first one, but for that of a root.
+  // The checker's report on the call; empty if it does not bind. Binding tries a call without bytes. If two groups are
+  // alike, either may be the schedule's first one, except the root's.
   std::optional<verifier::Report> report() const;
-  // The same of a call with root 0, for which binding makes a plan.
+  // The same for a call with root 0, for which binding makes a plan.
   std::optional<verifier::Report> report_of_binding() const;
-  // Of what hangs for a minute the text is printed, and the process ends.
+  // If a trial hangs for a minute, prints its text and ends the process.
   Fate run();
   std::string text() const;
 
@@ -41,8 +41,8 @@ struct CollectiveTrial {
   CollectiveCall call;
   Ways ways;
   bool is_persistent, is_in_order;
-  bool is_right = true;  // so it should be
-  int entered = 0;       // by so many ranks
+  bool is_right = true;  // expected: the call is correct
+  int entered = 0;       // the number of ranks that entered
 
  private:
   std::optional<verifier::Report> checked(const std::vector<std::vector<int64_t>>& counts,

@@ -1,4 +1,4 @@
-// One rank has room for another length of a block than its sender says.
+// One rank's buffer for a block has another length than its sender sends.
 #include "tests/net/jobs.h"
 
 namespace quadrille::net {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr int kNarrow = 1;
 
-// What each rank comes to. Blocks have so many units, but for the room for one of them.
+// The outcome on each rank. Blocks have that many units, except the buffer for one of them.
 void expect_truncation(const Scheduled& scheduled, const Ways& ways, bool is_persistent,
                        unsigned types, LengthKind lengths, int room) {
   CollectiveCall call;
@@ -50,7 +50,8 @@ void expect_truncation(const Scheduled& scheduled, const Ways& ways, bool is_per
 
 class Truncation : public testing::TestWithParam<std::tuple<int, bool, unsigned>> {
  protected:
-  // Less room than is sent; and none, or more, where lengths travel or are compared. Else one end would have no message.
+  // The buffer is shorter than the data. It is empty, or longer, only if lengths travel or are compared. Else one end
+  // would have no message.
   void expect_all(const Scheduled& scheduled, bool is_persistent) {
     const auto [window, is_eager, types] = GetParam();
     for (const LengthKind lengths : {LengthKind::kEqual, LengthKind::kEdge})

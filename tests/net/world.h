@@ -13,12 +13,12 @@
 
 namespace quadrille::net {
 
-// What all ranks of a communicator share.
+// The data that all ranks of a communicator share.
 struct Context {
   int id;
-  std::vector<int> members;  // ranks of the world; of two groups, the one behind the other
-  int low = 0;               // of two groups: the ranks of the first
-  // Calls of a collective that not all ranks have come to, by number.
+  std::vector<int> members;  // ranks of the world; two groups follow one another
+  int low = 0;               // with two groups: the number of ranks of the first
+  // Calls of a collective that not all ranks have reached, by number.
   struct Meeting {
     std::string name;
     std::vector<void*> arguments;  // by place
@@ -45,7 +45,7 @@ struct Communicator {
   int remote_size() const {
     return !is_between_groups() ? 0 : is_high() ? context->low : all() - context->low;
   }
-  // Of those that messages go to.
+  // The number of ranks that messages go to.
   int peers() const { return is_between_groups() ? remote_size() : size(); }
   int peer_in_world(int peer) const {
     const int first = is_between_groups() && !is_high() ? context->low : 0;
@@ -56,17 +56,19 @@ struct Communicator {
 struct Request {
   bool receives = false, is_synchronous = false, is_persistent = false;
   bool is_active = false;    // posted and not waited for
-  bool is_complete = false;  // nothing is left to do but to wait
+  bool is_complete = false;  // only the wait is left
   bool is_freed = false;
   int owner = -1, peer = -1, tag = 0;
   MPI_Comm comm = MPI_COMM_NULL;
   int context = 0, source = -1, target = -1;  // of the match
   Data data;
   std::vector<Interval> intervals;
-  std::vector<char> before;  // of a send: what is to be sent; of a receive: what its buffer held
+  std::vector<char> before;  // of a send: the data; of a receive: the earlier contents of its
+                             // buffer
   Request* partner = nullptr;
   int64_t arrived = 0;
-  int64_t asked = -1;  // how many of the rank's requests were complete when it was last asked for
+  int64_t asked = -1;  // how many of the rank's requests were complete when this one was last
+                       // tested
   int error = MPI_SUCCESS;
   int status_source = MPI_ANY_SOURCE, status_tag = MPI_ANY_TAG;
   size_t event = kNever;
@@ -87,41 +89,41 @@ struct World {
   std::mt19937 random;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<Request>> requests;  // by handle
-  std::vector<Request*> posted;                    // that have not met their partner, in order
-  std::vector<Request*> meeting;                   // receives that have, and did not get their data
-  std::vector<Request*> leaving;                   // sends that are over but for saying so
+  std::vector<Request*> posted;                    // unmatched, in order
+  std::vector<Request*> meeting;                   // matched receives without their data
+  std::vector<Request*> leaving;  // sends whose data are delivered, before completion
   std::vector<std::string> problems;
-  std::string ended;  // why the job ended before its time
+  std::string ended;  // why the job ended early
   int contexts = 0;
   // How this run is scheduled.
-  unsigned pause_odds = 2;      // of a call that need not wait: one in so many pauses; 0: none
-  unsigned deliver_weight = 1;  // against that of a rank that goes on
-  int slow = -1;                // goes on only where no other can
+  unsigned pause_odds = 2;      // a call that need not wait pauses once in that many; 0: never
+  unsigned deliver_weight = 1;  // against the weight of a rank that continues
+  int slow = -1;                // continues only if no other rank can
 
   Rank& current() { return ranks[static_cast<size_t>(this_rank())]; }
 };
 
-// The simulation that runs, or null.
+// The running simulation, or null.
 extern World* world;
 
-// Notes that this rank, or MPI_COMM_WORLD, does what MPI forbids.
+// Records a misuse of MPI by this rank, or by MPI_COMM_WORLD.
 void problem(const std::string& what);
-// Lets others go on, now and then.
+// Lets other ranks run, now and then.
 void maybe_pause();
-// Lets others go on until that holds.
+// Lets other ranks run until the condition holds.
 void wait_until(const std::function<bool()>& holds, const std::string& what);
-// Delivers a message, or ends a send.
+// Delivers a message, or completes a send.
 void deliver_one();
 bool can_deliver();
 
-// communicators.cc: the communicator of a handle, at the rank that runs; null, and a problem, where there is none.
+// communicators.cc: the communicator of a handle, on the running rank. Null, and a problem, if there is none.
 Communicator* find_communicator(MPI_Comm handle);
 MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_predefined = false);
 std::shared_ptr<Context> make_context(std::vector<int> members, int low = 0);
-// Collective over an intracommunicator: one of two groups, of so many ranks and of the others.
+// Collective over an intracommunicator: makes two groups, the first of that many ranks.
 MPI_Comm make_groups(MPI_Comm comm, int low);
 void set_handler(MPI_Comm handle, MPI_Errhandler handler);
-// As MPI_Finalize does first: of MPI_COMM_SELF, at the current rank.
+// The first action of MPI_Finalize: deletes the attributes of MPI_COMM_SELF, on the current rank.
 void delete_attributes_of_self();
 void check_communicators_are_freed();
 void close_communicators();
@@ -130,10 +132,10 @@ int raise(MPI_Comm comm, int code);
 
 // operators.cc: whether MPI has that operator for elements of that type.
 bool is_operator_for(MPI_Op op, const TypeRef& type);
-// Combines `in` with `inout`, on the left; both are elements of that type.
+// Combines `in`, on the left, with `inout`. Both are elements of that type.
 void combine(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op);
 
-// collectives.cc: waits until all ranks of the communicator have come; the last one acts for all.
+// collectives.cc: waits until all ranks of the communicator have entered. The last one acts for all.
 void meet(Communicator& comm, const std::string& name, void* argument,
           const std::function<void(std::vector<void*>&)>& act);
 
@@ -143,7 +145,7 @@ Request* find_request(MPI_Request handle);
 void start(Request& request);
 std::string text_of(const Request& request);
 void check_requests_are_over();
-// waits.cc: a request's end at the caller; sets the handle to null where it is not persistent.
+// waits.cc: completes a request at the caller, and sets the handle to null unless it is persistent.
 int finish(MPI_Request* handle, MPI_Status* status);
 
 }  // namespace quadrille::net

@@ -1,7 +1,8 @@
-// What only programs that no generator writes show: broken schedules are refused, whenever that is found, and right ones
-// run. Each file of tests/net/corpus has a program, its calls and what comes of them, in a comment such as
+// Cases that only hand-written programs show: broken schedules are refused, at some stage, and correct ones run. Each
+// file of tests/net/corpus has a program, and its calls and outcomes in a comment such as
 //   -- test: ranks 3, parameter 0 1, lengths equal long, in_place 0 1, windows 2, seeds 5, expect right
-// All combinations are run, eager and rendezvous. What the calls may come to:
+//
+// All combinations are run, eager and rendezvous. The possible outcomes are
 //   right, broken, broken at binding, unserved at binding, unserved at the root
 #include <fmt/core.h>
 
@@ -23,7 +24,7 @@ const std::map<std::string, LengthKind> kLengths = {
     {"one", LengthKind::kOne},       {"equal", LengthKind::kEqual}, {"uneven", LengthKind::kUneven},
     {"skewed", LengthKind::kSkewed}, {"long", LengthKind::kLong},   {"huge", LengthKind::kHuge}};
 
-// The words of the comment, by their first one.
+// The lists of words in the comment, by their first word.
 std::map<std::string, Words> expectations_of(const std::string& path) {
   std::map<std::string, Words> all = {
       {"parameter", {}},   {"lengths", {"one"}},          {"form", {"1"}},  {"root", {"0"}},
@@ -142,7 +143,7 @@ TEST_P(Written, ComesToWhatItsFileSays) {
     expect_outcomes(of_file(GetParam(), nodes, {std::stoll(parameter)}));
 }
 
-// A rank that waits for its own long message to go, as it is to be overwritten, goes on with those that come.
+// A rank waits for its own long message before it overwrites the block. Meanwhile it processes arriving messages.
 TEST(WrittenInPlace, LongBlocksHangNobody) {
   for (const int ranks : {3, 4, 5})
     for (const Scheduled& one : {exchanging("tuna", {ranks}, {2}),

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED: rules and variables choose, alike at all ranks, or are refused in one sentence
-# and the program runs as without them.
+# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED: rules and variables choose the same on all ranks. Otherwise they
+# are refused in one sentence, and the program runs as without them.
 set -u
 preloaded=$(readlink -f "$5")
 . "$(dirname "$0")/runs.sh"
 
-# refused TEXT VARIABLE=VALUE...: said once, and nothing is served.
+# refused TEXT VARIABLE=VALUE...: prints it once, and no schedule is used.
 refused() {
   right 2 "${@:2}"
   said 1 "quadrille: $1"
@@ -13,7 +13,7 @@ refused() {
   not_reported 'by rule'
 }
 
-# What is read is the same with either MPI library.
+# Rules are read in the same way with either MPI library.
 if [ "$mpi" = mpich ]; then
   refused 'QUADRILLE=maybe is no mode: write off, on, verify or learn' QUADRILLE=maybe
   refused "QUADRILLE_ALLTOALL: 'nosuch' is none of factor, hierarchical-factor," QUADRILLE_ALLTOALL=nosuch
@@ -21,7 +21,7 @@ if [ "$mpi" = mpich ]; then
     QUADRILLE_BCAST=binomial:window=0
   refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
 
-  # wrong LINE TEXT RULES: refused with file and line.
+  # wrong LINE TEXT RULES: refuses the rules with file and line.
   wrong() {
     printf '%s\n' "$3" >wrong.json
     refused "wrong.json:$1: $2" QUADRILLE_RULES=wrong.json
@@ -49,7 +49,7 @@ reason='ranks have different settings' refused 'ranks have different QUADRILLE v
   QUADRILLE_ALLTOALL=linear ONE:QUADRILLE_ALLTOALL=pairwise
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' ONE:QUADRILLE=off
 
-# What cannot be written in the end is told in the beginning, and the program goes on.
+# A file that cannot be written at the end is reported at the beginning, and the program continues.
 told_first() { # TEXT VARIABLE=VALUE...
   start 2 "${@:2}"
   [ $code -eq 0 ] && [ "$passed" -eq 2 ] || problem "${@:2}"
@@ -61,7 +61,7 @@ told_first 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file 
   QUADRILLE=learn QUADRILLE_RULES=nowhere/rules.json
 told_first 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 
-# A rules file: the first rule that fits. Variables come before it.
+# A rules file: the first rule that fits counts. Variables take precedence.
 cat >rules.json <<'RULES'
 {"schema": 1, "rules": [
   {"collective": "alltoall", "nodes": 2, "bytes": [1, 16], "algorithm": "tuna-coalesced:radix=4", "time": 1e-3},
@@ -91,7 +91,7 @@ preload=$library
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   ONE:QUADRILLE_RULES=rules.json
 
-# What is compared: a tool behind the library that makes MPI's own result wrong is found out.
+# Verification works: it detects a tool behind the library that makes MPI's own result wrong.
 preload="$library $tool"
 right 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear QUADRILLE_ALLREDUCE=doubling -- file
 reported allreduce doubling 'by rule; not compared: the order of operands may matter'
@@ -99,14 +99,14 @@ start 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ $code -ne 0 ] && [ $code -ne 124 ] || problem 'a wrong byte is not found'
 grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2]: byte 3 of block 2 is [0-9]+ instead of [0-9]+' \
   "$out" || problem 'a wrong byte is not told'
-# Where nobody asks for a report, nodes are found when a rule asks for them.
+# Without a report, nodes are found only when a rule needs them.
 start 4 QUADRILLE_REPORT= RANKS_A_NODE=2 QUADRILLE_RULES=rules.json QUADRILLE=verify TOOL_CORRUPTS=1
 grep -qF 'verify: alltoall by tuna-coalesced:radix=4 differs' "$out" || problem 'nodes are not found when they are asked for'
 start 3 QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ "$passed" -eq 3 ] || problem 'what is served does not come to the tool'
 preload=$library
 
-# What was learned is chosen.
+# Learned rules are chosen.
 rm -f learned.json
 right 2 QUADRILLE=learn QUADRILLE_RULES=learned.json -- file
 reported alltoall '1 x 2 ranks' learning
@@ -121,7 +121,7 @@ right 2 QUADRILLE=learn QUADRILLE_RULES=learned.json
 reported alltoall '1 x 2 ranks' '4..15' 'by rule'
 cmp before.json learned.json || problem 'rules that there are stay as they are'
 
-# Calls that differ in turn: no candidate has more of the slow ones than the others.
+# Calls alternate between two kinds: no candidate gets more of the slow ones than the others.
 preload="$tool $library" program=$preloaded
 for late in 0 1; do
   rm -f learned.json

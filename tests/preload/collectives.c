@@ -1,5 +1,5 @@
-/* A plain MPI program that knows nothing of Quadrille: collectives on communicators of all kinds, whose results it checks.
- * What serves them is the test's matter (preload_test.sh). */
+/* A plain MPI program without knowledge of Quadrille: collectives on communicators of all kinds. It checks their
+ * results. The test decides what serves them (preload_test.sh). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { MOST = 64, BLOCK = 40 };
 
 static int tests, failures, world;
 
-/* Group `own` of a communicator, and the one whose data arrives: the same, or the other. */
+/* Group `own` of a communicator, and the group whose data arrives: the same, or the other. */
 static struct {
   const char* name;
   MPI_Comm comm;
@@ -23,7 +23,7 @@ static void check(int holds, const char* what) {
   printf("FAILED: world rank %d, %s: %s\n", world, at.name, what);
 }
 
-/* Element i of what source, in a group, has for target. */
+/* Element i of the data that `source`, in a group, has for `target`. */
 static int value(int group, int source, int target, int i) {
   return 1000000 * group + 10000 * source + 100 * target + i % 97;
 }
@@ -33,7 +33,7 @@ static int sent[MOST * BLOCK], received[MOST * BLOCK];
 
 static void clear(void) { memset(received, -1, sizeof received); }
 
-/* Block r of the receive buffer, from `place` on, is what rank r of the other group has for `target`. */
+/* Block r of the receive buffer, from `place` on, is the data of rank r of the other group for `target`. */
 static int came(int r, int target, int place, int count) {
   for (int i = 0; i < count; i++)
     if (received[place + i] != value(at.other, r, target, i)) return 0;
@@ -66,7 +66,7 @@ static void alltoall(int n) {
 #endif
 }
 
-/* Elements that lie two apart, so that gaps stay as they are. */
+/* Elements that are two apart, so that gaps must stay unchanged. */
 static void gaps(void) {
   MPI_Datatype spaced;
   int right = 1;
@@ -135,7 +135,7 @@ static void allgather(int n) {
   check(right, "allgather in place");
 }
 
-/* Sum over the ranks of a group of what they have for `target`. */
+/* The sum over the ranks of a group of their data for `target`. */
 static int sum(int group, int ranks, int target, int i) {
   int all = 0;
   for (int r = 0; r < ranks; r++) all += value(group, r, target, i);
@@ -149,7 +149,7 @@ static void reductions(int n) {
   MPI_Allreduce(sent, received, n, MPI_INT, MPI_SUM, at.comm);
   for (int i = 0; i < n; i++) right &= received[i] == sum(at.other, at.others, 0, i);
   check(right && received[n] == -1, "allreduce");
-  /* Of as many elements for both groups. */
+  /* With equally many elements for both groups. */
   const int blocks = at.inter ? at.ranks * at.others : at.ranks, each = blocks / at.ranks;
   for (int i = 0; i < blocks; i++) sent[i] = value(at.own, at.rank, 0, i);
   clear();
@@ -189,7 +189,7 @@ static void keep_first(void* in, void* inout, int* count, MPI_Datatype* type) {
     if (((int*)in)[i] != 0) ((int*)inout)[i] = ((int*)in)[i];
 }
 
-/* An operator that does not commute; and sums that are rounded. */
+/* An operator that does not commute, and sums that are rounded. */
 static void operators(void) {
   MPI_Op op;
   double mine = 0.1 * (at.rank + 1), all = 0;
@@ -210,7 +210,7 @@ static void rooted(int root, int n) {
   const int in_group = !at.inter || at.own == 0, is_root = in_group && at.rank == root;
   const int named = !at.inter ? root : is_root ? MPI_ROOT : in_group ? MPI_PROC_NULL : root;
   const int takes_part = is_root || !at.inter || !in_group;
-  /* Null where MPI does not look at it. */
+  /* Null if MPI ignores it. */
   const MPI_Datatype at_root = is_root ? MPI_INT : MPI_DATATYPE_NULL;
   const MPI_Datatype at_leaf = !at.inter || !in_group ? MPI_INT : MPI_DATATYPE_NULL;
   /* At the root, the other ranks are those of the other group; elsewhere the root is in the other group. */
@@ -267,7 +267,7 @@ static void is_told(int code, int wanted, const char* what) {
   check(error_class == wanted, what);
 }
 
-/* Between groups, ranks that pass MPI_PROC_NULL give nothing else: MPI may refuse that there, and nobody waits. */
+/* Between groups, ranks that pass MPI_PROC_NULL pass nothing else. MPI may refuse that there, and no rank waits. */
 static void idle_ranks_give_nothing(MPI_Comm comm) {
   const int is_root = at.own == 0 && at.rank == 0, is_idle = at.own == 0 && !is_root;
   const MPI_Datatype type = is_idle ? MPI_DATATYPE_NULL : MPI_INT;
@@ -279,7 +279,7 @@ static void idle_ranks_give_nothing(MPI_Comm comm) {
   check(!is_root || all == 7 * at.others, "reduce beside ranks that give nothing");
 }
 
-/* What is wrong is told as MPI tells it. */
+/* Errors are reported as MPI reports them. */
 static void mistakes(void) {
   MPI_Comm comm;
   int ones[MOST], places[MOST];
@@ -352,7 +352,7 @@ static void file(const char* path) {
   check(got == world, "what was written is read");
 }
 
-/* On all the others. */
+/* On all other communicators. */
 static void other_communicators(void) {
   MPI_Comm comm, local;
   int ranks = 0;
@@ -383,7 +383,7 @@ static void other_communicators(void) {
   }
 }
 
-/* collectives [FILE]: without, on MPI_COMM_WORLD alone. */
+/* collectives [FILE]: without FILE, only on MPI_COMM_WORLD. */
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &world);

@@ -1,5 +1,5 @@
-/* corners CASE: what MPI allows and few programs do. The program knows nothing of schedules; it checks what it gets, and says
- * "rank N ran 1 tests, all passed" where all is as MPI has it. */
+/* corners CASE: uses of MPI that are allowed and rare. The program knows nothing of schedules. It checks its
+ * results, and prints "rank N ran 1 tests, all passed" if all are as MPI specifies. */
 #include <dlfcn.h>
 #include <math.h>
 #include <mpi.h>
@@ -88,7 +88,7 @@ static void handler_frees(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- More error handlers than most programs have, of which the last one jumps */
+/* ---- More error handlers than most programs have, the last of which jumps */
 
 #define RETURNS(number) \
   static void returns_##number(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code; }
@@ -105,7 +105,7 @@ static void handlers(void) {
   handler();
 }
 
-/* ---- Attributes whose delete functions call collectives on the communicator that goes */
+/* ---- Attributes whose delete functions call collectives on the communicator that is freed */
 
 static int delete (MPI_Comm comm, int key, void* value, void* extra) {
   int one = 1, sum = 0, all[MOST];
@@ -122,8 +122,8 @@ static void attributes(void) {
   int key;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete, &key, NULL);
   for (int round = 0; round < 6; round++) {
-    const int is_first =
-        (round + (round > 3 ? me : 0)) % 2; /* at some ranks alone, in the last rounds */
+    /* Only on some ranks, in the last rounds. */
+    const int is_first = (round + (round > 3 ? me : 0)) % 2;
     MPI_Comm comm = duplicate(MPI_ERRORS_ARE_FATAL);
     if (is_first) MPI_Comm_set_attr(comm, key, NULL);
     int one = 1, sum;
@@ -134,7 +134,8 @@ static void attributes(void) {
   }
 }
 
-/* ---- One of them frees another communicator, whose attribute's delete function calls collectives on the first */
+/* ---- A delete function frees another communicator, whose attribute's delete function calls collectives on the
+ * first */
 
 static MPI_Comm outer, inner;
 
@@ -163,7 +164,7 @@ static void nested(void) {
   }
 }
 
-/* ---- Blocks with memory between them that is none */
+/* ---- Blocks with inaccessible memory between them */
 
 static void gaps(void) {
   enum { GAP = 1 << 24, PAGE = 1 << 12 };
@@ -244,7 +245,7 @@ static void types(void) {
   MPI_Op_free(&op);
 }
 
-/* Types that constructors with large counts made. */
+/* Types made by constructors with large counts. */
 static void large(void) {
 #if MPI_VERSION >= 4
   MPI_Datatype made[3];
@@ -266,7 +267,7 @@ static void large(void) {
 #endif
 }
 
-/* ---- What MPI refuses: the same class at the same ranks, and nobody waits */
+/* ---- Refusals of MPI: the same class on the same ranks, and no rank waits */
 
 static void nulls(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
@@ -289,7 +290,7 @@ static void nulls(void) {
   MPI_Comm_free(&comm);
 }
 
-/* A receive buffer that means nothing at a rank may be anything. */
+/* A receive buffer without a meaning on a rank may be anything. */
 static void unused(void) {
   int sum = me;
   MPI_Reduce(me == 1 ? MPI_IN_PLACE : &sum, me == 1 ? &sum : MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, 1,
@@ -339,7 +340,7 @@ static void wrong(void) {
   MPI_Comm_free(&comm);
 }
 
-/* Buffers in place where MPI forbids it, at every rank. MPICH checks the allgather alone. */
+/* Buffers in place where MPI forbids it, on every rank. MPICH checks only the allgather. */
 static void misplaced(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
   int buffer[MOST] = {0};
@@ -360,8 +361,8 @@ static void misplaced(void) {
   MPI_Comm_free(&comm);
 }
 
-/* Types of one size and one extent, of which the next may get the handle that the last one had: sent as such a type, and
- * received as integers or as the same type. */
+/* Types of one size and one extent, whose handles MPI may reuse. They are sent as such a type, and received as
+ * integers or as the same type. */
 static void recycled(void) {
   enum { INTS = 4, ORDERS = 3, TURNS = 4 * ORDERS };
   const int lengths[INTS] = {1, 1, 1, 1};
@@ -386,7 +387,7 @@ static void recycled(void) {
   }
 }
 
-/* ---- Memory that is no host memory, told by a driver that is loaded after the first collective: argument 2 */
+/* ---- Memory that is not host memory, by a driver that is loaded after the first collective: argument 2 */
 
 static void all_kinds(void* sent, void* received, int count) {
   MPI_Allgather(sent, count, MPI_INT, received, count, MPI_INT, MPI_COMM_WORLD);
@@ -414,7 +415,7 @@ static void device(const char* path) {
   expect(memcmp(seen, received, sizeof seen) == 0, "a collective on device memory is wrong");
 }
 
-/* ---- Maxima and minima of numbers that are none, and zeros of both signs: one result everywhere */
+/* ---- Maxima and minima of NaNs, and of zeros of both signs: one result on all ranks */
 
 static void same_bits(void) {
   enum { COUNT = 64 };
@@ -432,7 +433,7 @@ static void same_bits(void) {
   }
 }
 
-/* ---- Reductions of which the result is one whatever the order */
+/* ---- Reductions whose result does not depend on the order */
 
 static void extremes(void) {
   struct {
@@ -458,7 +459,7 @@ static void extremes(void) {
   MPI_Op_free(&op);
 }
 
-/* ---- Two sizes in turn: how many allreduces there are inside such calls, by a tool that counts them */
+/* ---- Two sizes in turn: a tool counts the allreduces inside such calls */
 
 static void turns(void) {
   char sent[4096] = {0}, received[4096 * MOST];
@@ -472,7 +473,7 @@ static void turns(void) {
   expect(count && count() == before, "calls of two sizes in turn agree on something each time");
 }
 
-/* ---- Processes that are started apart: argument 0 is started again */
+/* ---- Processes that are started separately: argument 0 is started again */
 
 static void spawn(char* program) {
   MPI_Comm parent, between;
@@ -498,7 +499,7 @@ static void spawn(char* program) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- Rank 0 alone starts a process; all others of its communicator meet that one without having started any. */
+/* ---- Rank 0 alone starts a process; all others of its communicator meet that one without having started any */
 
 static void spawn_alone(char* program) {
   MPI_Comm parent, started = MPI_COMM_NULL, peer = MPI_COMM_NULL, between, both;
@@ -523,7 +524,7 @@ static void spawn_alone(char* program) {
   MPI_Comm_disconnect(&parent);
 }
 
-/* ---- Counts of a reduce-scatter between groups of 1 and ranks - 1, of which there are as many as ranks of the own group */
+/* ---- Counts of a reduce-scatter between groups of 1 and ranks - 1; there are as many as ranks of the own group */
 
 static void counts_of_groups(void) {
   MPI_Comm mine, between;
@@ -541,7 +542,7 @@ static void counts_of_groups(void) {
   MPI_Comm_free(&mine);
 }
 
-/* ---- The environment is written over, as programs do that change their title */
+/* ---- The environment is overwritten, as by programs that change their title */
 
 static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
@@ -550,7 +551,7 @@ static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- A job that is ended from outside after two seconds of calls */
+/* ---- A job that is killed after two seconds of calls */
 
 static void ended(void) {
   const double begin = MPI_Wtime();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# corners_test.sh MPI LIBRARY TOOL PROGRAM DRIVER OTHER_LIBRARY: what MPI allows and few programs do goes on as without the
-# library, and is served where that can be.
+# corners_test.sh MPI LIBRARY TOOL PROGRAM DRIVER OTHER_LIBRARY: rare but allowed uses of MPI work as without the
+# library, and by schedules if possible.
 set -u
 . "$(dirname "$0")/runs.sh"
 driver=$(cd "$OLDPWD" && readlink -f "$5") other=$(cd "$OLDPWD" && readlink -f "$6")
@@ -30,7 +30,7 @@ for allreduce in doubling ring rabenseifner hierarchical ring-nodes; do
   done
 done
 
-# With the schedules of most kinds: messages that go from where blocks lie, that are put together, and packed elements.
+# With schedules of most kinds: messages sent from the blocks' own places, composed messages, and packed elements.
 preload="$library $tool"
 for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "tuna-coalesced linear-ring rabenseifner scatter-ring"; do
   read -r alltoall allgather allreduce bcast <<<"$way"
@@ -42,13 +42,13 @@ done
 right 4 QUADRILLE_REDUCE_SCATTER=direct QUADRILLE_CHECK_PLANS=1 -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
 
-# Rules that differ in their options alone: nothing is agreed on again.
+# Rules that differ only in their options: the ranks do not agree again.
 printf '%s' '{"schema": 1, "rules": [
   {"collective": "allgather", "bytes": [0, 1000], "algorithm": "blocked-ring:block-size=64:window=2"},
   {"collective": "allgather", "bytes": [1001, null], "algorithm": "blocked-ring:block-size=1024:window=64"}]}' >turns.json
 right 3 QUADRILLE_RULES=turns.json -- turns
 
-# Compared with MPI's own.
+# Compared with MPI's own results.
 right 3 QUADRILLE=verify QUADRILLE_GATHERV=linear QUADRILLE_ALLGATHERV=linear-ring -- gaps
 right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=doubling -- extremes
 not_reported 'not compared'
@@ -58,7 +58,7 @@ grep -q 'verify: allreduce by doubling differs' "$out" || problem 'a wrong maxim
 right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=ring -- types
 not_reported 'not compared'
 
-# Settings: in whatever order they stand, and a report at some ranks alone.
+# Settings in any order, and a report on some ranks only.
 preload=$library
 right 3 QUADRILLE_ALLTOALL=factor QUADRILLE_BCAST=binomial ONE:REORDER=1 -- handler
 reported alltoall factor 'by rule'
@@ -68,13 +68,13 @@ wanted=$report report=
 right 3 ONE:QUADRILLE_REPORT=other QUADRILLE_ALLTOALL=factor -- handler
 report=$wanted
 
-# A job that is ended from outside has its rules and its report.
+# A job that is killed still has its rules and its report.
 rm -f learned.json
 start 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- ended
 python3 -c "import json; assert json.load(open('learned.json'))['rules']" || problem 'nothing was kept of what was learned'
 reported alltoall '(learning|learned)'
 
-# Processes that are started apart, without the library.
+# Processes that are started separately, without the library.
 preload= start 2 -- spawn
 if [ $code -eq 0 ]; then
   right 2 QUADRILLE_ALLGATHER=leader QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLTOALL=factor -- spawn

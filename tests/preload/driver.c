@@ -1,5 +1,5 @@
-/* A stand-in for CUDA's driver: a mebibyte of memory that is no host memory. The CPU may not touch it, but for MPI, as the tool
- * (tool.c) has it, and for device_copy. */
+/* A stand-in for CUDA's driver: a mebibyte of memory that is not host memory. The CPU may not access it, except in
+ * MPI, as tool.c arranges, and in device_copy. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fortran_test.sh MPI LIBRARY TOOL PROGRAM...: programs in Fortran, one for each interface of MPI's, are served as those in
-# C are.
+# fortran_test.sh MPI LIBRARY TOOL PROGRAM...: Fortran programs, one for each interface of MPI, are served like those in
+# C.
 set -u
 programs=()
 for made in "${@:4}"; do programs+=("$(readlink -f "$made")"); done

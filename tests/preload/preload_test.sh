@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# preload_test.sh MPI LIBRARY TOOL PROGRAM: a plain MPI program gets what it should, and the report says what served it.
+# preload_test.sh MPI LIBRARY TOOL PROGRAM: a plain MPI program gets the right results, and the report names the
+# schedules.
 set -u
 . "$(dirname "$0")/runs.sh"
 
@@ -10,7 +11,7 @@ between=(allgather=two-stage allgatherv=segment-map-v allreduce=segments alltoal
   bcast=leader gather=linear gatherv=tree reduce=segments reduce_scatter=direct reduce_scatter_block=spread-out
   scatter=tree scatterv=linear)
 
-# Without the library, and with it where it does nothing: one node.
+# Without the library, and with it on one node, where it does nothing.
 preload= right 3 QUADRILLE_DEBUG= -- file
 [ ! -f "$report" ] || problem 'there is a report without the library'
 right 3 -- file
@@ -39,9 +40,9 @@ calls = json.load(open('report.json'))['calls']
 assert {c['communicator'] for c in calls if c['schedule'] == 'factor'} == {'1 x 2 ranks', '1 + 1 ranks'}
 " || problem 'the report in JSON'
 
-# A rank that comes late is told of by those that wait for it, whether it sends blocks or lengths before them.
+# Ranks that wait for a late rank report it, whether it sends blocks or lengths before them.
 preload="$tool $library"
-# waits COLLECTIVE WHAT: ranks 0 and 2 say so, more than once.
+# waits COLLECTIVE WHAT: ranks 0 and 2 report that, more than once.
 waits() {
   local rank
   for rank in 0 2; do

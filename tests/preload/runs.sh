@@ -1,12 +1,12 @@
-# Sourced: runs of a plain MPI program with the preload library before MPI, and what is asked of them.
-# MPI LIBRARY TOOL PROGRAM are the arguments of the test; all happens in its own folder.
+# Sourced: runs a plain MPI program with the preload library before MPI, and checks the results. MPI LIBRARY TOOL
+# PROGRAM are the arguments of the test. All runs are in its own folder.
 . "$(dirname "$0")/../mpi/mpirun.sh"
 mpi=$1 library=$(readlink -f "$2") tool=$(readlink -f "$3") program=$(readlink -f "$4")
 cd "$TEST_TMPDIR" || exit 2
 out=out report=report preload=$library failed=0
 
-# start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, what was said in $out, the report in $report.
-# A variable that begins with ONE: is for rank 1 alone. WRAPPER: a command that runs the program.
+# start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, the output in $out, the report in
+# $report. A variable that begins with ONE: is only for rank 1. WRAPPER: a command that runs the program.
 start() {
   local ranks=$1 variables=() one=
   shift
@@ -34,7 +34,7 @@ problem() {
   failed=1
 }
 
-# right RANKS ...: the program gets what it should.
+# right RANKS ...: the program gets the right results.
 right() {
   start "$@"
   [ $code -eq 0 ] && [ "$passed" -eq "$1" ] || problem "$*"
@@ -47,10 +47,10 @@ reported() {
   grep -qE -- "$pattern" "$report" || problem "the report does not have: $*"
 }
 not_reported() { ! grep -qE -- "$1" "$report" || problem "the report has: $1"; }
-# said N TEXT: so many times.
+# said N TEXT: the output contains it that many times.
 said() { [ "$(grep -cF -- "$2" "$out")" -eq "$1" ] || problem "not said $1 times: $2"; }
 
-# variables LIST: QUADRILLE_ALLGATHER=bruck and so on, in $chosen.
+# variables LIST: sets QUADRILLE_ALLGATHER=bruck and so on, in $chosen.
 variables() {
   local -n list=$1
   chosen=()
@@ -59,7 +59,7 @@ variables() {
     chosen+=("QUADRILLE_${name^^}=${pair#*=}")
   done
 }
-# all_served LIST RANKS: each of its collectives, on such communicators.
+# all_served LIST RANKS: schedules serve each of its collectives, on such communicators.
 all_served() {
   local -n list=$1
   for pair in "${list[@]}"; do

@@ -1,6 +1,5 @@
-/* A plain MPI program: random collectives with random counts and datatypes on communicators that come and go. Whether they
- * are right is what QUADRILLE=verify tells.
- * soak CALLS SEED */
+/* A plain MPI program: random collectives with random counts and datatypes on short-lived communicators.
+ * QUADRILLE=verify checks their results. soak CALLS SEED */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@ static MPI_Datatype types[TYPES]; /* each of two integers */
 static MPI_Comm comms[COMMS];
 static int world, ranks;
 
-/* The same at all ranks. */
+/* The same on all ranks. */
 static int draw(int choices) {
   state = state * 6364136223846793005U + 1442695040888963407U;
   return (int)((state >> 33) % (uint64_t)choices);
@@ -51,7 +50,7 @@ static void make_comm(MPI_Comm* comm) {
   }
 }
 
-/* So many for a pair of ranks of the two groups, or of the one; mostly few. */
+/* The length for a pair of ranks of the two groups, or of the one; mostly small. */
 static int count_of(int call, int source, int target) {
   const unsigned mixed = (unsigned)(call * 31 + source * 7 + target * 13) * 2654435761U >> 8;
   return (int)(mixed % (mixed % 16 == 0 ? 200 : 6));

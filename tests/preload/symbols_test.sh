@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# symbols_test.sh MPI LIBRARY: a preload library shows the functions of MPI's that it stands before, and nothing else.
+# symbols_test.sh MPI LIBRARY: a preload library exports exactly the MPI functions that it intercepts.
 set -u
 mpi=$1 library=$2 failed=0
 problem() {

@@ -1,4 +1,4 @@
-/* A plain MPI program: threads that call collectives at once, each on communicators of its own, which come and go.
+/* A plain MPI program: threads that call collectives at the same time, each on its own short-lived communicators.
  * threads [ROUNDS] */
 #include <mpi.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void* call(void* argument) {
   return NULL;
 }
 
-/* What this process holds, in KiB. */
+/* The memory of this process, in KiB. */
 static long memory(void) {
   long pages = 0;
   FILE* file = fopen("/proc/self/statm", "r");

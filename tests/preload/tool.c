@@ -1,7 +1,7 @@
-/* A tool that stands between programs and MPI as well. RANKS_A_NODE: ranks are on nodes of so many. TOOL_CORRUPTS: the
- * last byte of an all-to-all of integers is wrong. TOOL_SLEEPS: rank 1 comes a second late to its third all-to-all
- * and to its first one of blocks of different lengths. TOOL_DELAYS, 0 or 1: rank 1 comes
- * 3 ms late to every second allgather, from the first or from the second on. */
+/* A tool that also intercepts MPI calls. RANKS_A_NODE: nodes have that many ranks. TOOL_CORRUPTS: the last byte of
+ * an all-to-all of integers is wrong. TOOL_SLEEPS: rank 1 enters its third all-to-all, and its first one of blocks
+ * of different lengths, a second late. TOOL_DELAYS, 0 or 1: rank 1 enters every second allgather 3 ms late, from the
+ * first or from the second on. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -56,7 +56,7 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-/* ---- What the library itself asks of MPI */
+/* ---- The library's own calls of MPI */
 
 static int allreduces;
 
@@ -72,7 +72,7 @@ SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   return code;
 }
 
-/* ---- Device memory (driver.c), which MPI alone reads and writes */
+/* ---- Device memory (driver.c), which only MPI reads and writes */
 
 static char* device;
 static size_t device_size;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tune_test.sh MPI TUNE: rules are learned without an application.
+# tune_test.sh MPI TUNE: learns rules without an application.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
 mpi=$1 tune=$(readlink -f "$2")

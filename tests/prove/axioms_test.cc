@@ -1,6 +1,6 @@
-// What the prover takes for granted, held against every job of at most 8 ranks and a few larger
-// ones: facts about tables as they are instantiated, with every value of their unknowns; axioms by
-// name, with every argument; exclusive or with every two ranks.
+// The prover's axioms, checked on every job of at most 8 ranks and a few larger ones: facts about tables in their
+// instances, with every value of their unknowns; axioms by name, with every argument; exclusive or with every two
+// ranks.
 #include "verifier/prove/axioms.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ table done = distinct(size)
 
 Program with_powers() { return with_tables("table twos = powers(2, 3*ranks)\n"); }
 
-// All jobs of at most so many ranks, and a few larger ones.
+// All jobs of at most that many ranks, and a few larger ones.
 std::vector<Job> jobs(int64_t most_ranks, int larger) {
   std::vector<Job> result;
   for (const std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
@@ -56,8 +56,8 @@ class Facts {
     facts_ = logic_.knowledge();
   }
 
-  // Every fact, on those jobs, for all values of the unknowns from two below to two above what they
-  // may be, and with any values outside of tables.
+  // Checks every fact on those jobs, for all values of the unknowns from two below to two above their range, and with
+  // arbitrary values outside tables.
   void hold_on(const std::vector<Job>& jobs) const {
     ASSERT_FALSE(facts_.empty());
     for (const Job& job : jobs) {
@@ -77,7 +77,7 @@ class Facts {
     }
   }
 
-  // Whether some fact is false where the tables are not those of so many ranks.
+  // Whether some fact is false if the tables are those of another number of ranks.
   bool deny_another_number_of_ranks() const {
     Interpretation meaning(job_of({1, 2, 3}), 0);
     meaning.define(facts_);
@@ -173,7 +173,7 @@ TEST(TableFacts, SayMoreThanNothing) {
               }).deny_another_number_of_ranks());
 }
 
-// The axiom over variables 0, 1, ..., each from `low` to `high`, on that job.
+// Checks the axiom over variables 0, 1, ..., each from `low` to `high`, on that job.
 void holds_for_all(const std::string& name, const std::vector<AxiomArgument>& arguments,
                    size_t variables, int64_t low, int64_t high, const Job& job) {
   const Program program = with_powers();
@@ -265,7 +265,7 @@ TEST(CallTableFacts, HoldForEveryCall) {
   }
   const std::vector<z3::expr> facts = logic.knowledge();
   for (const int64_t ranks : {1, 2, 3}) {
-    // Of 0, 1 and 2; on three ranks of 0 and 2, to save time.
+    // Counts of 0, 1 and 2; on three ranks only 0 and 2, to save time.
     const std::vector<int64_t> values =
         ranks < 3 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2};
     const int64_t base = static_cast<int64_t>(values.size());
@@ -328,8 +328,7 @@ TEST(NamedAxioms, AreNoOthers) {
   EXPECT_FALSE(named_axiom(program, "xor_groups", {table(kTwos), number(0), number(1)}));
 }
 
-// The facts that are proven over bit-vectors are those that the axioms say, for every width that
-// there is time for.
+// The facts proven over bit-vectors equal those of the axioms, for every width that there is time for.
 TEST(BitVectors, OfSmallWidthsHaveTheFactsOfTheAxioms) {
   for (unsigned bits = 1; bits <= 6; ++bits) {
     const unsigned end = 1u << bits;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a proof file says is data: no text of it becomes source of the verifier, whatever it closes or opens.
+# The contents of a proof file are data: no text of it becomes source of the verifier, whatever it closes or opens.
 set -uo pipefail
 certify=$PWD/verifier/certify
 factor=$PWD/emitted/proofs/alltoall.factor.proof

@@ -1,5 +1,5 @@
-// The blocked ring with one call at a time, in which every rank sends first, is executed: it deadlocks where no
-// contribution is empty, as cases/deadlock.cases proves. The shipped program, in which odd ranks receive first, gets through.
+// Executes the blocked ring with one call at a time, in which every rank sends first. It deadlocks if no contribution
+// is empty, as cases/deadlock.cases proves. The shipped program, in which odd ranks receive first, completes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ std::string odd_ranks_receive_first() {
   return proof_case("A deadlock is not proven of a program in which odd ranks").program;
 }
 
-// Blocking calls with synchronous sends, on all ranks: how many calls are done when no rank makes progress any
-// more, and how many there are.
+// Blocking calls with synchronous sends, on all ranks: the number of calls that complete before no rank makes
+// progress, and the number of all calls.
 struct Progress {
   size_t done = 0, all = 0;
 };

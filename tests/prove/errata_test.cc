@@ -1,5 +1,5 @@
-// Where Sanders and Traeff 2002 are literally wrong, a counterexample says so: the smallest one. Errata of other papers are
-// in cases/errata.cases.
+// The smallest counterexamples to statements of Sanders and Traeff 2002 that are literally wrong. Errata of other
+// papers are in cases/errata.cases.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,9 +61,8 @@ TEST(Errata, FifteenStepsAreEighteenWithSelfCopies) {
   EXPECT_EQ(without.steps + without.copy_steps, 15);
 }
 
-// Two exchanges between nodes that share a node, neither of which has to be over before the other
-// starts, where every rank goes from step to step as soon as it can: "0-3 and 1-2"; "" where there
-// are none.
+// Two exchanges between nodes that share a node and may overlap, if every rank goes from step to step as soon as it
+// can: "0-3 and 1-2"; "" if there are none.
 std::string exchanges_at_once(const Program& program, const std::vector<int64_t>& sizes) {
   const Job job = job_of(sizes);
   const Binding binding = bind(program, job, {}, 0).value();
@@ -111,8 +110,8 @@ std::string exchanges_at_once(const Program& program, const std::vector<int64_t>
   return "";
 }
 
-// The port holds where steps keep step. At run time the next process of a node may start before the
-// previous one has finished, unless a token passes inside the node.
+// The port holds in lock-step. At run time the next process of a node may start before the previous one has finished,
+// unless a token passes inside the node.
 TEST(Errata, TheSinglePortDoesNotHoldForEveryTiming) {
   const Program free = hierarchical("factor", chosen("keep", "free")),
                 token = hierarchical("factor", chosen("keep", "token"));

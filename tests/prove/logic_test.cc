@@ -1,5 +1,5 @@
-// A term with all its values put in is what tests/support/evaluate.h says of the expression, on random
-// expressions and jobs, wherever the expression has a value; and polynomials are numbers.
+// On random expressions and jobs, a term with all its values put in equals the value that tests/support/evaluate.h
+// computes for the expression, if it has one. Polynomials behave like numbers.
 #include "verifier/prove/logic.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ class RandomExpressions {
   std::mt19937 random_;
 };
 
-// The expression as a term, under values that an environment gives.
+// The expression as a term, with the values of an environment.
 struct Translated {
   explicit Translated(const Program& program) : logic(context, program) {
     instance.rank = logic.fresh("rank");
@@ -103,7 +103,7 @@ class Sampler {
       if (std::is_sorted(sizes.begin(), sizes.end())) jobs.push_back(job_of(sizes));
   }
 
-  // A job, and an environment on it, which lives as long as the sampler's next.
+  // A job, and an environment on it, which lives until the sampler's next one.
   Environment environment() {
     job = jobs[random.below(jobs.size())];
     binding = bind(program, job, {}, 0).value();
@@ -120,8 +120,8 @@ class Sampler {
   Binding binding;
 };
 
-// Calls compare(translated term, its facts, environment, value) wherever a random expression has a value; translates
-// it by `translate`.
+// Translates random expressions by `translate`. For each with a value, calls compare(translated term, its facts,
+// environment, value).
 template <class Draw, class Translate, class Compare>
 void compare_on_samples(const Draw& draw, const Translate& translate, const Compare& compare) {
   Sampler sampler;
@@ -171,7 +171,7 @@ TEST(Logic, ConditionsMeanWhatTheyEvaluateTo) {
   EXPECT_GT(false_ones, kExpressions / 4);
 }
 
-// What is known holds wherever it is evaluated, also of terms that have no value in the language.
+// Known facts hold wherever they are evaluated, even for terms without a value in the language.
 TEST(Logic, KnowledgeAboutRandomTermsHolds) {
   Sampler sampler;
   for (int i = 0; i < kExpressions / 3; ++i) {
@@ -196,11 +196,11 @@ TEST(Logic, RewrittenEntriesAreWhatTheyAreRewrittenTo) {
   const z3::expr other =
       translated.logic.term(translated.logic.number(variable(1), translated.instance));
   EXPECT_TRUE(z3::eq(one, other));
-  // The same place of another table is left alone.
+  // The same index of another table is unchanged.
   const Expression elsewhere = apply(Operator::kElement, {variable(0)}, 0);
   EXPECT_FALSE(z3::eq(
       translated.logic.term(translated.logic.number(elsewhere, translated.instance)), other));
-  // As is another place of this one, and the location of the same number.
+  // So are another index of this table, and the location of the same number.
   const Expression further = apply(Operator::kElement, {variable(1)}, 1);
   EXPECT_FALSE(
       z3::eq(translated.logic.term(translated.logic.number(further, translated.instance)), other));

@@ -1,6 +1,6 @@
-// The prover is asked with the original's proof file and the mutant in place of its program: what
-// the author says of the original has to hold of the mutant, word by word. So a mutant that is
-// right can still fail its proof; one that is wrong must.
+// The prover takes the original's proof file with the mutant in place of its program. Every statement of the author
+// about the original must hold for the mutant, word by word. So the proof of a correct mutant may fail; that of a
+// wrong one must.
 #include "tests/prove/mutant_survey.h"
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace quadrille {
 namespace {
 
-constexpr unsigned kMostWork = 10'000'000;  // of a question; what takes more counts as not proven
+constexpr unsigned kMostWork = 10'000'000;  // per question; one that takes more counts as not
+                                            // proven
 
 // Node sizes in ascending order, each once.
 std::vector<std::vector<int64_t>> ascending_vectors(int64_t most_ranks) {
@@ -29,7 +30,7 @@ Events normalized(Events events, Sameness sameness) {
   for (std::string& event : events)
     if (event.starts_with("step ")) event = event.substr(0, event.find(" after"));
   if (sameness == Sameness::kSteps) return events;
-  // Messages and copies with the step they stand in.
+  // Messages and copies, each with the step that contains it.
   Events contents;
   std::string step;
   for (const std::string& event : events) {
@@ -92,7 +93,7 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
     fate.unproven = plan.error().message;
     return;
   }
-  // Those first that failed most often.
+  // Obligations that failed most often come first.
   std::stable_sort(plan->obligations.begin(), plan->obligations.end(),
                    [&](const auto& one, const auto& other) {
                      return failures_[one.name] > failures_[other.name];

@@ -1,5 +1,5 @@
-// What becomes of every mutant of a program: the checker refutes it on a small job, its proof no
-// longer goes through, or it survives both and has to be explained.
+// The fate of every mutant of a program: the checker refutes it on a small job, its proof fails, or it survives both
+// and must be explained.
 #ifndef QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
 #define QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
 
@@ -15,29 +15,28 @@
 
 namespace quadrille {
 
-// Why a survivor is right all the same.
+// The reason why a survivor is correct all the same.
 enum class Excuse {
-  kSameEvents,   // on every job of at most 8 ranks each rank does what it did before
+  kSameEvents,   // on every job of at most 8 ranks each rank acts as before
   kOtherClaims,  // the same, but it claims or requires something else
   kOtherWaits,   // the same steps, which wait for fewer or more of those before them
-  kOtherOrder,   // the same steps, the two messages of one in the other order, or a copy elsewhere
+  kOtherOrder,   // the same steps, with the two messages of one exchanged, or a copy elsewhere
   kOtherSteps,   // steps with other keys: another schedule, proven for all sizes like the original
 };
 inline constexpr int kExcuseCount = 5;
 
 struct Fate {
   std::optional<verifier::FailingJob> refuted;  // by the checker, on the smallest job
-  bool asked = false;                           // the prover
+  bool asked = false;                           // the prover was asked
   std::string unproven;                         // the first obligation that failed, or why the
                                                 // proof does not fit; empty: proven
-  bool gave_up = false;                         // the solver did, in that obligation
+  bool gave_up = false;                         // the solver, in that obligation
 
   bool proven() const { return asked && unproven.empty(); }
   bool survives() const { return !refuted && proven(); }
 };
 
-// What counts as the same: all of a rank's events, or those less what `after` says, or those in any
-// order within what has one key.
+// The equality of events: of all of a rank's events, of those without `after`, or of those of each key in any order.
 enum class Sameness { kEvents, kSteps, kContents };
 
 // The mutants of one program, and the proof of the original.
@@ -48,11 +47,11 @@ class Survey {
   const std::string& name() const { return variant_.name; }
   const std::vector<Mutant>& mutants() const { return mutants_; }
 
-  // Obligations up to the first that fails; those that the original has too are known.
+  // Proves obligations up to the first that fails. Those that the original has too are known.
   Fate fate(const Mutant& mutant, bool ask_prover);
-  // Of a survivor.
+  // The reason for a survivor.
   Excuse excuse(const Mutant& mutant) const;
-  // The first case of those that the checker refutes the survivor in; larger than those before.
+  // The first case in which the checker refutes the survivor, among larger ones than before.
   std::optional<std::string> refuted_on_larger_jobs(const Mutant& mutant) const;
 
  private:

@@ -1,8 +1,7 @@
-// Every single change of a program is noticed by the checker, by the prover, or changes nothing
-// that matters; and what the prover lets pass the checker never refutes. One in kFlatStride of the
-// mutants of the flat programs, and of the others about kMost of each at the most, beginning elsewhere in
-// each (of constants at a limit every sixteenth of those);
-// bazel run //bench:program_mutants goes through all of them.
+// The checker or the prover notices every single change of a program, or the change makes no difference. The checker
+// never refutes a mutant that the prover accepts. One mutant in kFlatStride of the flat programs is tried, and about
+// kMost of each other program, each with another start. Of the mutants with a constant at a limit, every sixteenth is
+// tried. bazel run //bench:program_mutants tries all of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +15,8 @@ namespace quadrille {
 namespace {
 
 constexpr size_t kFlatStride = 3, kStride = 151, kMost = 1;
-constexpr size_t kLimitStride = 16;  // of those with a constant at a limit, beside the others
+constexpr size_t kLimitStride = 16;  // for mutants with a constant at a limit, on top of the
+                                     // others' stride
 
 struct Counts {
   int mutants = 0, refuted = 0, unproven = 0, gave_up = 0;
@@ -40,7 +40,7 @@ void account_for(Survey& survey, const Mutant& mutant, Counts& counts) {
   ++counts.survivors[static_cast<int>(survey.excuse(mutant))];
 }
 
-// Those with a constant at a limit, whose loops take long, and all others.
+// Mutants with a constant at a limit, whose loops take long, and all others.
 std::array<std::vector<const Mutant*>, 2> apart(const std::vector<Mutant>& mutants) {
   std::array<std::vector<const Mutant*>, 2> result;
   for (const Mutant& mutant : mutants)
@@ -68,12 +68,12 @@ TEST(ProgramMutants, AreKilledOrChangeNothingThatMatters) {
       account_for(survey, *others[i], counts);
     for (size_t i = program % limit_stride; i < limits.size(); i += limit_stride)
       account_for(survey, *limits[i], counts);
-    // Of so few it may happen that none is refuted; then others are.
+    // If none of these few is refuted, others are tried.
     for (size_t i = 0; i < others.size() && (counts.refuted == 0 || counts.unproven == 0); ++i)
       account_for(survey, *others[i], counts);
     ++program;
     tell(fmt::format("{}, of {}", survey.name(), survey.mutants().size()), counts);
-    // A proof in which nothing can fail, or a checker that lets everything pass, shows here.
+    // This fails for a proof in which nothing can fail, and for a checker that accepts everything.
     EXPECT_GT(counts.refuted, 0) << survey.name();
     EXPECT_GT(counts.unproven, 0) << survey.name();
     all.mutants += counts.mutants;

@@ -1,5 +1,4 @@
-// Every bad proof file gets one clear sentence that begins with the file and, where there is one,
-// the line.
+// Every bad proof file gets one clear sentence that begins with the file and, if there is one, the line.
 #include "verifier/prove/proof.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +10,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The sentence, or "" where the proof is accepted.
+// The sentence, or "" if the proof is accepted.
 std::string refusal(const std::string& text) {
   const Result<Proof> proof = parse_proof(text, "bad.proof");
   if (!proof.ok()) return proof.error().message;
@@ -21,7 +20,7 @@ std::string refusal(const std::string& text) {
 
 constexpr int kHeadingLines = 4;  // of proof_text
 
-// kFactorProof with one thing in the place of another, behind the heading.
+// kFactorProof with `from` replaced, after the heading.
 std::string changed(const std::string& from, const std::string& to) {
   return proof_text(kFactor, quadrille::changed(kFactorProof, from, to));
 }

@@ -1,5 +1,4 @@
-// Programs come as text and go through the generator's encoder and the verifier's decoder, like any
-// other.
+// Programs come as text and pass through the generator's encoder and the verifier's decoder, like any other.
 #include "tests/prove/proofs.h"
 
 #include <fmt/core.h>

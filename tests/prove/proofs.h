@@ -11,30 +11,29 @@
 namespace quadrille {
 
 struct Proving {
-  std::string error;                                // why there is nothing to prove; else empty
+  std::string error;                                // why there is nothing to prove, or empty
   std::vector<verifier::ObligationResult> results;  // of every obligation
   std::vector<std::string> failed;                  // the names of those that failed
-  std::string failure;                              // of the first of them: why
+  std::string failure;                              // the reason for the first of them
 
   bool proven() const { return error.empty() && failed.empty(); }
 };
 
-// The text of a proof file.
 std::string proof_text(const std::string& program, const std::string& statements);
 
-// The whole way, through the text of a proof file. `program` must parse.
+// The whole procedure, through the text of a proof file. `program` must parse.
 Proving prove(const std::string& program, const std::string& statements,
               const verifier::ProverOptions& options = {});
 
-// `text` with one thing, which must be in it, in the place of another.
+// `text` with `from`, which it must contain, replaced.
 std::string changed(std::string text, const std::string& from, const std::string& to);
 
-// The corpus in tests/prove/cases; cases_test.cc says what it expects.
+// The corpus in tests/prove/cases; cases_test.cc explains its expectations.
 const std::vector<TextCase>& proof_cases();
-// The case of which this begins the title.
+// The case whose title begins with this.
 const TextCase& proof_case(const std::string& title);
 
-// The nodes on which the checker refutes the program, and how: "1,1: coverage"; "" where it does not.
+// The nodes on which the checker refutes the program, and the violation: "1,1: coverage"; "" if there are none.
 std::string smallest_failure(const std::string& program);
 
 // "algorithm factor for alltoall" and a proof that holds.

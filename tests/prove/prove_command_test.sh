@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The prove command: its verdicts and exit codes, bad input in one sentence, exports, and second
-# solvers that agree, lie, give up, hang or are not there.
+# The prove command: its verdicts and exit codes, bad input in one sentence, exports, and second solvers that agree,
+# lie, give up, hang or do not exist.
 set -uo pipefail
 verifier=$PWD/verifier/verifier
 factor=$PWD/emitted/proofs/alltoall.factor.proof
@@ -25,7 +25,7 @@ expect() {
   fi
 }
 
-# says PATTERN: in a line of what was run last.
+# says PATTERN: a line of the last output matches.
 says() {
   cat out err | grep -qE -- "$1" && return
   echo "FAILED: no '$1' in:"
@@ -41,7 +41,7 @@ expect 0 'proven for all sizes' xor
 expect 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
 says 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
 
-# What the checker walks besides: a program that requires more ranks is walked on the fewest that it takes.
+# The checker's own walk: a program that requires more ranks is walked on the fewest that it admits.
 says_walked() {
   cat >requires.txt <<END
 algorithm requires for alltoall
@@ -69,7 +69,7 @@ says_walked 1 'walked on all nodes of up to 6 ranks that it serves'
 says_walked 8 'walked on all nodes of 8 ranks, the fewest that it serves'
 says_walked 13 'walked on no nodes: the program requires more ranks than are tried'
 
-# Another interval of keys: the program is right, this proof of it is not.
+# Another interval of keys: the program is correct, but this proof of it is not.
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
 says 'keys round, statement 1: the goal does not follow'
@@ -86,14 +86,14 @@ END
 printf 'deadlock\n  given 2 <= ranks\n  given 0 < m[rank]\n  with send 1\n' >late.proof
 expect 0 'late.txt: proven to deadlock, where what is given holds, for all sizes and counts' \
   --program late.txt --proof late.proof
-# No rank but one: there are no such nodes.
+# `given` admits only one rank: there are no such nodes.
 printf 'deadlock\n  given ranks = rank + 2\n  given 0 < m[rank]\n  with send 1\n' >alone.proof
 expect 3 "late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks deadlock with the 'given' conditions at every rank" \
   --program late.txt --proof alone.proof
-# A claim that is said to be false, and is true.
+# A claim that the proof calls false, and that is true.
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
 expect 3 'truth: no counterexample found' --proof true.proof
-# A solver that may do no work knows nothing, and that is no proof.
+# A solver that may do no work has no answer, and that is no proof.
 expect 3 'UNKNOWN' --limit 1 hierarchical-factor
 says 'the solver gave up'
 # wrap(round + rank, ranks) in place of wrap(round - rank, ranks).

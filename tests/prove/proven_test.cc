@@ -1,5 +1,4 @@
-// What `check` says of a schedule's scope: "proven" is said of the very bytes of a proven program
-// and of no others.
+// The scope that `check` prints for a schedule. It prints "proven" only for exactly the bytes of a proven program.
 #include "verifier/proven.h"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// What check prints of the program in that case, from the bytes of its file.
+// The output of `check` for the program in that case, from the bytes of its file.
 std::string report_of(const Program& program, const Case& one) {
   const Bytes file = encode(program, one.job);
   const Result<Schedule> schedule = decode(file, "test.qs");

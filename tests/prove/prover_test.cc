@@ -1,5 +1,5 @@
-// What no file of cases can say: proofs of which the solver gives up, proofs that are asked again, texts that are too
-// long to write down, and claims that are refuted.
+// Cases that no file of cases can express: proofs on which the solver gives up, proofs that are repeated, texts that
+// are too long to write down, and refuted claims.
 #include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
@@ -106,7 +106,8 @@ TEST(Numbers, OfTooManyTermsAreGivenUp) {
   EXPECT_THAT(proving.failure, HasSubstr("the numbers of the obligation are too large"));
 }
 
-// kFactor behind `first` and so many lines, each of the text with {0} for its number and {1} for the one before.
+// kFactor after `first` and that many lines. Each has the text, with {0} replaced by its number and {1} by the
+// previous one.
 Proving with_lines(const std::string& first, int lines, const std::string& text,
                    const std::string& last = "") {
   std::string all = first;

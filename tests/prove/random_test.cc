@@ -1,8 +1,8 @@
-// Programs changed at random, with the proofs of the originals: what is proven of them all the same the checker never
-// refutes, and its plans are lawful. Many changes are into equal programs, by way of numbers near a limit, or by another
-// order of the statements of a step; others claim that a call in place needs no copy, or no longer.
+// Programs changed at random, with the proofs of the originals. If one is proven all the same, the checker never
+// refutes it, and its plans are lawful. Many changes lead to equal programs, with numbers near a limit, or with
+// another order of the statements of a step. Others add or drop the claim that a call in place needs no copy.
 //
-// PROGRAMS says how many, SEED which.
+// PROGRAMS sets how many programs, and SEED which.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,16 +22,16 @@
 namespace quadrille {
 namespace {
 
-constexpr unsigned kMostWork = 5'000'000;  // of a question; what takes more counts as not proven
+constexpr unsigned kMostWork = 5'000'000;  // per question; one that takes more counts as not proven
 constexpr int64_t kMostRanks = 6;
-constexpr size_t kMostStatements = 12;  // of a program: others take the solver long
+constexpr size_t kMostStatements = 12;  // the most of a program: longer ones take the solver long
 
 struct Original {
   const Variant* variant;
   verifier::Proof proof;
 };
 
-// Those whose proofs are quick.
+// Programs with quick proofs.
 std::vector<Original> originals() {
   std::vector<Original> result;
   for (const Variant& variant : variants()) {
@@ -53,7 +53,7 @@ bool is_proven(verifier::Prover& prover, const verifier::Proof& proof) {
   return true;
 }
 
-// Jobs with parameters that are drawn from all that there are, and counts at the limit.
+// Jobs with parameters from the whole range, and counts at the limit.
 void expect_right_on_far_jobs(const Variant& variant, const Program& program, Random& random) {
   for (const std::vector<int64_t>& sizes :
        {std::vector<int64_t>{1}, {2}, {1, 2}, {1, 1, 1}, {2, 3}})
@@ -69,13 +69,13 @@ void expect_right_on_far_jobs(const Variant& variant, const Program& program, Ra
     }
 }
 
-// Lawful, or not served.
+// The plans are lawful, or the runtime does not serve the program.
 void expect_lawful_plans(const Variant& variant, const Program& program) {
   for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2}, {2, 3}})
     for (const Case& c : cases_on(variant, sizes)) {
       const Bytes file = encode(program, c.job);
       const auto plans = verifier::Plans::make(file, program, c.job, c.call);
-      if (!plans.ok()) continue;  // the job is none of the program's
+      if (!plans.ok()) continue;  // the program refuses the job
       const std::string objection = plans->objection().value_or("");
       EXPECT_TRUE(objection.empty() || objection.find(qd_not_served) != std::string::npos)
           << c.text << ": " << objection;
@@ -133,7 +133,7 @@ TEST(RandomPrograms, ThatAreProvenAreNeverRefuted) {
       "mixed, {} "
       "now in place), {} refuted\n",
       programs, all.size(), invalid, proven, mixed, in_place, refuted);
-  if (programs < 100) return;  // a few, to look at
+  if (programs < 100) return;  // a quick look
   EXPECT_GT(proven, static_cast<int>(programs / 10));
   EXPECT_GT(refuted, static_cast<int>(programs / 10));
   EXPECT_GT(mixed, static_cast<int>(programs / 40));

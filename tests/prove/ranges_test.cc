@@ -1,5 +1,5 @@
-// The values that intervals allow are no fewer than those that there are: every expression of every
-// program, wherever a rank comes to it, on all small jobs.
+// Intervals contain all values that occur: those of every expression of every program, wherever a rank reaches it, on
+// all small jobs.
 #include "verifier/prove/ranges.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr Limits kSmall{.ranks = 5, .count = 3, .parameter = 5};
 
-// Calls visit(environment) for each way along the path, from that element of it on.
+// Calls visit(environment) for each way along the path, from that element on.
 template <class Visit>
 void follow(const Place& place, size_t from, Environment& environment, const Visit& visit) {
   if (from == place.path.size()) return visit(environment);
@@ -77,7 +77,7 @@ TEST(Ranges, HoldEveryValueOnSmallJobs) {
       }
     }
   EXPECT_GT(values, 400000);
-  EXPECT_GT(tight, 50);  // intervals are no more than needed
+  EXPECT_GT(tight, 50);  // some intervals are exact
 }
 
 }  // namespace

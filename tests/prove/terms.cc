@@ -1,4 +1,4 @@
-// Plain recursion over the term. Numbers have 128 bits, so that nothing small overflows.
+// Plain recursion over the term. Numbers have 128 bits, so small numbers never overflow.
 #include "tests/prove/terms.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Terms of the solver with all their values put in, without the solver: the symbols of logic.h mean
-// what the language means.
+// Evaluates terms of the solver with all their values put in, without the solver: the symbols of logic.h have the
+// meaning of the language.
 #ifndef QUADRILLE_TESTS_PROVE_TERMS_H_
 #define QUADRILLE_TESTS_PROVE_TERMS_H_
 
@@ -14,8 +14,8 @@ namespace quadrille {
 
 class Interpretation {
  public:
-  // Tables `nodes`, `prefix_nodes` and `distinct_nodes` are those of the job. What lies outside a
-  // table, or is divided by nothing, has any value: another one for each `seed`.
+  // Tables `nodes`, `prefix_nodes` and `distinct_nodes` are those of the job. An entry outside a table, or a division
+  // by zero, has an arbitrary value, which differs for each `seed`.
   Interpretation(const Job& job, int64_t seed);
 
   // A table of the call, "table_0" or "prefix_table_1".
@@ -24,7 +24,7 @@ class Interpretation {
   }
   // The value of an unknown, "v0_x".
   void set(const std::string& name, int64_t value) { unknowns_["qd_" + name] = value; }
-  // Facts that define symbols: a choice is what a fact says it is equal to.
+  // Facts that define symbols: a choice has the value that a fact equates it to.
   void define(const std::vector<z3::expr>& facts);
 
   __int128 number(const z3::expr& term) const;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Obligations have the names of the theorem's hypotheses: none is asked that the theorem does not use, but
-# for what its model leaves out, and none that it uses is missing, but for one that is said to be.
+# Obligations have the names of the theorem's hypotheses. Every obligation is a hypothesis, except those about matters
+# that the model leaves out. Every hypothesis has an obligation, except one that is named.
 set -uo pipefail
 
 hypotheses=$(sed -n '/^Theorem collective_is_right/,/->$/p' theory/Theorem.v |

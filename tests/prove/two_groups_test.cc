@@ -1,5 +1,5 @@
-// What the prover takes for granted of two groups: facts about the tables that ranks of either know, held against
-// small jobs; and of buffers, for one group and two, what schedule/collective.h says.
+// The prover's axioms for two groups, checked on small jobs: facts about the tables that ranks of either group know.
+// Its facts about buffers, for one group and two, are compared with schedule/collective.h.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -36,7 +36,7 @@ step 0
       .value();
 }
 
-// Every fact about entries i, i + 1 and j, and where j is found, for all small values of both.
+// Checks every fact about entries i, i + 1 and j, and about the location of j, for all small values of both.
 void facts_hold(const Program& program, const std::vector<z3::expr>& facts,
                 const std::map<std::pair<int64_t, int>, std::string>& symbols,
                 const std::vector<Job>& jobs) {
@@ -56,7 +56,7 @@ void facts_hold(const Program& program, const std::vector<z3::expr>& facts,
       const Binding binding = bind(program, job, call, group).value();
       for (size_t table = 0; table < program.tables.size(); ++table) {
         const std::string& symbol = symbols.at({table, group});
-        // What has one symbol is one table.
+        // Tables with one symbol are equal.
         ASSERT_EQ(known.emplace(symbol, binding.tables[table]).first->second,
                   binding.tables[table]);
         meaning.set_table(symbol, binding.tables[table]);
@@ -73,7 +73,7 @@ void facts_hold(const Program& program, const std::vector<z3::expr>& facts,
   }
 }
 
-// Of which so many are told apart.
+// Checks facts about this many different tables.
 void facts_about_tables_hold(const Program& program, size_t tables) {
   z3::context context;
   Logic logic(context, program);
@@ -96,7 +96,7 @@ void facts_about_tables_hold(const Program& program, size_t tables) {
   facts_hold(program, logic.knowledge(), symbols, jobs);
 }
 
-// Of 13 in two groups: nodes, their sums, counts, their sums and cuts are told twice.
+// There are 13 tables in each of two groups. Nodes, their sums, counts, their sums and cuts occur twice.
 TEST(TwoGroups, FactsAboutTablesHold) { facts_about_tables_hold(with_tables(), 26 - 10); }
 
 TEST(TwoGroups, FactsAboutTablesOfOneCountHold) {
@@ -124,7 +124,7 @@ TEST(TwoGroups, FactsAboutTablesSayMoreThanNothing) {
   z3::solver solver(context);
   solver.add(logic.less_equal(Polynomial::constant(0), i));
   solver.add(logic.less(i, logic.ranks(1)));
-  // What a rank of the one group knows of the other's counts is what those know.
+  // A rank of one group knows the other's counts as that group knows them.
   solver.add(!logic.equal(logic.element({8, 0}, i + kOne) - logic.element({8, 0}, i),
                           logic.element({6, 1}, i)));
   for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
@@ -133,7 +133,7 @@ TEST(TwoGroups, FactsAboutTablesSayMoreThanNothing) {
 
 // ---- Buffers
 
-// Of a rank everything but numbers of ranks and the root is a number.
+// A rank with numbers for all values except the numbers of ranks and the root.
 struct Buffers {
   Buffers(Collective collective, int groups)
       : program(with_counts(collective, groups)), logic(context, program), contract(program) {}

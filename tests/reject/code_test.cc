@@ -1,4 +1,4 @@
-// Code that is no program, in a file that is right in all else: both readers refuse it.
+// Code that is no program, in a file that is otherwise correct: both readers refuse it.
 #include "schedule/text.h"
 #include "tests/reject/files.h"
 
@@ -114,7 +114,7 @@ TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
   expect_refused(with_code(allgather),
                  "a receive that combines in a collective without an operator",
                  "in a collective without an operator");
-  Bytes into_send = good.bytes;  // behind the message stand its peer, in one byte, and the piece
+  Bytes into_send = good.bytes;  // the message is followed by its peer, in one byte, and the piece
   ASSERT_EQ(into_send[good.message + 2], QD_PIECE | QD_PIECE_RECEIVE);
   into_send[good.message + 2] = QD_PIECE | QD_PIECE_SEND;
   expect_refused(with_code(into_send), "a message received into the send buffer",
@@ -137,7 +137,7 @@ TEST(RejectedFiles, StatementsThatThereAreNot) {
   }
 }
 
-// Tables would be others at each rank, and whoever checks the program fills them once.
+// Tables would differ between ranks, but a checker of the program fills them once.
 TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
   for (const char* text :
        {"require ranks < 9", "table t[i in 0 .. ranks] = i", "table t[i in 0 .. 3] = ranks",

@@ -1,5 +1,5 @@
-// What both readers of schedule files must refuse, the decoder and the runtime's loader: each
-// refusal is a sentence that says what is wrong and how to mend it.
+// Files that both readers, the decoder and the runtime's loader, must refuse. Each refusal is a sentence that says
+// what is wrong and how to mend it.
 #include "tests/reject/files.h"
 
 #include <sys/resource.h>
@@ -36,7 +36,7 @@ TEST(RejectedFiles, AnyBitFlipped) {
 
 TEST(RejectedFiles, AHashThatDoesNotFitUnderARightChecksum) {
   Bytes file = good();
-  // Without sections that can be told apart, only the checksum is made right again.
+  // If sections cannot be told apart, only the checksum is corrected.
   file[QD_HASH_OFFSET] ^= 1;
   const size_t covered = file.size() - QD_CHECKSUM_LENGTH;
   const uint32_t checksum = qd_crc32c(file.data(), covered);
@@ -180,7 +180,7 @@ TEST(RejectedFiles, JobsForAnyNodesThatAreMalformed) {
   expect_refused(any_file({0, 0, kInline}), "malformed");
 }
 
-// A job for any nodes of two groups has one limit, and numbers where others have formulas.
+// A job for any nodes of two groups has one limit, and numbers in place of formulas.
 TEST(RejectedFiles, JobsForAnyNodesOfTwoGroupsWhoseParametersAreNoNumbers) {
   const Bytes at_call = {6};
   const Program between = parameterized(2);
@@ -206,7 +206,7 @@ TEST(RejectedFiles, WordsThatAreMalformedOrOutOfPlace) {
                  "out of place");
   expect_refused(file_of({program_section(), job_section(), names_section(), words, words}),
                  "out of place");
-  // Like names, words are for people: the runtime does not say those that it cannot.
+  // Like names, words are for people: the runtime leaves out those that it cannot print.
   for (const Bytes& payload : {Bytes{}, Bytes{0}, Bytes{3, 'o', 'k'}, Bytes{1, 'o', 'k'},
                                Bytes{1, '\n'}, Bytes{64} + Bytes(64, 'x')}) {
     const Bytes file =

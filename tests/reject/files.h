@@ -1,4 +1,4 @@
-// Files made of parts, right or wrong, and what the decoder and the runtime's loader say of them.
+// Files composed of parts, correct or wrong, and the answers of the decoder and the runtime's loader.
 #ifndef QUADRILLE_TESTS_REJECT_FILES_H_
 #define QUADRILLE_TESTS_REJECT_FILES_H_
 
@@ -32,7 +32,7 @@ inline Bytes varint(uint64_t value) {
   return bytes;
 }
 
-// The same number in one byte more than it needs.
+// The same number with one byte more than needed.
 inline Bytes overlong(uint64_t value) {
   Bytes bytes = varint(value);
   bytes.back() |= 0x80;
@@ -98,7 +98,7 @@ inline void expect_taken(const Bytes& file) {
   EXPECT_EQ(loader_says(file), "");
 }
 
-// Both refuse it; the texts are parts of what they say.
+// Both refuse it; the texts are parts of their messages.
 inline void expect_refused(const Bytes& file, const std::string& decoder,
                            const std::string& loader) {
   const std::string decoded = decoder_says(file), loaded = loader_says(file);

@@ -1,5 +1,5 @@
-// The corpus of programs that must be refused: each case is refused with the verdict that it states, and accepted once
-// the line at fault is mended.
+// The corpus of programs that must be refused. Each case is refused with its stated verdict, and accepted once the
+// wrong line is corrected.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Where a program runs: "2x2 and 1, counts 7,9,1,1 and 8, ports 1".
+// The job, call and options of a run: "2x2 and 1, counts 7,9,1,1 and 8, ports 1".
 struct Setting {
   Job job;
   Call call = {};
@@ -61,7 +61,7 @@ struct Refusal {
   const TextCase* text;
   Program program;
   Setting setting;
-  std::string verdict;  // of check_schedule
+  std::string verdict;  // the expected verdict of check_schedule
 
   std::vector<Binding> bindings() const {
     std::vector<Binding> result;
@@ -133,7 +133,7 @@ TEST(Reject, TheGeneralExecutorRefusesEveryCaseWithTheSameVerdictOrItsOwn) {
 
 TEST(Reject, EveryCaseIsWrongByTheOracleToo) {
   for (const Refusal& refusal : refusals()) {
-    if (refusal.setting.options.ports) continue;  // the oracle asks for what the program claims
+    if (refusal.setting.options.ports) continue;  // the oracle checks only the program's own claim
     EXPECT_NE(what_is_wrong(refusal.program, refusal.setting.job, refusal.setting.call),
               std::nullopt)
         << refusal.text->title;

@@ -15,7 +15,7 @@ namespace {
 using Counts = std::vector<int64_t>;
 
 struct Costs {
-  int64_t alpha, beta;  // ns a message, ps a byte
+  int64_t alpha, beta;  // ns per message, ps per byte
 };
 const Costs all_costs[] = {{0, 0},   {0, 5},      {7, 0},        {1, 1000},
                            {3, 700}, {100, 1000}, {50000, 40000}};
@@ -51,7 +51,7 @@ void with_all_counts(int ranks, int64_t most, const Body& body) {
   }
 }
 
-// The six distributions of the measurements, of about so many bytes in all.
+// The six distributions of the measurements, of about that many bytes in all.
 std::vector<Counts> distributions(int64_t ranks, int64_t total) {
   std::vector<Counts> all(6, Counts(static_cast<size_t>(ranks), 0));
   const int64_t even = total / ranks;
@@ -117,8 +117,8 @@ TEST(BlockSize, ModelTakesTheGreatestCountWhereTheFormulaDividesByZero) {
   EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1, 0}, {40, 30, 20}), 40);
 }
 
-// Rounds are m/B + (p + z - 2)/2 if last blocks are half full on average. The slides of Traeff et al. 2008 print
-// (p - z)/2 for that term, which is z - 1 less. Here the last blocks have every length from 1 to B.
+// Rounds are m/B + (p + z - 2)/2 if last blocks are half full on average. The slides of Traeff et al. 2008 print (p -
+// z)/2 for that term, which is z - 1 less. Here the last blocks have every length from 1 to B.
 TEST(BlockSize, SlidesCountOneRoundTooFewForEachEmptyContributionButOne) {
   constexpr int64_t kSize = 100, kRanks = 6;
   for (int64_t empty = 0; empty < kRanks; ++empty) {
@@ -137,7 +137,8 @@ TEST(BlockSize, SlidesCountOneRoundTooFewForEachEmptyContributionButOne) {
   }
 }
 
-// The size that is best for the printed term, where one rank contributes all: 4 % longer to three times as long.
+// The size that is best for the printed term is bad if one rank contributes all. Such a call takes from 4 % longer to
+// three times as long.
 TEST(BlockSize, SlidesCountMakesBlocksTooLargeWhereOneRankContributesAll) {
   constexpr int64_t kTotal = 1 << 20;
   double most = 0;
@@ -204,7 +205,7 @@ TEST(BlockSize, AutoIsNearTheBestForManyDifferentCounts) {
 }
 
 TEST(BlockSize, AutoCutsARegularDistributionIntoWholeContributions) {
-  // Here the closed form would cut each into two and a bit.
+  // Here the closed form would cut each contribution into slightly more than two blocks.
   const Counts regular(16, 1 << 18);
   EXPECT_LT(choose(QD_CHOOSE_MODEL, {50000, 40000}, regular), 1 << 17);
   EXPECT_EQ(choose(QD_CHOOSE_AUTO, {50000, 40000}, regular), 1 << 18);

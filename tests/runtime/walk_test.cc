@@ -1,5 +1,4 @@
-// The oracle, the checker's walk and the runtime's interpreter tell the same events, for every
-// rank.
+// The oracle, the checker's walk and the runtime's interpreter report the same events, for every rank.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -66,7 +65,7 @@ TEST(Walk, InterpreterRefusesParametersThatTheOracleRefuses) {
   }
 }
 
-// One file, put on every topology, does at each rank what the program does there.
+// One file, put on every topology, acts on each rank like the program there.
 TEST(Walk, InterpreterOfASchedulesForAnyNodesAgreesWithTheOracleOnAll) {
   int bound = 0, refused = 0;
   for (const Variant& variant : variants()) {

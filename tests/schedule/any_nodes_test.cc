@@ -1,4 +1,4 @@
-// Jobs for any nodes: what a formula may be, what it comes to on given nodes, and what is refused.
+// Jobs for any nodes: the admitted formulas, their values on given nodes, and the refusals.
 #include "schedule/any_nodes.h"
 
 #include <gmock/gmock.h>

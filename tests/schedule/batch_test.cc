@@ -1,4 +1,4 @@
-// Walks that take batches say what plain walks say, message by message.
+// Walks in batches equal plain walks, message by message.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string head_text(const MessageHead& head) {
                      head.peer, head.remote ? " remote" : "", head.sized ? " sized" : "");
 }
 
-// A line a step, and for each message and copy.
+// One line per step, message and copy.
 struct Told : SinkOf<Told> {
   std::vector<std::string> lines;
   int64_t batches = 0;
@@ -80,7 +80,7 @@ Told told(const Code& code, const Binding& binding, int64_t rank) {
   return told;
 }
 
-// How many batches of several iterations the ranks' walks have taken.
+// Compares both walks. Returns how many batches of several iterations there were.
 int64_t expect_same(const Program& program, const Binding& binding, const std::string& what) {
   const Code code = Code::compile(program).value();
   int64_t batches = 0;
@@ -174,10 +174,10 @@ TEST(Batches, SayWhatThePlainWalkSaysOfRandomLoops) {
       REQUIRE(!testing::Test::HasFailure());
     }
   }));
-  EXPECT_GE(batches, 3000);  // or the random loops say nothing
+  EXPECT_GE(batches, 3000);  // otherwise the random loops would test nothing
 }
 
-// Numbers near the ends of 64 bits are left to the plain walk, which knows overflow.
+// Numbers near the ends of 64 bits are left to the plain walk, which detects overflow.
 TEST(Batches, LeaveGreatNumbersToThePlainWalk) {
   for (const std::string body :
        {"let x = k*4611686018427387904", "let x = k*1152921504606846976 - 9223372036854775807",

@@ -1,4 +1,4 @@
-// Tables and requirements at binding, and what each refusal says.
+// Tables and requirements at binding, and the text of each refusal.
 #include "schedule/binding.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ Program program(const std::string& declarations, const std::string& heading = "a
   return parse_program("algorithm a for " + heading + "\n" + declarations, "test").value();
 }
 
-// The last table of the declarations, on those node sizes.
+// The last table of the declarations, for those node sizes.
 std::vector<int64_t> table(const std::string& declarations, const std::vector<int64_t>& sizes = {6},
                            const Call& call = {}) {
   return bind(program(declarations), job_of(sizes), call, 0).value().tables.back();

@@ -62,7 +62,7 @@ TEST(Depth, AStepWaitsForThoseThatItNames) {
   EXPECT_EQ(depth_of_text(chain, "2"), 2);  // 0, 1 and 2 at once, then 3, 4 and 5
 }
 
-// Rank 0 comes late to rank 2, and rank 2 has waited for nobody.
+// Rank 0 reaches its message to rank 2 late, although rank 2 has waited for no other.
 TEST(Depth, AMessageWaitsForBothItsEnds) {
   const std::string text =
       "algorithm ends for barrier\n"
@@ -89,7 +89,7 @@ TEST(Depth, WhatIsNotRightHasNone) {
 
 struct StepOfRank {
   std::optional<int64_t> after;
-  bool after_outside = false;                      // a copy outside steps stands before it
+  bool after_outside = false;                      // it follows a copy outside steps
   std::vector<std::pair<int64_t, int64_t>> peers;  // group and rank, of sends and receives
   int64_t start = 0, end = 0;
 };
@@ -123,7 +123,7 @@ StepsOfRank steps_of(const Code& code, const Binding& binding, int64_t rank) {
   }
 }
 
-// Levels grow until every step stands where what it waits for lets it.
+// Levels grow until every step is at the least level that its dependencies allow.
 int64_t depth_by_definition(const Program& program, const std::vector<Binding>& bindings) {
   const Code code = *Code::compile(program);
   std::map<std::pair<int64_t, int64_t>, StepsOfRank> ranks;
@@ -140,7 +140,7 @@ int64_t depth_by_definition(const Program& program, const std::vector<Binding>& 
     };
     for (auto& [process, steps] : ranks)
       for (auto step = steps.begin(); step != steps.end(); ++step) {
-        bool waited = false;  // all before a copy outside steps that is behind `earlier`
+        bool waited = false;  // for all steps before a copy outside steps that follows `earlier`
         for (auto later = step; later != steps.begin(); --later) {
           waited |= later->second.after_outside;
           const auto earlier = std::prev(later);

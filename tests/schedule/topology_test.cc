@@ -1,4 +1,4 @@
-// Node lists in all notations, and the sentence that each malformed one is refused with.
+// Node lists in all notations, and the sentence that refuses each malformed one.
 #include "schedule/topology.h"
 
 #include <gmock/gmock.h>

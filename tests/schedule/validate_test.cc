@@ -1,5 +1,5 @@
-// Every rule of validate has a program that only this rule refuses: here what no text can say, and what is said of many
-// collectives alike; the others stand in cases/texts.cases.
+// Every rule of validate has a program that only this rule refuses. Here are programs that no text can express, and
+// rules that apply to many collectives alike; the others are in cases/texts.cases.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -15,7 +15,7 @@ std::string refusal(const Program& program) {
   return valid.ok() ? "valid" : valid.error().message;
 }
 
-// What the reader of texts, which validates, says of a program.
+// The refusal of the text reader, which validates the program.
 std::string refusal_of_text(const std::string& text) {
   const Result<Program> program = parse_program(text, "f");
   if (program.ok()) return "valid";

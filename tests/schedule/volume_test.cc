@@ -1,4 +1,4 @@
-// What must travel, against what every block of every rank requires.
+// The least volume, against the requirements of every block of every rank.
 #include "schedule/volume.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ struct Ranks {
   }
 };
 
-// By the definition: what a receive block asks for, apart from what those who have it contribute.
+// By the definition: the contributions that a receive block requires, without those of the ranks that have it.
 Volume required_by(Collective collective, const Job& job, const Call& call, const Ranks& some) {
   using Sum = std::set<Contribution>;
   std::set<std::pair<Sum, int64_t>> in, out;  // with a length

@@ -1,5 +1,5 @@
-// The compiled walk against the two oracles: random expressions against their evaluation, whole
-// programs against recursion over them.
+// The compiled walk against two oracles: random expressions against their evaluation, whole programs against
+// recursion.
 #include "schedule/walk.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace quadrille {
 namespace {
 
-// Takes the first step's key.
+// A sink for walks that need only the first step's key.
 struct NoSink : SinkOf<NoSink> {};
 
 // let x = ..; let y = ..; step EXPRESSION
@@ -110,7 +110,7 @@ PROPERTY(Walk, TellsLoopsOfStepsAsTheOracle) {
   if (drawn_bool()) step.after = random_number(1);
   For loop{{"i"}, constant(drawn(-3, 3)), constant(drawn(-3, 12)), {}};
   loop.body = {{Let{{"j"}, apply(Operator::kMultiply, {variable(0), random_number(0)})}}, {step}};
-  // The expressions speak of variables 0, the loop's, and 1, the let's; the let only of the first.
+  // The expressions use variables 0, the loop's, and 1, the let's. The let uses only the first.
   std::get<Let>(loop.body[0].kind).value.operands[1] = constant(drawn(-3, 4));
   program.body = {{loop}};
   REQUIRE(validate(program).ok());

@@ -1,4 +1,4 @@
-"""expected_test.py TABLE GENERATOR PROGRAM: the table's times are what is simulated, and another time is noticed."""
+"""expected_test.py TABLE GENERATOR PROGRAM: the table's times equal the simulated ones, and another time is noticed."""
 import contextlib
 import io
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/check_rooms.sh accepts a small tree of the right layering, and refuses it, naming the line
-# and the rule, after each change that breaks a rule.
+# tools/check_rooms.sh accepts a small tree with the right layering. After each change that breaks a rule it refuses the
+# tree, and names the line and the rule.
 set -uo pipefail
 check=$(readlink -f "$1")
 failures=0

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# tools/lint.sh accepts a small tree and refuses it after each change that it should notice: the
-# wrong format, a line too many, a link to nowhere, a room that knows another, and what clang-tidy
-# finds in what has changed since the base.
+# tools/lint.sh accepts a small tree and refuses it after each change that it should notice: the wrong format, a line
+# too many, a broken link, a forbidden include, and clang-tidy's findings in files that have changed since the base.
 set -uo pipefail
 count_tests=$(readlink -f "$2")
 tree=$(mktemp -d)
@@ -18,7 +17,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# expect CODE TEXT ARGUMENT...: what lint ends with, and says; not TEXT where it begins with "!".
+# expect CODE TEXT ARGUMENT...: the exit code of lint, and a text in its output; not in it if TEXT begins with "!".
 expect() {
   local wanted=$1 text=$2 code=0 said
   shift 2
@@ -33,7 +32,7 @@ expect() {
 
 commit() { git add -A && git commit -qm "$1"; }
 
-# FILE becomes a source that is right, or one in which clang-tidy finds something.
+# Makes FILE a correct source, or one in which clang-tidy finds something.
 right() { printf 'int right_%s() { return 1; }\n' "$(basename "$1" .cc)" >"$1"; }
 found() { printf 'int found_%s(int x) { return x - x; }\n' "$(basename "$1" .cc)" >"$1"; }
 finding='both sides of operator are equivalent'
@@ -46,7 +45,7 @@ right schedule/first.cc
 commit 'first'
 expect 0 'lint: nothing to mend'
 
-# ---- What is asked of every file
+# ---- Rules for every file
 
 echo 'int  spaced() { return 1; }' >schedule/spaced.cc
 commit 'format'
@@ -75,7 +74,7 @@ git rm -qf schedule/knows.cc schedule/long.sh
 commit 'right again'
 expect 0 'nothing to mend'
 
-# ---- What has changed: not yet committed, not yet known, in the last commit, before
+# ---- Changed files: not yet committed, not yet tracked, in the last commit, before
 
 right schedule/mended.cc
 commit 'mended'
@@ -95,7 +94,7 @@ expect 0 "!$finding" --base HEAD~1
 expect 1 "$finding" --all
 expect 1 'unknown.cc:1' --all
 
-# A branch is looked at since it left the main one.
+# For a branch, all files count that changed since it left the main one.
 git checkout -qb branch
 expect 0 "!$finding"
 found schedule/branched.cc
@@ -106,7 +105,7 @@ expect 1 'branched.cc:1'
 expect 1 '!unknown.cc:1'
 git checkout -q main
 
-# A header, by way of what includes it.
+# A header is checked through a source that includes it.
 git rm -q schedule/unknown.cc
 printf '#ifndef H_\n#define H_\ninline int in_header(int x) { return x - x; }\n#endif\n' >schedule/header.h
 printf '#include "schedule/header.h"\nint user() { return in_header(2); }\n' >schedule/user.cc

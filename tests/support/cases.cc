@@ -29,7 +29,7 @@ std::pair<std::string, std::string> split_at(const std::string& text, const std:
   return {text.substr(0, at), text.substr(at + mark.size())};
 }
 
-// What is put where in a program or a proof.
+// Applies one edit to a program or a proof.
 void change(TextCase& one, const std::string& key, const std::string& value) {
   std::string& text = key.ends_with("proof") ? one.proof : one.program;
   if (key.find("before the ") != std::string::npos)
@@ -48,7 +48,7 @@ std::string statement(const std::string& line) {
          "\n  with send " + witness + "\n";
 }
 
-// Adds the cases of one file to those of the files before.
+// Adds the cases of one file to those of earlier files.
 class Reader {
  public:
   Reader(const std::string& path, const Elsewhere& elsewhere, std::vector<TextCase>& cases)
@@ -91,7 +91,7 @@ class Reader {
     cases_.push_back(tried);
   }
 
-  // Lines go to the program or the proof from here on, in place of what it was or beside it.
+  // Lines from here on go to the program or the proof, and replace or extend its text.
   bool begins_text(const std::string& line) {
     const bool whole_program = !text_ && (line.starts_with("algorithm ") || line.starts_with("--"));
     is_whole_ |= whole_program;
@@ -115,7 +115,7 @@ class Reader {
     empty_lines_.clear();
   }
 
-  // Empty lines count where another line follows them.
+  // Empty lines count if another line follows them.
   void add(const std::string& line) {
     if (line.empty()) return empty_lines_.push_back('\n');
     const std::string added = empty_lines_ + (text_ == &one_.proof ? statement(line) : line + "\n");
@@ -146,11 +146,11 @@ class Reader {
 
   const Elsewhere& elsewhere_;
   std::vector<TextCase>& cases_;
-  std::pair<std::string, std::string> whole_;  // the last program that stands there, and its proof
+  std::pair<std::string, std::string> whole_;  // the last whole program in the file, and its proof
   TextCase one_;
   bool in_case_ = false, is_whole_ = false;
   std::vector<std::pair<std::string, std::string>> tries_;
-  std::string* text_ = nullptr;  // where lines go
+  std::string* text_ = nullptr;  // the destination of lines
   size_t at_ = 0;
   std::string empty_lines_;
 };

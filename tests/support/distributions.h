@@ -1,5 +1,4 @@
-// Counts as allgatherv meets them: the six distributions of Traeff et al. 2008, and some that are
-// made to go wrong.
+// Counts for allgatherv: the six distributions of Traeff et al. 2008, and some that provoke errors.
 #ifndef QUADRILLE_TESTS_SUPPORT_DISTRIBUTIONS_H_
 #define QUADRILLE_TESTS_SUPPORT_DISTRIBUTIONS_H_
 
@@ -12,7 +11,7 @@ namespace quadrille {
 
 struct Distribution {
   std::string name;
-  // The counts of so many ranks, about `total` in all.
+  // The counts of that many ranks, about `total` in all.
   std::function<std::vector<int64_t>(int64_t ranks, int64_t total)> counts;
 };
 

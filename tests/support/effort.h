@@ -1,5 +1,5 @@
-// Sanitized builds are some ten times slower: where a test runs over very many cases, they take
-// every so many-th; where it is over very many more, all builds do.
+// Sanitized builds are about ten times slower. So in tests with very many cases they take only every n-th case; in
+// tests with even more, all builds do.
 #ifndef QUADRILLE_TESTS_SUPPORT_EFFORT_H_
 #define QUADRILLE_TESTS_SUPPORT_EFFORT_H_
 
@@ -15,12 +15,10 @@ inline constexpr bool kSanitized = false;
 #endif
 inline constexpr int kThinning = kSanitized ? 16 : 1;
 
-// Where a test takes one in so many of its cases: that number, or 1 where EVERY_CASE stands in the
-// environment.
+// The stride of a test that takes one case in `stride`, or 1 if EVERY_CASE is in the environment.
 inline std::size_t one_in(std::size_t stride) { return std::getenv("EVERY_CASE") ? 1 : stride; }
 
-// Whether the next case of many is one to take, where time is short; the same at all ranks that ask as
-// often.
+// Whether to take the next of many cases, if time is short. All ranks that ask equally often get the same answer.
 inline bool takes_next_of_many(bool is_slow = kSanitized) {
   static int asked = 0;
   return asked++ % one_in(is_slow ? 6 : 1) == 0;

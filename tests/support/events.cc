@@ -1,4 +1,4 @@
-// The three ways to a rank's event stream.
+// Three sources of a rank's event stream.
 #include "tests/support/events.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ using verifier::message_text;
 using verifier::piece_text;
 using verifier::step_text;
 
-// Tells the plain walk.
+// Reports the plain walk.
 class PlainTeller {
  public:
   void step(int64_t key, std::optional<int64_t> after) {
@@ -90,7 +90,7 @@ void tell_piece_run(const qd_run& run, Events& events) {
       events.push_back(run_piece_text(m, i));
 }
 
-// Appends the event; false at the end.
+// Appends the event. Returns false at the end.
 bool tell(const qd_event& event, Events& events) {
   const char* outside = event.outside ? " outside" : "";
   switch (event.kind) {

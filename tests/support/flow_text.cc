@@ -1,5 +1,5 @@
-// The text of a flow. Each step is a list of sends, one of local statements and one of receives, which are mixed at
-// random; only within the last two has the order a meaning.
+// The text of a flow. Each step has a list of sends, one of local statements and one of receives, which are mixed at
+// random. Only within the last two lists does the order matter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ class Writer {
            rank_text(flow_.rank_of(peer));
   }
 
-  // How long the block of a value is, as a process knows it.
+  // The length of the block of a value, as an expression that a process can evaluate.
   std::string length_text(int process, const FlowValue& value) const {
     if (has_one_count(flow_.collective)) return "m[0]";
     int source = 0;
@@ -106,7 +106,7 @@ class Writer {
   struct Bounds {
     std::string low, high;
   };
-  // Of three parts the first and the last have one length.
+  // If there are three parts, the first and the last have one length.
   Bounds bounds(int process, const FlowValue& value, int part) const {
     const std::string length = length_text(process, value);
     const auto cut = [&](int at) {
@@ -138,7 +138,7 @@ class Writer {
     return fmt::format("{}@{} .. {}", text, range.low, range.high);
   }
 
-  // Only where there is something of the value.
+  // Guarded by a condition that the value is not empty.
   Lines guarded(int process, const FlowValue& value, const Lines& lines) const {
     if (!is_guarded_ || is_guarded_at_once_) return lines;
     const Bounds range = bounds(process, value, value.part);
@@ -199,7 +199,7 @@ class Writer {
     return all;
   }
 
-  // What a process does in a step, or, where that is local, outside steps.
+  // The statements of a process in a step or, if local, outside steps.
   struct Content {
     bool in_step = true;
     Lines lines;
@@ -225,7 +225,7 @@ class Writer {
 
   int64_t key(int slot) const { return factor_ * slot + offset_; }
 
-  // A step may start once all that it touches is over, or later.
+  // A step may start once all steps that it depends on are complete, or later.
   std::string step_text(int slot, int awaits) {
     std::string text = fmt::format("step {}", key(slot));
     if (one_in(random_, 3)) return text;

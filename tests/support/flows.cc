@@ -1,6 +1,6 @@
-// What is required is made backwards: a value is copied, received or combined from others, which are made first. Then
+// The required data is made backwards: a value is copied, received or combined from others, which are made first. Then
 // each copy, reduction and message gets a step, and each value a place. Tested by tests/mutation/random_test.cc, which
-// asks how many flows are right.
+// counts the correct flows.
 #include "tests/support/flows.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace quadrille {
 namespace {
 
-constexpr int kDeep = 3;  // hops and sums within one another
+constexpr int kDeep = 3;  // nesting of hops and sums
 
 int64_t bit(int process) { return int64_t{1} << process; }
 
@@ -74,7 +74,7 @@ class Drawer {
 
   void share(int node) { known_.push_back(node); }
 
-  // A node of that value which may be read, but not be combined with.
+  // A node of that value that may be read, but not combined with.
   int need(int process, const FlowValue& value, int depth) {
     std::vector<int> there;
     for (const int node : known_)
@@ -82,7 +82,7 @@ class Drawer {
         there.push_back(node);
     const bool is_own = value.sources == bit(process);
     if (!there.empty() && (is_own || !one_in(random_, 4))) return any_of(there, random_);
-    // Where there are places for it, a process's own value is read from one of them, too.
+    // A process's own value is sometimes read from another place, if there is one.
     const bool is_moved = flow_.parts == 3 && depth < kDeep && one_in(random_, 2);
     const int node =
         is_own && !is_moved ? add({Kind::kInput, process, value}) : make(process, value, depth);
@@ -90,7 +90,7 @@ class Drawer {
     return node;
   }
 
-  // Another process that takes part, or the same where there is none.
+  // Another process that takes part, or the same if there is none.
   int other_than(int process) {
     std::vector<int> others;
     for (const int p : active_)
@@ -112,7 +112,7 @@ class Drawer {
     return add({Kind::kMessage, process, value, need(source, value, depth + 1)});
   }
 
-  // The value as the sum of two, one of which is there and the other is combined with it.
+  // The value as the sum of two: the data in place, and the data combined with it.
   int sum(int process, const FlowValue& value, int depth) {
     std::vector<int> sources;
     for (int p = 0; p < flow_.processes(); ++p)
@@ -157,7 +157,7 @@ class Drawer {
   void draw_values() {
     std::vector<Goal> all = goals();
     shuffle(all, random_);
-    // Of other collectives the runtime serves nothing that is sent on from a receive buffer.
+    // For other collectives the runtime forwards nothing from a receive buffer.
     const bool reads_results = flow_.counted || one_in(random_, 20);
     for (const Goal& goal : all) {
       int node = make(goal.process, goal.value, 0);
@@ -171,8 +171,8 @@ class Drawer {
 
   // ---- steps
 
-  // The first step that may use what a node has left: as an operand that is combined with in the order of the text, or
-  // as one that is read.
+  // The first step that may use a node's result: as an operand combined in the order of the text, or as one that is
+  // read.
   int ready(int node, bool is_sent, bool is_received_into) const {
     const FlowNode& n = flow_.nodes[node];
     if (n.kind == Kind::kInput) return 0;
@@ -186,7 +186,7 @@ class Drawer {
     return nullptr;
   }
 
-  // Whether another piece fits into the message: what it combines with must not come in the same step.
+  // Whether another piece fits into the message. The data that it combines with must not arrive in the same step.
   bool may_join(const FlowMessage& message, const FlowNode& node) const {
     const FlowNode& first = flow_.nodes[message.nodes[0]];
     if ((first.into >= 0) != (node.into >= 0) || first.left != node.left) return false;
@@ -236,7 +236,7 @@ class Drawer {
     return node.kind == Kind::kMessage ? FlowMoment{node.slot, FlowKind::kReceives, node.message}
                                        : FlowMoment{node.slot, FlowKind::kLocals, number};
   }
-  // When a node reads its operand.
+  // The moment at which a node reads its operand.
   FlowMoment read(int number) const {
     const FlowNode& node = flow_.nodes[number];
     return node.kind == Kind::kMessage ? FlowMoment{node.slot, FlowKind::kSends, 0}
@@ -257,7 +257,7 @@ class Drawer {
     }
   }
 
-  // A block's part at a process, until when it is in use, and, of a receive block, the place of what belongs there.
+  // A block's part at a process, with the end of its use. For a receive block, also the place of its final data.
   struct Unit {
     Buffer buffer;
     int64_t block;
@@ -266,7 +266,7 @@ class Drawer {
     const FlowChain* result;
   };
 
-  // The other part of the same length, or the same where there is none.
+  // The other part of the same length, or the same part if there is none.
   int twin(int part) const { return flow_.parts == 3 ? 2 - part : part; }
 
   void choose_place(FlowChain& chain, std::vector<Unit>& units) {
@@ -292,8 +292,8 @@ class Drawer {
 
   void draw_places() {
     find_lifetimes();
-    // Receive blocks hold other data of one length for a while. Where lengths are not known the runtime does not serve
-    // that.
+    // Receive blocks may hold other data of one length for a while. The runtime does not serve that if lengths are
+    // unknown.
     const bool borrows = has_one_count(flow_.collective) ? flow_.parts == 3 || one_in(random_, 2)
                                                          : !flow_.counted && one_in(random_, 20);
     for (const int p : active_) {
@@ -316,8 +316,8 @@ class Drawer {
                                one_in(random_, 3));
   }
 
-  // Whether each send block is read before its receive block is written, as far as both are one in place. A copy of an
-  // input counts as one onto itself even where it goes to another part: some flows that claim to fit do not.
+  // Whether each send block is read before its receive block is written, as far as both are one block in place. A copy
+  // of an input counts as one onto itself, even to another part: some flows that claim to fit do not.
   bool fits_in_place() const {
     for (int i = 0; i < static_cast<int>(flow_.nodes.size()); ++i) {
       const FlowNode& node = flow_.nodes[i];
@@ -370,7 +370,7 @@ class Drawer {
 
   // ---- barriers
 
-  // Tokens at random; in the end each process tells all those that have not heard of it.
+  // Tokens at random. In the end each process sends one to all processes that do not depend on it yet.
   void draw_tokens() {
     std::vector<int64_t> heard;
     for (const int p : active_) heard.push_back(bit(p));

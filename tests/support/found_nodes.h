@@ -1,4 +1,4 @@
-// The nodes that the runtime finds for a schedule that serves any, without MPI.
+// The nodes that the runtime finds for a schedule for any nodes, without MPI.
 #ifndef QUADRILLE_TESTS_SUPPORT_FOUND_NODES_H_
 #define QUADRILLE_TESTS_SUPPORT_FOUND_NODES_H_
 
@@ -11,7 +11,7 @@
 
 namespace quadrille {
 
-// Outlives the place that it fills in.
+// Must outlive the context that it fills in.
 class FoundNodes {
  public:
   explicit FoundNodes(const std::vector<Topology>& groups) {
@@ -24,7 +24,7 @@ class FoundNodes {
   FoundNodes(const FoundNodes&) = delete;
   FoundNodes& operator=(const FoundNodes&) = delete;
 
-  // As binding does it. Returns why it cannot be.
+  // Does the same as binding. Returns the reason if that is impossible.
   std::string take(const qd_program& program, qd_context& place) {
     place.ranks = topologies_[place.group].ranks;
     if (program.groups == 2) place.remote_ranks = topologies_[1 - place.group].ranks;

@@ -1,6 +1,5 @@
-// A copy of the program is changed in one place, recorded, and changed back, all along a traversal.
-// Two changes may come to the same program: equal code is recorded once. Tested by
-// tests/mutation/program_test.cc.
+// A traversal changes a copy of the program in one place, records it, and changes it back. Two changes may give the
+// same program: equal code is recorded once. Tested by tests/mutation/program_test.cc.
 #include "tests/support/mutants.h"
 
 #include <fmt/core.h>
@@ -38,7 +37,7 @@ Expression negated(const Expression& e) {
   }
 }
 
-// What an operator is mistaken for; all of the same operands and, where it has one, value.
+// The operators that may replace one. All have the same operands, and a value if it has one.
 std::vector<Operator> mistaken_for(Operator op) {
   switch (op) {
     case Operator::kRank: return {Operator::kRanks};
@@ -77,7 +76,8 @@ bool order_matters(Operator op) {
   }
 }
 
-// What constants become, by turns: the most that counts and parameters are, and what sums leave 64 bits with.
+// The values that constants become, in turn: the limits of counts and parameters, and numbers whose sums leave 64
+// bits.
 constexpr std::array kLimits = {int64_t{1} << 40, -(int64_t{1} << 62), INT64_MAX};
 
 class Mutator {
@@ -179,7 +179,7 @@ class Mutator {
       std::visit([&](auto& kind) { this->statement(kind, statements, i); }, statements[i].kind);
   }
 
-  // The peers of two messages that stand together.
+  // Exchanges the peers of two adjacent messages.
   void peers(Body& statements) {
     for (size_t i = 0; i + 1 < statements.size(); ++i) {
       Body exchanged = statements;
@@ -245,7 +245,7 @@ class Mutator {
   Program program_;
   const std::vector<std::string> lines_;
   std::set<Bytes> seen_;
-  size_t constants_ = 0;  // that were changed into a limit
+  size_t constants_ = 0;  // the number changed into a limit so far
   std::vector<Mutant> mutants_;
 };
 

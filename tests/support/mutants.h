@@ -1,4 +1,4 @@
-// Programs that differ from one in a single place: what a checker, a prover or a test must notice.
+// Programs that differ from a given one in a single place. A checker, a prover or a test must notice each.
 #ifndef QUADRILLE_TESTS_SUPPORT_MUTANTS_H_
 #define QUADRILLE_TESTS_SUPPORT_MUTANTS_H_
 
@@ -14,12 +14,11 @@ struct Mutant {
   std::string description;  // "constant + 1, line 7: `step 2*i` became `step 3*i`"
 };
 
-// Every single change of a fixed list: constants and whole expressions one up or down, constants
-// at a limit, operators
-// and operands exchanged or dropped, another variable, table or parameter, guards negated or
-// dropped, statements dropped, doubled or exchanged with the next one, peers of a step exchanged,
-// directions, buffers, ranges, sides, `after`, and what the program claims of itself. Mutants that
-// are no program (validate) are left out. The order is fixed.
+// Every single change of a fixed list. Constants and whole expressions go one up or down, and constants to a limit.
+// Operators and operands are exchanged or dropped; variables, tables and parameters are replaced. Guards are negated
+// or dropped. Statements are dropped, doubled or exchanged with the next one, and peers of a step are exchanged.
+// Directions, buffers, ranges, sides, `after` and the program's claims change. Mutants that are no valid program are
+// left out. The order is fixed.
 std::vector<Mutant> mutants(const Program& program);
 
 }  // namespace quadrille

@@ -1,5 +1,6 @@
-// Every rank's walk is written down first; then messages meet one by one, and every block is a map
-// from positions to what lies there. What steps in flight together and calls in place may not do is asked of the log of all uses at the end, pair by pair.
+// First every rank's walk is recorded. Then messages match one by one; every block is a map from positions to
+// contents. At the end the log of all accesses is checked pair by pair for the rules on steps in flight together and
+// on calls in place.
 #include "tests/support/oracle.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ struct Content {
   bool written = false;
   std::map<int64_t, Cell> cells;
 };
-struct Data {  // what was read from a piece; lengths are known of empty ones too
+struct Data {  // data read from a piece; empty data has a length too
   PieceValue piece;
   std::vector<Cell> cells;
 };
@@ -35,10 +36,10 @@ struct Posted {
   const Action* step;
   MessageHead head;
   std::vector<PieceValue> pieces;
-  std::vector<Data> data;  // that is sent, or has arrived
+  std::vector<Data> data;  // the data that is sent, or has arrived
 };
 
-// A rank on its way.
+// A rank's progress.
 struct Context {
   int process;
   const Trace* trace;
@@ -122,7 +123,7 @@ class Oracle {
     }
   }
 
-  // Goes on until the context waits.
+  // Continues until the context waits.
   void advance(Context& context) {
     going_ = &context;
     land(context);
@@ -219,7 +220,7 @@ class Oracle {
     touch(by, piece, low, high, true, onto_itself);
   }
 
-  // The block that stands for the send buffer of an allgather in place.
+  // The block that serves as the send buffer of an allgather in place.
   bool is_own(int process, const PieceValue& piece) const {
     return program_.collective == Collective::kAllgather && program_.groups == 1 &&
            piece.buffer == Buffer::kReceive && piece.block == log_.places[process].rank;
@@ -243,7 +244,7 @@ class Oracle {
     return result;
   }
 
-  // In the order of the text, each on what those above it left.
+  // Runs local statements in the order of the text, each on the results of those above.
   void work(Context& context, const Action& action) {
     const Posted by = here(context, action);
     for (const Work& work : action.works) {
@@ -316,7 +317,7 @@ class Oracle {
     receives.pop_front();
   }
 
-  // What the step received is written, or combined, in the order of its statements.
+  // Writes or combines the step's received data in the order of its statements.
   void land(Context& context) {
     for (const Posted& received : context.receives)
       for (size_t i = 0; i < received.pieces.size(); ++i) {
@@ -365,7 +366,7 @@ class Oracle {
   std::map<Where, Content> memory_;
   struct Receive {
     Context* context;
-    size_t number;  // of its receives
+    size_t number;  // index among its receives
   };
   std::map<std::pair<int, int>, std::deque<Posted>> sends_;
   std::map<std::pair<int, int>, std::deque<Receive>> receives_;
@@ -378,7 +379,7 @@ std::optional<std::string> what_is_wrong(const Program& program, const Job& job,
                                          int64_t limit) {
   try {
     oracle::Oracle(program, job, call).run(limit);
-  } catch (const oracle::Wrong& wrong) {  // exceptions are for this oracle only
+  } catch (const oracle::Wrong& wrong) {  // the style allows exceptions only in this oracle
     return wrong.what;
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// A rank that begins a step is sure that those have come to the barrier of whom it was told in the steps that it
-// has waited for; and who tells, tells what it was sure of when it began to.
+// When a rank begins a step, it depends on all processes that its completed steps brought word of. A message passes on
+// the set that its sender depended on when the step began.
 #include <set>
 
 #include "tests/support/oracle_log.h"
@@ -11,7 +11,8 @@ class Certainty {
  public:
   Certainty(const Log& log, const std::deque<Trace>& traces) : log_(log), traces_(traces) {}
 
-  // Of whom the process is sure as it begins that action of its walk, or, behind the last, at the end.
+  // The processes that the process depends on when it begins that action of its walk, or at the end after the last
+  // action.
   const std::set<int>& before(int process, size_t action) {
     const auto [found, is_new] = known_.try_emplace({process, action});
     if (!is_new) return found->second;

@@ -1,5 +1,5 @@
-// Both ends of every message are written down and sorted: where each send has its receive at the
-// same key, keys increase at every rank, and every pair of ranks comes once, the schedule is right.
+// Both ends of every message are recorded and sorted. The schedule is correct if each send has its receive at the same
+// key, keys increase at every rank, and every pair of ranks occurs once.
 #include <algorithm>
 #include <tuple>
 #include <vector>
@@ -87,7 +87,7 @@ std::string ask_port(const Writer& writer, const Program& program, const Topolog
   for (size_t node = 0; node < sizes.size(); ++node)
     for (int64_t i = 0; i < sizes[node]; ++i)
       unit.push_back(program.port.per == PortScope::kNode ? node : unit.size());
-  // The key at which a unit last sent or received, and with whom; sends are sorted by key.
+  // The key and the partner of a unit's last send or receive. Sends are sorted by key.
   struct Use {
     int64_t key = INT64_MIN, unit = -1;
   };
@@ -105,7 +105,7 @@ std::string ask_port(const Writer& writer, const Program& program, const Topolog
   return "";
 }
 
-// A block may arrive where one lies that is to be sent, no earlier than that is sent.
+// A block may overwrite one that is to be sent, but not before that is sent.
 std::string ask_in_place(const Writer& writer, const Program& program, int64_t ranks) {
   if (!program.in_place) return "";
   std::vector<int64_t> keys(ranks * ranks);  // by sender and receiver

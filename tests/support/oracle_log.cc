@@ -1,4 +1,4 @@
-// Steps in flight together, calls in place and ports, asked pair by pair of the whole log.
+// The rules on steps in flight together, calls in place and ports, checked pair by pair over the whole log.
 #include "tests/support/oracle_log.h"
 
 #include <algorithm>

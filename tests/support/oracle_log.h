@@ -1,4 +1,4 @@
-// What the oracle (oracle.h) writes down: every rank's walk, and every use of a block.
+// The records of the oracle (oracle.h): every rank's walk, and every access to a block.
 #ifndef QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
 #define QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
 
@@ -30,14 +30,14 @@ struct Work {  // a copy, or a reduction on a side
   PieceValue from, to;
 };
 struct Action {
-  std::optional<int64_t> key;  // a step's; otherwise one piece of work
+  std::optional<int64_t> key;  // of a step; empty for a single copy or reduction
   std::optional<int64_t> after;
   std::vector<Letter> letters;
   std::vector<Work> works;
 };
 using Trace = std::vector<Action>;
 
-// Writes a walk down.
+// Records a walk.
 class Recorder {
  public:
   Trace trace;
@@ -61,9 +61,9 @@ class Recorder {
   }
 };
 
-// A use of a part of a block.
+// An access to a part of a block.
 struct Touch {
-  int64_t number;  // of all uses, in the order in which each rank makes its own
+  int64_t number;  // among all accesses, in the order of each rank
   int64_t epoch;
   std::optional<int64_t> key, after;
   bool write, onto_itself;
@@ -82,15 +82,15 @@ struct Log {
   std::map<Where, std::vector<Touch>> touches;
   std::vector<Met> met;
 
-  // The receive block that lies where a send block does when a call is in place.
+  // The receive block that is the same memory as a send block in a call in place.
   std::optional<int64_t> alias(Collective collective, int process, int64_t block) const;
 };
 
-// What may not be found in the log at the end: each throws Wrong.
+// Checks the log at the end. Each violation throws Wrong.
 void ask_uses(const Log& log);
 void ask_in_place(const Log& log, const Program& program);
 void ask_port(const Log& log, const Program& program, const Job& job);
-// Of a barrier, with every rank's walk.
+// Checks a barrier, with every rank's walk.
 void ask_barrier(const Log& log, const std::deque<Trace>& traces);
 
 }  // namespace quadrille::oracle

@@ -1,8 +1,7 @@
-// The walk of one rank in the plainest way, by recursion over the program: the oracle of every
-// other walk.
+// The walk of one rank in the simplest way, by recursion over the program: the oracle of every other walk.
 //
-// A Sink has: step(key, optional after), step_end(), message(head), piece(value), message_end(),
-// copy(from, to, in_step), reduce(side, from, into, in_step).
+// A Sink has: step(key, optional after), step_end(), message(head), piece(value), message_end(), copy(from, to,
+// in_step), reduce(side, from, into, in_step).
 #ifndef QUADRILLE_TESTS_SUPPORT_PLAIN_WALK_H_
 #define QUADRILLE_TESTS_SUPPORT_PLAIN_WALK_H_
 
@@ -15,7 +14,7 @@
 
 namespace quadrille {
 
-// A sink for walks that has nothing to do with what is not told anew.
+// A sink that ignores all events. A derived sink hides the functions that it needs.
 struct Listener {
   void step(int64_t, std::optional<int64_t>) {}
   void step_end() {}
@@ -39,12 +38,12 @@ class PlainWalk {
     iterations_ = binding.most_iterations;
   }
 
-  // kTooLong after that many statements and rounds of loops.
+  // kTooLong after that many statements and iterations of loops.
   WalkEnd run(int64_t limit = INT64_MAX) {
     left_ = limit;
     try {
       body(program_.body, false);
-    } catch (WalkEnd end) {  // exceptions are for this oracle only
+    } catch (WalkEnd end) {  // the style allows exceptions only in this oracle
       return end;
     }
     return WalkEnd::kEnd;

@@ -1,4 +1,4 @@
-// tests/verifier/plans_test.cc asks what is refused; tests/net/plan_mutants_test.cc follows what is not.
+// tests/verifier/plans_test.cc tests that mutants are refused; tests/net/plan_mutants_test.cc runs those that are not.
 #include "tests/support/plan_mutants.h"
 
 #include <utility>

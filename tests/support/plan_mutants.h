@@ -1,4 +1,4 @@
-// Plans with one mistake in them: what the check of plans must refuse, but for what makes no difference.
+// Plans with one mistake in them. The check of plans must refuse each, unless the mistake makes no difference.
 #ifndef QUADRILLE_TESTS_SUPPORT_PLAN_MUTANTS_H_
 #define QUADRILLE_TESTS_SUPPORT_PLAN_MUTANTS_H_
 
@@ -6,17 +6,17 @@
 
 namespace quadrille {
 
-// Each makes the n-th mistake of its kind; false where there are no more of them.
+// Each makes the n-th mistake of its kind. Returns false if there are no more.
 
-// One message less is waited for.
+// The plan waits for one message less.
 bool drop_a_wait(qd_plan& plan, int n);
-// A message is waited for later: where messages are waited for, or posted, the next time.
+// The plan waits for a message later, at the next wait or post.
 bool postpone_a_wait(qd_plan& plan, int n);
-// A message takes a byte more, or another block.
+// A message has one more byte, or another block.
 bool widen_a_part(qd_plan& plan, int n);
 // Two receives that are in flight together arrive in one buffer.
 bool reuse_a_buffer(qd_plan& plan, int n);
-// What waits for a receive, or copies, comes later than what follows it.
+// A wait for a receive, or a copy, changes places with the next operation.
 bool swap_two_operations(qd_plan& plan, int n);
 
 }  // namespace quadrille

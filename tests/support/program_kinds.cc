@@ -1,4 +1,4 @@
-// Kinds are read from the text of a program: a statement counts where it stands, whether a rank comes to it or not.
+// Kinds are read from the text of a program. A statement counts even if no rank reaches it.
 #include "tests/support/program_kinds.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace quadrille {
 namespace {
 
-// What takes effect first, second and third in a step.
+// The kinds of statements that take effect first, second and third in a step.
 enum { kSends, kLocals, kReceives };
 
 struct Features {

@@ -1,5 +1,5 @@
-// Kinds of random programs, counted: a test of random programs says how many it drew of each, and fails where one is too
-// rare.
+// Counts kinds of random programs. A test of random programs says how many it drew of each kind, and fails if one is
+// too rare.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROGRAM_KINDS_H_
 #define QUADRILLE_TESTS_SUPPORT_PROGRAM_KINDS_H_
 
@@ -13,11 +13,11 @@ namespace quadrille {
 
 class KindTally {
  public:
-  // A program is of several kinds.
+  // Adds a program, which is of several kinds.
   void add(const RandomCase& drawn, bool is_right);
-  // One line a kind: its name, how many are right, how many are not.
+  // One line per kind: its name, the number of correct programs, and that of others.
   std::string text() const;
-  // Those of which there are fewer than one in so many of all, or of which fewer than one in ten are right.
+  // Kinds with fewer than one program in `of_all`, or with fewer than one in ten of theirs correct.
   std::vector<std::string> rare(int of_all) const;
 
  private:

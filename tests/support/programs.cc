@@ -1,4 +1,4 @@
-// Cases are exhaustive in what is small (ranks, radices) and varied in what is not (counts).
+// Cases are exhaustive in small values (ranks, radices) and varied in others (counts).
 #include "tests/support/programs.h"
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ std::vector<Case> flat_cases(int64_t most, bool roots) {
   return cases;
 }
 
-// Calls of one count.
+// Calls with one count.
 std::vector<Case> counted_cases(int64_t most) {
   std::vector<Case> cases;
   for (const Case& flat : flat_cases(most, false))

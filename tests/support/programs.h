@@ -1,5 +1,4 @@
-// The text programs of tests/programs, one of each shape that the language must express, with small
-// cases of each.
+// The text programs of tests/programs, one for each shape that the language must express, with small cases of each.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 #define QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 
@@ -11,7 +10,7 @@
 
 namespace quadrille {
 
-// The parsed program of that name; a failure to parse aborts.
+// The parsed program of that name. Aborts if it does not parse.
 Program shape(const std::string& name);
 
 struct Case {

@@ -1,5 +1,5 @@
-// RapidCheck's properties and what they draw, compiled once: its templates take the compiler seconds in every file
-// that includes them.
+// RapidCheck's properties and draws, compiled once: its templates take the compiler seconds in every file that
+// includes them.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
 #define QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
 
@@ -12,10 +12,10 @@
 
 namespace quadrille {
 
-// Whether a property holds for all that is drawn; else the smallest case found is printed.
+// Whether a property holds for everything that is drawn. Otherwise prints the smallest failing case.
 bool holds(const std::string& what, const std::function<void()>& property);
 
-// Inside a property: a number from `low` up to, but without, `high`; so many of them; and at least one.
+// Inside a property: a number from `low` up to, not including, `high`; that many of them; and at least one of them.
 int64_t drawn(int64_t low, int64_t high);
 std::vector<int64_t> drawn_list(int64_t length, int64_t low, int64_t high);
 std::vector<int64_t> drawn_list(int64_t low, int64_t high);
@@ -27,7 +27,7 @@ T drawn_of(const T& one, const More&... more) {
 
 inline bool drawn_bool() { return drawn(0, 2) == 1; }
 
-// The case has failed unless so.
+// Fails the case if the condition does not hold.
 void require(bool condition, const char* what, const char* file, int line);
 
 }  // namespace quadrille

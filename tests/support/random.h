@@ -1,4 +1,4 @@
-// Draws for tests that make programs at random.
+// Draws for tests that make random programs.
 #ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_H_
 #define QUADRILLE_TESTS_SUPPORT_RANDOM_H_
 
@@ -11,7 +11,6 @@ namespace quadrille {
 
 using Random = std::mt19937_64;
 
-// One of 0 .. limit - 1.
 inline uint64_t below(Random& random, uint64_t limit) { return random() % limit; }
 inline bool one_in(Random& random, uint64_t n) { return below(random, n) == 0; }
 
@@ -25,7 +24,7 @@ void shuffle(List& list, Random& random) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(random, i)]);
 }
 
-// A number that the environment gives, as SEED and PROGRAMS.
+// A number from the environment, such as SEED or PROGRAMS.
 inline uint64_t from_environment(const char* name, uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 10) : otherwise;

@@ -1,6 +1,6 @@
-// A skeleton is expanded and parsed, or is a program of the registry; then it is perturbed where expressions,
-// statements and claims stand, whatever they mean. What the job and the call hold is drawn last. Tested by
-// tests/mutation/random_test.cc, which asks how many are right, wrong, undefined and not bindable.
+// A skeleton is expanded and parsed, or a program is taken from the registry. Then expressions, statements and claims
+// are perturbed without regard to their meaning. The job and the call are drawn last. Tested by
+// tests/mutation/random_test.cc, which counts the correct, wrong, undefined and unbindable ones.
 #include "tests/support/random_programs.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t power(int exponent) { return int64_t{1} << exponent; }
 
-// Where limits lie, and one beside them.
+// Numbers at the limits, and beside them.
 constexpr std::array<int64_t, 24> kFar = {
     power(20) - 1, power(20),     power(20) + 1,  -power(20), power(25) + 1, power(31) - 1,
     power(31),     power(32),     power(32) + 1,  -power(31), power(40) - 1, power(40),
@@ -35,10 +35,10 @@ int64_t number(Random& random) { return one_in(random, 3) ? far(random) : small(
 
 // ---- skeletons
 
-// Of {a|b|c}, from behind its opening brace on; moves `at` behind the closing one.
+// Chooses from {a|b|c}, from behind its opening brace on. Moves `at` behind the closing one.
 std::string choice(const std::string& text, size_t& at, Random& random);
 
-// Up to what ends an alternative.
+// Expands the text up to the end of an alternative.
 std::string expanded(const std::string& text, size_t& at, Random& random) {
   std::string result;
   while (at < text.size() && text[at] != '|' && text[at] != '}') {
@@ -274,7 +274,7 @@ void perturb(Program& program, int changes, Random& random) {
 
 namespace {
 
-// Node sizes of so many ranks, ascending.
+// Ascending node sizes with that many ranks.
 std::vector<int64_t> sizes_of(int64_t ranks, Random& random) {
   std::vector<int64_t> sizes;
   for (int64_t left = ranks; left > 0; left -= sizes.back())
@@ -361,7 +361,7 @@ std::optional<RandomCase> random_step_case(uint64_t seed) {
   if (one_in(random, 3)) perturb(result.program, 1, random);
   if (!validate(result.program).ok()) return std::nullopt;
   result.call.counts.clear();
-  // Also where the program has no table of them: it may name ranges all the same.
+  // Counts are drawn even if the program has no table of them: it may name ranges all the same.
   if (result.program.collective != Collective::kBarrier &&
       !only_ends_know_lengths(result.program.collective)) {
     for (const Topology& topology : result.job.groups)

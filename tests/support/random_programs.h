@@ -1,6 +1,6 @@
 // Random programs with a job and a call each, for tests that compare readers of programs. Most start from a skeleton
-// that is right or nearly so, in which constants, orders and claims are drawn, and are then changed in a few places;
-// so right ones are common, and wrong ones are wrong in many ways.
+// that is correct or nearly so, with random constants, orders and claims. A few places are then changed. So correct
+// programs are common, and wrong ones are wrong in many ways.
 #ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_PROGRAMS_H_
 #define QUADRILLE_TESTS_SUPPORT_RANDOM_PROGRAMS_H_
 
@@ -15,22 +15,22 @@
 namespace quadrille {
 
 // An all-to-all or an allgather. It is valid, of at most five ranks, and need not bind. Counts are small or, now and
-// then, about the most that there may be.
+// then, near the limit.
 struct RandomCase {
   Program program;
   Job job;
   Call call;
-  std::string text;  // all of it, for messages
+  std::string text;  // the whole case, for messages
 };
 
-// The same for the same seed; nothing where what was drawn is no valid program.
+// The same for the same seed. Empty if the drawn program is not valid.
 std::optional<RandomCase> random_case(uint64_t seed);
 
-// A program of any collective, on one group or two, that is about steps: a straight-line flow of data (flows.h) or an
-// algorithm of the registry, often rewritten (rewrites.h), and in a third of the cases changed in one place.
+// A program of any collective, on one group or two, that tests steps. It is a straight-line flow of data (flows.h) or
+// an algorithm of the registry. It is often rewritten (rewrites.h), and changed in one place in a third of the cases.
 std::optional<RandomCase> random_step_case(uint64_t seed);
 
-// So many changes: of an expression into another, often an equal one by way of numbers near a limit; of a statement;
+// Makes that many changes: of an expression to another, often an equal one over numbers near a limit; of a statement;
 // of a claim. The result may be invalid.
 void perturb(Program& program, int changes, Random& random);
 

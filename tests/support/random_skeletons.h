@@ -1,5 +1,5 @@
-// What random programs start from. {a|b|c} is any one of those; they may be nested. @name is the same draw wherever
-// it stands in a program.
+// The skeletons of random programs. {a|b|c} is any one of the three; choices may be nested. @name is the same draw
+// everywhere in a program.
 #ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_SKELETONS_H_
 #define QUADRILLE_TESTS_SUPPORT_RANDOM_SKELETONS_H_
 
@@ -20,7 +20,7 @@ inline constexpr const char* kRandomDraws[][2] = {
 };
 
 inline constexpr const char* kRandomSkeletons[] = {
-    // Each to each, by their distance.
+    // Each rank to each rank, by their distance.
     R"(
 algorithm rotated for alltoall
 @claimsparameter a
@@ -53,7 +53,7 @@ for round in {0|0|a|min(0, a)} .. {ranks|ranks|8}
 {copy send[rank] to recv[rank]|if a < 3
   copy send[rank] to recv[rank]}
 )",
-    // One after the other, or all at once.
+    // One after another, or all at once.
     R"(
 algorithm one-by-one for alltoall
 @claimstable size = nodes
@@ -93,7 +93,7 @@ step {0|@far}@after
       receive recv[x] from x
   copy send[{0|0|rank}] to recv[rank]
 )",
-    // In two hops, by way of the temporary or the receive buffer.
+    // In two hops, through the temporary or the receive buffer.
     R"(
 algorithm relayed for alltoall
 @claimsparameter a
@@ -157,7 +157,7 @@ for k in 0 .. ranks - 1
       if 0 < m[y] and part < m[y]
         receive recv[y]@m[y]*part div @parts .. m[y]*(part + 1) div @parts from left
 )",
-    // Round a ring, by way of temporary blocks.
+    // Round a ring, through temporary blocks.
     R"(
 algorithm carried for allgather
 @claimstable m = counts
@@ -194,7 +194,7 @@ for round in 0 .. length(pow) - 1
       for i in 0 .. min(hop, ranks - hop)
         recv[wrap(rank + hop + i, ranks)]
 )",
-    // Tokens, further and further on.
+    // Tokens over growing distances.
     R"(
 algorithm told for barrier
 @claimstable pow = powers({2|2|3}, ranks)

@@ -1,4 +1,4 @@
-// Each change looks for its places first, and does nothing where there is none.
+// Each change looks for its places first, and does nothing if there is none.
 #include "tests/support/rewrites.h"
 
 #include <array>
@@ -74,7 +74,7 @@ Statement where_not_empty(const Piece& piece, Statement statement) {
       apply(Operator::kLess, {piece.range->low, piece.range->high}), {std::move(statement)}, {}}};
 }
 
-// In every message, so that both ends have as many pieces.
+// Splits pieces in every message, so both ends have equally many.
 void split_pieces(Program& program) {
   for (const Message* message : all_of<Message>(program))
     for (const Statement& statement : message->pieces) {
@@ -92,7 +92,7 @@ void split_pieces(Program& program) {
   }
 }
 
-// Where a statement stands.
+// The place of a statement.
 struct Site {
   Body* body;
   size_t at;
@@ -112,7 +112,7 @@ void collect(Body& body, std::vector<Site>& sites) {
   }
 }
 
-// A site of those that the function takes; none where it takes none.
+// A random site that satisfies the predicate; empty if there is none.
 template <class Takes>
 Site any_site(Program& program, Random& random, const Takes& takes) {
   std::vector<Site> all, taken;
@@ -143,9 +143,9 @@ void split_local(Program& program, Random& random) {
   site.body->insert(site.body->begin() + static_cast<ptrdiff_t>(site.at) + 1, halves[1]);
 }
 
-// ---- by way of a temporary block
+// ---- through a temporary block
 
-// A new block, behind all others, that holds as much as a piece.
+// A new block, after all others, that can hold such a piece.
 Piece new_block(Program& program, const Piece& like) {
   Piece piece{Buffer::kTemporary, program.temporary_blocks, std::nullopt};
   program.temporary_blocks = apply(Operator::kAdd, {program.temporary_blocks, constant(1)});
@@ -158,7 +158,7 @@ bool is_of_one_piece(const Message& message) {
   return message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind);
 }
 
-// A step with a message of one piece at its head or its end, where no names of its own are in scope.
+// A step with a message of one piece at its head or its end, outside the scope of its own names.
 Message* message_of(Step& step, size_t at) {
   auto* message = std::get_if<Message>(&step.body[at].kind);
   for (size_t i = 0; i <= at; ++i)
@@ -166,7 +166,7 @@ Message* message_of(Step& step, size_t at) {
   return message && is_of_one_piece(*message) ? message : nullptr;
 }
 
-// What is sent is copied before the step; what is received is copied, or combined, behind it.
+// Copies the data that is sent to a new block before the step, and copies or combines received data after it.
 void go_by_way(Program& program, Random& random) {
   const Site site = any_site(program, random, [](const Site& s) {
     return std::holds_alternative<Step>(s.statement().kind);

@@ -1,5 +1,5 @@
-// Changes of a program that keep what it means, as far as a look at its statements can tell; the checker has the last
-// word. For tests that compare readers of programs.
+// Changes of a program that preserve its meaning, as far as its statements show; the checker decides. For tests that
+// compare readers of programs.
 #ifndef QUADRILLE_TESTS_SUPPORT_REWRITES_H_
 #define QUADRILLE_TESTS_SUPPORT_REWRITES_H_
 
@@ -8,13 +8,13 @@
 
 namespace quadrille {
 
-// Puts the statements of each step into another order: sends, local statements and receives are mixed, and each kind
+// Changes the order of the statements of each step: sends, local statements and receives are mixed, and each kind
 // keeps its order.
 void mix_statements(Program& program, Random& random);
 
-// So many of these: statements of steps are mixed; what a message or a copy takes is taken in two ranges; a message
-// goes by way of a temporary block, and what it combines with is reduced afterwards; two steps become one; a step
-// waits for the one before it.
+// Makes that many changes of these kinds. Statements of steps are mixed. A message or a copy takes two ranges in place
+// of one. A message goes through a temporary block, with the reduction afterwards. Two steps become one. A step waits
+// for the previous one.
 void rewrite(Program& program, int changes, Random& random);
 
 }  // namespace quadrille

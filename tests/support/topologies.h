@@ -10,7 +10,7 @@
 
 namespace quadrille {
 
-// Every vector of node sizes, in every order, with that many ranks at most: 2^ranks - 1 of them.
+// Every vector of node sizes, in every order, with at most that many ranks: 2^ranks - 1 of them.
 inline std::vector<std::vector<int64_t>> all_node_vectors(int64_t most_ranks) {
   std::vector<std::vector<int64_t>> result;
   std::vector<std::vector<int64_t>> unfinished = {{}};

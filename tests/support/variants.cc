@@ -1,6 +1,5 @@
-// Numbers of the file that are at most the number of ranks are tried out up to it, of others the
-// least and the initial one; what a call gives takes few values, since the tests that are about
-// calls make their own.
+// Numbers of the file that are at most the number of ranks take all values. Others take the least and the initial one.
+// Parameters of a call take few values, since the tests of calls make their own.
 #include "tests/support/variants.h"
 
 #include <fmt/format.h>

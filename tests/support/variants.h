@@ -1,5 +1,4 @@
-// Every program that can be generated, with small jobs and calls for each: what the tests of all
-// algorithms run over.
+// Every program that can be generated, with small jobs and calls for each. The tests of all algorithms run over these.
 #ifndef QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 #define QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 
@@ -25,22 +24,22 @@ const std::vector<Variant>& variants();
 // Those of one group, or between groups.
 std::vector<Variant> variants_of(Collective collective, int groups = 1);
 
-// Jobs and calls on these nodes that the program takes, none where it takes none: one job of an
-// all-to-all; radices, block sizes and a few kinds of counts where the program has such. Between groups
-// these are the nodes of the first, beside each of a few others.
+// Jobs and calls on these nodes that the program accepts. An all-to-all has one job. Others have several radices,
+// block sizes and kinds of counts if the program depends on them. Between groups these are the nodes of the first,
+// beside each of a few others.
 std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
-// The jobs of these alone: every value of the variant's numbers up to so many ranks, or, where they may
-// be greater, the least and the initial one.
+// Only the jobs of these. A number of the variant takes every value up to the number of ranks; if it may be greater,
+// it takes the least and the initial one.
 std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
-// The job for any nodes, with the numbers that are given by name, as they are typed, and the initial ones:
-// also in place of what is no number between groups.
+// The job for any nodes. Its numbers are those given by name, as typed, and otherwise the initial ones. Between
+// groups, a formula is replaced by the initial number.
 Job job_for_any_nodes(const Variant& variant,
                       const std::map<std::string, std::string>& numbers = {});
 
-// One case: what a call adds where the program asks for it. Counts are those of the first group, and over
-// and over again those of the other; all are the greatest of them where all ranks give one count.
+// One case with the arguments of a call that the program needs. The counts are those of the first group; the other
+// group repeats them as often as it needs. If all ranks give one count, all are the greatest of them.
 Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>& counts,
              int64_t block);
 

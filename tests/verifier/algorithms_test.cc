@@ -1,5 +1,5 @@
-// Every all-to-all algorithm with every choice of its options: exhaustively on every vector of node sizes with
-// at most 8 ranks, and on random larger ones, which shrink to the smallest that fails.
+// Every all-to-all algorithm with every choice of its options: exhaustively on every vector of node sizes with at most
+// 8 ranks, and on random larger ones, which shrink to the smallest failure.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -25,11 +25,10 @@ const std::vector<Variant>& alltoalls() {
   return kAll;
 }
 
-// In these, blocks travel by way of other ranks.
+// In these, other ranks forward blocks.
 bool forwards(const Variant& variant) { return variant.program.temporary_blocks != constant(0); }
 
-// The number of keys with a transfer or a copy, where a formula is known (Sanders and Traeff 2002,
-// Fan et al. 2024).
+// The number of keys with a transfer or a copy, if a formula is known (Sanders and Traeff 2002, Fan et al. 2024).
 std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   const Topology& topology = job.groups[0];
   const int64_t ranks = topology.ranks();
@@ -52,7 +51,7 @@ std::optional<int64_t> messages_of(const Variant& variant, const Job& job) {
   return std::nullopt;
 }
 
-// What is wrong with the report of a right schedule on these nodes; empty where nothing is.
+// The error in the report of a correct schedule on these nodes; empty if there is none.
 std::string fault(const Variant& variant, const Job& job, const Report& report) {
   if (report.violation) return verdict(report);
   const Topology& topology = job.groups[0];
@@ -62,8 +61,8 @@ std::string fault(const Variant& variant, const Job& job, const Report& report) 
   if (steps && report.steps + report.copy_steps != *steps) return "steps";
   if (!report.any_counts) return "not for all counts";
   if (report.timed && report.time < report.lower_bound) return "time";
-  // Flat algorithms let the ranks of a node deal with several others at a time, and a rank with two
-  // where they are no exchanges.
+  // In flat algorithms the ranks of a node deal with several other nodes at a time, and a rank with two if its
+  // messages are no exchanges.
   const bool paired =
       topology.runs().back().size == 1 && variant.program.port.kind == PortKind::kExchange;
   const bool hierarchical = variant.name.starts_with("hierarchical") && !forwards(variant);
@@ -105,7 +104,7 @@ TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanks) {
         ASSERT_EQ(fault(variant, job, *streamed), "") << what;
         expect_equal(*streamed, general, what);
       }
-    // What a program requires is at most an even number of ranks, or a power of two of them.
+    // Programs require at most an even number of ranks, or a power of two of them.
     EXPECT_GE(checked, (128 + 8 + 2 + 1) / kThinning) << variant.name;
   }
 }
@@ -161,7 +160,7 @@ TEST(Algorithms, WalkAlikeInCheckerAndInterpreterOnRandomTopologies) {
       }));
 }
 
-// A property that fails from 3 ranks on a node on comes down to one such node.
+// A property that fails for nodes of 3 ranks or more shrinks to one such node.
 TEST(Algorithms, AFailureShrinksToTheSmallestTopology) {
   const auto result = rc::detail::checkTestable(
       [] {

@@ -1,7 +1,6 @@
-// Every allgather algorithm over many jobs and counts: exhaustively on small ones, at random on
-// larger ones. The checker sees to it that every byte arrives once where it belongs, that no empty
-// piece travels and that no rank receives what it has; here its figures are held against the
-// algorithms' closed forms.
+// Every allgather algorithm over many jobs and counts: exhaustively on small ones, at random on larger ones. The
+// checker ensures that every byte arrives once at its place, that no empty piece travels, and that no rank receives
+// data that it has. This test compares the checker's figures with the algorithms' closed forms.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +33,7 @@ const Variant& variant_named(const std::string& name) {
 
 int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
 
-// What the figures of a right schedule must be, by theory; empty where they are.
+// The error in the figures of a correct schedule, by theory; empty if there is none.
 std::string fault(const Variant& variant, const Case& c, const Report& report) {
   if (report.violation)
     return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
@@ -44,7 +43,7 @@ std::string fault(const Variant& variant, const Case& c, const Report& report) {
   if (report.port == PortVerdict::kNotClaimed) return "no port";
   const bool blocked = variant.name.starts_with("blocked-ring");
   if (!blocked && variant.name != "linear-ring") return "";
-  // Every block that is not empty goes to all ranks but its own, each time as one message.
+  // Every block that is not empty goes to all ranks except its own, each time as one message.
   int64_t full = 0, all = 0, least = INT64_MAX;
   for (const int64_t count : counts) {
     const int64_t blocks = blocked ? blocks_of(count, c.call.parameters[0]) : count > 0;
@@ -56,8 +55,8 @@ std::string fault(const Variant& variant, const Case& c, const Report& report) {
   const int64_t rounds = ranks == 1 ? 0 : all - 1;
   if (report.steps > (variant.name == "blocked-ring-blocking" ? 3 * rounds : rounds))
     return "steps";
-  // What is sent came b_i rounds ago, so that as many may be in flight at rank i; where there are no
-  // more rounds than that, all may.
+  // The data that rank i sends arrived b_i rounds ago, so b_i rounds may be in flight there. If there are no more
+  // rounds than that, all may.
   int64_t window = report.messages > 0 ? 1 : 0;
   if (variant.name != "linear-ring" && variant.name != "blocked-ring-blocking")
     window = least < rounds ? least : 0;
@@ -65,7 +64,7 @@ std::string fault(const Variant& variant, const Case& c, const Report& report) {
   return "";
 }
 
-// The fault with what the checker says.
+// The fault, with the checker's verdict.
 std::string fault_of(const Variant& variant, const Case& c) {
   const Result<Report> report = check_schedule(variant.program, c.job, c.call, {});
   const std::string found = report.ok() ? fault(variant, c, *report) : report.error().message;
@@ -87,7 +86,7 @@ std::vector<std::vector<int64_t>> all_counts(int64_t ranks, int64_t limit) {
   return result;
 }
 
-// The node sizes among which the variant makes a difference.
+// The node sizes for which the variant's programs differ.
 std::vector<std::vector<int64_t>> topologies(const Variant& variant, int64_t ranks) {
   if (!uses_nodes(variant.program)) return {std::vector<int64_t>(ranks, 1)};
   std::vector<std::vector<int64_t>> result;
@@ -158,7 +157,7 @@ TEST(Allgather, IsRightByTheOracleToo) {
         }
 }
 
-// What crosses the network to and from one node: the sink of its ranks' walks.
+// The data that crosses the network to and from one node: the sink of its ranks' walks.
 struct Crossings : SinkOf<Crossings> {
   Crossings(const std::vector<int64_t>& nodes, int64_t of) : node_of(nodes), node(of) {}
 
@@ -166,7 +165,7 @@ struct Crossings : SinkOf<Crossings> {
   int64_t node;
   int64_t rank = 0, received = 0;
   std::set<int64_t> receivers, senders;
-  std::set<std::pair<int64_t, int64_t>> pieces;  // block and place
+  std::set<std::pair<int64_t, int64_t>> pieces;  // block and offset
   MessageHead head{};
 
   void block_message(const MessageHead&, Buffer, int64_t) {}

@@ -1,5 +1,5 @@
-// The lower bound of times against all odd sets of nodes, and against the times that are known; that of volumes against
-// all algorithms; rounds that documents tell of.
+// The lower bound of times against all odd sets of nodes, and against known times; that of volumes against all
+// algorithms; and the numbers of rounds in the documents.
 #include "verifier/port_accounting.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ int64_t time_of(const std::string& name, const std::vector<int64_t>& sizes) {
   return report.time;
 }
 
-// The times of hierarchical-factor show that it is not optimal, as Sanders and Traeff 2002 have it.
+// The times of hierarchical-factor show that it is not optimal, as Sanders and Traeff 2002 state.
 TEST(Bounds, AreTheKnownOnesAndSoAreTheTimesOfTheAlgorithms) {
   for (const Known& known : known()) {
     const std::string nodes = topology_of(known.sizes).text();
@@ -77,7 +77,7 @@ TEST(Bounds, TheLargestNodesDecideAmongAllOddSets) {
 
 // Sanders and Traeff 2002, Theorem 1 and the end of its proof: the algorithm takes p n steps, for p ranks and n on the
 // largest node. In at most n^2 of them that node sends inside while others exchange. So it takes at most n^2 more time
-// than that node has work; copies to oneself that come before all steps take n more.
+// than that node's work. Self-copies before all steps take n more.
 void expect_near_the_bound(const Algorithm& algorithm, const std::vector<int64_t>& sizes) {
   const int64_t ranks = topology_of(sizes).ranks(), most = *std::ranges::max_element(sizes);
   for (const Choices& choices : all_choices(algorithm)) {
@@ -108,7 +108,7 @@ TEST(Times, OfTheHierarchicalAlgorithmsAreNearTheBound) {
       expect_near_the_bound(*find_algorithm(Collective::kAlltoall, name), sizes);
 }
 
-// No smaller term than n^2 would do, nor would none for the copies.
+// No smaller term than n^2 is enough, and the term for the copies is needed.
 TEST(Times, OfTheHierarchicalAlgorithmsAreAsFarFromTheBoundAsThat) {
   const std::vector<int64_t> sizes = {2, 2, 2, 2};
   const Algorithm& factor = *find_algorithm(Collective::kAlltoall, "hierarchical-factor");
@@ -131,7 +131,7 @@ TEST(Rounds, OfTheExclusiveScanAreThoseOfItsPaper) {
   }
 }
 
-// What the busiest rank and the busiest node send and receive.
+// The volumes of the busiest rank and the busiest node.
 std::pair<Volume, Volume> volumes_of(const Program& program, const Job& job, const Call& call) {
   std::vector<Binding> bindings;
   for (int group = 0; group < program.groups; ++group)
@@ -169,7 +169,7 @@ TEST(Volumes, AreThoseOfTheProgramAndReachTheLeastWhereItDoes) {
   EXPECT_EQ(ring.first, of_sum.of_a_rank());
   const auto [doubling, same] = volumes(Collective::kAllreduce, "doubling", {1, 3}, alike);
   EXPECT_EQ(doubling.first, (Volume{200, 200}));
-  // The tree: rank 0 gets 2 of rank 1 and 7 of ranks 2 and 3, of which rank 2 got 4 of rank 3.
+  // The tree: rank 0 receives 2 from rank 1 and 7 from rank 2, which forwards 4 from rank 3.
   const auto [tree, of_gather] = volumes(Collective::kGather, "binomial", {2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(tree, std::pair(Volume{9, 7}, Volume{7, 7}));
   EXPECT_EQ(of_gather.of_a_rank(), (Volume{9, 4}));

@@ -1,5 +1,4 @@
-// What blocks hold and who has used them, against arrays of positions and plain lists under random
-// changes.
+// The contents of blocks and the accesses to them, against arrays of positions and plain lists under random changes.
 #include "verifier/memory.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +123,7 @@ TEST(Values, AreOneRunWhereRanksFollowOneAnother) {
   EXPECT_EQ(values.sum_of(Contributors{1, 7, 0, 5}), values.number(std::vector<Contribution>{}));
 }
 
-// Sums of few contributions, made at random, beside the lists that they stand for.
+// Random sums of few contributions, beside the lists that they represent.
 TEST(Values, AreWhatPlainListsAre) {
   std::mt19937 random(20080908);
   for (int round = 0; round < 200; ++round) {

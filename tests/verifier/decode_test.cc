@@ -1,4 +1,4 @@
-// What is encoded is decoded to the same: program, names, job and hash.
+// Decoding reverses encoding: program, names, job and hash are the same.
 #include "verifier/decode.h"
 
 #include <gtest/gtest.h>

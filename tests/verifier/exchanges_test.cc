@@ -1,4 +1,4 @@
-// Exchanges, which the checker in key order takes by loops: the loops say what the walk says.
+// The checker in key order takes exchanges by loops. The loops must equal the walk.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// What each block message of a walk is, the key first.
+// The block messages of a walk, with the key first.
 struct BlockMessages : SinkOf<BlockMessages> {
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     all.push_back(
@@ -24,7 +24,7 @@ struct BlockMessages : SinkOf<BlockMessages> {
   std::vector<std::array<int64_t, 5>> all;
 };
 
-// The messages of a rank; loops of exchanges are told by their strides where `by_loops` is set.
+// The messages of a rank. If `by_loops` is set, loops of exchanges are expanded from their strides.
 struct LoopedWalk {
   LoopedWalk(const Program& program, const Binding& binding, int64_t rank, bool by_loops) {
     const Code code = Code::compile(program).value();

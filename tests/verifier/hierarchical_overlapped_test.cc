@@ -1,5 +1,5 @@
-// hierarchical-overlapped: right by the checker, exhaustively on few ranks and at random on more; and
-// what its comment says of messages, of what waits for what, and of the temporary buffer.
+// hierarchical-overlapped: the checker verifies it, exhaustively on few ranks and at random on more. The claims of its
+// comment about messages, dependencies and the temporary buffer are tested, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Job job(const std::vector<int64_t>& sizes, int64_t early) {
 
 int64_t modulo(int64_t number, int64_t divisor) { return (number % divisor + divisor) % divisor; }
 
-// Of the ranks of node `of`, how many that rank serves whose node has `size` ranks from `home` on.
+// The number of ranks of node `of` that the rank serves. Its own node has `size` ranks.
 int64_t served(const std::vector<int64_t>& sizes, size_t of, int64_t rank, int64_t size) {
   const int64_t first =
       std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(of), int64_t{0});
@@ -36,8 +36,9 @@ int64_t served(const std::vector<int64_t>& sizes, size_t of, int64_t rank, int64
   return count;
 }
 
-// A message for each two ranks of a node, one from each rank to each other node that is early or for each
-// rank of it that it serves, and one for each two ranks of a node and early node that has something.
+// The number of messages: one for each two ranks of a node, and one from each rank to each early node. For a node that
+// is not early, one from each rank to each rank of it that it serves. For each two ranks of a node and early node, one
+// if it has data.
 int64_t messages(const Topology& topology, int64_t early) {
   const std::vector<int64_t> sizes = topology.sizes();
   const auto nodes = static_cast<int64_t>(sizes.size());
@@ -83,8 +84,7 @@ TEST(HierarchicalOverlapped, IsRightOnRandomNodes) {
   }));
 }
 
-// Of one rank's steps: whether they are of the kind that is said, wait for what is said, and keep to two
-// parts of the buffer.
+// Checks one rank's steps: they have the claimed kinds and dependencies, and use two parts of the buffer.
 struct Shape : Listener {
   int64_t first, end;  // the ranks of its node
   int64_t ranks, part, early;
@@ -96,7 +96,7 @@ struct Shape : Listener {
   }
   void message(const MessageHead& head) {
     const bool inside = first <= head.peer && head.peer < end;
-    const int64_t node = key - ranks;  // the how many-th, where it is one's turn
+    const int64_t node = key - ranks;  // between nodes: the target is that many nodes on
     if (key < ranks) {
       if (!inside) fault = "gathers from another node";
       if (after >= 0) fault = "what is gathered waits";

@@ -6,8 +6,8 @@
 
 namespace quadrille {
 
-// The distances z*radix^x below the number of ranks, 1 <= z < radix: a round each, in which every rank
-// sends one message.
+// The distances z*radix^x below the number of ranks, 1 <= z < radix. Each is a round, in which every rank sends one
+// message.
 inline int64_t one_hop_distances(int64_t ranks, int64_t radix) {
   int64_t distances = 0;
   for (int64_t power = 1; power < ranks; power *= radix)

@@ -1,5 +1,5 @@
-// The checker in key order beside the general one; TuNA for every number of ranks up to
-// 32 and every radix, and at random above.
+// The checker in key order beside the general one. TuNA for every number of ranks up to 32 and every radix, and at
+// random above.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Job tuna_job(int64_t ranks, int64_t radix) {
   return job;
 }
 
-// The numbers of digits other than 0 of 1 .. ranks - 1, and of distances with one alone.
+// The number of nonzero digits of 1 .. ranks - 1, and the number of distances with only one.
 struct Digits {
   int64_t others = 0, one_hop = 0;
 };
@@ -45,7 +45,7 @@ Digits digits_below(int64_t ranks, int64_t radix) {
   return digits;
 }
 
-// What is wrong with what is said of TuNA; empty where nothing is.
+// The error in the report on TuNA; empty if there is none.
 std::string fault(const Report& report, int64_t ranks, int64_t radix) {
   const Digits digits = digits_below(ranks, radix);
   if (report.violation) return verdict(report);
@@ -88,7 +88,7 @@ TEST(KeyOrderChecker, FindsTunaRightForEveryRadixOfUpTo32Ranks) {
     }
 }
 
-// With a slot less, somebody names one that is not there.
+// With one slot less, some rank names a slot that does not exist.
 TEST(KeyOrderChecker, FindsEverySlotOfTunaInUse) {
   Program program = tuna().program;
   program.temporary_blocks =
@@ -111,7 +111,7 @@ TEST(KeyOrderChecker, FindsTunaRightForRandomRanksAndRadices) {
   }));
 }
 
-// Nodes of random sizes, for those that have stages inside nodes and between them.
+// Nodes of random sizes, for algorithms with stages inside and between nodes.
 TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOnRandomNodes) {
   std::vector<Variant> some;
   for (const Variant& variant : variants_of(Collective::kAlltoall))

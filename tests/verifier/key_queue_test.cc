@@ -1,4 +1,4 @@
-// The queue hands out ranks in the order of their keys, however far apart these are.
+// The queue returns ranks in the order of their keys, however far apart these are.
 #include "verifier/key_order.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Every rank's keys, in the order in which the queue comes to them.
+// The keys of every rank, in the order of the queue.
 std::map<int64_t, std::set<int32_t>> visited(const std::vector<std::vector<int64_t>>& keys) {
   KeyQueue queue(keys.size());
   std::vector<size_t> next(keys.size(), 0);

@@ -1,4 +1,4 @@
-// The general checker's time grows with messages, not with the square of ranks.
+// The general checker's time grows with the number of messages, not with the square of ranks.
 #include <gtest/gtest.h>
 
 #include "schedule/text.h"

@@ -1,6 +1,6 @@
-// The exchange of segment-map-ordered beside the bytes that have to cross: as many steps as one rank has to
-// send, or to receive, messages, so that no schedule with one send and one receive a rank in each takes fewer.
-// In bytes it takes up to nearly twice the least, which the order of Kang et al. 2019, section 4.1, takes.
+// The exchange of segment-map-ordered, compared with the bytes that must cross. It takes as many steps as some rank
+// has messages to send, or to receive. So no schedule with one send and one receive of a rank per step takes fewer. In
+// bytes it takes up to nearly twice the minimum, which the order of Kang et al. 2019, section 4.1, takes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using Counts = std::vector<int64_t>;
 using Pairs = std::set<std::pair<int64_t, int64_t>>;
 
-// The messages between groups of all ranks of a group: key, who sends, who receives.
+// The messages between groups of all ranks of a group: key, sender, receiver.
 class Crossing : public Listener {
  public:
   std::multiset<std::tuple<int64_t, int64_t, int64_t>> sent, received;
@@ -45,7 +45,7 @@ int64_t sum_of(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
-// How many bytes of which contributions are of which segments, where all bytes are cut into that many.
+// The number of bytes of each contribution in each segment, if all bytes are cut into that many segments.
 std::map<std::pair<int64_t, int64_t>, int64_t> overlaps(const Counts& counts, int64_t segments) {
   const int64_t total = sum_of(counts);
   int64_t begin = 0;
@@ -67,7 +67,7 @@ Pairs meetings(const Counts& counts, int64_t segments) {
   return result;
 }
 
-// The most that one rank has to send, or to receive.
+// The most messages that one rank must send, or must receive.
 int64_t most_at_a_rank(const Pairs& pairs) {
   std::map<int64_t, int64_t> sent, received;
   int64_t most = 0;
@@ -82,7 +82,7 @@ Job job_of(const Counts& first, const Counts& second) {
   return {{group(first), group(second)}, {}};
 }
 
-// What is wrong with the exchange in one direction; nothing where it is as it should be.
+// The error in the exchange in one direction; empty if there is none.
 std::string fault(const Crossing& from, const Crossing& to, const Pairs& wanted) {
   if (from.sent != to.received) return "what is sent is not what is received";
   Pairs pairs, senders, receivers;
@@ -113,7 +113,7 @@ Program program_of(const std::string& name) {
   return make_program(*find_algorithm(Collective::kAllgather, name, 2), {});
 }
 
-// Every list of so many of these.
+// Calls the function for every list of that length over these values.
 void each_counts(size_t ranks, const Counts& values, const std::function<void(const Counts&)>& f) {
   std::vector<size_t> wheels(ranks);
   for (;;) {
@@ -131,7 +131,7 @@ std::string text(const Counts& first, const Counts& second) {
   return testing::PrintToString(first) + " and " + testing::PrintToString(second);
 }
 
-// The checker counts the steps of the exchange and of the rings behind it.
+// The checker counts the steps of the exchange and of the rings after it.
 void expect_fewest_steps(const Program& program, const Counts& first, const Counts& second) {
   const std::string what = text(first, second);
   ASSERT_EQ(fault(program, first, second), "") << what;
@@ -169,14 +169,14 @@ TEST(OrderedExchange, TakesTheFewestStepsOnLargerGroupsAndWithLargeCounts) {
   }
 }
 
-// When the last message from the first group has crossed, in bytes: every rank goes through its messages in the order of
-// the steps, sends one at a time and receives one at a time, and waits for nothing else.
+// The time, in bytes, at which the last message from the first group has crossed. Every rank takes its messages in the
+// order of the steps, sends one at a time and receives one at a time, and waits for nothing else.
 int64_t bytes_to_cross(const Counts& counts, int64_t segments) {
   const Program program = program_of("segment-map-ordered");
   const Counts none(static_cast<size_t>(segments), 0);
   const Binding binding = *bind(program, job_of(counts, none), Call{{counts, none}, {}}, 0);
   std::map<std::pair<int64_t, int64_t>, int64_t> lengths = overlaps(counts, segments);
-  std::map<int64_t, int64_t> sent, received;  // when a rank has
+  std::map<int64_t, int64_t> sent, received;  // the time at which a rank is done
   int64_t last = 0;
   for (const auto& [key, from, to] : walk_all<Crossing>(program, binding).sent) {
     const int64_t end = std::max(sent[from], received[to]) + lengths.at({from, to});
@@ -186,7 +186,7 @@ int64_t bytes_to_cross(const Counts& counts, int64_t segments) {
   return last;
 }
 
-// What the longest contribution and the longest segment take.
+// The time of the longest contribution or the longest segment.
 int64_t least_bytes(const Counts& counts, int64_t segments) {
   return std::max(*std::max_element(counts.begin(), counts.end()),
                   (sum_of(counts) + segments - 1) / segments);

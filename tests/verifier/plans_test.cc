@@ -1,5 +1,5 @@
-// The runtime's own plans are lawful, for every algorithm and window, in place or not, kept or streamed; a plan with a
-// mistake in it is not.
+// The runtime's own plans are lawful, for every algorithm and window, in place or not, kept or streamed. A plan with a
+// mistake is not.
 #include "verifier/plans.h"
 
 #include <fmt/format.h>
@@ -62,9 +62,9 @@ TEST(Plans, OfEveryAlgorithmAreLawfulOnEverySmallTopology) {
   EXPECT_GT(checked, 1000);
 }
 
-// ---- Steps that copy over what they send
+// ---- Steps that overwrite the data that they send
 
-// The first half is sent from a temporary block that the same step fills with the second.
+// The first half is sent from a temporary block that the same step fills with the second half.
 constexpr const char* kCopiesOver = R"(
 algorithm copies-over for allgather
 table m = counts
@@ -103,7 +103,7 @@ step 1
     send sized send[0] to 0
 )";
 
-// At rank 1 the buffer of one receive is free for the block that the next one overwrites in place.
+// On rank 1 the buffer of one receive becomes free for the block that the next one overwrites in place.
 constexpr const char* kHandsOver = R"(
 algorithm hands-over for alltoall
 temporary 1 blocks
@@ -156,7 +156,7 @@ TEST(Plans, OfStepsThatCopyOverWhatTheySendAreLawful) {
   EXPECT_EQ(in_place->objection(), std::nullopt);
 }
 
-// A broadcast has one buffer: its plan is that of a call in place, as the runtime makes it.
+// A broadcast has one buffer, so its plan is that of a call in place.
 TEST(Plans, OfABroadcastNameItsOneBuffer) {
   const Result<Plans> plans = plans_of_text(R"(
 algorithm straight for broadcast
@@ -183,7 +183,7 @@ TEST(Plans, UseABufferAgainOnceItsMessageHasArrived) {
   EXPECT_EQ(plans->objection(), std::nullopt);
 }
 
-// It is as long as what was last written to it, and nothing was.
+// A temporary block is as long as the data last written to it, and no data was written.
 TEST(Plans, AnEmptyRangeMakesATemporaryBlockNoLonger) {
   const Result<Plans> plans = plans_of_text(R"(
 algorithm brings-nothing for broadcast
@@ -203,7 +203,7 @@ if rank != root
   EXPECT_EQ(plans->objection(), std::nullopt);
 }
 
-// Two ranks exchange one byte so often that each pair of exchanges is too many to look at.
+// Two ranks exchange one byte so often that there are too many pairs of exchanges to check.
 TEST(Plans, ThatTakeTooLongToCheckAreNeitherLawfulNorRefused) {
   const Result<Plans> plans = plans_of_text(R"(
 algorithm to-and-fro for broadcast
@@ -259,7 +259,7 @@ struct Outcome {
   std::string survivor;
 };
 
-// One rank's plan is changed at a time. `scale`: counts are so many times as great.
+// Changes one rank's plan at a time. `scale` multiplies the counts.
 Outcome try_mutants(Mutation mutation, int most, int64_t scale) {
   Outcome outcome;
   for (const Variant& variant : variants())
@@ -289,7 +289,7 @@ Outcome try_mutants(Mutation mutation, int most, int64_t scale) {
   return outcome;
 }
 
-// Some of those with a wait postponed or with two neighbours exchanged live on: a receive may be posted sooner, a send be
+// Some mutants with a postponed wait or with exchanged neighbors survive: a receive may be posted earlier, or a send
 // waited for later. Such a plan is lawful, and the theorem says that a lawful plan is right.
 TEST(PlanMutants, AreRefusedWhereTheirMistakeMatters) {
   struct Row {
@@ -312,7 +312,7 @@ TEST(PlanMutants, AreRefusedWhereTheirMistakeMatters) {
   }
 }
 
-// Which laws the plans of a rank break with any of the mistakes.
+// The laws that the plans of a rank break with any of the mistakes.
 std::set<std::string> broken_laws(const Plans& plans, const PlanOptions& options, size_t process,
                                   Mutation mutation) {
   std::set<std::string> laws;
@@ -326,7 +326,8 @@ std::set<std::string> broken_laws(const Plans& plans, const PlanOptions& options
   return laws;
 }
 
-// A long message of several parts is sent from where they lie, a short one from a copy: then what follows may write there.
+// A long message of several parts is sent from the parts' own places, a short one from a copy. So only the copy's
+// places may be overwritten.
 TEST(PlanMutants, ThatWriteOverALongMessageOfSeveralPartsAreRefused) {
   constexpr const char* kText = R"(
 algorithm two-parts for allreduce
@@ -361,7 +362,7 @@ if 0 < h
   }
 }
 
-// A block that a call in place overwrites is saved before the receive is posted, also where the program sends it later.
+// A block that a call in place overwrites is saved before the receive is posted, even if the program sends it later.
 TEST(PlanMutants, ThatSaveABlockTooLateAreRefused) {
   constexpr const char* kText = R"(
 algorithm one-after-the-other for alltoall
@@ -384,7 +385,8 @@ step 1
   EXPECT_TRUE(broken_laws(*plans, {1, true, true}, 1, swap_two_operations).contains("saves"));
 }
 
-// A message from a temporary block needs the buffer that this was in until it is gone, whatever the block is by then.
+// A message from a temporary block needs the buffer that held the block until it has left, wherever the block is by
+// then.
 TEST(PlanMutants, ThatReceiveWhereATemporaryBlockStillGoesAreRefused) {
   constexpr const char* kText = R"(
 algorithm by-way-of-one for alltoall

@@ -1,6 +1,5 @@
-// The verdict on ports against random timings: where it says "for every timing", no timing lets a
-// node have two exchanges at a time; programs without tokens are not said to hold for all, and some
-// timing shows why.
+// The verdict on ports against random timings. If it says "for every timing", no timing gives a node two exchanges at
+// a time. For programs without tokens it says only "in lock-step", and some timing shows why.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,8 +35,8 @@ class Traffic : public Listener {
   int64_t rank_ = 0, key_ = 0;
 };
 
-// Lets every message take a random time, each rank's steps following one another: whether some node
-// has messages of two keys with other nodes at a time.
+// Gives every message a random time, with each rank's steps in sequence. Returns whether some node has messages of two
+// keys with other nodes at a time.
 bool some_node_is_used_twice(const Traffic& traffic, const std::vector<size_t>& node,
                              std::mt19937& random) {
   std::vector<int64_t> free_from(node.size()), port_free_from(node.size());
@@ -103,7 +102,7 @@ TEST(Port, WithoutTokensItHoldsInLockStepOnly) {
   EXPECT_GT(conflicts(program, job, binding, 100, random), 0);
 }
 
-// The token that follows a message one way may overtake it: its sender cannot tell when it has arrived.
+// The token that follows a one-way message may overtake it: its sender does not know when the message has arrived.
 TEST(Port, OfMessagesOneWayHoldsInLockStepOnly) {
   const Program program = parse_program(R"(
 algorithm one-way for alltoall
@@ -133,7 +132,7 @@ for k in 0 .. 9
   EXPECT_EQ(execute(program, job, {}, {binding}, {}).port, PortVerdict::kLockStep);
 }
 
-// Mutants that are still right all-to-alls, some with tokens missing or misplaced.
+// Mutants that are still correct all-to-alls, some with tokens missing or misplaced.
 TEST(Port, NoMutantOfAPacedProgramIsSaidToHoldWhereATimingBreaksIt) {
   std::mt19937 random(20020527);
   int every_timing = 0, lock_step = 0, broken = 0;

@@ -1,5 +1,5 @@
-// The checker of large allgathers beside the general one: both say the same of every algorithm and of every mutant. What it
-// says of schedules on which it could go astray stands in cases/allgathers.cases.
+// The checker of large allgathers beside the general one: both give the same verdict on every algorithm and on every
+// mutant. cases/allgathers.cases has its verdicts on schedules that could mislead it.
 #include <gtest/gtest.h>
 
 #include "tests/support/distributions.h"
@@ -82,7 +82,7 @@ TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
   }));
 }
 
-// A token that no rank of this job comes to counts as well: the general checker follows the port for every timing.
+// A token that no rank of this job reaches counts as well: the general checker follows the port for every timing.
 TEST(RankByRankChecker, LeavesTokensOfAProgramWithAPortOfNodesToTheGeneralChecker) {
   const auto quick = [](const std::string& port) {
     const Program program = parse_program("algorithm a for allgather\nport " + port +

@@ -1,4 +1,4 @@
-// Sets of processes against plain sets, and what a step may tell.
+// Sets of processes against plain sets, and the sets that the messages of a step carry.
 #include "verifier/memory.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(BarrierProgress, SendsWhatArrivedInTheStepsThatItWaitsFor) {
     EXPECT_EQ(barrier.sent().first_missing(), missing) << after;
   }
   barrier.complete(9);
-  barrier.complete(9);  // is over
+  barrier.complete(9);  // is complete
   EXPECT_EQ(barrier.all().first_missing(), 3);
 }
 

@@ -1,4 +1,4 @@
-// What checkers say of a schedule, beside one another and beside what they should say.
+// Compares the reports of checkers on a schedule, with each other and with the expected ones.
 #ifndef QUADRILLE_TESTS_VERIFIER_REPORTS_H_
 #define QUADRILLE_TESTS_VERIFIER_REPORTS_H_
 
@@ -15,13 +15,13 @@
 
 namespace quadrille::verifier {
 
-// "verified", or the property and what violates it.
+// "verified", or the violated property and the violation.
 inline std::string verdict(const Report& report) {
   if (!report.violation) return "verified";
   return fmt::format("{}: {}", property_name(report.violation->property), report.violation->detail);
 }
 
-// All but the time, which not every checker finds.
+// Everything except the time, which not every checker computes.
 inline void expect_same_counts_and_claims(const Report& a, const Report& b,
                                           const std::string& what) {
   EXPECT_EQ(a.steps, b.steps) << what;
@@ -35,8 +35,8 @@ inline void expect_same_counts_and_claims(const Report& a, const Report& b,
   EXPECT_EQ(a.any_counts, b.any_counts) << what;
 }
 
-// "verified", "unclear" or the property, by a checker that may leave a schedule to the general one; what
-// it does not leave, that one sees alike.
+// "verified", "unclear" or the property, from a checker that may leave a schedule to the general one. If it does not,
+// the general checker must agree.
 inline std::string verdict_beside(const std::function<Report()>& general,
                                   const std::optional<Report>& report, const std::string& what) {
   if (!report) return "unclear";

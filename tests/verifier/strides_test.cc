@@ -1,5 +1,5 @@
-// What the checker of allgathers keeps by strides, beside the same kept one by one: the
-// ranges held, messages and keys.
+// Data that the checker of allgathers stores by strides, compared with lists of single items: held ranges, messages
+// and keys.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ int64_t at(const Strided& value, int64_t t) { return value.at + t * value.by; }
 // The key of each byte's arrival.
 using Bytes = std::map<int64_t, int64_t>;
 
-// Tiles that begin or end where the bytes do, or anywhere.
+// Tiles that begin or end at the bytes' own limits, or anywhere.
 Tiles random_tiles(const Bytes& bytes, int64_t key) {
   const int64_t length = within(1, 4), count = within(1, 5);
   const int64_t by = drawn_of<int64_t>(int64_t{length}, -length, length, -length, 0, 1, 7);
@@ -64,7 +64,7 @@ void try_held_ranges() {
                 within(1, 6)};
     Settled settled{{within(-2, key + 6), within(-1, 4)},
                     drawn_of<int64_t>(INT64_MIN, INT64_MIN, within(-2, key + 4))};
-    if (!came.empty() && within(0, 4) > 0) {  // as they came, some steps later
+    if (!came.empty() && within(0, 4) > 0) {  // in the order of arrival, some steps later
       tiles = came[within(0, static_cast<int64_t>(came.size()))];
       tiles.low.at += drawn_of<int64_t>(0, 0, 0, 1, int64_t{tiles.low.by});
       tiles.count = std::max<int64_t>(1, tiles.count + within(-2, 3));
@@ -100,7 +100,7 @@ std::vector<MessagePiece> one_by_one(const MessageBatch& s, const std::vector<in
   return result;
 }
 
-// The same, as one batch each or as some that follow one another with constant strides.
+// The same items, each as its own batch or joined with neighbors at constant strides.
 MessageList in_other_cuts(const std::vector<MessagePiece>& all) {
   MessageList result;
   for (size_t i = 0; i < all.size();) {
@@ -123,7 +123,7 @@ MessageList in_other_cuts(const std::vector<MessagePiece>& all) {
   return result;
 }
 
-// One of them is another, or from one on they have another stride, or all are of one length.
+// One of them differs, or the stride changes from one on, or all get one length.
 void change(std::vector<MessagePiece>& all) {
   const auto where = static_cast<size_t>(within(0, static_cast<int64_t>(all.size())));
   const int64_t part = within(0, 4), kind = within(0, 3);

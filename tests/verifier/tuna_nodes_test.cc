@@ -1,5 +1,5 @@
-// TuNA on nodes of any sizes: right by the checker, exhaustively on few ranks and at random on more;
-// and what its comment says of messages, servers, batches and the temporary buffer.
+// TuNA on nodes of any sizes: the checker verifies it, exhaustively on few ranks and at random on more. The claims of
+// its comment about messages, servers, batches and the temporary buffer are tested, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ struct Message {
   int64_t key, source, target;
 };
 
-// What the steps of all ranks do; keys of `ranks` and more are of the second stage.
+// The steps of all ranks. Keys of `ranks` and more belong to the second stage.
 struct Steps : Listener {
   struct Step {
     int64_t key, after;
@@ -74,7 +74,7 @@ struct Steps : Listener {
   };
   std::vector<std::vector<Step>> steps;  // by rank
   std::vector<Message> sends;
-  std::vector<int64_t> slots;  // by rank: one more than the highest
+  std::vector<int64_t> slots;  // by rank: one more than the highest slot
 
   void start(int64_t rank) {
     rank_ = rank;
@@ -102,7 +102,7 @@ Steps steps_of(bool staggered, const Job& job) {
   return walk_all<Steps>(program, bind(program, job, {}, 0).value());
 }
 
-// What the second stage is to be like; empty where it is.
+// The error in the second stage; empty if there is none.
 std::string second_stage_fault(const Job& job, const Steps& all) {
   const int64_t ranks = job.groups[0].ranks();
   const std::vector<int64_t> sizes = job.groups[0].sizes();
@@ -124,7 +124,7 @@ std::string second_stage_fault(const Job& job, const Steps& all) {
     if (from.size() != 1) return "two nodes send to one at a time";
   for (const auto& [pair, those] : servers)
     if (those.size() != 1) return "two servers";
-  // The ranks of a node serve equally many, themselves included, or one more.
+  // The numbers of ranks that a node's ranks serve, themselves included, differ by at most one.
   for (int64_t rank = 0; rank < ranks; ++rank) {
     const int64_t size = sizes[node[rank]], least = ranks / size;
     const auto count = static_cast<int64_t>(served[rank].size()) + 1;

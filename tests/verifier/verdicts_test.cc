@@ -1,9 +1,10 @@
-// The corpus of what the two quick checkers say: check_rank_by_rank of allgathers, check_key_order of all-to-alls.
+// The corpus for the verdicts of the two quick checkers: check_rank_by_rank for allgathers, check_key_order for
+// all-to-alls.
 //
-//   says: TEXT         on 300 ranks the quick checker serves the program, and check_schedule's verdict begins so; it is
-//                      a job so large that this checker alone names the mistake. Counts are 2, and a radix is 4.
+//   says: TEXT         on 300 ranks the quick checker serves the program, and check_schedule's verdict begins so; the
+//                      job is so large that only this checker names the mistake. Counts are 2, and a radix is 4.
 //   says on N: TEXT    the same on N ranks without counts
-//   on N: VERDICT      the quick checker on N ranks with counts of 12: "verified", a property, or "unclear" where it
+//   on N: VERDICT      the quick checker on N ranks with counts of 12: "verified", a property, or "unclear" if it
 //                      leaves the schedule to the general one, which otherwise agrees
 //   both on N M: ...   the same for each N, and the general checker names the same property
 #include <fmt/format.h>

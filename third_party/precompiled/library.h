@@ -1,4 +1,4 @@
-// The headers that most of the compiler's time goes to in a library.
+// The headers of a library that take most of the compiler's time.
 #include <fmt/format.h>
 
 #include <algorithm>

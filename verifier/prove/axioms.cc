@@ -1,7 +1,7 @@
 // The axioms, one function per group. Facts about single terms, and about pairs of entries of a table, are
 // instantiated automatically. This takes two rounds, as the facts of the first bring new terms. The end of the file
-// proves the axioms of exclusive or over bit-vectors, in 24 bits, unsigned: numbers of up to 2^20 and their doubles
-// do not wrap around.
+// proves the axioms of exclusive or over unsigned bit-vectors of 24 bits: numbers of up to 2^20 and their doubles do
+// not wrap around.
 #include "verifier/prove/axioms.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::optional<Expression> monotone(const Program&, const Arguments& arguments) {
                  less_equal(times(a, c), times(b, c)));
 }
 
-// The axioms of exclusive or are of ranks, of which there are kMaxRanks at most; proven over bit-vectors (below).
+// The axioms of exclusive or are about ranks, at most kMaxRanks. They are proven over bit-vectors (below).
 std::optional<Expression> xor_range(const Program&, const Arguments& arguments) {
   const Expression &x = arguments[0].value, &y = arguments[1].value;
   const Expression ranks = leaf(Operator::kRanks), one = constant(1);
@@ -60,7 +60,7 @@ std::optional<Expression> xor_cancel(const Program&, const Arguments& arguments)
                       both(same(z, exclusive_or(y, x)), only)));
 }
 
-// Of powers of two T, in groups of T[k] ranks.
+// For powers of two T, in groups of T[k] ranks.
 std::optional<Expression> xor_groups(const Program& program, const Arguments& arguments) {
   const int64_t powers = *arguments[0].table;
   if (program.tables[powers].kind != TableKind::kPowers ||
@@ -75,7 +75,7 @@ std::optional<Expression> xor_groups(const Program& program, const Arguments& ar
                                            kOf<Operator::kNotEqual>(one, other)}));
 }
 
-// The table of sizes that a table has the distinct values of.
+// The table of sizes whose distinct values the table holds.
 std::optional<int64_t> sizes_of(const Program& program, int64_t distinct) {
   const Table& table = program.tables[distinct];
   if (table.kind != TableKind::kDistinct || program.tables[table.source].kind != TableKind::kNodes)
@@ -105,7 +105,7 @@ std::optional<Expression> covered(const Program& program, const Arguments& argum
 
 struct Axiom {
   std::string_view name;
-  std::string_view arguments;  // of each: t, a table, or n, a number
+  std::string_view arguments;  // of each argument: t, a table, or n, a number
   std::optional<Expression> (*make)(const Program& program, const Arguments& arguments);
 };
 constexpr Axiom kAxioms[] = {
@@ -167,7 +167,7 @@ bool Logic::sums_counts(TableOf table) const {
   return definition(table).kind == TableKind::kPrefix && is_counts(definition(source(table)).kind);
 }
 
-// Facts about lengths and ends. The entries that they name take no part in facts about pairs.
+// Facts about lengths and ends. The entries that they name do not enter facts about pairs.
 void Logic::know_table(TableOf table) {
   const Polynomial zero = 0, one = 1;
   const Table& t = definition(table);
@@ -216,8 +216,8 @@ void Logic::know_element(const Application& application) {
   }
 }
 
-// The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs
-// would multiply with others.
+// The entry after entry i. For prefix sums it is the sum, so that facts about pairs get no new entry to multiply with
+// others.
 Polynomial Logic::next_element(TableOf table, const Polynomial& index) {
   if (adds_up(table) || sums_counts(table))
     return element(table, index) + element(source(table), index);
@@ -243,7 +243,7 @@ void Logic::know_pairs(TableOf table) {
   for (const Application& application : elements_)
     if (application.table == table) entries.push_back(application);
   const z3::expr end = term(length(table));
-  // That entries ascend, from one to another.
+  // Entries ascend from one to another.
   const auto ordered = [&](const Application& low, const Application& high) {
     const z3::expr i = term(low.argument), j = term(high.argument);
     if (is_nodes(t.kind))
@@ -287,7 +287,7 @@ std::vector<z3::expr> Logic::knowledge() {
     for (; locations < location_end; ++locations) know_location(Application(locations_[locations]));
     for (; elements < element_end; ++elements) know_element(Application(elements_[elements]));
   }
-  // Distinct and prefix tables first: what is said of them names entries of the sizes.
+  // Distinct and prefix tables first: facts about them name entries of the sizes.
   for (auto table = tables_.rbegin(); table != tables_.rend(); ++table) know_pairs(*table);
   for (int group = 0; group < program_.groups; ++group) know(term(ranks(group)) >= 1);
   for (const TableOf& table : tables_) know_table(table);

@@ -1,5 +1,6 @@
-// All that the prover knows without proof: facts about tables, instantiated for every term that occurs, and a few
-// that a proof asks for by name with `use NAME(arguments)`.
+// All that the prover knows without proof. Most are facts about tables, instantiated for every term that occurs. A
+// proof asks for a few others by name, with `use NAME(arguments)`. tests/prove/axioms_test.cc checks each on every
+// small topology and call.
 //
 // Tables (nodes: sizes S of N nodes, ascending; P = prefix(S); D = distinct(S)):
 //   N >= 1; 1 <= S[i] <= S[N-1]; i <= j -> S[i] <= S[j]
@@ -7,31 +8,29 @@
 //     i < j -> P[i] + S[i] <= P[j]
 //   D[0] = 0; length(D) >= 2; i <= D[i]; i < j -> D[i] + (j - i) <= D[j];
 //     the last entry of D is S[N-1]
-// Tables of the call (counts M, one a rank; a table of expressions E; Q = prefix(E), where that
-// every entry of E is at least 1 is an obligation):
+// Tables of the call (counts M, one per rank; a table of expressions E; Q = prefix(E), which requires that every entry
+// of E is at least 1, an obligation):
 //   0 <= M[i]; E[i] is its expression of i
 //   Q[0] = 0; Q[i+1] = Q[i] + E[i]; i <= Q[i]; Q[i] + E[i] <= Q[length(E)];
 //     i < j -> Q[i] + E[i] <= Q[j] and Q[i] < Q[j]
-//   of the counts themselves, R = prefix(M): R[0] = 0; R[i+1] = R[i] + M[i]; 0 <= R[i] <= R[ranks];
+//   for the counts, R = prefix(M): R[0] = 0; R[i+1] = R[i] + M[i]; 0 <= R[i] <= R[ranks];
 //     i < j -> R[i] + M[i] <= R[j]
-// Powers T of r up to the first that is at least m (where 2 <= r is an obligation):
+// Powers T of r up to the first that is at least m (2 <= r is an obligation):
 //   length(T) >= 1; T[0] = 1; T[i+1] = r*T[i]; i < j -> T[i] < T[j]; m <= T[length(T) - 1], and T[i]
 //   < m for every other i
-// Of any table that is searched (that one of expressions ascends is an obligation):
+// Any table that is searched (an obligation shows that one of expressions ascends):
 //   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
 //   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c
 //   member(D, k)        1 <= k < length(D) -> S[locate(S, D[k])] = D[k], with locate(S, D[k]) a
 //                       node
 //   covered(D, i)       i a node -> D[locate(D, S[i])] = S[i], with locate(D, S[i]) >= 1
+// By name, and proven over bit-vectors:
 //   xor_range(x, y)     ranks x, y, a power of two of ranks, at most 2^20 -> x xor y is a rank
 //   xor_cancel(x, y)    ranks x, y, at most 2^20 of them -> (x xor y) xor y = x, (x xor y) xor x =
-//                       y, x xor y = y xor x, and x xor y = x only where y = 0, = 0 only where x =
-//                       y
+//                       y, x xor y = y xor x; x xor y = x only if y = 0; x xor y = 0 only if x = y
 //   xor_groups(T, k, x, y)  T powers of 2, 0 <= k < length(T), T[k] at most 2^20, ranks x, y, at most
-//                       2^20 of them -> x xor y < T[k] where x div T[k] = y div T[k], and only there;
-//                       all three proven over bit-vectors
-// Each is checked on every small topology and call by tests/prove/axioms_test.cc.
+//                       2^20 of them -> x xor y < T[k] if and only if x div T[k] = y div T[k]
 #ifndef QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 #define QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 
@@ -46,8 +45,8 @@
 
 namespace quadrille::verifier {
 
-// An axiom by name, as a condition over its arguments; a table argument is an index into the
-// program's tables. Nothing where there is no such axiom or the arguments do not fit.
+// An axiom by name, as a condition over its arguments. A table argument is an index into the program's tables. The
+// result is empty if there is no such axiom or the arguments do not fit.
 struct AxiomArgument {
   std::optional<int64_t> table;
   Expression value;
@@ -55,7 +54,7 @@ struct AxiomArgument {
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments);
 
-// The facts behind the axioms xor_range, xor_cancel and xor_groups (axioms.h), as obligations of their own.
+// The facts behind the axioms xor_range, xor_cancel and xor_groups, as obligations of their own.
 std::vector<Obligation> bitvector_obligations();
 
 }  // namespace quadrille::verifier

@@ -1,5 +1,5 @@
-// What a collective says of its buffers, as terms of a solver: schedule/collective.h over unknowns, which
-// tests/prove/two_groups_test.cc compares with it.
+// A collective's requirements on its buffers, as terms of a solver: schedule/collective.h over unknowns.
+// tests/prove/two_groups_test.cc compares the two.
 #ifndef QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
 #define QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
 
@@ -8,8 +8,8 @@
 
 namespace quadrille::verifier {
 
-// What `number` consecutive ranks of a group, from `first` on, contribute to a block (theory/Spans.v). If data only
-// moves, it is one rank. In a reduction ranks count modulo the number of ranks of their group.
+// The contributions of `number` consecutive ranks of a group, from `first` on, to a block (theory/Spans.v). If data
+// only moves, it is one rank. In a reduction ranks count modulo the number of ranks of their group.
 struct Span {
   int group = 0;
   Polynomial first, number, block;
@@ -20,18 +20,19 @@ class Contract {
   explicit Contract(const Program& program) : program_(program) {}
 
   bool reduces() const { return quadrille::reduces(program_.collective); }
-  // Where a rank has its own block from itself.
+  // Whether a rank has a block from itself.
   bool has_own() const { return !reduces() && program_.groups == 1 && !is_barrier(); }
   // A barrier is an allgather of tokens without bytes. The token of a process says that it has entered the barrier. The
   // tokens are one block of the receive buffer, one per process. A process has its own from the start.
   bool is_barrier() const { return program_.collective == Collective::kBarrier; }
-  // The counts of the call say how long blocks are. An all-to-all's travel whole, however long they are.
+  // Whether the counts of the call give the lengths of blocks. An all-to-all's blocks travel whole, whatever their
+  // length.
   bool has_lengths() const { return program_.collective != Collective::kAlltoall; }
-  // Whether a rank gets the contributions of the ranks up to it, and no others.
+  // Whether a rank gets only the contributions of the ranks up to it.
   bool scans() const {
     return program_.collective == Collective::kScan || program_.collective == Collective::kExscan;
   }
-  // Whether a rank has one contribution for each receiver, not one for all.
+  // Whether a rank has one contribution for each receiver, rather than one for all.
   bool has_targets() const {
     return program_.collective == Collective::kAlltoall ||
            program_.collective == Collective::kScatter ||
@@ -43,23 +44,23 @@ class Contract {
            program_.collective == Collective::kAllgather ||
            program_.collective == Collective::kGather;
   }
-  // Whether the collective defines what its blocks hold, at any time.
+  // Whether the collective defines the contents of the buffer's blocks at all times.
   bool is_constant(Buffer buffer) const {
     return buffer == Buffer::kSend || (buffer == Buffer::kReceive && !reduces());
   }
-  // The group that those of this one receive from, and send to.
+  // The group that the ranks of this group send to and receive from.
   int other(int group) const { return program_.groups == 2 ? 1 - group : group; }
 
-  // That a rank has that block.
+  // The rank has that block.
   z3::expr has_block(Logic& logic, Buffer buffer, const Polynomial& block,
                      const Instance& instance) const;
-  // What the block of a constant buffer holds at a rank.
+  // The contents of the block of a constant buffer at a rank.
   Span known(Logic& logic, Buffer buffer, const Polynomial& block, const Instance& instance) const;
-  // What a rank's receive block is to hold at the end.
+  // The contents that a rank's receive block must have at the end.
   Span required(Logic& logic, const Polynomial& block, const Instance& instance) const;
-  // How many bytes, or elements, or tokens, a contribution has, where blocks have lengths.
+  // How many bytes, elements or tokens a contribution has, if blocks have lengths.
   Polynomial length(Logic& logic, const Span& span) const;
-  // Of ranks of both groups, the first before the second: how many there are, and which one this is.
+  // The number of ranks of both groups, and this rank's number among them, the first group before the second.
   Polynomial processes(Logic& logic) const;
   Polynomial process(Logic& logic, const Instance& instance) const;
 

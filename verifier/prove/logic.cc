@@ -1,5 +1,5 @@
-// Polynomials and the translation. Tested by tests/prove/logic_test.cc: on random expressions and
-// small jobs, a term with all its values put in is what tests/support/evaluate.h says.
+// Polynomials and the translation. tests/prove/logic_test.cc tests them on random expressions and small jobs: with all
+// values put in, a term equals the value that tests/support/evaluate.h computes.
 #include "verifier/prove/logic.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace quadrille::verifier {
 
 namespace {
 
-// The prover gives up an obligation with larger numbers, as a solver does that answers "unknown".
+// The prover gives up an obligation with a larger polynomial, as a solver that answers "unknown" would.
 constexpr size_t kMostTerms = 2000, kMostFactors = 16;
 
 void need(bool small) {
@@ -73,7 +73,7 @@ Polynomial Logic::fresh(const std::string& name) {
   return atom(context_.int_const(("qd_" + name).c_str()));
 }
 
-// Factors nest to the right. For every product that occurs there is a fact that its factors commute.
+// Factors nest to the right. Each product that occurs has a fact that its factors commute.
 z3::expr Logic::product(const Polynomial::Monomial& monomial) {
   z3::expr result = atoms_[monomial.back()];
   for (size_t i = monomial.size() - 1; i-- > 0;) {
@@ -99,7 +99,7 @@ z3::expr Logic::term(const Polynomial& polynomial) {
   return sum;
 }
 
-// A choice gets a name: many facts mention it, and its definition stands once.
+// A choice gets a name: many facts mention it, and its definition appears once.
 Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no) {
   const z3::expr value = z3::ite(condition, term(yes), term(no));
   const auto known = choices_.find(value.id());
@@ -152,7 +152,7 @@ Polynomial Logic::binary(const Expression& e, const Instance& instance) {
     case Operator::kWrap: return choice(term(a) < 0, a + b, choice(less_equal(b, a), a - b, a));
     default: break;
   }
-  // Nothing is known of it but that equal operands give equal results.
+  // The solver knows only that equal operands give equal results.
   const z3::sort integer = context_.int_sort();
   return atom(context_.function("qd_xor", integer, integer, integer)(term(a), term(b)));
 }

@@ -1,8 +1,8 @@
 // Expressions of the language as terms of a solver.
 //
 // Everything is linear for the solver. A number is a polynomial over atoms (variables, table entries, choices,
-// quotients), so that products distribute. A product of unknowns is an uninterpreted function of its factors. Of it
-// the solver knows that it commutes, and the instances of `monotone` that a proof asks for. A table is an
+// quotients), so that products distribute. A product of unknowns is an uninterpreted function of its factors. The
+// solver knows only that it commutes, and the instances of `monotone` that a proof asks for. A table is an
 // uninterpreted function, too: axioms.cc states the facts about tables, and instantiates them for the terms that
 // occur. No query has a quantifier.
 #ifndef QUADRILLE_VERIFIER_PROVE_LOGIC_H_
@@ -20,8 +20,8 @@
 
 namespace quadrille::verifier {
 
-// Coefficients by monomial, of 64 bits. A polynomial that would grow too large throws z3::exception. A monomial is a
-// sorted list of atoms, empty for the constant.
+// Coefficients by monomial, of 64 bits. A monomial is a sorted list of atoms, empty for the constant. A polynomial
+// that would grow too large throws z3::exception.
 class Polynomial {
  public:
   using Monomial = std::vector<int>;
@@ -59,7 +59,7 @@ struct Instance {
 
 class Logic {
  public:
-  // One context serves all the queries of a run: making one takes longer than most queries.
+  // All queries of a run share one context: making one takes longer than most queries.
   Logic(z3::context& context, const Program& program);
 
   z3::context& context() { return context_; }
@@ -87,7 +87,7 @@ class Logic {
     return applied(Operator::kLocate, table, x);
   }
   Polynomial length(TableOf table);
-  // What the solver calls it.
+  // The solver's name for the table.
   std::string symbol(TableOf table) const;
   // The count of a rank of a group, in bytes or elements. It is an entry of the program's table of counts, if there is
   // one. Some collectives have one count for all ranks of both groups.
@@ -96,12 +96,12 @@ class Logic {
     return atom(context_.int_const(group == 0 ? "qd_ranks" : "qd_ranks_1"));
   }
 
-  // From now on the table entry, or the location, `left` is written as `right`. The two must have been shown equal.
+  // From now on the table entry, or the location, `left` is written as `right`. The caller must have shown them equal.
   void rewrite(const Expression& left, const Expression& right, const Instance& instance);
 
   Polynomial root() { return fresh("root"); }
 
-  // Forgets the facts about sums of a table of expressions: that its entries are at least 1 is still to be shown.
+  // Forgets the facts about sums of a table of expressions, until its entries are shown to be at least 1.
   void doubt_sums() { sums_known_ = false; }
 
   // No count of the call is greater.
@@ -130,25 +130,25 @@ class Logic {
   // stands for both.
   TableOf same(TableOf table) const { return same_.at(table); }
   TableOf source(TableOf table) const { return same({definition(table).source, table.group}); }
-  // The same of two tables that are one.
+  // One text for all tables that are the same.
   std::string meaning(TableOf table) const;
   std::string meaning(const Expression& expression, int group) const;
-  // The same term, for facts: no further fact is instantiated for it.
+  // An entry to state facts about. It gets no facts of its own.
   Polynomial entry(TableOf table, const Polynomial& index) {
     return atom(apply(symbol(table), term(index)));
   }
-  // What a place is written as; one that is new is remembered, for the facts about it.
+  // The term for a place. A new one is remembered, for the facts about it.
   Polynomial applied(Operator op, TableOf table, const Polynomial& x);
-  // A table whose entries are all that.
+  // A table whose entries all equal one count.
   bool is_one_count(int64_t table) const {
     return is_counts(program_.tables[table].kind) && has_one_count(program_.collective);
   }
   Polynomial one_count();
-  // Of a table of nodes, or counts, or one that is made of them.
+  // The ranks of the group that a table of nodes or counts, or one made from it, is about.
   Polynomial ranks_of(TableOf table);
   bool made_of_nodes(TableOf table) const;
-  // Prefix sums of entries of at least 1: of nodes, or of a table of expressions, of which that is
-  // an obligation.
+  // Whether a table holds prefix sums of entries of at least 1: of nodes, or of a table of expressions, where an
+  // obligation shows it.
   bool adds_up(TableOf table) const;
   bool sums_counts(TableOf table) const;
   z3::expr apply(const std::string& name, const z3::expr& argument);
@@ -169,7 +169,7 @@ class Logic {
   z3::func_decl multiply_;
   std::vector<z3::expr> known_;
   std::map<TableOf, TableOf> same_;
-  std::vector<TableOf> tables_;  // each once, sources before what is made of them
+  std::vector<TableOf> tables_;  // each once, sources before the tables made from them
   std::vector<Application> elements_, locations_;
   std::map<unsigned, bool> seen_products_;
   bool sums_known_ = true;

@@ -71,8 +71,8 @@ struct Query : Logic {
 
   std::vector<z3::expr> hypotheses;
   z3::expr goal, mutant;
-  int group = 0;             // whose ranks are spoken of
-  bool bit_vectors = false;  // says nothing of jobs: no axioms are needed
+  int group = 0;             // the group whose ranks it is about
+  bool bit_vectors = false;  // it is not about jobs, so it needs no axioms
 };
 
 struct Obligation {
@@ -80,7 +80,7 @@ struct Obligation {
   std::function<void(Query&)> build;
 };
 
-// A claim that the proof says is false.
+// A claim that the proof calls false.
 struct FalseClaim {
   std::string name;
   std::vector<std::string> variables;
@@ -91,16 +91,16 @@ struct FalseClaim {
 struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
-  std::string scope;       // what it is proven for: "all sizes, counts and values of B"
-  bool deadlocks = false;  // what is proven is that the program deadlocks, where, at every rank,
-  std::vector<Expression> given = {};  // this holds
+  std::string scope;       // the cases that it is proven for: "all sizes, counts and values of B"
+  bool deadlocks = false;  // the proof shows that the program deadlocks if
+  std::vector<Expression> given = {};  // this holds at every rank
 };
 
-// Lines of a proof that no obligation takes up are refused. They may stay if the proof was written for another program,
-// of which this one is a mutant.
+// The prover refuses lines of a proof that no obligation uses. They may stay if the proof was written for another
+// program, and this one is its mutant.
 enum class UnusedLines { kRefused, kMayStay };
 
-// Errors are the proof's: a witness that is missing, a name that is not known.
+// Errors are errors of the proof: a missing witness, or an unknown name.
 Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused = UnusedLines::kRefused);
 
 }  // namespace quadrille::verifier

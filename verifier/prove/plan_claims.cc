@@ -32,7 +32,7 @@ Lemma read_lemma(const Planner& p, const ProofStatement& statement, const View& 
     }
   }
   if (!shown) p.fail_at(statement, "nothing to show");
-  // An induction's base and step say nothing of conditions that change on the way.
+  // The base and the step of an induction do not describe conditions that change along the path.
   if (lemma.induction)
     for (const Expression& condition : lemma.given)
       if (mentions_variable(condition, lemma.induction->variable))
@@ -63,7 +63,7 @@ void prove_lemma(Planner& p, const std::string& name, const Lemma& lemma, const 
   });
 }
 
-// The receive stands in a step after the send's, which waits for that.
+// The receive is in a step after the send's step and waits for it.
 void posted_later(Planner& p, const Site& receive, const Choice& first) {
   p.add(fmt::format("deadlock: {} is posted later", site_name(receive)),
         {view_of(receive), receive.message_path(), p.plan.given},
@@ -113,7 +113,7 @@ void plan_deadlock(Planner& p, const ProofStatement& statement) {
           const Polynomial peer = q.number(send.peer, sender);
           append(goals, within(q, peer, q.ranks(own.group)));
           goals.push_back(!q.equal(peer, own.rank));
-          // What is empty does not travel; a token does.
+          // An empty message does not travel, but a token does.
           if (send.moved() && p.contract.has_lengths() && !p.contract.is_barrier()) {
             const auto [low, high] = p.extent(q, *send.from, first.site, sender);
             goals.push_back(q.less(low, high));

@@ -1,8 +1,10 @@
-// Every partial operation has a value wherever the program reaches it (defined). A place with more conditions than
-// one that is already proven is not proven again. Every value fits in 64 bits, and no table is longer than tables may
-// be (fits): if intervals do not show it (ranges.h), the solver is asked. Between groups only the root of the root's
-// group has messages (role): MPI tells its other ranks nothing of the call. The facts about exclusive or are proven
-// here, too. Tested with the obligations (planner.cc), and by tests/prove/ranges_test.cc and tests/prove/refused.
+// The obligations defined, fits and role.
+//
+// Every partial operation has a value wherever the program reaches it (defined). A place whose path includes that of a
+// proven one needs no further proof. Every value fits in 64 bits, and no table is too long (fits): intervals show it
+// (ranges.h), or else the solver. Between groups only the root of the root's group has messages (role): MPI tells its
+// other ranks nothing of the call. The facts about exclusive or are proven here, too. Tested with the obligations
+// (planner.cc), and by tests/prove/ranges_test.cc and tests/prove/refused.
 #include <algorithm>
 
 #include "schedule/binding.h"
@@ -25,7 +27,7 @@ void xor_facts(Planner& p) {
   for (Obligation& fact : bitvector_obligations()) p.plan.obligations.push_back(std::move(fact));
 }
 
-// This comes before lemmas: what they know about a search holds for ascending tables only.
+// This comes before lemmas: their facts about a search hold for ascending tables only.
 void ascending_entries(Planner& p, const Table& table) {
   const View view{{table.index.text}, {}, false};
   const Uses facts = p.uses(p.find("defined"), view);
@@ -41,7 +43,7 @@ void ascending_entries(Planner& p, const Table& table) {
   });
 }
 
-// Every entry of a table of expressions that is summed is at least 1.
+// Every entry is at least 1 in a table of expressions that is summed.
 void summed_entries(Planner& p, const Table& source) {
   if (source.kind != TableKind::kMap) return;
   const Path path = {in_loop(source.index.text, constant(0), source.first, 0)};
@@ -54,7 +56,7 @@ void summed_entries(Planner& p, const Table& source) {
         });
 }
 
-// Of the ranks and variables that a path knows, with the names of the innermost of their loops.
+// The view of the ranks and variables that a path knows, with the names of the innermost of their loops.
 View view_along(const Planner& p, const Path& path) {
   View view{{}, {}, true};
   for (const PathElement& element : path)
@@ -85,7 +87,7 @@ void defined(Planner& p) {
   }
 }
 
-// What programs are proven for.
+// The limits that proofs assume.
 void bound(const Program& program, Query& q) {
   const auto at_most = [&](const Polynomial& number, int64_t limit) {
     q.suppose(q.less_equal(number, limit));

@@ -6,7 +6,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Of a block of the receive buffer of a rank: what is to be there.
+// The required contents of a block of a rank's receive buffer.
 struct Ends {
   Polynomial block;
   Instance target;
@@ -22,7 +22,7 @@ Ends ends_of(const Planner& p, Query& q, const Instance& asked) {
   return ends;
 }
 
-// Whether a rank contributes it to itself.
+// Whether the contribution is a rank's own.
 z3::expr is_own(Query& q, const Ends& ends) { return q.equal(ends.wanted.first, ends.target.rank); }
 
 void assume_ends(const Planner& p, Query& q, const Instance& asked) {
@@ -64,7 +64,7 @@ void cover_case(Planner& p, size_t k) {
       goals.push_back(q.truth(arrives.group == ends.wanted.group));
       goals.push_back(q.equal(arrives.number, ends.wanted.number));
       goals.push_back(q.equal(arrives.block, ends.wanted.block));
-      // A sum of all may begin anywhere where the operator commutes; a scan's is of some.
+      // A sum of all may begin at any rank if the operator commutes. A scan sums only some.
       if (!p.program.commutative || p.contract.scans())
         goals.push_back(p.same_rank(q, arrives.group, arrives.first, ends.wanted.first));
     }
@@ -74,7 +74,7 @@ void cover_case(Planner& p, size_t k) {
   });
 }
 
-// Any other write there is over before the one that `cover` names, or leaves the same.
+// Any other write there is over before the one that `cover` names, or leaves the same data.
 void last_write(Planner& p, size_t i) {
   const Site& written = p.sites[i];
   const TwoSteps both = two_of(view_of(written), p.ends_view());
@@ -126,7 +126,7 @@ void own_block(Planner& p) {
   for (size_t k = 0; k < p.copies.size(); ++k) copy_case(p, k);
 }
 
-// What comes into the receive buffer, where data only moves, that `cover`, or `copies`, names.
+// If data only moves, `cover` or `copies` names every write to the receive buffer.
 void once(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   const std::string name = "once " + site_name(site);
@@ -153,7 +153,7 @@ void once(Planner& p, size_t i) {
 }
 
 // In a call in place, block b of the send buffer and block b of the receive buffer are the same bytes. So the program
-// reads the one no later than it writes the other; `cover` says where it writes.
+// reads the first no later than it writes the second; `cover` names the write.
 void sent_before_overwritten(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   const std::string name = "apart " + site_name(site);
@@ -182,8 +182,8 @@ void sent_before_overwritten(Planner& p, size_t i) {
     });
 }
 
-// No two writes to the blocks of one buffer are of the same data. Nor are two sends of a rank from one buffer, if
-// nothing else says how often each piece is sent: each piece that is written there is forwarded.
+// No two writes to the blocks of one buffer carry the same data. Nor do two sends of a rank from one buffer, unless
+// the count of pieces shows that each is sent once (obligations.h).
 void once(Planner& p, size_t i, size_t j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
@@ -212,7 +212,7 @@ void once(Planner& p, size_t i, size_t j) {
         });
 }
 
-// Every piece that is written where it does not stay is read: a reading names it.
+// Every piece that is written to a block that is not its last is read, and the read names this write.
 void used(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   const int witness = p.used[i].size() == 1 ? 0 : -1;
@@ -222,7 +222,7 @@ void used(Planner& p, size_t i) {
           q.suppose(along(q, site.path, instance));
           Instance written = instance;
           written.variables.resize(site.variables.size());
-          // The byte, where there is one, is the last variable of the reader too.
+          // The byte, if there is one, is the last variable of the reader too.
           const auto with_byte = [&](Instance other) {
             if (p.contract.has_lengths()) other.variables.push_back(instance.variables.back());
             return other;
@@ -242,7 +242,7 @@ void used(Planner& p, size_t i) {
               some = some || (all(q, reads) && all(q, names));
             }
           }
-          if (site.to->buffer == Buffer::kReceive)  // what stays
+          if (site.to->buffer == Buffer::kReceive)  // the final place
             some =
                 some || names_instance(q, p.cover, with_byte({instance.group, {}, {instance.rank}}),
                                        i, written);
@@ -250,13 +250,13 @@ void used(Planner& p, size_t i) {
         });
 }
 
-// What is to be combined, and when it is that.
+// Data to be combined, and the condition that it is this data.
 struct Coming {
   std::vector<z3::expr> guards;
   Span span;
 };
 
-// What is sent, or what a reduction reads: of the send buffer, or written before.
+// The data that is sent, or that a reduction reads: from the send buffer, or written before.
 std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance& instance) {
   const Site& site = p.sites[i];
   if (!site.is_message() && p.contract.is_constant(site.from->buffer))
@@ -288,7 +288,7 @@ std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span
           q.equal(left.number, comes.number + is_there.number)};
 }
 
-// Received data and the data there are contributions of neighbors, on the stated side, or on either side if the
+// The received data and the data there are contributions of neighbors, on the stated side, or on either side if the
 // operator commutes. The result is both.
 void combine(Planner& p, size_t i) {
   const Site& site = p.sites[i];

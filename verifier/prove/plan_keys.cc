@@ -15,7 +15,7 @@ bool has_steps(const Planner& p, size_t body) {
   });
 }
 
-// Loops with steps that have one name have one statement each, in order.
+// Loops with steps and one name have one statement each, in order.
 const ProofStatement& statement_of(const Planner& p, size_t loop) {
   const std::string& name = p.anatomy.loops[loop].name;
   const ProofStatement* statement = p.find("keys", name);
@@ -81,7 +81,7 @@ KeyRange key_range(const Planner& p, Query& q, const Item& item, size_t shared, 
   return range;
 }
 
-// What stands later in a body has higher keys.
+// A later statement of a body has higher keys.
 void in_sequence(Planner& p, size_t body, const std::vector<Item>& items, size_t i, size_t j) {
   View view = view_of_item(p, body, items[i]);
   view.names.merge(view_of_item(p, body, items[j]).names);
@@ -100,7 +100,7 @@ void in_sequence(Planner& p, size_t body, const std::vector<Item>& items, size_t
         });
 }
 
-// Every statement of a loop's body stays in the interval of the iteration. Intervals follow one another.
+// Every statement of a loop's body stays in the iteration's interval. Intervals follow one another.
 void loop_keys(Planner& p, size_t body) {
   const KeyInterval interval = *p.intervals[body - 1];
   const ProofStatement& statement = statement_of(p, body - 1);

@@ -9,15 +9,14 @@
 namespace quadrille::verifier {
 namespace {
 
-// Whether the port is one of each node, or of each rank.
+// Whether the port belongs to each node, or to each rank.
 bool is_port_per(const Planner& p, PortScope scope) {
   return p.program.port.kind != PortKind::kNone && p.program.port.per == scope;
 }
 
-// The facts about two steps, or messages.
 Uses facts_of(const Planner& p, const TwoSteps& both) { return p.uses(p.find("port"), both.view); }
 
-// The sites of its messages: of each the first piece.
+// The sites of a step's messages: the first piece of each.
 std::vector<int> messages_in(const Planner& p, const StepSite& step) {
   std::vector<int> messages;
   for (const int site : step.sites)
@@ -25,7 +24,7 @@ std::vector<int> messages_in(const Planner& p, const StepSite& step) {
   return messages;
 }
 
-// A step that sends a block or token to one rank and receives one from the same.
+// A step that sends a block or token to a rank and receives one from the same rank.
 bool is_exchange(const Planner& p, const StepSite& step) {
   const std::vector<int> messages = messages_in(p, step);
   if (messages.size() != 2) return false;
@@ -35,7 +34,7 @@ bool is_exchange(const Planner& p, const StepSite& step) {
 
 // ---- At one rank
 
-// Two messages of one direction in one step are one message, or go to different ranks.
+// Two messages of one direction in one step are the same message, or go to different ranks.
 void different_peers(Planner& p, const StepSite& step, int i, int j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool port = is_port_per(p, PortScope::kRank);
@@ -49,12 +48,12 @@ void different_peers(Planner& p, const StepSite& step, int i, int j) {
             guards.push_back(q.equal(q.number(one.peer, first), q.number(two.peer, second)));
           first.variables.resize(one.outer_variables);
           const z3::expr same = same_instance(q, i == j, first, second);
-          // Two messages may be there by turns.
+          // Two messages of the step may exclude each other.
           show(q, guards, {same}, i == j ? std::optional(!same) : std::nullopt);
         });
 }
 
-// A send and a receive of one step at a rank are to and from one rank.
+// A send and a receive of one step at a rank have the same partner.
 void one_peer(Planner& p, const StepSite& step, int i, int j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool in_loop = std::max(one.outer_variables, two.outer_variables) > step.variables.size();
@@ -101,7 +100,7 @@ void messages_of(Planner& p, const StepSite& step) {
 
 // ---- In loops
 
-// Whether the loop is in the same iteration at equal keys at all ranks; same_iteration() asks.
+// Whether the loop is in the same iteration at equal keys on all ranks. same_iteration() proves it.
 bool is_alike_everywhere(const Planner& p, size_t loop) {
   const LoopSite& site = p.anatomy.loops[loop];
   const KeyInterval& interval = *p.intervals[loop];
@@ -109,7 +108,7 @@ bool is_alike_everywhere(const Planner& p, size_t loop) {
          !mentions_rank(interval.to);
 }
 
-// How many of the enclosing loops, from the outermost, are so.
+// How many of the enclosing loops, from the outermost, have that property.
 size_t shared_loops(const Planner& p, const StepSite& a, const StepSite& b) {
   const auto parted =
       std::mismatch(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end()).first;
@@ -118,7 +117,7 @@ size_t shared_loops(const Planner& p, const StepSite& a, const StepSite& b) {
          a.loops.begin();
 }
 
-// At the rank of the instance, which is in the loop.
+// For the rank of the instance, which is in the loop.
 z3::expr in_turn(const Planner& p, Query& q, size_t loop, Instance instance,
                  const Polynomial& lower, const Polynomial& higher) {
   const LoopSite& site = p.anatomy.loops[loop];
@@ -131,8 +130,8 @@ z3::expr in_turn(const Planner& p, Query& q, size_t loop, Instance instance,
   return z3::implies(all(q, there), q.less_equal(end, q.number(p.intervals[loop]->from, instance)));
 }
 
-// Two ranks that are in this loop at one key, in the same iterations of the loops around it, are in the same
-// iteration of it. The hypotheses include what follows from `keys` at both ranks: a lower iteration has lower keys.
+// Two ranks that are in this loop at one key, in the same iterations of the loops around it, are in the same iteration
+// of it. The hypotheses include the result of `keys` at both ranks: a lower iteration has lower keys.
 void same_iteration(Planner& p, size_t loop) {
   const View view = view_of_body(p, loop + 1);
   const Path path = path_of_body(p, loop + 1);
@@ -158,7 +157,7 @@ void same_iteration(Planner& p, size_t loop) {
 
 // ---- At one node
 
-// By an `inside` line of the proof.
+// Whether an `inside` line of the proof says that the site's step stays in its node.
 bool said_to_stay(const Planner& p, const Site& site) {
   const ProofStatement* statement = p.find("port");
   return statement &&
@@ -169,7 +168,7 @@ bool said_to_stay(const Planner& p, const Site& site) {
          });
 }
 
-// An exchange leaves its node unless the proof says otherwise; nothing else may.
+// An exchange leaves its node unless the proof says otherwise. Nothing else may leave it.
 bool leaves_its_node(const Planner& p, const StepSite& step) {
   return is_exchange(p, step) && std::none_of(step.sites.begin(), step.sites.end(), [&](int site) {
            return said_to_stay(p, p.sites[site]);
@@ -195,7 +194,7 @@ void stays_inside(Planner& p, const Site& site, int64_t base) {
         });
 }
 
-// What crosses the border of a node: an exchange, or one message.
+// A crossing of a node's border: an exchange, or one message.
 struct Crossing {
   Path path;
   int step;
@@ -213,8 +212,8 @@ Crossing crossing_message(const Site& site) {
   return {site.message_path(), site.step, site.peer, site_name(site)};
 }
 
-// Two instances of what crosses the border of one node at one key are one instance: of an exchange, or of a message of
-// one direction.
+// Two crossings of one node's border at one key are the same crossing. A crossing is an exchange, or a message of one
+// direction.
 void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_exchanges,
                   int64_t base) {
   const StepSite &step = p.anatomy.steps[one.step], &other_step = p.anatomy.steps[two.step];
@@ -237,8 +236,8 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
                          same = q.equal(first.rank, other.rank) &&
                                 same_instance(q, same_place, first, other);
           q.goal = z3::implies(there && one_node && one_key, same);
-          // Different exchanges of a node do go on, at other keys. Messages of two nodes may well cross at one key;
-          // messages of two statements, which may never do so at one key, cross at any.
+          // The mutant: different exchanges of a node do happen, at other keys. Messages of two nodes may cross at one key.
+          // Messages of two statements may never share a key, so for them any key counts.
           if (of_exchanges)
             q.mutant = same_place ? z3::implies(there && one_node, same) : q.truth(false);
           else
@@ -246,7 +245,7 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
         });
 }
 
-// Of a node, one message leaves at a key, and one arrives.
+// At each key, one message leaves a node and one arrives.
 void one_each_way(Planner& p, int64_t base) {
   std::vector<const Site*> crossing;
   for (const Site& site : p.sites) {

@@ -1,6 +1,6 @@
-// What pieces carry. Data that is read was written there before (held), and not overwritten in between (apart). The
+// Contents of pieces. Data that is read was written there before (held), and not overwritten in between (apart). The
 // obligations are the same for all collectives; only the contract differs. A barrier's tokens are treated like the
-// bytes of an allgather: at the end every rank has received the token of every other, directly or through others, so
+// bytes of an allgather. At the end every rank has received the token of every other, directly or through others, so
 // none leaves before all have entered. Tested with the obligations (planner.cc).
 #include <algorithm>
 
@@ -32,8 +32,8 @@ z3::expr before_in_text(Query& q, const Site& earlier, const Instance& first, co
   return before || (alike && q.truth(earlier.position < later.position));
 }
 
-// If only messages access temporary blocks, and none is sent from the receive buffer, the pieces of an all-to-all are
-// counted instead (obligations.h).
+// Whether counting an all-to-all's pieces replaces `used` (obligations.h): only messages access temporary blocks, and
+// none is sent from the receive buffer.
 bool is_counted(const Planner& p) {
   return !p.contract.has_lengths() &&
          std::all_of(p.sites.begin(), p.sites.end(), [](const Site& site) {
@@ -44,7 +44,8 @@ bool is_counted(const Planner& p) {
          });
 }
 
-// Whether a rank's own block is in the receive buffer before the first step: it is if the program begins with its copy.
+// Whether a rank's own block is in the receive buffer before the first step. It is there if the program begins with
+// its copy.
 bool own_is_there(const Planner& p) {
   const Copy* first =
       p.program.body.empty() ? nullptr : std::get_if<Copy>(&p.program.body.front().kind);
@@ -55,7 +56,7 @@ bool own_is_there(const Planner& p) {
 
 }  // namespace
 
-// ---- In which order
+// ---- The order of reads and writes
 
 std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Instance& earlier,
                                            int later_step, const Instance& later) const {
@@ -88,7 +89,7 @@ z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& 
          (q.truth(in_order) && q.equal(key(q, earlier.step, first), key(q, later.step, second)));
 }
 
-// ---- What pieces carry
+// ---- Contents of pieces
 
 View Planner::view_with_byte(const Site& site) const {
   View view = view_of(site);
@@ -103,7 +104,7 @@ const Access* Planner::constant_access(const Site& site) const {
   return nullptr;
 }
 
-// The collective defines the blocks of a call's buffers, and the proof those of others.
+// The collective defines the blocks of a call's buffers, and the proof those of the others.
 Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = sites[i];
   if (const Access* access = constant_access(site))
@@ -146,9 +147,9 @@ bool Planner::is_to_be_used(const Site& site) const {
   return site.to && !contract.is_constant(site.to->buffer) && !is_counted(*this);
 }
 
-// ---- What is read
+// ---- Data that is read
 
-// What reads where something was written.
+// All reads of data that the program wrote before.
 std::vector<Reading> Planner::readings() const {
   std::vector<Reading> result;
   for (size_t i = 0; i < sites.size(); ++i) {
@@ -166,8 +167,8 @@ View Planner::ends_view() const {
   return view;
 }
 
-// The byte is read. Even if no byte is, something must have been written there, and how long it is matters: then the
-// byte is the end of the empty range. Messages are not empty if the program knows lengths (plan_piece()).
+// The byte is read. If the read is empty, something must still have been written there, as its length matters: then
+// the byte is the end of the empty range. Messages are not empty if the program knows lengths (plan_piece()).
 std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
                                           const Instance& instance) const {
   if (!contract.has_lengths()) return {};
@@ -255,13 +256,13 @@ void held_case(Planner& p, Reading reading, size_t k) {
   const std::string name = name_of(p, reading);
   if (!written.to || written.to->buffer != access.buffer)
     p.fail_choice(choice, fmt::format("'{}' names what writes nothing there", name));
-  // Such a block is as long as what was last written to it.
+  // Such a block is as long as the last data written to it.
   if (access.buffer == Buffer::kTemporary && !access.range && written.to->range)
     p.fail_choice(choice,
                   fmt::format("'{}': a whole block is read, of which a part was written", name));
   Scene scene = p.scene(p.view_with_byte(site), site.path, kind_of(reading), site_name(site), k);
   const Rewrites rewriting = p.rewrites(name, p.find(kind_of(reading), site_name(site)), scene);
-  scene.path.clear();  // assume_reading() has it
+  scene.path.clear();  // assume_reading() adds it
   p.add(case_name(name, p.writes_for(reading), k), scene,
         [=, &p](Query& q, const Instance& instance) {
           p.assume_reading(q, reading, instance);
@@ -269,7 +270,7 @@ void held_case(Planner& p, Reading reading, size_t k) {
           apply_rewrites(q, rewriting, instance);
           const Instance before = chosen(q, choice, instance, instance.rank);
           std::vector<z3::expr> goals = along(q, written.path, before);
-          // What something is combined with, and what is reduced, is what was written: combine() asks.
+          // Data that is combined or reduced is the data that was written: combine() checks it.
           if (!site.combine)
             goals.push_back(
                 p.same(q, p.span(q, reading.site, instance), p.span(q, choice.site, before)));
@@ -281,7 +282,7 @@ void held_case(Planner& p, Reading reading, size_t k) {
             goals.push_back(z3::implies(
                 q.less(low, high), all(q, p.has_byte(q, *written.to, choice.site, before, byte))));
           }
-          // What arrives is combined when it is its turn; else all that a step reads it reads first.
+          // Arriving data is combined in its turn. All other reads of a step come first.
           goals.push_back(reading.base && site.is_message()
                               ? p.written_before(q, written, before, site, instance)
                               : p.over_before(q, written, before, site, instance));
@@ -307,12 +308,13 @@ void held(Planner& p, Reading reading) {
   for (size_t k = 0; k < writes.size(); ++k) held_case(p, reading, k);
 }
 
-// A write leaves the byte that is read as it is. If a whole temporary block is read, it does not make it longer.
+// A write leaves the byte that is read as it is. If a whole temporary block is read, the write does not make it
+// longer.
 z3::expr stays(const Planner& p, Query& q, size_t i, const Instance& first, Reading reading,
                const Instance& second) {
   const Access &to = *p.sites[i].to, &access = p.place(reading);
   const bool temporary = access.buffer == Buffer::kTemporary;
-  // All of such a block leaves nothing of what was there.
+  // A write of the whole block replaces all of it.
   if (!p.contract.has_lengths() || (temporary && !to.range)) return q.truth(false);
   z3::expr other = !all(q, p.has_byte(q, to, i, first, second.variables.back()));
   if (!temporary || access.range) return other;
@@ -331,7 +333,7 @@ z3::expr read_first_in_step(const Planner& p, Query& q, const Site& read, const 
   return q.equal(p.key(q, read.step, second), p.key(q, written.step, first));
 }
 
-// The order of a write and a read makes no difference; the choice names the write that the read needs.
+// The order of a write and a read makes no difference. The choice names the write that the read needs.
 z3::expr undisturbed(const Planner& p, Query& q, size_t i, const Instance& first, Reading reading,
                      const Instance& second, const Choice& choice) {
   const Site &written = p.sites[i], &read = p.sites[reading.site], &named = p.sites[choice.site];
@@ -348,8 +350,8 @@ z3::expr undisturbed(const Planner& p, Query& q, size_t i, const Instance& first
          p.same(q, p.span(q, i, first), p.span(q, choice.site, before));
 }
 
-// A write and a read of one place at a rank: the read is complete, or of the same step, when the write happens; or the
-// write is complete when the data that is read is written; or it writes that data.
+// A write and a read of one place at a rank. The read is complete when the write happens, or belongs to the same step;
+// or the write is complete before the write that the read needs; or it writes the same data.
 void apart(Planner& p, size_t i, Reading reading) {
   const Site &written = p.sites[i], &read = p.sites[reading.site];
   const Access& access = p.place(reading);
@@ -392,14 +394,14 @@ void plan_piece(Planner& p, size_t i) {
         q.equal(carried.first, p.contract.has_targets() ? carried.block : instance.rank);
     if (travels) goals.push_back(!own);
     goals.push_back(q.less_equal({}, low));
-    // Where blocks have lengths, no empty message is sent.
+    // If blocks have lengths, no empty message is sent.
     goals.push_back(uses_counts(p.program) && site.is_message() ? q.less(low, high)
                                                                 : q.less_equal(low, high));
     const Polynomial length = p.contract.length(q, carried);
     goals.push_back(q.less_equal(high, length));
     for (const std::optional<Access>* access : {&site.from, &site.to}) {
       if (!*access || (*access)->buffer != Buffer::kReceive || !p.contract.reduces()) continue;
-      // What is not wanted there in the end may have another length.
+      // Data that is not final there may have another length.
       const Polynomial all = p.contract.length(
           q, p.contract.required(q, q.number((*access)->block, instance), instance));
       goals.push_back((*access)->range ? q.less_equal(high, all) : q.equal(length, all));
@@ -408,7 +410,7 @@ void plan_piece(Planner& p, size_t i) {
       const auto [from, to] = p.extent(q, *site.from, i, instance);
       goals.push_back(q.equal(from, low));
       goals.push_back(q.equal(to, high));
-      // From one buffer of the call to another: what is there is wanted there.
+      // From one buffer of the call to another: the data there is the required data.
       if (p.contract.is_constant(site.from->buffer) && p.constant_access(site) == &*site.to)
         goals.push_back(p.same(q, carried,
                                p.contract.known(q, site.from->buffer,

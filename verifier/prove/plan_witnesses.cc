@@ -1,5 +1,5 @@
-// Reads what a proof says about sites: witnesses, and the spans that the collective does not define. Tested with the
-// obligations (planner.cc).
+// Reads a proof's statements about sites: witnesses, and the spans that the collective does not define. Tested with
+// the obligations (planner.cc).
 #include <algorithm>
 #include <set>
 
@@ -66,7 +66,7 @@ Choices Planner::choices(const ProofStatement* statement, const View& view) cons
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "with")) continue;
-    // A witness behind one that always applies would never apply.
+    // A witness after one that always applies would never apply.
     if (!result.empty() && !result.back().condition)
       fail_line(line, "only the last 'with' goes without an 'if'");
     const Witness witness = take(lines.witness(line, view));

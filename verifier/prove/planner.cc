@@ -1,4 +1,4 @@
-// What all kinds of obligations share: their order, the proof's statements, the unknowns of a query, and the
+// The parts that all kinds of obligations share: their order, the proof's statements, the unknowns of a query, and the
 // vocabulary of queries. Tested by tests/prove/: every algorithm's proof holds; every mutant of a program fails a
 // proof or the checker; every kind of obligation has a program that only it refuses.
 #include "verifier/prove/planner.h"
@@ -103,13 +103,13 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "rewrite")) continue;
-    // What is rewritten for ranks of the one group would be known of the other's.
+    // A rewrite for ranks of one group would apply to the other's as well.
     if (program.groups == 2) fail_line(line, "only programs of one group can be rewritten");
     auto rewrite = lines.rewrite(line, scene.view);
     if (!rewrite)
       fail_line(line, "rewrites by nothing that is known to be an equality of a table entry");
     result.push_back(*rewrite);
-    if (rewrite->given.empty()) continue;  // it holds everywhere
+    if (rewrite->given.empty()) continue;  // it holds unconditionally
     add(fmt::format("{}, rewriting {}", name, result.size()), scene,
         [given = rewrite->given](Query& q, const Instance& instance) {
           std::vector<z3::expr> goals;
@@ -121,7 +121,7 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   return result;
 }
 
-// Every statement is about something that exists, and stands once. A typing error is reported, not ignored.
+// Every statement is about something that exists, and appears once. So a typing error is reported, not ignored.
 void Planner::check_subjects() const {
   std::set<std::string> subjects, names;
   for (const Site& site : sites) {
@@ -175,7 +175,7 @@ void Planner::check_unused_lines() const {
   }
 }
 
-// Between two groups asks of the ranks of both. What only one group does, only that group is asked.
+// Between two groups, the query covers the ranks of both. A statement of one group only is queried for that group.
 void Planner::add(std::string name, std::function<void(Query&)> build) {
   const auto at_both_groups = [build](Query& q) {
     z3::expr some = q.truth(false), goal = q.truth(true), mutant = goal;

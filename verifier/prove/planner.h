@@ -1,5 +1,5 @@
-// What the kinds of obligations share. Files plan_*.cc make the obligations; obligations.h says how they fit together.
-// An obligation refers to its planner, which has to live as long.
+// The parts that all kinds of obligations share. The files plan_*.cc make the obligations; obligations.h says how they
+// fit together. An obligation refers to its planner, which must outlive it.
 #ifndef QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 #define QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 
@@ -26,34 +26,36 @@ struct Choice {
   int site;
   std::vector<Expression> values;
   std::optional<Expression> condition;
-  const Line* line = nullptr;  // of the proof, if it says so
+  const Line* line = nullptr;  // of the proof, if it has one
 };
 using Choices = std::vector<Choice>;  // the first that applies counts
 
-// What is asked about: any instance of what a view names, at the end of a path, with what the proof says of it.
+// The subject of an obligation: any instance of the names of a view, at the end of a path, with the proof's facts
+// about it.
 struct Scene {
   View view;
   Path path;
   Uses facts;
 };
 
-// Two steps, or pieces, that are compared: the unknowns of the first, those of the second, and the second's rank.
+// Two steps, or pieces, to compare: the unknowns of the first, those of the second, and the second's rank.
 struct TwoSteps {
   View view;
-  size_t first;                    // how many of its unknowns are variables of the first instance
+  size_t first;  // the number of unknowns that are variables of the first instance
   std::vector<Expression> second;  // the variables of the second instance
   Expression second_rank;
 };
-// Names of the second end in _2, but not those of its first `shared` variables. So does its rank, if it may be another.
+// Names of the second end in _2, except those of its first `shared` variables. So does its rank, unless it is the
+// same.
 TwoSteps two_of(const View& one, const View& two, size_t shared = 0, bool same_rank = true);
 
 // The span of a piece, if the collective does not define it.
 struct Carried {
-  bool remote = false;  // the other group contributes
+  bool remote = false;  // the contributor is in the other group
   Expression source, number = constant(1), target = constant(0);
 };
 
-// A piece that is read, or the data that another is combined with.
+// A piece that is read, or the data that a piece is combined with.
 struct Reading {
   size_t site;
   bool base;
@@ -64,20 +66,20 @@ struct KeyInterval {
   Expression from, to;
 };
 
-// The byte, or element, of a block that a question is about.
+// The byte, or element, of a block that an obligation is about.
 inline constexpr const char* kByte = "offset";
 
 // ---- Names
 
 std::string site_name(const Site& site);  // "send 1"
-// "final, case 2", where there are several.
+// "final, case 2", if there are several.
 inline std::string case_name(const std::string& name, const Choices& cases, size_t k) {
   return cases.size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name;
 }
 inline bool starts_with(const Line& line, const char* word) { return line.tokens[0].text == word; }
-// Whether an `inside` line is of this site.
+// Whether an `inside` line is about this site.
 bool is_said_of(const Line& line, const Site& site);
-// Of a site, a step or a loop.
+// For a site, a step or a loop.
 template <class Named>
 View view_of(const Named& named) {
   return view_of(named.variables, named.names);
@@ -102,7 +104,7 @@ inline void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& i
 
 // ---- Conditions
 
-// What holds on the path, from that element of it on.
+// The conditions of the path, from that element on.
 std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from = 0);
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
@@ -113,12 +115,12 @@ inline z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
   for (const z3::expr& condition : conditions) result = result && condition;
   return result;
 }
-// At one rank.
+// Two instances at one rank are the same: they have the same site and the same variables.
 z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b);
 
 // ---- Witnesses
 
-// That choice k of a list applies, the earlier ones not.
+// Choice k of a list applies, and no earlier one does.
 std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Instance& instance);
 // The site's instance that a choice names, at that rank.
 inline Instance chosen(Query& q, const Choice& choice, const Instance& instance,
@@ -135,17 +137,16 @@ inline Instance at_peer(Query& q, const Choice& choice, const Site& site,
   if (site.remote) there.group = 1 - instance.group;
   return there;
 }
-// That a list of choices, asked at `asked`, names this instance of this site and no other.
+// A list of choices, evaluated at `asked`, names this instance of this site and no other.
 z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, int site,
                         const Instance& instance);
 
 // ---- Goals
 
-// The goal: guards imply facts. Its mutant: guards imply `mutant`; without one, as where the guards may never hold,
-// nothing is said.
+// The goal: guards imply facts. Its mutant: guards imply `mutant`. There is no mutant if the guards may never hold.
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts,
           const std::optional<z3::expr>& mutant = std::nullopt);
-// The goal: the condition. Its mutant: the opposite.
+// The goal: the condition. Its mutant: its negation.
 inline void show_condition(Query& q, const Expression& condition, const Instance& instance) {
   const z3::expr holds = q.condition(condition, instance);
   show(q, {}, {holds}, !holds);
@@ -156,7 +157,7 @@ struct Planner {
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
 
-  // Goes through the kinds of obligations in order. Like all that follows, throws the first Error.
+  // Goes through the kinds of obligations in order. Throws the first Error, like all functions below.
   ProofPlan run(UnusedLines unused);
 
   // ---- The proof (planner.cc)
@@ -185,29 +186,29 @@ struct Planner {
 
   const ProofStatement* find(const std::string& kind, const std::string& subject = "") const;
   std::optional<int> find_site(Site::Kind kind, int number) const;
-  // The facts that a statement's `use` lines bring in this view. Lines behind a `with` count for that witness only.
+  // The facts that a statement's `use` lines bring in this view. A line after a `with` counts for that witness only.
   Uses uses(const ProofStatement* statement, const View& view, int witness = -1) const;
   Choices choices(const ProofStatement* statement, const View& view) const;
   Scene scene(const View& view, const Path& path, const std::string& kind,
               const std::string& subject = "", int witness = -1) const {
     return {view, path, uses(find(kind, subject), view, witness)};
   }
-  // The equalities that a statement rewrites by. That their conditions hold in the scene becomes an obligation.
+  // The equalities that a statement rewrites by. An obligation shows that their conditions hold in the scene.
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Scene& scene);
 
   // ---- Obligations (planner.cc)
 
   void add(std::string name, std::function<void(Query&)> build);
-  // Of any instance of the scene.
+  // Adds an obligation about any instance of the scene.
   void add(std::string name, const Scene& scene,
            std::function<void(Query&, const Instance&)> build);
-  // Of two instances, the first at the end of a path, with further facts.
+  // Adds an obligation about two instances, the first at the end of a path, with further facts.
   void add(std::string name, const TwoSteps& both, const Path& path, const Uses& facts,
            std::function<void(Query&, const Instance&, const Instance&)> build);
-  // That some choice of a list applies.
+  // Some choice of a list applies.
   void exhaustive(const std::string& name, const Choices& list, const View& view, const Uses& facts,
                   const std::function<void(Query&, const Instance&)>& assume_more);
-  // Fresh unknowns for a view, with what holds for every job.
+  // Fresh unknowns for a view, with the facts that hold for every job.
   Instance unknowns(Query& q, const View& view) const;
   // The same at the end of the scene's path, with its facts.
   Instance unknowns(Query& q, const Scene& scene) const;
@@ -217,33 +218,33 @@ struct Planner {
   Polynomial key(Query& q, int step, const Instance& instance) const {
     return q.number(anatomy.steps[step].key, instance);
   }
-  // A step of a rank is complete when a later one of that rank starts.
+  // A step of a rank is complete when a later step of that rank starts.
   std::vector<z3::expr> over_before(Query& q, int earlier_step, const Instance& earlier,
                                     int later_step, const Instance& later) const;
-  // A piece is complete when another starts, for every timing.
+  // A piece is complete when another starts, under every timing.
   z3::expr over_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
                        const Instance& second) const;
-  // The same of two writes, also of one step.
+  // The same for two writes, also within one step.
   z3::expr written_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
                           const Instance& second) const;
 
-  // ---- What pieces carry (plan_values.cc)
+  // ---- Contents of pieces (plan_values.cc)
 
-  // A message, with the facts of its `match`: those of its witness too, if it has one only.
+  // A message, with the facts of its `match`, and those of its witness if it has only one.
   Scene scene_of_match(size_t i) const {
     return scene(view_of(sites[i]), sites[i].path, "match", site_name(sites[i]),
                  matches[i].size() == 1 ? 0 : -1);
   }
-  // The access that defines what a site carries, if the proof need not.
+  // The access that defines the contents of a site, if the proof need not.
   const Access* constant_access(const Site& site) const;
   bool is_carried(const Site& site) const {
     return (site.from || site.to) && (!constant_access(site) || contract.is_barrier());
   }
-  // What a site sends or copies, or what it leaves where it receives or combines.
+  // The span that a site sends or copies, or that it leaves behind where it receives or combines.
   Span span(Query& q, size_t i, const Instance& instance) const;
   z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
   z3::expr same(Query& q, const Span& a, const Span& b) const;
-  // The range within the block; 0 .. 0 if blocks travel whole, however long they are.
+  // The range within the block; 0 .. 0 if blocks travel whole, whatever their length.
   std::pair<Polynomial, Polynomial> extent(Query& q, const Access& access, size_t i,
                                            const Instance& instance) const;
   std::vector<z3::expr> has_byte(Query& q, const Access& access, size_t i, const Instance& instance,
@@ -251,10 +252,10 @@ struct Planner {
   z3::expr is_own_token(Query& q, const Instance& instance, const Polynomial& token) const {
     return q.equal(token, contract.process(q, instance));
   }
-  // Whether what is written there is to be read.
+  // Whether the data that is written there must be read.
   bool is_to_be_used(const Site& site) const;
 
-  // ---- What is read where something was written (plan_values.cc)
+  // ---- Reads of written data (plan_values.cc)
 
   std::vector<Reading> readings() const;
   const Access& place(Reading reading) const {
@@ -263,9 +264,9 @@ struct Planner {
   const Choices& writes_for(Reading reading) const {
     return (reading.base ? base : held)[reading.site];
   }
-  // With the byte that is asked for, where blocks have lengths.
+  // Adds the byte that an obligation is about, if blocks have lengths.
   View view_with_byte(const Site& site) const;
-  // Of a block of the receive buffer at the end: the ranks that it comes from and goes to, and a byte of it.
+  // A block of the receive buffer at the end: the ranks that it comes from and goes to, and a byte of it.
   View ends_view() const;
   std::vector<z3::expr> reads_byte(Query& q, Reading reading, const Instance& instance) const;
   void assume_reading(Query& q, Reading reading, const Instance& instance) const;
@@ -291,13 +292,13 @@ struct Planner {
 
 // ---- The kinds of obligations
 
-// What axioms, and the filling of tables, require of a table's expressions.
+// The conditions that axioms, and the filling of tables, put on a table's expressions.
 void plan_tables(Planner& p);
 // Reads a definition, lemma, theorem or false claim. A lemma may use those before it.
 void plan_lemma(Planner& p, const ProofStatement& statement);
 void plan_definedness(Planner& p);
 void plan_keys(Planner& p);
-// In place of all that follows.
+// Replaces all that follow.
 void plan_deadlock(Planner& p, const ProofStatement& statement);
 void plan_roles(Planner& p);
 void read_witnesses(Planner& p);
@@ -305,17 +306,17 @@ void plan_matches(Planner& p);
 void plan_values(Planner& p);
 void plan_port(Planner& p);
 
-// A piece lies within a block, and within its buffer; no rank receives its own.
+// A piece lies within a block, and the block within its buffer. No rank receives its own block.
 void plan_piece(Planner& p, size_t i);
-// What is read was written there before, and is not overwritten in between.
+// Data that is read was written there before, and is not overwritten in between.
 void plan_readings(Planner& p);
 
 // ---- Bodies of loops (plan_keys.cc)
 
-// The path inside a body, up to which its items are alike.
+// The path inside a body, up to which its items agree.
 Path path_of_body(const Planner& p, size_t body);
 View view_of_body(const Planner& p, size_t body);
-// A loop's name, with a number where several have it.
+// A loop's name, with a number if several loops have it.
 std::string body_name(const Planner& p, size_t body);
 
 }  // namespace quadrille::verifier

@@ -1,4 +1,4 @@
-// Reads a proof's lines into statements. The planner reads what they say, as it knows the names in them.
+// Reads a proof's lines into statements. The planner interprets them, as it knows the names in them.
 #include "verifier/prove/proof.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// "00 15 ..." appended to bytes; false where it is not hexadecimal.
+// Appends "00 15 ..." to bytes. Returns false if it is not hexadecimal.
 bool append_bytes(std::string_view text, std::vector<uint8_t>& bytes) {
   for (size_t at = 0; at < text.size(); at += 3) {
     uint8_t byte = 0;
@@ -56,7 +56,7 @@ const std::map<std::string, StatementKind> kKinds = {
 
 class ProofReader {
  public:
-  // `program`: what is proven, or null where the proof brings it.
+  // `program`: the program to prove, or null if the proof brings it.
   ProofReader(const Program* program, std::string_view text, const std::string& source)
       : known_(program), text_(text), source_(source) {
     proof_.source = source;
@@ -75,7 +75,7 @@ class ProofReader {
     if (error_.empty()) error_ = fmt::format("{}:{}: {}", source_, line, message);
   }
 
-  // The lines before the first empty one; `text_` is left with the rest.
+  // The lines before the first empty one. `text_` keeps the rest.
   void heading() {
     std::vector<uint8_t> names;
     while (error_.empty() && !text_.empty()) {
@@ -107,7 +107,7 @@ class ProofReader {
   }
 
   void statements() {
-    // Behind empty lines in place of the heading, lines have the numbers that they have in the file.
+    // Empty lines replace the heading, so line numbers are those of the file.
     const std::string rest = std::string(line_, '\n') + std::string(text_);
     Result<std::vector<Line>> lines = split_lines(rest, source_);
     if (!lines.ok()) {

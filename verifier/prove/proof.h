@@ -100,20 +100,20 @@ struct ProofStatement {
   ProofSubject about = ProofSubject::kNone;
   std::string subject;                 // the lemma's or loop's name, "send 1", or nothing
   std::vector<std::string> variables;  // of a lemma
-  std::vector<Line> lines;             // what is indented below, first word included
+  std::vector<Line> lines;             // the indented lines, first word included
   int line = 0;
 };
 
 struct Proof {
   std::string source;         // for messages
-  std::vector<uint8_t> code;  // empty where the proof brings none
+  std::vector<uint8_t> code;  // empty if the proof brings none
   Program program;
   std::vector<ProofStatement> statements;
 };
 
 Result<Proof> parse_proof(std::string_view text, const std::string& source);
-// The same of a program that is known, which the proof need not bring: then it starts with its
-// statements. The code that it does bring must be that program's.
+// The same for a known program: the proof may leave its heading out and start with its statements. Code that it does
+// bring must be that program's.
 Result<Proof> parse_proof_of(const Program& program, std::string_view text,
                              const std::string& source);
 

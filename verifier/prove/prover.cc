@@ -1,4 +1,4 @@
-// Tested by tests/prove/cases with obligations that fail in every way that there is.
+// Tested by tests/prove/cases, whose obligations fail in every possible way.
 #include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ class Asker {
 
   z3::check_result ask() { return solver_.check(); }
 
-  // Asks part by part; what has been shown helps to show the rest.
+  // Asks part by part. Parts that are shown help to show the rest.
   z3::check_result ask_denied_parts(const z3::expr& goal) {
     z3::check_result answer = z3::unsat;
     solver_.push();
@@ -54,7 +54,7 @@ void judge(ObligationResult& result, z3::check_result answer, z3::check_result e
           : failure;
 }
 
-// Hypotheses and everything that is known.
+// The hypotheses and all known facts.
 z3::expr_vector assumptions(Query& query) {
   z3::expr_vector all(query.context());
   for (const z3::expr& hypothesis : query.hypotheses) all.push_back(hypothesis);
@@ -95,7 +95,7 @@ void Prover::ask(const Question& question, ObligationResult& result) const {
   Asker asker(question.assumed, options_);
   judge(result, asker.ask_denied_parts(question.goal), z3::unsat, "the goal does not follow");
   const z3::check_result mutant = asker.ask_denied(question.mutant);
-  // What satisfies the hypotheses and denies the mutant satisfies the hypotheses.
+  // A model of the hypotheses with the mutant denied also satisfies the hypotheses.
   const z3::check_result hypotheses = mutant == z3::sat ? mutant : asker.ask();
   judge(result, hypotheses, z3::sat, "the hypotheses contradict each other");
   judge(result, mutant, z3::sat, "a mutant of the goal follows as well");

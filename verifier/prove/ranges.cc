@@ -1,5 +1,5 @@
-// Intervals over the expressions of a program, once lets are put in. Tested by
-// tests/prove/ranges_test.cc against what the walk computes.
+// Intervals over the expressions of a program, with lets put in. tests/prove/ranges_test.cc tests them against the
+// values that the walk computes.
 #include "verifier/prove/ranges.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Interval {
 
 Wide floor_division(Wide a, Wide b) { return a / b - (a % b < 0); }
 
-// Of a and b, where `op` is monotone in each of them: what it makes of their ends.
+// The interval of `op` over a and b, in each of which it is monotone: the results of their ends.
 template <class Op>
 Interval of_ends(const Interval& a, const Interval& b, Op op) {
   const auto [low, high] =
@@ -36,7 +36,7 @@ class Ranges {
   Ranges(const Program& program, const Limits& limits) : program_(program), limits_(limits) {
     for (const Expression& requirement : program.requirements) narrow(requirement, true);
     for (const Table& table : program.tables) add_table(table);
-    // Those that name tables tell more now.
+    // Requirements that name tables narrow more now.
     for (const Expression& requirement : program.requirements) narrow(requirement, true);
     ask(program.temporary_blocks, value(program.temporary_blocks), {0, kMaxTableLength});
   }
@@ -96,13 +96,13 @@ class Ranges {
     }
   }
 
-  // Of the sizes of nodes there are as many as ranks, in all.
+  // The sizes of nodes sum to the number of ranks.
   void add_sums(const Table& source, int64_t number) {
     const auto& [length, entry] = tables_[number];
     Interval sums = of_ends({0, length.high}, entry, [](Wide a, Wide b) { return a * b; });
     if (is_nodes(source.kind)) sums = {0, limits_.ranks};
     const Expression last = leaf(Operator::kLength, number);
-    ask(last, length, {0, kMaxTableLength - 1});  // of sums there is one more
+    ask(last, length, {0, kMaxTableLength - 1});  // there is one sum more
     ask(apply(Operator::kElement, {last}, static_cast<int64_t>(tables_.size())), sums, {});
     tables_.push_back({{length.low + 1, length.high + 1}, sums.with({0, 0})});
   }
@@ -119,7 +119,7 @@ class Ranges {
     if (expression.op != Operator::kConstant) known_.push_back({expression, interval});
   }
 
-  // What follows where the condition holds, or does not.
+  // Narrows ranges by the condition, if it holds, or by its negation.
   void narrow(const Expression& e, bool holds) {
     if (e.op == Operator::kAnd && holds)
       for (const Expression& operand : e.operands) narrow(operand, true);
@@ -140,7 +140,7 @@ class Ranges {
     know(b, more.within({less.low + by, INT64_MAX}));
   }
 
-  // What lies outside has been found where it was met first.
+  // Its violations were reported where it was first met.
   Interval quiet_value(const Expression& e) {
     const bool was_quiet = std::exchange(is_quiet_, true);
     const Interval result = value(e);
@@ -169,7 +169,7 @@ class Ranges {
     return {e, static_cast<int64_t>(interval.low), static_cast<int64_t>(interval.high)};
   }
 
-  // Of all that is evaluated in any case.
+  // Adds the parts that are always evaluated.
   void add_parts(const Expression& e, std::vector<Bounded>& parts) {
     if (e.op == Operator::kChoose || e.op == Operator::kAnd) return;
     for (const Expression& operand : e.operands) {
@@ -179,7 +179,7 @@ class Ranges {
     }
   }
 
-  // Of a table that comes later, nothing is known yet.
+  // A later table has no known range yet.
   TableRange table(const Expression& e) const {
     return e.value < static_cast<int64_t>(tables_.size()) ? tables_[e.value]
                                                           : TableRange{{0, kMaxTableLength}, {}};
@@ -229,7 +229,7 @@ class Ranges {
     return {};
   }
 
-  // Of what is evaluated only where the condition holds, or does not.
+  // The interval of an expression that is evaluated only if the condition holds, or only if it does not.
   Interval guarded(const Expression& condition, bool holds, const Expression& e) {
     const size_t known = known_.size();
     follow(where(condition, holds));
@@ -250,9 +250,9 @@ class Ranges {
   const Limits limits_;
   std::vector<TableRange> tables_;
   std::vector<Known> known_;
-  Path path_;  // to what is looked at
+  Path path_;  // to the current place
   bool is_quiet_ = false;
-  // Conditions that are nested in conditions are looked at again and again.
+  // A limit: conditions nested in conditions are visited again and again.
   static constexpr int64_t kMostLooks = 2'000'000;
   int64_t looks_ = 0;
   std::vector<OutOfRange> found_;

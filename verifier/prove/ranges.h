@@ -1,8 +1,9 @@
-// Intervals of the values that expressions may take. They find what may leave 64 bits, or make a table too long.
+// Intervals of the values that expressions may take. They find values that may leave 64 bits, and tables that may be
+// too long.
 //
 // The bounds are those of schedules (schedule/binding.h): of ranks, of bytes of a contribution, and of parameters.
-// Bounds of tables follow from these. Conditions on the path to a place, and requirements, narrow the values that
-// they compare.
+// Bounds of tables follow from these. Conditions on the path to a place, and requirements, narrow the values that they
+// compare.
 #ifndef QUADRILLE_VERIFIER_PROVE_RANGES_H_
 #define QUADRILLE_VERIFIER_PROVE_RANGES_H_
 
@@ -15,31 +16,31 @@
 
 namespace quadrille::verifier {
 
-// An expression, and between which values it is, or is to be.
+// An expression, and the bounds that it has or must have.
 struct Bounded {
   Expression expression;
   int64_t low, high;
 };
 
-// What intervals do not show, to be shown by the solver at the end of a path; and the intervals of the expression's
-// parts.
+// A value that intervals do not bound, which the solver must bound at the end of a path, and the intervals of the
+// expression's parts.
 struct OutOfRange {
   Path path;
   Bounded value;
   std::vector<Bounded> parts;
 };
 
-// What jobs and calls are bounded by.
+// The limits of jobs and calls.
 struct Limits {
   int64_t ranks = kMaxRanks, count = kMaxCount, parameter = kMaxParameter;
 };
 
-// Every one of the program, those of its tables first; nothing where conditions are nested so deeply in
-// conditions that this takes too long to tell.
+// All such values of the program, those of its tables first. The result is empty if conditions are nested too deeply
+// to search in reasonable time.
 std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
                                                     const std::vector<Place>& places);
 
-// Between which values the place's lies, as far as 64 bits hold them; for tests.
+// The bounds of the place's value, as far as 64 bits hold them; for tests.
 std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
                                      const Limits& limits);
 

@@ -1,4 +1,4 @@
-// Proof lines into expressions.
+// Turns proof lines into expressions.
 #include "verifier/prove/reader.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Whether the expression is a condition; nothing where it mixes conditions and numbers.
+// Whether the expression is a condition. Empty if it mixes conditions and numbers.
 std::optional<bool> is_condition(const Expression& e) {
   std::vector<bool> conditions;
   for (const Expression& operand : e.operands) {
@@ -80,7 +80,7 @@ Scope ProofLines::scope(const View& view) const {
   return scope;
 }
 
-// What would be too large is not made, and noted.
+// An expression that would be too large is noted and not made.
 Expression ProofLines::put_in(const Expression& expression,
                               const std::vector<Expression>& arguments,
                               const Expression& rank) const {
@@ -88,7 +88,7 @@ Expression ProofLines::put_in(const Expression& expression,
   return too_large_ ? constant(0) : substitute(expression, arguments, rank);
 }
 
-// Reads an expression of the type that is wanted, and refuses any other.
+// Reads an expression of the wanted type, and refuses any other.
 Expression ProofLines::read(LineReader& reader, const View& view, Wanted wanted) const {
   too_large_ = false;
   const Scope scope = this->scope(view);
@@ -159,7 +159,7 @@ Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& vie
   return result;
 }
 
-// "use NAME(arguments)", "rewrite NAME(arguments)"; nothing if the view does not know some name in it.
+// "use NAME(arguments)", "rewrite NAME(arguments)". Empty if the view does not know a name in it.
 std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
   too_large_ = false;
@@ -237,7 +237,7 @@ std::optional<std::string> ProofLines::why_unused(const Line& line) const {
                      line.number);
 }
 
-// Whether the lemma for these arguments is of a size to work with.
+// Whether the lemma is small enough for these arguments.
 bool ProofLines::fits(const Lemma& lemma, const std::vector<Expression>& arguments) {
   const auto small = [&](const Expression& e) {
     return parts_after(e, arguments, leaf(Operator::kRank)) <= kMostParts;

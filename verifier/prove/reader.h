@@ -1,5 +1,4 @@
-// Reads what stands in the lines of a proof's statements, against the names that are known at a
-// place of the program.
+// Reads the lines of a proof's statements, with the names that are known at a place of the program.
 #ifndef QUADRILLE_VERIFIER_PROVE_READER_H_
 #define QUADRILLE_VERIFIER_PROVE_READER_H_
 
@@ -15,11 +14,11 @@
 
 namespace quadrille::verifier {
 
-// What names mean where an expression of a proof stands: unknowns, which are the variables of expressions, and names
-// for expressions over them.
+// The meaning of names in an expression of a proof: unknowns, which are the variables of expressions, and names for
+// expressions over them.
 struct View {
   std::vector<std::string> unknowns;
-  Names names;  // values over the unknowns and, where it means something, `rank`
+  Names names;  // values over the unknowns and, where it is defined, `rank`
   bool has_rank = false;
 };
 
@@ -39,7 +38,7 @@ struct Lemma {
   std::optional<Induction> induction;
 };
 
-// What a `with` line names: a site, the values of its loop variables, and when it applies.
+// A `with` line names a site, the values of its loop variables, and when it applies.
 struct Witness {
   Site::Kind kind;
   int number;
@@ -54,25 +53,24 @@ class ProofLines {
   // What an expression must be: a condition, a number, or a number before "to".
   enum class Wanted { kCondition, kNumber, kBound };
 
-  // Each fails with a message that names the line. The first word of the line is passed over.
+  // Each fails with a message that names the line. The first word of the line is skipped.
   Result<Expression> expression(const Line& line, const View& view, Wanted wanted) const;
   Result<Witness> witness(const Line& line, const View& view) const;
   // "induction x from LOW to HIGH"
   Result<Lemma::Induction> induction(const Line& line, const View& view) const;
 
-  // Adds the fact that a `use` line brings, as a condition over the view. Adds nothing if the view does not know some
+  // Adds the fact that a `use` line brings, as a condition over the view. Adds nothing if the view does not know a
   // name in it, or if the fact is there already.
   void use(const Line& line, const View& view, std::vector<Expression>& facts) const;
 
-  // The first `use` line so far whose fact, or an argument of it, grew too large where its names are known.
+  // The first `use` line so far whose fact, or an argument of it, grew too large in a view that knows its names.
   const Line* too_large() const { return too_large_use_; }
 
-  // A line is taken up if its expressions were read or its fact was added. Says why a line was not taken up so far.
+  // A line is used if its expressions were read or its fact was added. Says why a line was not used so far.
   void take_up(const Line& line) const { taken_up_.insert(&line); }
   std::optional<std::string> why_unused(const Line& line) const;
 
-  // What a `rewrite` line asks for: a lemma whose conditions are to be shown, and the two sides of
-  // its equality.
+  // A `rewrite` line: a lemma whose conditions must be shown, and the two sides of its equality.
   struct Rewrite {
     std::vector<Expression> given;
     Expression left, right;
@@ -105,11 +103,11 @@ class ProofLines {
   const Proof& proof_;
   const Anatomy& anatomy_;
   std::vector<Lemma> lemmas_;
-  std::map<std::string, Definition> defined_;  // by the proof
-  mutable bool too_large_ = false;             // what was read last
+  std::map<std::string, Definition> defined_;  // names that the proof defines
+  mutable bool too_large_ = false;             // whether the last expression read is
   mutable const Line* too_large_use_ = nullptr;
   mutable std::set<const Line*> taken_up_;
-  // Why views left out a `use` line: of the view that knew most of its names, which are those before that column.
+  // The reason why views left out a `use` line. It is that of the view that knew most of its names, up to that column.
   struct LeftOut {
     int column = 0;
     std::string why;

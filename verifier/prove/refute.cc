@@ -33,8 +33,9 @@ Groups topologies_of(int64_t ranks) {
   return all;
 }
 
-constexpr int64_t kRanksAGroup = 3;  // of two groups
-// Where the program's requirements exclude all of these, the smallest that they admit are tried, up to so many ranks.
+constexpr int64_t kRanksAGroup = 3;  // for two groups
+// If the program's requirements exclude all of these, the search tries the smallest number of ranks that they admit,
+// up to this.
 constexpr int64_t kMostRanksTried = 12;
 
 // Calls visit with ever more ranks, of one group or of two, until it returns true.
@@ -52,19 +53,19 @@ void each_topology(const Program& program, int64_t least_ranks, int64_t most_ran
   }
 }
 
-// What counts, and parameters that are given at the call, are taken from.
+// The values that counts, and parameters that are given at the call, take.
 struct Calls {
   std::vector<int64_t> counts, parameters;
-  int64_t most_ranks;  // more have too many
+  int64_t most_ranks;  // larger jobs have too many
 };
 const Calls kSmall = {{0, 1, 2}, {1, 2}, 4};
 const Calls kLarge = {{0, kMaxCount - 1, kMaxCount}, {kMaxCount / 2, kMaxCount}, 6};
 
-// Of one job's nodes. Programs with many parameters have more.
+// The limit for one job's nodes. Programs with many parameters have more cases.
 constexpr int64_t kMostCases = 5000;
 
-// Calls visit with every value of the parameters and every call of those until it returns true, or there
-// have been very many.
+// Calls visit with every value of the parameters and every call of those until it returns true or the limit is
+// reached.
 bool each_case(const Program& program, const Groups& groups, const Calls& calls,
                const std::function<bool(const Job&, const Call&)>& visit) {
   int64_t ranks = 0;
@@ -111,7 +112,7 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
   return false;
 }
 
-using Values = std::vector<int64_t>;  // of variables
+using Values = std::vector<int64_t>;  // the values of all variables
 
 bool holds(const Formula& condition, const Binding& binding, const Values& values,
            bool if_undefined) {
@@ -127,7 +128,7 @@ std::vector<Formula> compiled(const std::vector<Expression>& conditions, size_t 
   return all;
 }
 
-// Of every variable every value from 0 to the number of ranks, like an odometer: "u = 1, v = 2".
+// Gives every variable every value from 0 to the number of ranks, like an odometer: "u = 1, v = 2".
 std::optional<std::string> counterexample(const FalseClaim& claim, const Binding& binding) {
   const std::vector<Formula> given = compiled(claim.given, claim.variables.size());
   const Formula show(claim.show, static_cast<int>(claim.variables.size()));
@@ -149,7 +150,7 @@ std::optional<std::string> counterexample(const FalseClaim& claim, const Binding
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
-// "1,2", and where the call matters "1,2, counts 0,2,1, parameter 2".
+// "1,2", or if the call matters "1,2, counts 0,2,1, parameter 2".
 std::string job_text(const Job& job, const Call& call) {
   std::string text = job.groups[0].text();
   if (job.groups.size() > 1) text += " and " + job.groups[1].text();
@@ -171,7 +172,8 @@ std::optional<FailingJob> failure(const Program& program, const Job& job, const 
 
 struct NoSink : SinkOf<NoSink> {};
 
-// Loops may follow the counts of a call, to more iterations than anybody waits for. So many at a rank are looked at.
+// Loops may follow the counts of a call, for more iterations than a user waits for. The search walks this many per
+// rank.
 constexpr int64_t kIterationsTried = 1 << 16;
 
 bool takes_too_long(const Program& program, const Result<Code>& code, const Job& job,

@@ -1,5 +1,5 @@
-// One pass over the program. Lets are put in as they are met: `scope_` holds, for each variable in
-// scope, its value as an expression over the enclosing loops.
+// One pass over the program puts the values of lets in as it meets them. For each variable in scope, `scope_` holds
+// its value as an expression over the enclosing loops.
 #include "verifier/prove/sites.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ class Anatomist {
     for_each_expression_of_program(program, [&](const Expression& e) { searches(e, program); });
   }
 
-  // Of what a call brings only sums are sure to ascend; of a table of expressions it is shown.
+  // Among a call's tables only sums are known to ascend. For a table of expressions an obligation shows it.
   void searches(const Expression& e, const Program& program) {
     if (e.op == Operator::kLocate) {
       const TableKind kind = program.tables[e.value].kind;
@@ -67,13 +67,13 @@ class Anatomist {
     for (const Expression& operand : e.operands) searches(operand, program);
   }
 
-  // Requirements are asked, and tables filled, once for all ranks.
+  // Requirements are checked, and tables filled, once for all ranks.
   void same_everywhere(const Expression& expression) {
     if (mentions_rank(expression)) unsupported("a requirement or a table that names 'rank'");
   }
 
-  // The expression over loop variables; what it needs to be defined is noted. Where lets make it,
-  // or all there is, too large, the program is given up.
+  // The expression over loop variables. Notes the conditions under which it is defined. If lets make it, or the whole
+  // program, too large, the pass gives up.
   Expression put_in(const Expression& expression) {
     if (parts_after(expression, scope_, leaf(Operator::kRank)) > kMostParts)
       unsupported(
@@ -157,7 +157,7 @@ class Anatomist {
     body_in(where(condition, false), choice.otherwise);
   }
 
-  // Whether the body is one piece, whatever is chosen in it.
+  // Whether the body is one piece under every condition.
   static bool is_one_piece(const Body& body) {
     int pieces = 0;
     for (const Statement& statement : body) {
@@ -193,7 +193,7 @@ class Anatomist {
     site.combine = message.combine;
     site.outer_path = path_.size();
     site.outer_variables = variables_.size();
-    // Which tokens of a barrier it brings, the proof says.
+    // The proof says which tokens of a barrier it brings.
     if (collective_ == Collective::kBarrier)
       (site.kind == Site::Kind::kSend ? site.from : site.to) =
           Access{Buffer::kReceive, constant(0)};
@@ -241,7 +241,8 @@ class Anatomist {
     add(std::move(site));
   }
 
-  // Only what stands where a block of the receive buffer will, and where it stays, is told apart there.
+  // In place, the program may read the send buffer only to send a block of an all-to-all, or to copy to the receive
+  // buffer.
   void in_place() {
     if (reduces(collective_)) unsupported("a reduction in place");
     for (const Site& site : anatomy_.sites)
@@ -279,9 +280,9 @@ class Anatomist {
     anatomy_.sites.push_back(std::move(site));
   }
 
-  // Each two of them are compared.
+  // All pairs of sites are compared.
   static constexpr size_t kMostSites = 250;
-  // Paths are counted wherever they are kept.
+  // A path counts at every place that keeps it.
   static constexpr int64_t kMostPartsInAll = 300000;
 
   Anatomy anatomy_;
@@ -295,11 +296,11 @@ class Anatomist {
   int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // of that message
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops
-  std::vector<int> loops_;              // those of them around steps: indices
+  std::vector<int> loops_;              // the enclosing loops around steps: indices
   Names names_;
 };
 
-// Stops counting above kMostParts, so it takes no longer than that.
+// Stops counting above kMostParts, which bounds its time.
 int64_t parts_after(const Expression& expression, const std::vector<int64_t>& variables,
                     int64_t rank) {
   if (expression.op == Operator::kRank) return rank;

@@ -1,5 +1,5 @@
-// Writing and asking again. Tested by tests/prove/prove_command_test.sh: exported questions are answered
-// as expected by cvc5, and a wrong expectation is reported.
+// Writes obligations and asks a second solver. tests/prove/prove_command_test.sh tests it: cvc5 answers exported
+// questions as expected, and a wrong expectation is reported.
 #include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Which of the assumptions the goal needs, by the solver's own account.
+// The assumptions that the goal needs, by the solver's own account.
 std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal,
                          const ProverOptions& options) {
   z3::context& context = assumed.ctx();
@@ -38,8 +38,7 @@ std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal,
   return result;
 }
 
-// The values of the unknowns and table entries in a model of the assumptions in which the mutant is
-// false.
+// Values of the unknowns and table entries in a model of the assumptions in which the mutant is false.
 z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant,
                  const ProverOptions& options) {
   z3::context& context = assumed.ctx();
@@ -60,8 +59,7 @@ z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant,
   return z3::mk_and(values);
 }
 
-// Writes terms as SMT-LIB and remembers what they name. (The solver's own printer takes a hundred
-// times as long.)
+// Writes terms as SMT-LIB and remembers the names in them. (The solver's own printer takes a hundred times as long.)
 class TermWriter {
  public:
   void assertion(const z3::expr& e) {
@@ -125,13 +123,13 @@ std::string problem(const Question& question, const z3::expr_vector& asserted,
   return writer.problem(question.bit_vectors ? "QF_BV" : "QF_UFLIA");
 }
 
-// Of a question, in units of cvc5, which no load of the machine changes.
+// The limit for one question, in units of cvc5, which do not depend on the machine's load.
 constexpr int kSecondWork = 50'000'000;
 
-// What a command printed, and how it ended.
+// The output of a command, and its exit.
 struct Printed {
   std::string output;
-  bool ran = false;  // there is such a command
+  bool ran = false;  // the command exists
 };
 
 Printed output_of(const std::string& command, const std::string& file) {
@@ -153,7 +151,7 @@ Printed output_of(const std::string& command, const std::string& file) {
 
 const char* word_for(z3::check_result answer) { return answer == z3::sat ? "sat" : "unsat"; }
 
-// Compares what was printed with what the exports expect, question by question.
+// Compares the printed answers with those that the exports expect, question by question.
 void compare(const std::string& output, const std::vector<Export>& exports,
              SecondOpinion& opinion) {
   std::istringstream lines(output);
