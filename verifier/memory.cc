@@ -371,7 +371,7 @@ void Memory::fill_send_blocks(int process) {
   }
 }
 
-void Memory::fail(Property property, const Use& use, std::string detail) {
+void Memory::fail(Property property, const Use& use, const std::string& detail) {
   findings_.add(property, use.key, {use.process}, detail);
 }
 

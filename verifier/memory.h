@@ -236,7 +236,7 @@ class Memory {
   };
   using Buffers = std::array<BufferState, 3>;
 
-  void fail(Property property, const Use& use, std::string detail);
+  void fail(Property property, const Use& use, const std::string& detail);
   void fill_send_blocks(int process);
   int64_t length_of(int process, Buffer buffer, int64_t block) const;
   BufferState& buffer(int process, Buffer buffer) {

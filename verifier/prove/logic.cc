@@ -283,7 +283,7 @@ Polynomial Logic::length(TableOf table) {
 }
 
 Polynomial Logic::one_count() {
-  const Polynomial count = fresh("count");
+  Polynomial count = fresh("count");
   know(term(count) >= 0);
   if (greatest_count_) know(less_equal(count, *greatest_count_));
   return count;
