@@ -102,7 +102,7 @@ void plan_deadlock(Planner& p, const ProofStatement& statement) {
       p.sites[choices[0].site].kind != Site::Kind::kSend || p.sites[choices[0].site].step < 0)
     p.fail_at(statement, "it wants one 'with send', without an 'if': what every rank sends first");
   p.plan.deadlocks = true;
-  const Choice first = choices[0];
+  const Choice& first = choices[0];
   scene.facts = p.plan.given;
   append(scene.facts, p.uses(&statement, scene.view, 0));
   const Site& send = p.sites[first.site];
