@@ -91,7 +91,7 @@ Uses Planner::uses(const ProofStatement* statement, const View& view, int witnes
   return result;
 }
 
-std::optional<int> Planner::find_site(Site::Kind kind, int number) const {
+std::optional<int> Planner::find_site(Site::Kind kind, int64_t number) const {
   for (size_t i = 0; i < sites.size(); ++i)
     if (sites[i].kind == kind && sites[i].number == number) return i;
   return std::nullopt;

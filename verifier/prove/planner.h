@@ -185,7 +185,7 @@ struct Planner {
   }
 
   const ProofStatement* find(const std::string& kind, const std::string& subject = "") const;
-  std::optional<int> find_site(Site::Kind kind, int number) const;
+  std::optional<int> find_site(Site::Kind kind, int64_t number) const;
   // The facts that a statement's `use` lines bring in this view. A line after a `with` counts for that witness only.
   Uses uses(const ProofStatement* statement, const View& view, int witness = -1) const;
   Choices choices(const ProofStatement* statement, const View& view) const;

@@ -159,7 +159,10 @@ class ProofReader {
     reader.expect("(");
     while (!reader.failed() && !reader.accept(")")) {
       if (!statement.variables.empty()) reader.expect(",");
-      statement.variables.push_back(reader.word("a variable"));
+      const std::string name = reader.word("a variable");
+      if (std::count(statement.variables.begin(), statement.variables.end(), name) > 0)
+        reader.fail(fmt::format("a second '{}'", name));
+      statement.variables.push_back(name);
     }
   }
 

@@ -120,13 +120,15 @@ Result<Witness> ProofLines::witness(const Line& line, const View& view) const {
   reader.expect("with");
   const std::string kind = reader.word("send, receive, copy or reduce");
   if (!site_kind(kind)) reader.fail(fmt::format("'{}' is not send, receive, copy or reduce", kind));
-  Witness witness{site_kind(kind).value_or(Site::Kind::kSend),
-                  static_cast<int>(reader.take().number),
-                  {},
-                  std::nullopt};
+  Witness witness{
+      site_kind(kind).value_or(Site::Kind::kSend), reader.peek().number, {}, std::nullopt};
+  if (reader.take().kind != Token::Kind::kNumber) reader.fail("the number of the site is wanted");
   if (reader.accept("where")) {
     do {
       const std::string name = reader.word("a loop variable");
+      if (std::any_of(witness.values.begin(), witness.values.end(),
+                      [&](const auto& value) { return value.first == name; }))
+        reader.fail(fmt::format("a second value for '{}'", name));
       reader.expect("=");
       witness.values.emplace_back(name, read(reader, view, Wanted::kNumber));
     } while (!reader.failed() && reader.accept(","));

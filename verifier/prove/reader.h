@@ -41,7 +41,7 @@ struct Lemma {
 // A `with` line names a site, the values of its loop variables, and when it applies.
 struct Witness {
   Site::Kind kind;
-  int number;
+  int64_t number;
   std::vector<std::pair<std::string, Expression>> values;
   std::optional<Expression> condition;
 };
