@@ -106,6 +106,9 @@ class ProgramReader {
 
   void declaration(LineReader& reader) {
     const std::string word = reader.word("a declaration");
+    const bool stands_once = word != "parameter" && word != "require" && word != "table";
+    if (stands_once && !declared_.insert(word).second)
+      reader.fail(fmt::format("'{}' is declared twice", word));
     if (word == "table") mark(ProgramPart::kTable);
     if (word == "require") mark(ProgramPart::kRequirement);
     if (word == "temporary") mark(ProgramPart::kTemporary);
@@ -123,7 +126,6 @@ class ProgramReader {
     if (word == "require") program_.requirements.push_back(read_expression(reader, scope_));
     if (word == "table") table(reader);
     if (word == "temporary") {
-      if (!declared_.insert(word).second) reader.fail("'temporary' is declared twice");
       program_.temporary_blocks = read_expression(reader, scope_);
       reader.expect("blocks");
     }
