@@ -58,7 +58,8 @@ for mpi in openmpi mpich; do
 done
 mkdir project && cp "$projects/CMakeLists.txt" "$projects/app.c" project
 configure() { # PACKAGE VERSION
-  rm -rf built && CC=mpicc.openmpi cmake -S project -B built -DCMAKE_PREFIX_PATH="$prefix" -DPACKAGE="$1" -DVERSION="$2" >said 2>&1
+  rm -rf built && cmake -S project -B built -DMPI_C_COMPILER=mpicc.openmpi -DCMAKE_PREFIX_PATH="$prefix" \
+    -DPACKAGE="$1" -DVERSION="$2" >said 2>&1
 }
 version=$(sed -n 's/^Version: //p' "$prefix/lib/pkgconfig/quadrille-mpich.pc") major=${version%%.*} minor=${version#*.}
 for request in '' "$major" "$version" "$version;EXACT" "$major.0...$major.99"; do
