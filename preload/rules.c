@@ -49,12 +49,21 @@ static int find(const char* name, const struct preload_rule* rule) {
   return PRELOAD_NATIVE;
 }
 
+/* "factor, tuna:radix=2|4|8, ": the values of an option stand behind one name. */
 static void list_choices(const struct preload_rule* rule, char* text, size_t size) {
   size_t length = 0;
+  const char* last = "";
   text[0] = '\0';
-  for (int i = 0; i < quadrille_universal_count && length < size; i++)
-    if (preload_is_scheduled(i, rule->collective, rule->groups))
-      length += (size_t)snprintf(text + length, size - length, "%s, ", preload_schedule_name(i));
+  for (int i = 0; i < quadrille_universal_count && length < size; i++) {
+    if (!preload_is_scheduled(i, rule->collective, rule->groups)) continue;
+    const char* name = preload_schedule_name(i);
+    const char* value = strrchr(name, '=');
+    const int is_alike = value && strncmp(name, last, (size_t)(value + 1 - name)) == 0;
+    if (length >= 2 && is_alike) length -= 2; /* over ", " */
+    length += (size_t)snprintf(text + length, size - length, "%s%s, ", is_alike ? "|" : "",
+                               is_alike ? value + 1 : name);
+    last = name;
+  }
 }
 
 /* Reads `name`=N, where N is at least 1. */
@@ -84,7 +93,7 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
     return 1;
   list_choices(rule, choices, sizeof choices);
   snprintf(error, PRELOAD_TEXT,
-           "'%.60s' is none of %snative; :window=N and :block-size=N may follow", text, choices);
+           "'%.40s' is none of %snative; :window=N and :block-size=N may follow", text, choices);
   return 0;
 }
 

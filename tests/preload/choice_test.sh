@@ -17,6 +17,10 @@ refused() {
 if [ "$mpi" = mpich ]; then
   refused 'QUADRILLE=maybe is no mode: write off, on, verify or learn' QUADRILLE=maybe
   refused "QUADRILLE_ALLTOALL: 'nosuch' is none of factor, hierarchical-factor," QUADRILLE_ALLTOALL=nosuch
+  plain='factor, hierarchical-factor, hierarchical-overlapped, linear, pairwise, scattered, spread-out'
+  tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
+  refused "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow" \
+    QUADRILLE_ALLTOALL=tuna:radix=3
   refused "QUADRILLE_BCAST: 'binomial:window=0' is none of binomial, pipeline, scatter-ring, native" \
     QUADRILLE_BCAST=binomial:window=0
   refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
