@@ -161,8 +161,9 @@ TEST(ProofFile, WithABadWitnessIsRefused) {
        "no 'copies'"},
       {changed("keys round\n  from round\n  to round + 1\n", ""), 0, "no 'keys round'"},
       {changed("  from round\n", ""), kHeadingLines + 9, "it wants 'from NUMBER' and 'to NUMBER'"},
-      {changed("  to round + 1\n", "  from round\n"), kHeadingLines + 9,
-       "it wants 'from NUMBER' and 'to NUMBER'"},
+      {changed("  to round + 1\n", "  from round\n"), kHeadingLines + 11, "a second 'from'"},
+      {changed("  to round + 1\n", "  to round + 1\n  to 0\n"), kHeadingLines + 12,
+       "a second 'to'"},
   });
 }
 

@@ -21,7 +21,7 @@ Lemma read_lemma(const Planner& p, const ProofStatement& statement, const View& 
   bool shown = false;
   for (const Line& line : statement.lines) {
     if (starts_with(line, "given")) {
-      lemma.given.push_back(p.condition(line, view));
+      p.add_given(lemma.given, line, view);
     } else if (starts_with(line, "show")) {
       if (shown) p.fail_line(line, "a second 'show'");
       lemma.show = p.condition(line, view);
@@ -96,7 +96,7 @@ void plan_lemma(Planner& p, const ProofStatement& statement) {
 void plan_deadlock(Planner& p, const ProofStatement& statement) {
   Scene scene{{{}, {}, true}, {}, {}};
   for (const Line& line : statement.lines)
-    if (starts_with(line, "given")) p.plan.given.push_back(p.condition(line, scene.view));
+    if (starts_with(line, "given")) p.add_given(p.plan.given, line, scene.view);
   const Choices choices = p.choices(&statement, scene.view);
   if (choices.size() != 1 || choices[0].condition ||
       p.sites[choices[0].site].kind != Site::Kind::kSend || p.sites[choices[0].site].step < 0)

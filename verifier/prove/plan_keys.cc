@@ -36,10 +36,11 @@ KeyInterval interval_of(const Planner& p, size_t loop) {
   for (const Line& line : statement.lines) {
     const bool from = starts_with(line, "from");
     if (!from && !starts_with(line, "to")) continue;
+    if ((from ? froms : tos) > 0) p.fail_line(line, from ? "a second 'from'" : "a second 'to'");
     (from ? interval.from : interval.to) = p.number(line, view_of(p.anatomy.loops[loop]));
     ++(from ? froms : tos);
   }
-  if (froms != 1 || tos != 1) p.fail_at(statement, "it wants 'from NUMBER' and 'to NUMBER'");
+  if (froms == 0 || tos == 0) p.fail_at(statement, "it wants 'from NUMBER' and 'to NUMBER'");
   return interval;
 }
 

@@ -70,6 +70,9 @@ Choices Planner::choices(const ProofStatement* statement, const View& view) cons
     if (!result.empty() && !result.back().condition)
       fail_line(line, "only the last 'with' goes without an 'if'");
     const Witness witness = take(lines.witness(line, view));
+    if (std::any_of(result.begin(), result.end(),
+                    [&](const Choice& above) { return above.condition == witness.condition; }))
+      fail_line(line, "a 'with' above has this condition, so this one never applies");
     const auto site = find_site(witness.kind, witness.number);
     if (!site) fail_line(line, "the program has no such site");
     result.push_back(

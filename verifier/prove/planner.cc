@@ -79,6 +79,13 @@ const ProofStatement* Planner::find(const std::string& kind, const std::string& 
   return nullptr;
 }
 
+void Planner::add_given(std::vector<Expression>& given, const Line& line, const View& view) const {
+  const Expression added = condition(line, view);
+  if (std::find(given.begin(), given.end(), added) != given.end())
+    fail_line(line, "the lines above give this already; remove the line");
+  given.push_back(added);
+}
+
 Uses Planner::uses(const ProofStatement* statement, const View& view, int witness) const {
   Uses result;
   if (!statement) return result;
@@ -106,8 +113,12 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
     // A rewrite for ranks of one group would apply to the other's as well.
     if (program.groups == 2) fail_line(line, "only programs of one group can be rewritten");
     auto rewrite = lines.rewrite(line, scene.view);
-    if (!rewrite)
+    if (!rewrite) {
+      if (const auto why = lines.why_left_out(line)) throw Error{*why};
       fail_line(line, "rewrites by nothing that is known to be an equality of a table entry");
+    }
+    if (std::find(result.begin(), result.end(), *rewrite) != result.end())
+      fail_line(line, "the lines above rewrite by this already; remove the line");
     result.push_back(*rewrite);
     if (rewrite->given.empty()) continue;  // it holds unconditionally
     add(fmt::format("{}, rewriting {}", name, result.size()), scene,

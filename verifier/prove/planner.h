@@ -180,6 +180,8 @@ struct Planner {
   Expression condition(const Line& line, const View& view) const {
     return take(lines.expression(line, view, ProofLines::Wanted::kCondition));
   }
+  // Adds the condition of a `given` line.
+  void add_given(std::vector<Expression>& given, const Line& line, const View& view) const;
   Expression number(const Line& line, const View& view) const {
     return take(lines.expression(line, view, ProofLines::Wanted::kNumber));
   }

@@ -232,9 +232,14 @@ void ProofLines::leave_out(const Line& line, int column, const std::string& why)
   if (column > most.column) most = {column, why};
 }
 
+std::optional<std::string> ProofLines::why_left_out(const Line& line) const {
+  const auto found = left_out_.find(&line);
+  return found == left_out_.end() ? std::nullopt : std::optional(found->second.why);
+}
+
 std::optional<std::string> ProofLines::why_unused(const Line& line) const {
   if (taken_up_.count(&line) > 0) return std::nullopt;
-  if (const auto found = left_out_.find(&line); found != left_out_.end()) return found->second.why;
+  if (std::optional<std::string> why = why_left_out(line)) return why;
   return fmt::format("{}:{}: no obligation asks for this line; remove it", proof_.source,
                      line.number);
 }

@@ -69,11 +69,14 @@ class ProofLines {
   // A line is used if its expressions were read or its fact was added. Says why a line was not used so far.
   void take_up(const Line& line) const { taken_up_.insert(&line); }
   std::optional<std::string> why_unused(const Line& line) const;
+  // Why views left out a `use` or `rewrite` line so far.
+  std::optional<std::string> why_left_out(const Line& line) const;
 
   // A `rewrite` line: a lemma whose conditions must be shown, and the two sides of its equality.
   struct Rewrite {
     std::vector<Expression> given;
     Expression left, right;
+    friend bool operator==(const Rewrite&, const Rewrite&) = default;
   };
   std::optional<Rewrite> rewrite(const Line& line, const View& view) const;
 
