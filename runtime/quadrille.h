@@ -217,8 +217,9 @@ QUADRILLE_API int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm c
  * must wait for their calls in the same order, and no rank may depend on another between its own start and wait.
  *
  * Errors of making the call, of one class on all ranks: MPI_ERR_TRUNCATE if lengths do not match, MPI_ERR_ROOT if roots
- * differ. MPI_ERR_REQUEST, which changes nothing: the request is null or freed; start of a call in flight or after
- * MPI_Finalize; wait for a call that was not started; free of a call in flight. */
+ * differ. MPI_ERR_REQUEST, which changes nothing: the request is null or freed; start of a call in flight; wait for a call
+ * that was not started; free of a call in flight. MPI_ERR_REQUEST also of start and wait after MPI_Finalize. Then a call in
+ * flight is lost, and can be freed. */
 QUADRILLE_API int quadrille_start(quadrille_request request);
 QUADRILLE_API int quadrille_wait(quadrille_request request);
 QUADRILLE_API int quadrille_free_request(quadrille_request* request);

@@ -258,13 +258,14 @@ int qd_persistent_make(const struct qd_binding* binding, const struct qd_argumen
 static int refuse(const char* text) { return qd_error(MPI_COMM_NULL, MPI_ERR_REQUEST, "%s", text); }
 
 static const char* const stale = "the request is null or was freed";
+static const char* const finalized = "MPI_Finalize was called";
 
 int quadrille_start(quadrille_request request) {
   struct qd_persistent* p = find(request);
   if (!p) return refuse(stale);
   if (p->is_started) return refuse("the call was started before; wait for it first");
   struct qd_call* c = p->binding->call;
-  if (p->binding->channel->comm == MPI_COMM_NULL) return refuse("MPI_Finalize was called");
+  if (p->binding->channel->comm == MPI_COMM_NULL) return refuse(finalized);
   p->is_started = 1;
   if (c && c->builder.traits.has_global_counts)
     qd_global_counts_begin(&p->global_counts);
@@ -279,6 +280,7 @@ int quadrille_wait(quadrille_request request) {
   if (!p->is_started) return refuse("the call was not started; start it first");
   struct qd_call* c = p->binding->call;
   p->is_started = 0;
+  if (p->binding->channel->comm == MPI_COMM_NULL) return refuse(finalized);
   if (!c) return MPI_SUCCESS;
   if (c->builder.traits.has_global_counts)
     qd_global_counts_finish(&p->global_counts);

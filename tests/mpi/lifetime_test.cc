@@ -64,6 +64,11 @@ int main(int argc, char** argv) {
                                  own, MPI_INFO_NULL, &request) == MPI_SUCCESS,
         "a persistent call is made");
   MPI_Comm_free(&own);
+  quadrille_request lost;
+  check(quadrille_alltoall_init(schedule, &from, 1, MPI_INT, &to, 1, MPI_INT, MPI_COMM_SELF,
+                                MPI_INFO_NULL, &lost) == MPI_SUCCESS &&
+            quadrille_start(lost) == MPI_SUCCESS,
+        "a persistent call is started before MPI_Finalize");
   MPI_Finalize();
 
   check(quadrille_error_class(quadrille_start(request)) == MPI_ERR_REQUEST &&
@@ -72,6 +77,11 @@ int main(int argc, char** argv) {
   check(quadrille_free_request(&request) == MPI_SUCCESS,
         "a persistent call whose communicator is gone is freed after MPI_Finalize");
 
+  check(quadrille_error_class(quadrille_wait(lost)) == MPI_ERR_REQUEST &&
+            last_error_has("MPI_Finalize"),
+        "a persistent call is not waited for after MPI_Finalize");
+  check(quadrille_free_request(&lost) == MPI_SUCCESS,
+        "a persistent call that was in flight is freed after MPI_Finalize");
   check(call_is_refused(schedule, "MPI_Finalize"), "a call after MPI_Finalize is refused");
   check(quadrille_free(&schedule) == MPI_SUCCESS, "a schedule is freed after MPI_Finalize");
   check(quadrille_free(&schedule) != MPI_SUCCESS && last_error_has("null or was freed"),
