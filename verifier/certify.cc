@@ -11,7 +11,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "cli/files.h"
@@ -91,10 +90,10 @@ Certificate refused(int code, const std::string& why) {
 }
 
 Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  const Result<Proof> proof = parse_proof(text.str(), path);
+  const Result<std::vector<uint8_t>> bytes = cli::read_file(path);
+  if (!bytes.ok()) return refused(2, bytes.error().message);
+  const std::string text(bytes->begin(), bytes->end());
+  const Result<Proof> proof = parse_proof(text, path);
   if (!proof.ok()) return refused(2, proof.error().message);
   const Result<ProofPlan> plan = plan_proof(*proof);
   if (!plan.ok()) return refused(2, plan.error().message);
@@ -103,11 +102,11 @@ Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
   const std::string name = std::filesystem::path(path).stem().string();
   return {0,
           text_constant(fmt::format("kName{}", i), name) +
-              text_constant(fmt::format("kProof{}", i), text.str()) +
+              text_constant(fmt::format("kProof{}", i), text) +
               array(fmt::format("kCode{}", i), "uint8_t", "0x{:02x},", proof->code) +
               text_constant(fmt::format("kScope{}", i), plan->scope),
           fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i),
-          fmt::format("{} {} {} {} z3\n", name, short_hash(proof->code), short_hash(text.str()),
+          fmt::format("{} {} {} {} z3\n", name, short_hash(proof->code), short_hash(text),
                       plan->obligations.size())};
 }
 

@@ -40,6 +40,11 @@ if "$certify" wrong.proof >list.txt 2>said.txt || [ -s list.txt ] || ! grep -q '
   echo "FAILED: a proof that does not hold is listed, or not named"
   failures=$((failures + 1))
 fi
+"$certify" none.proof 2>said.txt
+if [ $? -ne 2 ] || ! grep -q '^certify: .*none.proof: No such file or directory$' said.txt; then
+  echo "FAILED: a file that is not there is not named"
+  failures=$((failures + 1))
+fi
 "$certify" --write out.cc list.txt 2>said.txt && failures=$((failures + 1))
 grep -q '^usage: certify ' said.txt || failures=$((failures + 1))
 
