@@ -37,6 +37,8 @@ Result<StepRange> read_steps(const std::string& text) {
   if (dots == std::string::npos || !read(text.substr(0, dots), range.low) ||
       !read(text.substr(dots + 2), range.high))
     return Error{fmt::format("--steps: '{}' is not LOW..HIGH", text)};
+  if (range.low && range.high && *range.low >= *range.high)
+    return Error{fmt::format("--steps: '{}' has no steps; give a LOW below HIGH", text)};
   return range;
 }
 

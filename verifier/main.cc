@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
@@ -145,12 +146,20 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
                                                            : ExitCode::kVerified;
 }
 
+// Of two exit codes. Bad input is graver than a refutation, and that than an unknown verdict.
+int graver(int one, int other) {
+  constexpr std::array kOrder = {ExitCode::kVerified, ExitCode::kUnknown, ExitCode::kRefuted,
+                                 ExitCode::kBadInput};
+  const auto* first = std::find(kOrder.begin(), kOrder.end(), one);
+  return first < std::find(kOrder.begin(), kOrder.end(), other) ? other : one;
+}
+
 int check(const CheckArguments& arguments) {
   if (arguments.ports && *arguments.ports < 1)
     return bad_input("check", "--ports: a node has at least 1 port");
   int worst = ExitCode::kVerified;
   for (const std::string& file : arguments.files)
-    worst = std::max(worst, check_file(file, arguments));
+    worst = graver(worst, check_file(file, arguments));
   return worst;
 }
 
@@ -273,6 +282,12 @@ class Session {
       return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
+    if (!arguments_.second_solver.empty()) {
+      const SecondOpinion none = ask_second_solver(arguments_.second_solver, {"/dev/null"}, {{}});
+      if (!none.failure.empty())
+        return bad_input("prove",
+                         fmt::format("--second-solver: {}; is it installed?", none.failure));
+    }
     std::vector<ProofPlan> plans;
     for (const NamedProof& named : *proofs) {
       Result<ProofPlan> plan = plan_proof(named.proof);
@@ -288,7 +303,7 @@ class Session {
     fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
                plans.size() == 1 ? "" : "s", obligations_, took.count(),
                worst_ == ExitCode::kVerified ? ": everything proven" : "");
-    if (exports_wanted()) worst_ = std::max(worst_, hand_on(*proofs));
+    if (exports_wanted()) worst_ = graver(worst_, hand_on(*proofs));
     return worst_;
   }
 
@@ -315,13 +330,13 @@ class Session {
           "conditions "
           "at every rank\n",
           named.name, kRanksTried);
-      worst_ = ExitCode::kUnknown;
+      worst_ = graver(worst_, ExitCode::kUnknown);
     } else if (const auto job = contradiction(named, plan, walked)) {
       fmt::print(
           "{}: REFUTED: proven, and yet the checker finds it wrong on nodes {}: {}; please report "
           "this mistake of the verifier\n",
           named.name, job->text(), job->violation.detail);
-      worst_ = ExitCode::kRefuted;
+      worst_ = graver(worst_, ExitCode::kRefuted);
     } else {
       fmt::print("{}: proven {}for {} ({} obligations, {:.2f} s)\n", named.name,
                  plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
@@ -359,12 +374,12 @@ class Session {
     if (!job) {
       fmt::print("{}: UNKNOWN: not proven, and no counterexample found on small nodes\n",
                  named.name);
-      worst_ = std::max<int>(worst_, ExitCode::kUnknown);
+      worst_ = graver(worst_, ExitCode::kUnknown);
       return;
     }
     fmt::print("{}: REFUTED on nodes {}: {}: {}\n", named.name, job->text(),
                property_name(job->violation.property), job->violation.detail);
-    if (worst_ != ExitCode::kUnknown) worst_ = ExitCode::kRefuted;
+    worst_ = graver(worst_, ExitCode::kRefuted);
   }
 
   void tell_claim(const NamedProof& named, const FalseClaim& claim) {
@@ -373,7 +388,7 @@ class Session {
       return;
     }
     fmt::print("  {}: no counterexample found to what should be false\n", claim.name);
-    worst_ = std::max<int>(worst_, ExitCode::kUnknown);
+    worst_ = graver(worst_, ExitCode::kUnknown);
   }
 
   // The heading before the questions about a program: its name, and its text, which the questions refer to.
@@ -415,9 +430,6 @@ class Session {
 
   int ask_again(const std::vector<std::string>& files) {
     const SecondOpinion opinion = ask_second_solver(arguments_.second_solver, files, exports_);
-    if (!opinion.failure.empty())
-      return bad_input("prove",
-                       fmt::format("--second-solver: {}; is it installed?", opinion.failure));
     for (const std::string& disagreement : opinion.disagreements)
       fmt::print("{} disagrees: {}\n", arguments_.second_solver, disagreement);
     fmt::print("{} answered {} questions in {:.1f} s: {}\n", arguments_.second_solver,

@@ -207,6 +207,8 @@ says 'UNKNOWN: not proven'
 sed '/^code/s/18 81 20 81 00 00$/18 81 20 42 00 00/' "$proof" >wrong.proof # sends send[rank]
 ! cmp -s "$proof" wrong.proof || fail 'the proof is for other code by now'
 expect 1 "$verifier" prove --proof wrong.proof
+# A refutation counts more than an unknown verdict.
+expect 1 "$verifier" prove --proof wrong.proof --proof weak.proof
 says 'wrong.proof: REFUTED on nodes '
 expect 0 "$verifier" prove factor --export questions
 [ -s questions/alltoall.factor.smt2 ] || fail 'nothing exported'
@@ -291,6 +293,7 @@ refuses '--ranks: there is no rank 6 of 6' replay --ranks 6
 refuses "--ranks: 'first' is not a list of numbers" replay --ranks first
 refuses '--group: the schedule has no group 1' replay --ranks 0 --group 1
 refuses "--steps: '4' is not LOW..HIGH" replay --ranks 0 --steps 4
+refuses "--steps: '4..2' has no steps; give a LOW below HIGH" replay --ranks 0 --steps 4..2
 refuses "--steps: '4..x' is not LOW..HIGH" replay --ranks 0 --steps 4..x
 expect 0 replay --ranks 0,5 --steps 3..4
 [ "$(grep -c '^  step' .out)" -le 2 ] || fail 'more than the steps that were asked for'

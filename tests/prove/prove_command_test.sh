@@ -137,6 +137,7 @@ done
 expect 0 'answered [1-9][0-9]* questions in .*: the same answers' --second-solver cvc5 factor xor
 expect 2 "^prove: --second-solver: 'no-such-solver' cannot be run; is it installed\?" \
   --second-solver no-such-solver factor
+grep -q 'proven' out && { echo "FAILED: proves before it looks for the second solver"; failures=$((failures + 1)); }
 # $1 pretends to be a solver: it gets the file as its last argument.
 pretend() {
   printf '#!/bin/sh\n%s\n' "$1" >solver
