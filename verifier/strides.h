@@ -194,7 +194,7 @@ class HeldRanges {
   void clear();
 
   enum class Arrival : uint8_t { kNew, kAgain, kUnclear };
-  // Tiles arrive. kUnclear: they leave a gap, which this cannot store.
+  // Tiles arrive. kUnclear: they leave a gap, or have gaps between them, which this cannot store.
   Arrival arrive(int64_t owner, const Tiles& tiles);
 
   enum class Held : uint8_t { kSettled, kInFlight, kNo };

@@ -46,8 +46,9 @@ void try_held_ranges() {
     for (int64_t t = 0; t < tiles.count; ++t)
       for (int64_t i = 0; i < tiles.length; ++i)
         again |= !more.emplace(at(tiles.low, t) + i, at(tiles.key, t)).second;
-    const bool gap = !more.empty() && static_cast<int64_t>(more.size()) !=
-                                          more.rbegin()->first - more.begin()->first + 1;
+    const bool has_gaps = tiles.count > 1 && std::abs(tiles.low.by) > tiles.length;
+    const bool gap = has_gaps || static_cast<int64_t>(more.size()) !=
+                                     more.rbegin()->first - more.begin()->first + 1;
     const HeldRanges::Arrival arrival = held.arrive(0, tiles);
     REQUIRE((arrival == HeldRanges::Arrival::kNew) == (!again && !gap));
     REQUIRE(arrival != HeldRanges::Arrival::kAgain || again);
@@ -87,6 +88,12 @@ void try_held_ranges() {
 
 PROPERTY(HeldRanges, KnowOfEveryByteWhetherAndWhenItCame) {
   for (int i = 0; i < kTries; ++i) try_held_ranges();
+}
+
+TEST(HeldRanges, DoNotStoreTilesAroundBytesThatAreThere) {
+  HeldRanges held(1);
+  EXPECT_EQ(held.arrive(0, {{0, 0}, {20, 6}, 6, 1}), HeldRanges::Arrival::kNew);
+  EXPECT_EQ(held.arrive(0, {{1, 0}, {19, 7}, 1, 2}), HeldRanges::Arrival::kUnclear);
 }
 
 std::vector<MessagePiece> one_by_one(const MessageBatch& s, const std::vector<int64_t>& lengths) {
