@@ -44,8 +44,9 @@ char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
   return to;
 }
 
-/* Copies bytes to a block of the user's, or to a range of one. */
-static void put(struct qd_call* c, int region, struct qd_block to, struct qd_block from) {
+/* Copies bytes to a block of the receive buffer. */
+static void put(struct qd_call* c, int region, struct qd_block from) {
+  const struct qd_block to = c->data.blocks[region];
   const int source = region - c->plan.regions.send_blocks;
   if (from.count != to.count) {
     if (c->outcome.mismatch.source < 0)
@@ -54,7 +55,7 @@ static void put(struct qd_call* c, int region, struct qd_block to, struct qd_blo
   }
   if (to.count == 0 || to.address == from.address || c->lengths == QD_LENGTHS_ALONE) return;
   if (c->data.receive_is_contiguous) {
-    memmove(to.address, from.address, (size_t)to.count);
+    memcpy(to.address, from.address, (size_t)to.count);
     return;
   }
   const struct qd_side side = qd_side_of(&c->data.receive, source);
@@ -118,25 +119,33 @@ static void combine(struct qd_call* c, int side, char* from, char* to, int64_t b
   qd_call_check(c, code);
 }
 
-/* Whether the region is a temporary block that refers to its bytes where they are. A range has memory of its own. */
-static int is_reference(const struct qd_call* c, const struct qd_part* part) {
-  return part->form != QD_RANGE && qd_is_temporary(&c->plan, part->region);
+/* Copies or reduces a message whose parts are ranges of bytes. If all ranks know all counts, all parts are. This loop and
+ * the next one are not one: a test for each part would take an all-to-all a tenth more instructions. */
+static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from) {
+  const struct qd_part* part = qd_parts_of(&c->plan, m);
+  for (int i = m->count; i > 0; i--, part++) {
+    const struct qd_block to = qd_block_at(c, part);
+    if (m->combines)
+      combine(c, m->combines, from, to.address, to.count);
+    else
+      memcpy(to.address, from, (size_t)to.count);
+    from += to.count;
+  }
 }
 
 void qd_scatter_parts(struct qd_call* c, struct qd_posting p, char* from) {
   const struct qd_message* m = p.message;
+  if (c->builder.traits.has_global_counts) return put_ranges(c, m, from);
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   const int64_t* length =
       m->count == 1 ? &p.transfer->bytes : c->memory.lengths_of_parts + m->first;
-  for (int i = 0; i < m->count; i++, part++) {
-    const struct qd_block to = qd_block_at(c, part);
-    const struct qd_block block = {from, part->form == QD_RANGE ? to.count : length[i]};
-    if (is_reference(c, part))
+  const int32_t first_temporary = c->plan.regions.send_blocks + c->plan.regions.receive_blocks;
+  for (int i = m->count; i > 0; i--, part++) {
+    const struct qd_block block = {from, *length++};
+    if (part->region >= first_temporary)
       c->data.blocks[part->region] = block;
-    else if (m->combines)
-      combine(c, m->combines, from, to.address, block.count);
     else
-      put(c, part->region, to, block);
+      put(c, part->region, block);
     from += block.count;
   }
 }
@@ -144,7 +153,8 @@ void qd_scatter_parts(struct qd_call* c, struct qd_posting p, char* from) {
 void qd_forget_parts(struct qd_call* c, const struct qd_message* m) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
   for (int i = 0; i < m->count; i++)
-    if (is_reference(c, &parts[i])) c->data.blocks[parts[i].region].count = 0;
+    if (parts[i].form != QD_RANGE && qd_is_temporary(&c->plan, parts[i].region))
+      c->data.blocks[parts[i].region].count = 0;
 }
 
 static int64_t packed_size(const struct qd_call* c, const struct qd_side* side,
@@ -165,7 +175,7 @@ void qd_copy_own(struct qd_call* c) {
   const struct qd_block from = d->blocks[c->plan.regions.own_send], to = d->blocks[region];
   const int is_contiguous = d->send_is_contiguous && d->receive_is_contiguous;
   if (c->in_place) return;
-  if (is_contiguous && !c->plan.is_typed) return put(c, region, to, from);
+  if (is_contiguous && !c->plan.is_typed) return put(c, region, from);
   if (is_contiguous && d->send.type == d->receive.type && from.count == to.count) {
     if (from.address != to.address)
       memcpy(to.address, from.address, (size_t)(from.count * d->send.type_size));
@@ -224,23 +234,33 @@ static void combine_kept(struct qd_call* c, int side, const char* from, char* to
   if (part != c->memory.scratch) free(part);
 }
 
+/* Copies or reduces a range. */
+static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
+  const struct qd_block from = qd_block_at(c, &copy->from);
+  char* const to = qd_block_at(c, &copy->to).address;
+  if (c->outcome.is_lost || from.count == 0) return;
+  if (!copy->combines)
+    memmove(to, from.address, (size_t)from.count);
+  else if (copy->combines == QD_ON_THE_RIGHT && !c->data.commutes)
+    combine_kept(c, copy->combines, from.address, to, from.count);
+  else
+    combine(c, copy->combines, from.address, to, from.count);
+}
+
 void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
-  const struct qd_block from = qd_block_at(c, &copy->from), to = qd_block_at(c, &copy->to);
+  if (c->builder.traits.has_global_counts) return copy_range(c, copy);
+  const struct qd_block from = c->data.blocks[copy->from.region];
   const struct qd_message whole = {.count = 1, .part = copy->from};
-  struct qd_block* block = &c->data.blocks[copy->to.region];
+  struct qd_block* to = &c->data.blocks[copy->to.region];
   char* address;
-  if (c->outcome.is_lost) return;
-  if (copy->combines == QD_ON_THE_RIGHT && !c->data.commutes)
-    return combine_kept(c, copy->combines, from.address, to.address, from.count);
-  if (copy->combines) return combine(c, copy->combines, from.address, to.address, from.count);
-  if (!is_reference(c, &copy->to)) return put(c, copy->to.region, to, from);
+  if (!qd_is_temporary(&c->plan, copy->to.region)) return put(c, copy->to.region, from);
   if (copy->buffer == QD_NO_BUFFER || (c->data.send_is_contiguous && !c->in_place) ||
       c->lengths == QD_LENGTHS_ALONE) {
-    *block = from;
+    *to = from;
     return;
   }
-  *block = (struct qd_block){NULL, 0};
+  *to = (struct qd_block){NULL, 0};
   if (!qd_reserve_buffer(c, copy->buffer, from.count, &address)) return;
   qd_gather_parts(c, &whole, address);
-  *block = (struct qd_block){address, from.count};
+  *to = (struct qd_block){address, from.count};
 }
