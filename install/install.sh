@@ -18,9 +18,8 @@ case $prefix in
   *) wrong "--prefix: '$prefix' is no absolute path" ;;
 esac
 to=${DESTDIR:-}$prefix
-new=
-mkdir -p "$to" 2>/dev/null && new=$(mktemp -d "$to/.quadrille-XXXXXX" 2>/dev/null) ||
-  wrong "--prefix: '$to' cannot be written to"
+new=$({ mkdir -p "$to" && mktemp -d "$to/.quadrille-XXXXXX"; } 2>&1) ||
+  wrong "--prefix: '$to' cannot be written to: ${new##*: }"
 trap 'rm -rf "$new"' EXIT
 case $tree in
   //*)
