@@ -59,7 +59,7 @@ static void list_choices(const struct preload_rule* rule, char* text, size_t siz
     const char* name = preload_schedule_name(i);
     const char* value = strrchr(name, '=');
     const int is_alike = value && strncmp(name, last, (size_t)(value + 1 - name)) == 0;
-    if (length >= 2 && is_alike) length -= 2; /* over ", " */
+    if (is_alike) length -= 2; /* over ", " */
     length += (size_t)snprintf(text + length, size - length, "%s%s, ", is_alike ? "|" : "",
                                is_alike ? value + 1 : name);
     last = name;

@@ -282,7 +282,7 @@ class Session {
       return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
-    if (!arguments_.second_solver.empty()) {
+    if (!arguments_.second_solver.empty()) {  // the proofs may take long
       const SecondOpinion none = ask_second_solver(arguments_.second_solver, {"/dev/null"}, {{}});
       if (!none.failure.empty())
         return bad_input("prove",

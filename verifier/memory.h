@@ -84,7 +84,7 @@ struct Interval {
 class BlockContents {
  public:
   bool written() const { return written_; }
-  // True if all of low .. high is held.
+  // In the order of positions. Equal neighbors are joined.
   std::span<const Fragment> fragments() const;
   int64_t length() const { return fragments().empty() ? 0 : fragments().back().high; }
   // True if all of low .. high is held.
