@@ -112,8 +112,11 @@ class CodeWriter {
  private:
   void table(const Table& table) {
     out_.byte(static_cast<int>(table.kind));
-    if (table.kind == TableKind::kPrefix || table.kind == TableKind::kDistinct)
-      out_.byte(table.source);
+    if (has_source(table.kind)) out_.byte(table.source);
+    if (table.kind == TableKind::kLiteral) {
+      out_.varint(table.entries.size());
+      for (const int64_t entry : table.entries) out_.signed_varint(entry);
+    }
     if (table.kind != TableKind::kPowers && table.kind != TableKind::kMap) return;
     expression(table.first);
     expression(table.second);

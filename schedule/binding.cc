@@ -151,6 +151,8 @@ class Binder {
       case TableKind::kRemoteCounts: return counts(1 - group_);
       case TableKind::kPrefix: return prefix(binding_.tables[table.source], table);
       case TableKind::kDistinct: return distinct(binding_.tables[table.source], table);
+      case TableKind::kGreatest: return greatest(binding_.tables[table.source], table);
+      case TableKind::kLiteral: return table.entries;
       case TableKind::kPowers: return powers(table);
       case TableKind::kMap: return map(table);
     }
@@ -190,10 +192,21 @@ class Binder {
         fail(fmt::format("table '{}' overflows", table.name.text));
       sums.push_back(sum);
     }
-    if (static_cast<int64_t>(sums.size()) > kMaxTableLength)
-      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text,
-                       sums.size(), kMaxTableLength));
+    check_length(sums, table);
     return sums;
+  }
+
+  void check_length(const std::vector<int64_t>& entries, const Table& table) {
+    if (static_cast<int64_t>(entries.size()) > kMaxTableLength)
+      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text,
+                       entries.size(), kMaxTableLength));
+  }
+
+  std::vector<int64_t> greatest(const std::vector<int64_t>& source, const Table& table) {
+    std::vector<int64_t> values = {0};
+    for (const int64_t entry : source) values.push_back(std::max(values.back(), entry));
+    check_length(values, table);
+    return values;
   }
 
   std::vector<int64_t> distinct(const std::vector<int64_t>& source, const Table& table) {

@@ -124,11 +124,17 @@ enum class TableKind : uint8_t {
   kDistinct,      // distinct(t): 0, then the distinct entries of an ascending t
   kPowers,        // powers(r, m): 1, r, r*r, ... up to the first that is >= m
   kMap,           // [i in 0 .. n]: an expression of i, which is variable 0
+  kGreatest,      // greatest(t): entry i is the greatest of 0 and the i entries t[0], ..., t[i - 1]
+  kLiteral,       // the entries stand in the program
 };
 
 // Node sizes of either group.
 inline bool is_nodes(TableKind kind) {
   return kind == TableKind::kNodes || kind == TableKind::kRemoteNodes;
+}
+// A table made of the one that `source` names.
+inline bool has_source(TableKind kind) {
+  return kind == TableKind::kPrefix || kind == TableKind::kDistinct || kind == TableKind::kGreatest;
 }
 inline bool is_counts(TableKind kind) {
   return kind == TableKind::kCounts || kind == TableKind::kRemoteCounts;
@@ -137,9 +143,10 @@ inline bool is_counts(TableKind kind) {
 struct Table {
   Name name;
   TableKind kind = TableKind::kNodes;
-  int64_t source = 0;        // kPrefix, kDistinct: index of an earlier table
-  Expression first, second;  // kPowers: r, m; kMap: n, the element
-  Name index;                // kMap: the name of its index
+  int64_t source = 0;            // kPrefix, kDistinct, kGreatest: index of an earlier table
+  Expression first, second;      // kPowers: r, m; kMap: n, the element
+  Name index;                    // kMap: the name of its index
+  std::vector<int64_t> entries;  // kLiteral: 1 to kMaxLiterals
   friend bool operator==(const Table&, const Table&) = default;
 };
 
@@ -178,6 +185,7 @@ struct Program {
 // Limits that every reader enforces, so that a small file cannot ask for much.
 inline constexpr int kMaxVariables = 48;
 inline constexpr int kMaxTables = 16;
+inline constexpr int kMaxLiterals = 256;  // the most of one table
 inline constexpr int kMaxParameters = 16;
 inline constexpr int kMaxDepth = 40;  // the deepest nesting of statements, and of operators in an
                                       // expression

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "schedule/lexer.h"
@@ -175,14 +176,19 @@ class ProgramReader {
   }
 
   void table_source(LineReader& reader, Table& table) {
-    static const std::vector<std::string> kSources = {
-        "nodes", "remote_nodes", "counts", "remote_counts", "prefix", "distinct", "powers"};
+    static const std::vector<std::pair<std::string, TableKind>> kSources = {
+        {"nodes", TableKind::kNodes},       {"remote_nodes", TableKind::kRemoteNodes},
+        {"counts", TableKind::kCounts},     {"remote_counts", TableKind::kRemoteCounts},
+        {"prefix", TableKind::kPrefix},     {"distinct", TableKind::kDistinct},
+        {"greatest", TableKind::kGreatest}, {"powers", TableKind::kPowers}};
+    if (reader.peek().kind != Token::Kind::kWord) return literals(reader, table);
     const std::string source = reader.word("what the table is made of");
-    const auto known = std::find(kSources.begin(), kSources.end(), source);
+    const auto known = std::find_if(kSources.begin(), kSources.end(),
+                                    [&](const auto& each) { return each.first == source; });
     if (known == kSources.end())
-      return reader.fail(fmt::format("'{}' does not make a table; write one of {}", source,
-                                     fmt::join(kSources, ", ")));
-    table.kind = static_cast<TableKind>(known - kSources.begin());
+      return reader.fail(fmt::format("'{}' does not make a table; write numbers, or one of {}",
+                                     source, fmt::join(std::views::keys(kSources), ", ")));
+    table.kind = known->second;
     if (table.kind < TableKind::kPrefix) return;
     reader.expect("(");
     if (table.kind == TableKind::kPowers) {
@@ -196,6 +202,17 @@ class ProgramReader {
       table.source = index.value_or(0);
     }
     reader.expect(")");
+  }
+
+  // table t = 3, -1, 2
+  void literals(LineReader& reader, Table& table) {
+    table.kind = TableKind::kLiteral;
+    do {
+      const Expression entry = read_sum(reader, scope_);
+      if (entry.op != Operator::kConstant)
+        reader.fail("an entry of a table of numbers is a number");
+      table.entries.push_back(entry.value);
+    } while (reader.accept(",") && !reader.failed());
   }
 
   // The statements that are indented deeper than `outer`.

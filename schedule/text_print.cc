@@ -136,6 +136,8 @@ class ProgramPrinter {
       case TableKind::kRemoteCounts: return name + " = remote_counts";
       case TableKind::kPrefix: return fmt::format("{} = prefix({})", name, source());
       case TableKind::kDistinct: return fmt::format("{} = distinct({})", name, source());
+      case TableKind::kGreatest: return fmt::format("{} = greatest({})", name, source());
+      case TableKind::kLiteral: return fmt::format("{} = {}", name, fmt::join(table.entries, ", "));
       case TableKind::kPowers:
         return fmt::format("{} = powers({}, {})", name, show(table.first), show(table.second));
       case TableKind::kMap: break;

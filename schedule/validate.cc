@@ -72,6 +72,7 @@ class Validator {
         break;
       case TableKind::kPrefix:
       case TableKind::kDistinct:
+      case TableKind::kGreatest:
         if (table.source < 0 || table.source >= tables_) fail("a table is made from a later table");
         break;
       case TableKind::kPowers:
@@ -83,6 +84,11 @@ class Validator {
         ++variables_;
         expect(table.second, Type::kInteger);
         --variables_;
+        break;
+      case TableKind::kLiteral:
+        if (table.entries.empty()) fail("a table of numbers without numbers");
+        if (table.entries.size() > kMaxLiterals)
+          fail(fmt::format("a table of more than {} numbers", kMaxLiterals));
         break;
       case TableKind::kCounts: counts(); break;
       case TableKind::kNodes: break;

@@ -168,7 +168,10 @@ class CodeReader {
     if (kind >= QD_TABLE_KIND_COUNT) in_.fail();
     if (in_.failed()) return table;
     table.kind = static_cast<TableKind>(kind);
-    if (kind == QD_TABLE_PREFIX || kind == QD_TABLE_DISTINCT) table.source = in_.byte();
+    if (has_source(table.kind)) table.source = in_.byte();
+    if (kind == QD_TABLE_LITERAL)
+      for (uint64_t left = counted(kMaxLiterals); left > 0 && !in_.failed(); --left)
+        table.entries.push_back(in_.signed_varint());
     if (kind == QD_TABLE_POWERS || kind == QD_TABLE_MAP) {
       table.first = expression(0);
       table.second = expression(0);
@@ -324,8 +327,8 @@ static_assert(kRuleNone == QD_CHOOSE_NONE && kRuleLeast == QD_CHOOSE_LEAST &&
               kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO &&
               kMaxCost == QD_MAX_COST);
 static_assert(kMaxRanks == QD_MAX_RANKS && kMaxTableLength == QD_MAX_TABLE_LENGTH &&
-              kMaxCount == QD_MAX_COUNT && kMaxParameter == QD_MAX_PARAMETER &&
-              kMaxIterations == QD_MAX_ITERATIONS &&
+              kMaxLiterals == QD_MAX_LITERALS && kMaxCount == QD_MAX_COUNT &&
+              kMaxParameter == QD_MAX_PARAMETER && kMaxIterations == QD_MAX_ITERATIONS &&
               kMaxIterationsARankAndNode == QD_MAX_ITERATIONS_A_RANK_AND_NODE &&
               kMaxIterationsAByte == QD_MAX_ITERATIONS_A_BYTE);
 

@@ -318,6 +318,18 @@ static struct qd_fragment fragment(struct compiler* c, enum type type) {
   return result;
 }
 
+static void literals(struct compiler* c, struct qd_table_definition* table) {
+  struct qd_program* p = c->program;
+  table->literal = p->literal_count;
+  table->literal_count = (int32_t)read_count(c, QD_MAX_LITERALS);
+  if (table->literal_count == 0) malformed(c);
+  for (int32_t i = 0; i < table->literal_count && !c->in.error; i++) {
+    if (!QD_CAN_APPEND(p->literals, p->literal_count, p->literal_capacity))
+      return fail(c, qd_no_memory);
+    p->literals[p->literal_count++] = qd_read_signed_varint(&c->in);
+  }
+}
+
 static void table(struct compiler* c, struct qd_table_definition* table) {
   table->kind = (uint8_t)qd_read_byte(&c->in);
   switch (table->kind) {
@@ -330,6 +342,7 @@ static void table(struct compiler* c, struct qd_table_definition* table) {
     case QD_TABLE_COUNTS: c->program->uses.call = c->program->uses.counts = 1; break;
     case QD_TABLE_PREFIX:
     case QD_TABLE_DISTINCT:
+    case QD_TABLE_GREATEST:
       table->source = (uint8_t)qd_read_byte(&c->in);
       if (table->source >= c->tables) return fail(c, undefined_table);
       if (table->kind == QD_TABLE_DISTINCT) c->program->tables[table->source].located = 1;
@@ -346,6 +359,7 @@ static void table(struct compiler* c, struct qd_table_definition* table) {
       c->variable_count = 0;
       c->next_register = 0;
       break;
+    case QD_TABLE_LITERAL: literals(c, table); break;
     default: malformed(c);
   }
 }

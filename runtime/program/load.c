@@ -295,5 +295,6 @@ void qd_program_destroy(struct qd_program* program) {
   free(program->topologies[1].runs);
   free(program->code.instructions);
   free(program->code.pieces);
+  free(program->literals);
   memset(program, 0, sizeof *program);
 }

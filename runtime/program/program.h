@@ -90,6 +90,7 @@ struct qd_fragment {
 struct qd_table_definition {
   uint8_t kind, source, located; /* located: it is searched, so it must ascend */
   struct qd_fragment first, second;
+  int32_t literal, literal_count; /* the first of its entries among the program's literals */
 };
 
 struct qd_node_run {
@@ -138,6 +139,8 @@ struct qd_program {
   int64_t parameters[QD_MAX_PARAMETERS]; /* values; of one that is given at the call: the rule */
   struct qd_parameter_rule rules[QD_MAX_PARAMETERS];
   struct qd_table_definition tables[QD_MAX_TABLES];
+  int64_t* literals; /* the entries of all tables of literals */
+  int32_t literal_count, literal_capacity;
   struct qd_fragment requirements[QD_MAX_REQUIREMENTS];
   struct qd_fragment temporary_blocks;
 

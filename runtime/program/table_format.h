@@ -88,6 +88,7 @@
 #define QD_MAX_ITERATIONS_A_BYTE 4
 #define QD_MAX_VARIABLES 48
 #define QD_MAX_TABLES 16
+#define QD_MAX_LITERALS 256 /* of a table */
 #define QD_MAX_PARAMETERS 16
 #define QD_MAX_REQUIREMENTS 16
 #define QD_MAX_DEPTH 40
@@ -134,6 +135,8 @@ enum qd_table {
   QD_TABLE_DISTINCT = 5, /* byte: table */
   QD_TABLE_POWERS = 6,   /* expressions: radix, limit */
   QD_TABLE_MAP = 7,      /* expressions: length, element */
+  QD_TABLE_GREATEST = 8, /* byte: table */
+  QD_TABLE_LITERAL = 9,  /* varint: number of entries, at least 1; each as a signed varint */
   QD_TABLE_KIND_COUNT
 };
 

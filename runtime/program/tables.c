@@ -74,6 +74,28 @@ static const char* fill_distinct(struct qd_tables* tables, int index, int source
   return NULL;
 }
 
+static const char* fill_greatest(struct qd_tables* tables, int index, int source) {
+  const int64_t length = tables->lengths[source];
+  const char* error = allocate(tables, index, length + 1);
+  if (error) return error;
+  int64_t* greatest = tables->entries[index];
+  greatest[0] = 0;
+  for (int64_t i = 0; i < length; i++) {
+    const int64_t entry = tables->entries[source][i];
+    greatest[i + 1] = greatest[i] < entry ? entry : greatest[i];
+  }
+  return NULL;
+}
+
+static const char* fill_literals(const struct qd_program* program, struct qd_tables* tables,
+                                 int index) {
+  const struct qd_table_definition* definition = &program->tables[index];
+  const char* error = allocate(tables, index, definition->literal_count);
+  for (int32_t i = 0; i < definition->literal_count && !error; i++)
+    tables->entries[index][i] = program->literals[definition->literal + i];
+  return error;
+}
+
 static const char* fill_powers(struct qd_walker* walker, struct qd_tables* tables, int index) {
   const struct qd_table_definition* definition = &walker->program->tables[index];
   int64_t radix = 0, limit = 0;
@@ -117,6 +139,8 @@ static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int 
       return fill_counts(tables, index, context->remote_counts, context->remote_ranks);
     case QD_TABLE_PREFIX: return fill_prefix(tables, index, source);
     case QD_TABLE_DISTINCT: return fill_distinct(tables, index, source);
+    case QD_TABLE_GREATEST: return fill_greatest(tables, index, source);
+    case QD_TABLE_LITERAL: return fill_literals(program, tables, index);
     case QD_TABLE_POWERS: return fill_powers(walker, tables, index);
     default: return fill_map(walker, tables, index);
   }

@@ -211,6 +211,8 @@ table s = prefix(b)
 table sums = prefix(m)
 parameter r
 table pow = powers(r, ranks + B)
+table most = greatest(m)
+table few = 3, -1, 2
 require 2 <= r
 copy send[0] to recv[rank]
 )",
@@ -230,7 +232,8 @@ void call_facts_hold(const Program& program, const std::vector<z3::expr>& facts,
   meaning.set_table("table_1", binding.tables[1]);
   meaning.set_table("prefix_table_1", binding.tables[2]);
   meaning.set_table("prefix_table_0", binding.tables[3]);
-  meaning.set_table("table_4", binding.tables[4]);
+  for (const int64_t table : {4, 5, 6})
+    meaning.set_table("table_" + std::to_string(table), binding.tables[table]);
   meaning.set("parameter_0", block);
   meaning.set("parameter_1", radix);
   meaning.define(facts);
@@ -250,7 +253,7 @@ TEST(CallTableFacts, HoldForEveryCall) {
   z3::context context;
   Logic logic(context, program);
   const Polynomial i = logic.fresh("i"), j = logic.fresh("j");
-  for (const int64_t table : {0, 1, 2, 3, 4}) {
+  for (const int64_t table : {0, 1, 2, 3, 4, 5, 6}) {
     logic.element({table, 0}, i);
     logic.element({table, 0}, j);
     logic.element({table, 0}, i + kOne);
@@ -258,8 +261,9 @@ TEST(CallTableFacts, HoldForEveryCall) {
   logic.element({2, 0}, logic.length({2, 0}) - kOne);
   logic.element({3, 0}, logic.length({3, 0}) - kOne);
   logic.element({4, 0}, logic.length({4, 0}) - kOne);
+  logic.element({5, 0}, logic.length({5, 0}) - kOne);
   logic.element({4, 0}, Polynomial::constant(0));
-  for (const int64_t table : {2, 3, 4}) {
+  for (const int64_t table : {2, 3, 4, 5}) {
     logic.located({table, 0}, i);
     logic.located({table, 0}, j);
   }

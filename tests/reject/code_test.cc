@@ -137,6 +137,24 @@ TEST(RejectedFiles, StatementsThatThereAreNot) {
   }
 }
 
+// The number of entries stands before them, as a varint of two bytes for 256.
+TEST(RejectedFiles, TablesOfNoLiteralsAndOfTooMany) {
+  std::string text = "algorithm a for alltoall\ntable t = 0";
+  for (int i = 1; i < QD_MAX_LITERALS; ++i) text += ", 0";
+  Bytes code = code_of(text);
+  expect_taken(with_code(code));
+  const auto first = std::search_n(code.begin(), code.end(), QD_MAX_LITERALS, 0);
+  first[-2] |= 1;  // 257
+  code.insert(first, 0);
+  expect_refused(with_code(code), "malformed", "beyond the limits");
+  const Bytes one = code_of("algorithm a for alltoall\ntable t = 5");
+  const auto kind = std::find(one.begin(), one.end(), QD_TABLE_LITERAL);
+  Bytes none(one.begin(), kind + 1);
+  none.push_back(0);
+  none.insert(none.end(), kind + 3, one.end());
+  expect_refused(with_code(none), "a table of numbers without numbers", "malformed");
+}
+
 // Tables would differ between ranks, but a checker of the program fills them once.
 TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
   for (const char* text :

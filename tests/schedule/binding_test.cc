@@ -60,6 +60,18 @@ TEST(Binding, MapsAreExpressionsOfTheirIndex) {
   EXPECT_THAT(table("table none[i in 0 .. 0] = 1 div 0"), IsEmpty());
 }
 
+TEST(Binding, GreatestHasTheGreatestEntrySoFarAndNoNegativeOne) {
+  EXPECT_THAT(table("table t = -2, 3, 1, 5, 4\ntable g = greatest(t)"),
+              ElementsAre(0, 0, 3, 3, 5, 5));
+  EXPECT_THAT(table("table t[i in 0 .. 0] = i\ntable g = greatest(t)"), ElementsAre(0));
+}
+
+TEST(Binding, LiteralsStandInTheProgram) {
+  EXPECT_THAT(table("table t = 7"), ElementsAre(7));
+  EXPECT_THAT(table("table t = 3, -1, 2, -9223372036854775808"),
+              ElementsAre(3, -1, 2, std::numeric_limits<int64_t>::min()));
+}
+
 TEST(Binding, CountsComeFromTheCall) {
   EXPECT_THAT(table("table m = counts\ntable at = prefix(m)", {2, 1}, {{{4, 0, 7}}, {}, 0}),
               ElementsAre(0, 4, 4, 11));
@@ -109,6 +121,10 @@ TEST(Binding, RefusesTablesThatMakeNoSense) {
             "table 't' of -1 entries; at most 33554432 are allowed");
   EXPECT_EQ(refusal("table t[i in 0 .. 33554433] = i"),
             "table 't' of 33554433 entries; at most 33554432 are allowed");
+  EXPECT_EQ(refusal("table t[i in 0 .. 33554432] = i\ntable g = greatest(t)"),
+            "table 'g' of 33554433 entries; at most 33554432 are allowed");
+  EXPECT_EQ(refusal("table t = 1, 3, 2\nrequire locate(t, 2) = 1"),
+            "table 't' is searched but not ascending");
   EXPECT_EQ(refusal("table t[i in 0 .. 3] = 6 div (2 - i)"),
             "t[2] is undefined: a divisor that is not positive");
   EXPECT_EQ(refusal("table t[i in 0 .. 2] = 9223372036854775807\ntable u = prefix(t)"),

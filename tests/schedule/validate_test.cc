@@ -160,12 +160,23 @@ TEST(Validate, KnowsProgramsOfOneGroupAndOfTwo) {
 TEST(Validate, MakesTablesFromEarlierOnes) {
   Program program = small();
   program.tables.resize(1);
-  for (const TableKind kind : {TableKind::kPrefix, TableKind::kDistinct})
+  for (const TableKind kind : {TableKind::kPrefix, TableKind::kDistinct, TableKind::kGreatest})
     for (const int64_t source : {0, 1, -1}) {
       program.tables[0].kind = kind;
       program.tables[0].source = source;
       EXPECT_EQ(refusal(program), "a table is made from a later table");
     }
+}
+
+TEST(Validate, BoundsTheLiteralsOfATable) {
+  Program program = small();
+  program.tables.resize(1);
+  program.tables[0].kind = TableKind::kLiteral;
+  EXPECT_EQ(refusal(program), "a table of numbers without numbers");
+  program.tables[0].entries.resize(kMaxLiterals + 1);
+  EXPECT_EQ(refusal(program), "a table of more than 256 numbers");
+  program.tables[0].entries.resize(kMaxLiterals);
+  EXPECT_TRUE(validate(program).ok());
 }
 
 }  // namespace

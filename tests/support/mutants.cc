@@ -129,7 +129,13 @@ class Mutator {
     for (Table& table : program_.tables) {
       if (table.kind == TableKind::kPrefix) offer(table.kind, TableKind::kDistinct, "table kind");
       if (table.kind == TableKind::kDistinct) offer(table.kind, TableKind::kPrefix, "table kind");
+      if (table.kind == TableKind::kPrefix || table.kind == TableKind::kGreatest)
+        offer(table.kind,
+              table.kind == TableKind::kPrefix ? TableKind::kGreatest : TableKind::kPrefix,
+              "table kind");
       for (const int by : {-1, 1}) offer(table.source, table.source + by, "table source");
+      for (int64_t& entry : table.entries)
+        for (const int by : {-1, 1}) offer(entry, entry + by, "entry of a table");
     }
   }
 

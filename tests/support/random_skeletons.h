@@ -24,7 +24,8 @@ inline constexpr const char* kRandomSkeletons[] = {
     R"(
 algorithm rotated for alltoall
 @claimsparameter a
-table t[i in 0 .. ranks] = @table
+{table t[i in 0 .. ranks] = @table|table u[i in 0 .. ranks] = @table
+table t = greatest(u)|table t = 0, {1|2}, 2, 3, 4}
 for d in 0 .. ranks
   let round = {d|d|d|@far - @far + d}
   let by = @order

@@ -177,8 +177,10 @@ void Logic::know_table(TableOf table) {
     know(equal(entry(table, zero), one));
     know(less_equal(number(t.second, {table.group, {}, {}}), entry(table, length(table) - one)));
   }
-  if (!made_of_nodes(table) && !adds_up(table) && !sums_counts(table)) return;
+  const bool greatest = t.kind == TableKind::kGreatest;
+  if (!made_of_nodes(table) && !adds_up(table) && !sums_counts(table) && !greatest) return;
   know(equal(entry(table, zero), zero));
+  if (greatest) return;
   if (t.kind == TableKind::kPrefix) {
     if (made_of_nodes(table)) know(equal(entry(table, length(table) - one), ranks_of(table)));
   } else {
@@ -204,6 +206,11 @@ void Logic::know_element(const Application& application) {
   } else if (table.kind == TableKind::kPowers) {
     know(inside, term(result) >= 1);
     know(inside && index < term(last), less(result, number(table.second, {of.group, {}, {}})));
+  } else if (table.kind == TableKind::kGreatest) {
+    know(inside, term(result) >= 0 && less_equal(result, entry(of, last)));
+  } else if (table.kind == TableKind::kLiteral) {
+    const auto [least, most] = std::ranges::minmax(table.entries);
+    know(inside, less_equal(Polynomial(least), result) && less_equal(result, Polynomial(most)));
   } else if (table.kind == TableKind::kMap) {
     know(inside, equal(result, number(table.second, {of.group, {}, {argument}})));
   } else if (made_of_nodes(of) || adds_up(of)) {
@@ -214,6 +221,10 @@ void Logic::know_element(const Application& application) {
            less_equal(result + entry(source(of), argument),
                       made_of_nodes(of) ? ranks_of(of) : entry(of, end)));
   }
+  // No entry exceeds the last of greatest(t).
+  for (const TableOf& each : tables_)
+    if (definition(each).kind == TableKind::kGreatest && source(each) == of)
+      know(inside, less_equal(result, entry(each, length(of))));
 }
 
 // The entry after entry i. For prefix sums it is the sum, so that facts about pairs get no new entry to multiply with
@@ -238,7 +249,10 @@ void Logic::know_location(const Application& application) {
 void Logic::know_pairs(TableOf table) {
   const Table& t = definition(table);
   const bool counted = sums_counts(table), powers = t.kind == TableKind::kPowers;
-  if (!is_nodes(t.kind) && !made_of_nodes(table) && !adds_up(table) && !counted && !powers) return;
+  const bool greatest = t.kind == TableKind::kGreatest;
+  if (!is_nodes(t.kind) && !made_of_nodes(table) && !adds_up(table) && !counted && !powers &&
+      !greatest)
+    return;
   std::vector<Application> entries;
   for (const Application& application : elements_)
     if (application.table == table) entries.push_back(application);
@@ -246,7 +260,7 @@ void Logic::know_pairs(TableOf table) {
   // Entries ascend from one to another.
   const auto ordered = [&](const Application& low, const Application& high) {
     const z3::expr i = term(low.argument), j = term(high.argument);
-    if (is_nodes(t.kind))
+    if (is_nodes(t.kind) || greatest)
       return know(i >= 0 && i <= j && j < end, less_equal(low.result, high.result));
     const auto in_order = [&] {
       if (powers) return less(low.result, high.result);

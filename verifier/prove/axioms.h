@@ -13,6 +13,8 @@
 //   0 <= M[i]; E[i] is its expression of i
 //   Q[0] = 0; Q[i+1] = Q[i] + E[i]; i <= Q[i]; Q[i] + E[i] <= Q[length(E)];
 //     i < j -> Q[i] + E[i] <= Q[j] and Q[i] < Q[j]
+//   G = greatest(E) of any table E: G[0] = 0; 0 <= G[i] <= G[length(E)]; i < j -> G[i] <= G[j];
+//     E[i] <= G[length(E)]
 //   for the counts, R = prefix(M): R[0] = 0; R[i+1] = R[i] + M[i]; 0 <= R[i] <= R[ranks];
 //     i < j -> R[i] + M[i] <= R[j]
 // Powers T of r up to the first that is at least m (2 <= r is an obligation):

@@ -224,6 +224,8 @@ std::string Logic::meaning(TableOf table) const {
     case TableKind::kRemoteCounts: return fmt::format("counts {}", 1 - group);
     case TableKind::kPrefix: return "prefix " + symbol(source(table));
     case TableKind::kDistinct: return "distinct " + symbol(source(table));
+    case TableKind::kGreatest: return "greatest " + symbol(source(table));
+    case TableKind::kLiteral: return fmt::format("literal {}", fmt::join(t.entries, " "));
     default:
       return fmt::format("{} ({}) ({})", static_cast<int>(t.kind), meaning(t.first, group),
                          meaning(t.second, group));
@@ -276,7 +278,9 @@ Polynomial Logic::ranks_of(TableOf table) {
 Polynomial Logic::length(TableOf table) {
   table = same(table);
   const Table& t = definition(table);
-  if (t.kind == TableKind::kPrefix) return length(source(table)) + 1;
+  if (t.kind == TableKind::kPrefix || t.kind == TableKind::kGreatest)
+    return length(source(table)) + 1;
+  if (t.kind == TableKind::kLiteral) return static_cast<int64_t>(t.entries.size());
   if (is_counts(t.kind)) return ranks_of(table);
   if (t.kind == TableKind::kMap) return number(t.first, {table.group, {}, {}});
   return atom(context_.int_const(("qd_length_" + symbol(table)).c_str()));

@@ -75,6 +75,17 @@ class Ranges {
       case TableKind::kPrefix: return add_sums(program_.tables[table.source], table.source);
       case TableKind::kDistinct:
         return tables_.push_back({{2, limits_.ranks + 1}, {0, limits_.ranks}});
+      case TableKind::kGreatest: {
+        const TableRange source = tables_[table.source];
+        ask(leaf(Operator::kLength, table.source), source.length, {0, kMaxTableLength - 1});
+        return tables_.push_back({{source.length.low + 1, source.length.high + 1},
+                                  {0, std::max<Wide>(0, source.entry.high)}});
+      }
+      case TableKind::kLiteral: {
+        const auto [least, greatest] = std::ranges::minmax(table.entries);
+        const auto entries = static_cast<int64_t>(table.entries.size());
+        return tables_.push_back({{entries, entries}, {least, greatest}});
+      }
       case TableKind::kPowers: {
         const Interval radix = value(table.first), limit = value(table.second);
         Wide entries = 2;  // one more than powers of 2 below the limit

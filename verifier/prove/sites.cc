@@ -63,6 +63,8 @@ class Anatomist {
       const TableKind kind = program.tables[e.value].kind;
       if (is_counts(kind)) unsupported("a search of a table that may not ascend");
       if (kind == TableKind::kMap) anatomy_.searched.insert(e.value);
+      if (kind == TableKind::kLiteral && !std::ranges::is_sorted(program.tables[e.value].entries))
+        unsupported("a search of a table that does not ascend");
     }
     for (const Expression& operand : e.operands) searches(operand, program);
   }
