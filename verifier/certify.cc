@@ -1,16 +1,18 @@
 // certify PROOF...: proves every proof. Prints one line for each: name, hash of the code, hash of the proof file, number of
 // obligations, solver.
-// certify --write OUT LIST PROOF...: the same, for the build. Writes these lines to LIST, and the table of verifier/proven.h
-// to OUT, as a C++ source.
+// certify --write OUT LIST PROVEN PROOF...: for the build. PROVEN is a file with the lines that certify printed for these
+// proofs. Writes them to LIST, and the table of verifier/proven.h to OUT, as a C++ source.
 //
-// If an obligation is not proven, or a false claim is not refuted, nothing is written, and the verifier is not built. The
+// If an obligation is not proven, or a false claim is not refuted, nothing is printed, and the verifier is not built. The
 // same holds if the checker, which knows nothing of proofs, refutes the program on some nodes of up to 6 ranks. A proof that
-// does not hold yet is tried with this program, since it needs no verifier. Tested by tests/prove/certify_test.sh.
+// does not hold yet is tried with this program, since it needs no verifier. The build proves in parts, so that a change of
+// one proof proves few others again (certificates.bzl). Tested by tests/prove/certify_test.sh.
 #include <fmt/core.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "cli/files.h"
@@ -89,7 +91,11 @@ Certificate refused(int code, const std::string& why) {
   return {code, "", "", ""};
 }
 
-Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
+// What certify printed before.
+using Lines = std::set<std::string>;
+
+// Proves, unless the lines are given: then the proof's line has to be one of them.
+Certificate certificate_of(const std::string& path, size_t i, Prover& prover, const Lines* proven) {
   const Result<std::vector<uint8_t>> bytes = cli::read_file(path);
   if (!bytes.ok()) return refused(2, bytes.error().message);
   const std::string text(bytes->begin(), bytes->end());
@@ -98,16 +104,17 @@ Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
   const Result<ProofPlan> plan = plan_proof(*proof);
   if (!plan.ok()) return refused(2, plan.error().message);
   if (plan->deadlocks) return refused(1, path + ": a proof that the program deadlocks");
-  if (!holds(*proof, *plan, prover)) return {1, "", "", ""};
   const std::string name = std::filesystem::path(path).stem().string();
+  const std::string line = fmt::format("{} {} {} {} z3\n", name, short_hash(proof->code),
+                                       short_hash(text), plan->obligations.size());
+  if (proven && !proven->contains(line)) return refused(1, path + ": it is not proven");
+  if (!proven && !holds(*proof, *plan, prover)) return {1, "", "", ""};
   return {0,
           text_constant(fmt::format("kName{}", i), name) +
               text_constant(fmt::format("kProof{}", i), text) +
               array(fmt::format("kCode{}", i), "uint8_t", "0x{:02x},", proof->code) +
               text_constant(fmt::format("kScope{}", i), plan->scope),
-          fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i),
-          fmt::format("{} {} {} {} z3\n", name, short_hash(proof->code), short_hash(text),
-                      plan->obligations.size())};
+          fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i), line};
 }
 
 // The certificates of all proofs. Empty, with the exit code, if one of them does not hold.
@@ -116,10 +123,11 @@ struct Certificates {
   std::string constants, table, lines;
 };
 
-Certificates certify(const std::vector<std::string>& files) {
+Certificates certify(const std::vector<std::string>& files, const Lines* proven) {
   std::vector<Certificate> all(files.size());
-  work_on_all(files.size(), std::thread::hardware_concurrency(), {},
-              [&](Prover& prover, size_t i) { all[i] = certificate_of(files[i], i, prover); });
+  work_on_all(files.size(), std::thread::hardware_concurrency(), {}, [&](Prover& prover, size_t i) {
+    all[i] = certificate_of(files[i], i, prover, proven);
+  });
   Certificates result;
   for (const Certificate& one : all) {
     if (one.code != 0) return {one.code, "", "", ""};
@@ -149,17 +157,20 @@ int write(const std::string& out, const std::string& list, const Certificates& c
 int run(int argc, char** argv) {
   std::vector<std::string> files(argv + 1, argv + argc);
   const bool writes = !files.empty() && files[0] == "--write";
-  if (files.size() < (writes ? 4 : 1)) {
-    fmt::print(stderr, "usage: certify [--write OUT LIST] PROOF...\n");
+  if (files.size() < (writes ? 5 : 1)) {
+    fmt::print(stderr, "usage: certify [--write OUT LIST PROVEN] PROOF...\n");
     return 2;
   }
   if (writes) {
     const std::string out = files[1], list = files[2];
-    const Certificates certificates = certify({files.begin() + 3, files.end()});
+    std::ifstream lines(files[3]);
+    Lines proven;
+    for (std::string line; std::getline(lines, line);) proven.insert(line + "\n");
+    const Certificates certificates = certify({files.begin() + 4, files.end()}, &proven);
     return certificates.code != 0 ? certificates.code : write(out, list, certificates);
   }
   for (std::string& file : files) file = cli::user_path(file);
-  const Certificates certificates = certify(files);
+  const Certificates certificates = certify(files, nullptr);
   fmt::print("{}", certificates.lines);
   return certificates.code;
 }

@@ -9,7 +9,8 @@ failures=0
 # data NAME COMMENT: the proof with that comment, in a file of that name.
 data() {
   { cat "$factor"; printf -- '-- %s\n' "$2"; } >"$1.proof"
-  if ! "$certify" --write out.cc list.txt "$1.proof"; then
+  "$certify" "$1.proof" >proven.txt
+  if ! "$certify" --write out.cc list.txt proven.txt "$1.proof"; then
     echo "FAILED: $1.proof is not certified"
     failures=$((failures + 1))
   elif grep -q 'kEvil' out.cc; then
@@ -18,7 +19,7 @@ data() {
   elif ! grep -q 'constexpr char kProof0Bytes' out.cc; then
     echo "FAILED: $1.proof is missing in the source"
     failures=$((failures + 1))
-  elif [[ $(tail -n 1 list.txt) != "$1 "*" $(sha256sum <"$1.proof" | cut -c1-16) "* ]]; then
+  elif [[ $(tail -n 1 list.txt) != "$1 "*" $(sha256sum <"$1.proof" | cut -c1-16) "*" z3" ]]; then
     echo "FAILED: the list does not name $1.proof and its hash"
     failures=$((failures + 1))
   fi
@@ -38,6 +39,15 @@ fi
 sed 's/^  to .*/  to round/' "$factor" >wrong.proof
 if "$certify" wrong.proof >list.txt 2>said.txt || [ -s list.txt ] || ! grep -q '^certify: .*wrong.proof: keys' said.txt; then
   echo "FAILED: a proof that does not hold is listed, or not named"
+  failures=$((failures + 1))
+fi
+# The build takes no proof whose very bytes are not among the proven ones.
+mkdir changed
+{ cat "$factor"; echo '-- changed'; } >changed/alltoall.factor.proof
+"$certify" "$factor" >proven.txt
+if "$certify" --write changed.cc list.txt proven.txt changed/alltoall.factor.proof 2>said.txt ||
+  [ -e changed.cc ] || ! grep -q '^certify: changed/alltoall.factor.proof: it is not proven$' said.txt; then
+  echo "FAILED: a proof that is not among the proven ones is written"
   failures=$((failures + 1))
 fi
 "$certify" none.proof 2>said.txt
