@@ -8,6 +8,7 @@
 //
 // Cost: the messages of tuna, and two copies for each block. Precondition: 2 <= radix, and radix <= p if p > 2.
 #include "generator/algorithms.h"
+#include "generator/programs.h"
 
 namespace quadrille {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 // The blocks that a round sends, and those that replace them.
 constexpr const char* kBlocks = R"(
           for q in 0 .. (ranks - 1 - h) div up + 1
-            for i in q*up + h .. min(q*up + h + w, ranks)
+            let f = q*up + h
+            for i in f .. min(f + w, ranks)
               temp[i - 1]
 )";
 
@@ -58,7 +60,7 @@ Algorithm bruck_alltoall() {
           "a radix of 2 to p",
           {},
           program,
-          nullptr,
+          written_proof("alltoall.bruck"),
           {{"radix", 2, NumberKind::kRadix,
             "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
             "block "

@@ -131,7 +131,6 @@ expect 0 "$generator" show any.qs --explain --bytes 100 --nodes 1,2,3
 says 'hierarchical-factor (this file)'
 expect 0 "$generator" list
 says '  --nodes any: yes'
-says '  --nodes any: not yet, as it is not proven'
 
 # Numbers and formulas, as printed from the file and by the command that makes it again.
 formula() { # TOLD COMMAND VALUE-ON-4x3 ARGUMENTS...
@@ -155,6 +154,7 @@ formula() { # TOLD COMMAND VALUE-ON-4x3 ARGUMENTS...
   cmp number.qs first.qs || fail "made again, it differs: $(cat command)"
 }
 formula 'radix = 2' 'tuna' 'radix = 2' tuna
+formula 'radix = 2' 'bruck' 'radix = 2' bruck
 formula 'radix = max(2, min(8, ranks))' 'tuna --radix 8' 'radix = 8' tuna --radix 8
 formula 'radix = max(2, min(100, ranks))' 'tuna --radix 100' 'radix = 12' tuna --radix 100
 formula 'radix = max(2, min(ranks div 3, ranks))' "tuna --radix 'ranks div 3'" 'radix = 4' tuna --radix 'ranks div 3'
@@ -174,8 +174,6 @@ says ', B = 100'
 
 # ---- Refused
 
-refuses '--nodes any: bruck for alltoall is not proven for all sizes; give the nodes that it is for' \
-  generate bruck --nodes any --out x.qs
 refuses '--nodes any: auto chooses for given nodes; name an algorithm and its numbers' \
   generate auto --nodes any --bytes 4 --out x.qs
 refuses '--nodes any: auto chooses for given nodes' generate tuna --nodes any --radix auto --bytes 4 --out x.qs

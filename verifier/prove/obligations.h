@@ -30,7 +30,7 @@
 //   final     Every byte of every other rank's block, or of the result of all, arrives where it belongs, by the last
 //             write there. A rank's own block is copied there.
 //   once      Nothing else arrives in the receive buffer. No data is written where it is already. If blocks of an
-//             all-to-all pass through temporary buffers, no rank sends the same block twice from one.
+//             all-to-all pass through temporary buffers, no rank reads the same block twice from one.
 //   used      Data that is written to another block is read, by a statement that names this write.
 //   role      Between groups, only the root of the root's group has messages.
 //   port      Two inter-node exchanges of a node at one key are the same exchange; if the port has one message each
@@ -40,10 +40,10 @@
 // which posts a receive early only if nothing touches its target before. `used` is no hypothesis: no result of a
 // program depends on it.
 //
-// If only messages touch temporary blocks of an all-to-all, and none sends from the receive buffer, nothing is left
-// over, without `used`. Of each contribution, count the pieces sent from the send buffer (F), sent from (R) and
-// written to (W) temporary blocks, and received into the receive buffer (T). F + R = W + T by match, T = 1 by
-// final and once, F <= 1 and R <= W by once and held, as no two reads have one write. Hence F = 1 and R = W.
+// If an all-to-all reads nothing from the receive buffer, nothing is left over, without `used`. Of each contribution,
+// count the pieces that messages and copies read from the send buffer (F) and from temporary blocks (R), and write to
+// temporary blocks (W) and to the receive buffer (T). F + R = W + T by match and held, T = 1 by final and once, F <= 1
+// and R <= W by once and held, as no two reads have one write. Hence F = 1 and R = W.
 //
 // A program deadlocks with sends that wait for their receives, if every rank comes to a send before it posts any
 // receive. Then no send ever completes, and no receive is posted.

@@ -182,17 +182,16 @@ void sent_before_overwritten(Planner& p, size_t i) {
     });
 }
 
-// No two writes to the blocks of one buffer carry the same data. Nor do two sends of a rank from one buffer, unless
-// the count of pieces shows that each is sent once (obligations.h).
+// No two writes to the blocks of one buffer carry the same data. Nor do two reads of a rank from one buffer, if blocks
+// of an all-to-all pass through temporary buffers (obligations.h).
 void once(Planner& p, size_t i, size_t j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
                       !p.contract.is_constant(one.to->buffer);
   const bool relays = p.program.temporary_blocks != constant(0);
-  const bool sends = relays && !p.contract.has_lengths() && one.kind == Site::Kind::kSend &&
-                     two.kind == Site::Kind::kSend && one.from && two.from &&
+  const bool reads = relays && !p.contract.has_lengths() && one.from && two.from &&
                      one.from->buffer == two.from->buffer && one.from->buffer != Buffer::kReceive;
-  if (!writes && !sends) return;
+  if (!writes && !reads) return;
   const TwoSteps both = two_of(view_of(one), p.view_with_byte(two));
   const Uses facts = p.uses(p.find("once", site_name(two)), both.view);
   p.add("once " + site_name(one) + (i == j ? "" : " and " + site_name(two)), both, one.path, facts,

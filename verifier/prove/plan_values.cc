@@ -32,15 +32,11 @@ z3::expr before_in_text(Query& q, const Site& earlier, const Instance& first, co
   return before || (alike && q.truth(earlier.position < later.position));
 }
 
-// Whether counting an all-to-all's pieces replaces `used` (obligations.h): only messages access temporary blocks, and
-// none is sent from the receive buffer.
+// Whether counting an all-to-all's pieces replaces `used` (obligations.h): none is read from the receive buffer.
 bool is_counted(const Planner& p) {
   return !p.contract.has_lengths() &&
-         std::all_of(p.sites.begin(), p.sites.end(), [](const Site& site) {
-           const bool temporary = (site.from && site.from->buffer == Buffer::kTemporary) ||
-                                  (site.to && site.to->buffer == Buffer::kTemporary);
-           const bool sent_on = site.from && site.from->buffer == Buffer::kReceive;
-           return site.is_message() ? !sent_on : !temporary && !sent_on;
+         std::none_of(p.sites.begin(), p.sites.end(), [](const Site& site) {
+           return site.from && site.from->buffer == Buffer::kReceive;
          });
 }
 

@@ -33,7 +33,7 @@
 //   base receive 2                           which one wrote the data that this receive, or reduce, combines with
 //     with copy 1 where ...
 //   used copy 1                              which send, copy or reduction reads the data that this writes where it does not
-//     with send 1 where ... if CONDITION     stay. In an all-to-all, only if others than messages touch such blocks
+//     with send 1 where ... if CONDITION     stay. In an all-to-all, only if it reads from the receive buffer
 //   cover                                    which write at rank `target` brings the block that rank `source` has for it. If
 //     with receive 1 where phase = ...       the ranks contribute to one block, the last write to it
 //   copies                                   which copy of `rank` brings its own block there. Not needed for a single copy
