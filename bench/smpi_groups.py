@@ -16,7 +16,6 @@ class Setting:
     name: str
     first: int
     counts: list
-    at_least: float  # root gathering / ours
 
     def totals(self):
         return sum(self.counts[: self.first]), sum(self.counts[self.first :])
@@ -25,8 +24,14 @@ class Setting:
         return max(self.totals())
 
     def model(self):
-        """The time of root gathering by the model, over the limit."""
-        return 1 + 3 * sum(self.totals()) / self.longest()
+        """The time of root gathering by Equation 2, over the limit. The paper leaves out what grows slower than the groups: a root
+        has its own contribution, and a scatter and a ring on n ranks each carry (n - 1)/n of the bytes. So 64 ranks stay
+        below the paper's limits of 7.0, 4.84, 4.21 and 6.68."""
+        ranks = (self.first, 64 - self.first)
+        totals = self.totals()
+        gathered = max(total - counts[0] for total, counts in zip(totals, (self.counts, self.counts[self.first :])))
+        sent_on = sum(total * (1 + 2 * (n - 1) / n) for total, n in zip(totals, reversed(ranks)))
+        return (gathered + sent_on) / self.longest()
 
 
 def equal(first, of_first, of_second):
@@ -39,16 +44,16 @@ def arithmetic(first):
 
 
 SETTINGS = [
-    Setting("1", 32, equal(32, MOST, MOST), 6.8),
-    Setting("2", 50, equal(50, MOST, MOST), 4.6),
-    Setting("3", 50, equal(50, MOST, MOST // 4), 4.0),
-    Setting("4", 50, equal(50, MOST // 4, MOST), 5.9),
-    Setting("5", 32, equal(32, MOST, MOST), 0),
-    Setting("6", 32, arithmetic(32), 0),
-    Setting("7", 50, equal(50, MOST, MOST), 0),
-    Setting("8", 50, arithmetic(50), 0),
+    Setting("1", 32, equal(32, MOST, MOST)),
+    Setting("2", 50, equal(50, MOST, MOST)),
+    Setting("3", 50, equal(50, MOST, MOST // 4)),
+    Setting("4", 50, equal(50, MOST // 4, MOST)),
+    Setting("5", 32, equal(32, MOST, MOST)),
+    Setting("6", 32, arithmetic(32)),
+    Setting("7", 50, equal(50, MOST, MOST)),
+    Setting("8", 50, arithmetic(50)),
 ]
-OF_THE_MODEL = 0.96  # settings without a limit of their own
+OF_THE_MODEL = 0.995  # of Equation 2: root gathering / ours at least, where ours takes little longer than the limit
 
 
 def allgather(m):
@@ -76,9 +81,10 @@ def setting_on(m, kind, setting, at_most=1.06, with_root=True):
     found = network.message_seconds(m.calibrate, (MOST, 2 * MOST))
     limit = setting.longest() * (found[2 * MOST] - found[MOST]) / MOST
     if with_root:
-        at_least = setting.at_least or OF_THE_MODEL * setting.model()
-        m.report.figure(f"{case} | {ROOT} / {SEGMENTS}", seconds[ROOT] / seconds[SEGMENTS], at_least=at_least)
-        m.report.figure(f"{case} | {ROOT} / limit", seconds[ROOT] / limit)
+        model = setting.model()
+        m.report.figure(f"{case} | {ROOT} / {SEGMENTS}", seconds[ROOT] / seconds[SEGMENTS], at_least=OF_THE_MODEL * model)
+        at_most_of_model = 1.01 if setting.name in "1234" else None  # Equation 2 is for equal contributions
+        m.report.figure(f"{case} | {ROOT} / Equation 2", seconds[ROOT] / limit / model, at_least=0.99, at_most=at_most_of_model)
     m.report.figure(f"{case} | {SEGMENTS} / limit", seconds[SEGMENTS] / limit, at_most=at_most)
     for name in OTHERS:
         m.report.figure(f"{case} | {name} / limit", seconds[name] / limit)
