@@ -56,10 +56,46 @@ SETTINGS = [
 OF_THE_MODEL = 0.995  # of Equation 2: root gathering / ours at least, where ours takes little longer than the limit
 
 
+# Nodes, ranks of the first group, bytes of a rank, the algorithm that wins there, and the others' best time over its time.
+WINNERS = (
+    ("10x4", 32, 64 << 10, "segment-map-nodes", 1.3),
+    ("64x1", 50, 1 << 10, "segment-map-bruck", 1.1),
+)
+
+
 def allgather(m):
     for setting in SETTINGS:
         setting_on(m, "linear", setting)
     setting_on(m, "fast", SETTINGS[3], at_most=1.1, with_root=False)
+    for nodes, first, size, winner, at_least in WINNERS:
+        winner_on(m, nodes, first, size, winner, at_least)
+
+
+def sample(m, network, algorithms, counts, first):
+    """The seconds of a call by each algorithm."""
+    sampled = network.sample(
+        m.collective,
+        "allgatherv",
+        ",".join(map(str, counts)),
+        [(m.generator.file("allgather", name, "any", "--remote-nodes", "any"), WINDOW) for name in algorithms],
+        native=False,
+        checked=False,
+        first_group=first,
+    )
+    return {name: one.ours[0] for name, one in zip(algorithms, sampled)}
+
+
+def winner_on(m, nodes, first, size, winner, at_least):
+    network = m.network("linear", nodes)
+    case = f"allgather between groups, linear {nodes}, {first} + {network.ranks - first} ranks, {size} B"
+    if not m.wanted(case):
+        return
+    others = (SEGMENTS, "subgroup-bruck", "leader")
+    seconds = sample(m, network, (winner, *others), [size] * network.ranks, first)
+    for name in seconds:
+        m.microseconds(f"{case} | {name}", seconds[name])
+    best = min(seconds[name] for name in others)
+    m.report.figure(f"{case} | best of the others / {winner}", best / seconds[winner], at_least=at_least)
 
 
 def setting_on(m, kind, setting, at_most=1.06, with_root=True):
@@ -68,16 +104,7 @@ def setting_on(m, kind, setting, at_most=1.06, with_root=True):
         return
     algorithms = [SEGMENTS, *([ROOT] if with_root else []), *OTHERS]
     network = m.network(kind, "64x1")
-    sampled = network.sample(
-        m.collective,
-        "allgatherv",
-        ",".join(map(str, setting.counts)),
-        [(m.generator.file("allgather", name, "any", "--remote-nodes", "any"), WINDOW) for name in algorithms],
-        native=False,
-        checked=False,
-        first_group=setting.first,
-    )
-    seconds = {name: one.ours[0] for name, one in zip(algorithms, sampled)}
+    seconds = sample(m, network, algorithms, setting.counts, setting.first)
     found = network.message_seconds(m.calibrate, (MOST, 2 * MOST))
     limit = setting.longest() * (found[2 * MOST] - found[MOST]) / MOST
     if with_root:

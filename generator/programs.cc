@@ -26,6 +26,10 @@ constexpr auto kRows = std::to_array<Row>({
     {"allgather-between-groups.segment-map-ordered",
      "segment-map-v with one send and one receive a rank at a time: the fewest steps, "
      "up to nearly twice the bytes of the paper's order"},
+    {"allgather-between-groups.segment-map-nodes",
+     "segment-map-v with a ring of nodes: one rank of a node receives from outside, one sends"},
+    {"allgather-between-groups.segment-map-bruck",
+     "segment-map-v whose second stage doubles what a rank holds; for medium contributions"},
     {"allgather-between-groups.segment-map-paper",
      "segments as the paper has them: parts of one block each, not of equal length"},
     {"allgather-between-groups.two-stage",
