@@ -70,6 +70,10 @@ constexpr auto kRows = std::to_array<Row>({
      "each leaf reduces one segment and sends it to the root; for long messages"},
     {"allreduce.doubling", "groups of 1, 2, 4, .. ranks exchange their sums; for short messages"},
     {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
+    {"allreduce.circulant",
+     "segments are combined in ceil(log2 p) rounds at distances 1, 2, 4, .. and gathered on the "
+     "same "
+     "ways"},
     {"allreduce.ring", "a ring reduces segments, then gathers them"},
     {"allreduce.hierarchical",
      "up a tree in each node, doubling between the nodes' first ranks, down a tree; for "
@@ -88,6 +92,8 @@ constexpr auto kRows = std::to_array<Row>({
     {"reduce-scatter.halving",
      "a rank sends half of its blocks to its partner in each round, in the order of "
      "ranks"},
+    {"reduce-scatter.circulant",
+     "ceil(log2 p) rounds at distances 1, 2, 4, .. in which p - 1 blocks leave a rank"},
     {"reduce-scatter.ring", "blocks collect contributions round a ring"},
     {"reduce-scatter.blocked-ring",
      "the ring with blocks of B elements, the blocked ring reversed; for uneven counts"},
