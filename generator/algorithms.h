@@ -17,8 +17,9 @@ Algorithm bruck_alltoall();
 Algorithm tuna();
 Algorithm hierarchical_factor();  // hierarchical.cc
 Algorithm hierarchical_circle();  // hierarchical.cc
-Algorithm tuna_coalesced();       // tuna_nodes.cc
-Algorithm tuna_staggered();       // tuna_nodes.cc
+Algorithm hierarchical_permutation();
+Algorithm tuna_coalesced();  // tuna_nodes.cc
+Algorithm tuna_staggered();  // tuna_nodes.cc
 Algorithm hierarchical_overlapped();
 
 Algorithm linear_ring();

@@ -35,6 +35,7 @@ const std::vector<Algorithm>& algorithms() {
                                   tuna(),
                                   hierarchical_factor(),
                                   hierarchical_circle(),
+                                  hierarchical_permutation(),
                                   tuna_coalesced(),
                                   tuna_staggered(),
                                   hierarchical_overlapped(),

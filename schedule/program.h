@@ -157,8 +157,9 @@ struct Parameter {
 };
 
 // The messages that a step may have at the port that `per` names. kExchange: one partner, both directions;
-// kSendReceive: one partner for each direction.
-enum class PortKind : uint8_t { kNone, kExchange, kSendReceive };
+// kSendReceive: one partner for each direction. kParameter: a node has as many messages in each direction as the first
+// parameter, which is in the file.
+enum class PortKind : uint8_t { kNone, kExchange, kSendReceive, kParameter };
 enum class PortScope : uint8_t { kRank, kNode };
 struct Port {
   PortKind kind = PortKind::kNone;

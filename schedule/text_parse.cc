@@ -141,8 +141,15 @@ class ProgramReader {
 
   void port(LineReader& reader) {
     const std::string kind = hyphenated(reader, "a kind of port");
-    if (kind != "exchange" && kind != "one+one") reader.fail("a port is 'exchange' or 'one+one'");
-    program_.port.kind = kind == "exchange" ? PortKind::kExchange : PortKind::kSendReceive;
+    const std::string first =
+        program_.parameters.empty() ? "one" : program_.parameters[0].name.text;
+    program_.port.kind = kind == "exchange"            ? PortKind::kExchange
+                         : kind == "one+one"           ? PortKind::kSendReceive
+                         : kind == first + "+" + first ? PortKind::kParameter
+                                                       : PortKind::kNone;
+    if (program_.port.kind == PortKind::kNone)
+      reader.fail(
+          "a port is 'exchange', 'one+one', or 'k+k' for the first parameter k, declared above");
     reader.expect("per");
     program_.port.per = reader.accept("node") ? PortScope::kNode : PortScope::kRank;
     if (program_.port.per == PortScope::kRank) reader.expect("rank");

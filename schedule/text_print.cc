@@ -110,7 +110,7 @@ class ProgramPrinter {
     line(0,
          fmt::format("algorithm {} for {}{}", program_.algorithm.text, name_of(program_.collective),
                      program_.groups == 2 ? " between groups" : ""));
-    if (program_.port.kind != PortKind::kNone)
+    if (program_.port.kind != PortKind::kNone && program_.port.kind != PortKind::kParameter)
       line(0, fmt::format("port {} per {}",
                           program_.port.kind == PortKind::kExchange ? "exchange" : "one+one",
                           program_.port.per == PortScope::kNode ? "node" : "rank"));
@@ -119,6 +119,8 @@ class ProgramPrinter {
     for (const Parameter& parameter : program_.parameters)
       line(0,
            fmt::format("parameter {}{}", parameter.name.text, parameter.at_call ? " at call" : ""));
+    if (program_.port.kind == PortKind::kParameter)
+      line(0, fmt::format("port {0}+{0} per node", program_.parameters[0].name.text));
     for (const Table& table : program_.tables) line(0, "table " + this->table(table));
     for (const Expression& requirement : program_.requirements)
       line(0, "require " + show(requirement));

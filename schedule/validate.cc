@@ -47,6 +47,10 @@ class Validator {
           "leave it out");
     if (program_.parameters.size() > kMaxParameters)
       return fail(fmt::format("more than {} parameters", kMaxParameters));
+    if (program_.port.kind == PortKind::kParameter &&
+        (program_.port.per != PortScope::kNode || program_.parameters.empty() ||
+         program_.parameters[0].at_call))
+      return fail("a port of k+k messages is one of nodes, and k is in the file");
     if (program_.tables.size() > kMaxTables)
       return fail(fmt::format("more than {} tables", kMaxTables));
     part_ = ProgramPart::kTable;

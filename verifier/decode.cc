@@ -155,9 +155,7 @@ class CodeReader {
     program.in_place = flags & QD_IN_PLACE;
     program.commutative = flags & QD_COMMUTATIVE;
     const bool scope_of_no_port = port == QD_PORT_NONE && (flags & QD_PORT_PER_NODE);
-    if (flags & 0x80 || port > QD_PORT_SEND_RECEIVE || scope_of_no_port || program.groups < 1 ||
-        program.groups > 2)
-      in_.fail();
+    if (flags & 0x80 || scope_of_no_port || program.groups < 1 || program.groups > 2) in_.fail();
   }
 
   Table table(uint64_t index) {

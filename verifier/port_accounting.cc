@@ -18,7 +18,7 @@ bool has_tokens(const Program& program) {
 PortAccounting::PortAccounting(const Program& program, const Job& job, const CheckOptions& options)
     : kind_(program.port.kind),
       asked_(options.ports.has_value()),
-      limit_(options.ports.value_or(1)),
+      limit_(options.ports.value_or(kind_ == PortKind::kParameter ? job.parameters[0] : 1)),
       per_node_(program.port.per == PortScope::kNode) {
   if (options.ports) {
     per_node_ = true;
@@ -36,7 +36,7 @@ PortAccounting::PortAccounting(const Program& program, const Job& job, const Che
   copies_outside_.assign(nodes, 0);
   uses_.resize(per_node_ ? nodes : node_of_.size());
   // A unit has no more partners than there are other units.
-  most_partners_ = std::min<size_t>(limit_, uses_.size());
+  if (kind_ == PortKind::kExchange) most_partners_ = std::min<size_t>(limit_, uses_.size());
   partners_.resize(uses_.size() * most_partners_);
   // Without tokens nothing orders the ranks of a node. With several ports nothing needs to.
   track_ = per_node_ && limit_ == 1 && kind_ != PortKind::kNone && has_tokens(program);
@@ -106,7 +106,7 @@ void PortAccounting::finish(Report& report, bool whole_blocks) const {
   // A step starts when the messages that it waits for have arrived. Messages of earlier steps may still be in flight.
   // So only messages that order exchanges show that no two overlap.
   const bool always = !overlapping_ && track_ && every_timing_;
-  if (asked_) report.partners = limit_;
+  if (asked_ || kind_ == PortKind::kParameter) report.partners = limit_;
   report.port = always ? PortVerdict::kEveryTiming : PortVerdict::kLockStep;
 }
 

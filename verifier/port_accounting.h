@@ -58,7 +58,7 @@ class PortAccounting {
     if (uses_[from].key != key_ && uses_[to].key != key_) {
       uses_[from] = {key_, 1, 1, 0, false};
       uses_[to] = {key_, 1, 1, 0, false};
-      if (kind_ == PortKind::kSendReceive) return;
+      if (kind_ != PortKind::kExchange) return;
       add_partner(from, to);
       add_partner(to, from);
       return;

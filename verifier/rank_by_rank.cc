@@ -32,8 +32,9 @@ class RankPort {
   RankPort(const Program& program, const Job& job, const Processes& processes)
       : port_(program.port),
         processes_(processes),
-        unclear_(port_.kind != PortKind::kNone && port_.per == PortScope::kNode &&
-                 has_tokens(program)) {
+        unclear_(port_.kind == PortKind::kParameter ||
+                 (port_.kind != PortKind::kNone && port_.per == PortScope::kNode &&
+                  has_tokens(program))) {
     for (const int64_t size : job.groups[0].sizes()) {
       node_of_.insert(node_of_.end(), size, static_cast<int32_t>(nodes_.size()));
       nodes_.emplace_back();

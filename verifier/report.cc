@@ -43,6 +43,9 @@ std::string port_text(const Program& program, const Report& report) {
   if (report.port == PortVerdict::kNotClaimed) return "none claimed";
   const char* const when =
       report.port == PortVerdict::kEveryTiming ? "for every timing" : "where steps keep step";
+  if (report.partners && program.port.kind == PortKind::kParameter)
+    return fmt::format("at most {0} send{1} and {0} receive{1} at a time per node, {2}",
+                       *report.partners, *report.partners == 1 ? "" : "s", when);
   if (report.partners)
     return fmt::format("at most {} partner{} at a time per node, {}", *report.partners,
                        *report.partners == 1 ? "" : "s", when);

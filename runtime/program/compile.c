@@ -298,7 +298,7 @@ static void heading(struct compiler* c) {
   const unsigned port = flags >> QD_PORT_SHIFT & QD_PORT_MASK;
   p->in_place = (flags & QD_IN_PLACE) != 0;
   p->commutative = (flags & QD_COMMUTATIVE) != 0;
-  if (p->collective >= QD_COLLECTIVE_COUNT || flags & 0x80 || port > QD_PORT_SEND_RECEIVE ||
+  if (p->collective >= QD_COLLECTIVE_COUNT || flags & 0x80 ||
       (port == QD_PORT_NONE && flags & QD_PORT_PER_NODE) || p->groups < 1 || p->groups > 2)
     malformed(c);
   p->parameter_count = (int)read_count(c, QD_MAX_PARAMETERS);
@@ -307,6 +307,9 @@ static void heading(struct compiler* c) {
     if (p->rules[i].at_call > 1) malformed(c);
     p->uses.call |= p->rules[i].at_call;
   }
+  if (port == QD_PORT_PARAMETER &&
+      (!(flags & QD_PORT_PER_NODE) || p->parameter_count == 0 || p->rules[0].at_call))
+    malformed(c);
 }
 
 static struct qd_fragment fragment(struct compiler* c, enum type type) {

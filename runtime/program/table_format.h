@@ -124,7 +124,8 @@ enum qd_collective {
   QD_COLLECTIVE_COUNT
 };
 
-enum qd_port { QD_PORT_NONE = 0, QD_PORT_EXCHANGE = 1, QD_PORT_SEND_RECEIVE = 2 };
+/* QD_PORT_PARAMETER: of a node, as many messages each way as the first parameter. */
+enum qd_port { QD_PORT_NONE, QD_PORT_EXCHANGE, QD_PORT_SEND_RECEIVE, QD_PORT_PARAMETER };
 
 enum qd_table {
   QD_TABLE_NODES = 0,

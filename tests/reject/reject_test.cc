@@ -16,7 +16,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The job, call and options of a run: "2x2 and 1, counts 7,9,1,1 and 8, ports 1".
+// The job, call and options of a run: "2x2 and 1, parameter 3, counts 7,9,1,1 and 8, ports 1".
 struct Setting {
   Job job;
   Call call = {};
@@ -38,6 +38,8 @@ Setting setting_of(const std::string& text) {
   for (const std::string& part : split(text, ", ")) {
     if (part.starts_with("ports ")) {
       setting.options.ports = std::stoi(part.substr(6));
+    } else if (part.starts_with("parameter ")) {
+      setting.job.parameters.push_back(std::stoi(part.substr(10)));
     } else if (part.starts_with("counts ")) {
       for (const std::string& group : split(part.substr(7), " and ")) {
         setting.call.counts.emplace_back();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/support/oracle.h"
+#include "tests/support/oracle_log.h"
 #include "tests/support/plain_walk.h"
 
 namespace quadrille {
@@ -80,24 +81,26 @@ std::string ask_pairs(Writer& writer, int64_t ranks) {
   return "";
 }
 
-std::string ask_port(const Writer& writer, const Program& program, const Topology& topology) {
+std::string ask_port(const Writer& writer, const Program& program, const Job& job) {
   if (program.port.kind == PortKind::kNone) return "";
   std::vector<int64_t> unit;
-  const std::vector<int64_t> sizes = topology.sizes();
+  const std::vector<int64_t> sizes = job.groups[0].sizes();
   for (size_t node = 0; node < sizes.size(); ++node)
     for (int64_t i = 0; i < sizes[node]; ++i)
       unit.push_back(program.port.per == PortScope::kNode ? node : unit.size());
-  // The key and the partner of a unit's last send or receive. Sends are sorted by key.
+  // The key and the partner of a unit's last send or receive, and how many it has at that key. Sends are sorted by key.
   struct Use {
-    int64_t key = INT64_MIN, unit = -1;
+    int64_t key = INT64_MIN, unit = -1, number = 0;
+    int64_t at(int64_t now) const { return key == now ? number : 0; }
   };
   std::vector<Use> to(unit.size()), from(unit.size());
   for (const auto& [key, source, target, block] : writer.sends) {
     const int64_t out = unit[source], in = unit[target];
     if (out == in) continue;
-    if (to[out].key == key || from[in].key == key) return "a port used twice";
-    to[out] = {key, in};
-    from[in] = {key, out};
+    to[out] = {key, in, to[out].at(key) + 1};
+    from[in] = {key, out, from[in].at(key) + 1};
+    if (std::max(to[out].number, from[in].number) > oracle::ports_of(program, job))
+      return "a port used twice";
     if (program.port.kind != PortKind::kExchange) continue;
     if ((from[out].key == key && from[out].unit != in) || (to[in].key == key && to[in].unit != out))
       return "a port used for two partners";
@@ -129,7 +132,7 @@ std::optional<std::string> what_is_wrong_directly(const Program& program, const 
   }
   std::string wrong = writer.wrong;
   if (wrong.empty()) wrong = ask_pairs(writer, binding.place.ranks);
-  if (wrong.empty()) wrong = ask_port(writer, program, job.groups[0]);
+  if (wrong.empty()) wrong = ask_port(writer, program, job);
   if (wrong.empty()) wrong = ask_in_place(writer, program, binding.place.ranks);
   return wrong.empty() ? std::nullopt : std::optional(wrong);
 }

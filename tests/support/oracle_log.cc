@@ -70,7 +70,8 @@ void ask_port(const Log& log, const Program& program, const Job& job) {
     from[{met.key, target}].push_back(source);
   }
   for (auto* side : {&to, &from})
-    for (const auto& [at, units] : *side) demand(units.size() == 1, "a port used twice");
+    for (const auto& [at, units] : *side)
+      demand(std::ssize(units) <= ports_of(program, job), "a port used twice");
   if (program.port.kind != PortKind::kExchange) return;
   for (const auto& [at, units] : to)
     demand(!from.contains(at) || from[at] == units, "a port used for two partners");

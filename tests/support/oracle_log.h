@@ -90,6 +90,10 @@ struct Log {
 void ask_uses(const Log& log);
 void ask_in_place(const Log& log, const Program& program);
 void ask_port(const Log& log, const Program& program, const Job& job);
+// How many messages each way the claimed port allows at a time.
+inline int64_t ports_of(const Program& program, const Job& job) {
+  return program.port.kind == PortKind::kParameter ? job.parameters[0] : 1;
+}
 // Checks a barrier, with every rank's walk.
 void ask_barrier(const Log& log, const std::deque<Trace>& traces);
 

@@ -40,6 +40,8 @@ std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   if (name.starts_with("hierarchical-factor") && name.find("drop") == std::string::npos &&
       name.find("exchange") == std::string::npos)
     return topology.runs().back().size * ranks;  // theorem 1
+  if (name == "hierarchical-permutation" && job.parameters[0] == 1)
+    return topology.runs().back().size * (ranks - 1);
   return std::nullopt;
 }
 
@@ -63,10 +65,9 @@ std::string fault(const Variant& variant, const Job& job, const Report& report) 
   if (report.timed && report.time < report.lower_bound) return "time";
   // In flat algorithms the ranks of a node deal with several other nodes at a time, and a rank with two if its
   // messages are no exchanges.
-  const bool paired =
-      topology.runs().back().size == 1 && variant.program.port.kind == PortKind::kExchange;
-  const bool hierarchical = variant.name.starts_with("hierarchical") && !forwards(variant);
-  if (!report.timed && (paired || hierarchical)) return "no time";
+  const bool exchanges = variant.program.port.kind == PortKind::kExchange;
+  const bool paired = topology.runs().back().size == 1 || variant.name.starts_with("hierarchical");
+  if (!report.timed && exchanges && paired) return "no time";
   const bool paced = variant.name.find("token") != std::string::npos;
   if (paced && report.port != PortVerdict::kEveryTiming) return "port";
   // Ranks of small nodes send to several of a large one at a time.

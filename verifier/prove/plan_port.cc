@@ -1,7 +1,8 @@
 // Two exchanges of a node with other nodes at one key are the same exchange. Obligations compare two instances of any
 // two steps, at two ranks of one node. Loops that are in the same iteration at equal keys everywhere share their
-// variables. With a port of one message each way, obligations compare messages in place of exchanges. Tested with the
-// obligations (planner.cc).
+// variables. With a port of one message each way, obligations compare messages in place of exchanges. With a port of k
+// messages each way, the proof gives each message a lane in 0 .. k - 1, and obligations compare messages of one lane. Tested
+// with the obligations (planner.cc).
 #include <algorithm>
 
 #include "verifier/prove/planner.h"
@@ -85,7 +86,8 @@ void messages_of(Planner& p, const StepSite& step) {
     p.fail_proof("several messages one way in a step, beside a port of nodes for exchanges");
   if (of_node && exchanges && sends == 1 && receives == 1 && !is_exchange(p, step))
     p.fail_proof("a step exchanges with two different ranks, against the port");
-  if (of_node && in_loop) p.fail_proof("a loop of messages in a step, beside a port of the node");
+  if (of_node && in_loop && p.program.port.kind != PortKind::kParameter)
+    p.fail_proof("a loop of messages in a step, beside a port of the node");
   for (const int i : messages)
     for (const int j : messages) {
       const Site &one = p.sites[i], &two = p.sites[j];
@@ -200,16 +202,42 @@ struct Crossing {
   int step;
   Expression peer;
   std::string name;
+  View view;
+  Expression lane = constant(0);
 };
 
 Crossing crossing_exchange(const Planner& p, size_t step) {
   const StepSite& site = p.anatomy.steps[step];
   return {site.path, static_cast<int>(step), p.sites[messages_in(p, site)[0]].peer,
-          fmt::format("step {}", step + 1)};
+          fmt::format("step {}", step + 1), view_of(site)};
 }
 
-Crossing crossing_message(const Site& site) {
-  return {site.message_path(), site.step, site.peer, site_name(site)};
+// The proof's line that gives each message of a port of several its lane.
+const Line& lane_line(const Planner& p) {
+  if (const ProofStatement* statement = p.find("port"))
+    for (const Line& line : statement->lines)
+      if (starts_with(line, "lane")) return line;
+  p.fail_proof("a port of several messages each way needs 'lane NUMBER' below 'port'");
+}
+
+// A message of a port of one has lane 0.
+Crossing crossing_message(Planner& p, const Site& site) {
+  Crossing crossing = {site.message_path(), site.step, site.peer, site_name(site),
+                       view_of(p.anatomy.steps[site.step])};
+  if (p.program.port.kind != PortKind::kParameter) return crossing;
+  if (site.variables.size() > site.outer_variables)
+    p.fail_proof("no proof system so far: a loop of pieces beside a port of several messages");
+  crossing.view = view_of(site);
+  crossing.lane = p.number(lane_line(p), crossing.view);
+  p.add(fmt::format("port: lane of {}", crossing.name),
+        p.scene(crossing.view, crossing.path, "port"),
+        [lane = crossing.lane](Query& q, const Instance& instance) {
+          const z3::expr within_port =
+              all(q, within(q, q.number(lane, instance),
+                            q.number(leaf(Operator::kParameter, 0), instance)));
+          show(q, {}, {within_port}, !within_port);
+        });
+  return crossing;
 }
 
 // Two crossings of one node's border at one key are the same crossing. A crossing is an exchange, or a message of one
@@ -217,8 +245,7 @@ Crossing crossing_message(const Site& site) {
 void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_exchanges,
                   int64_t base) {
   const StepSite &step = p.anatomy.steps[one.step], &other_step = p.anatomy.steps[two.step];
-  const TwoSteps both =
-      two_of(view_of(step), view_of(other_step), shared_loops(p, step, other_step), false);
+  const TwoSteps both = two_of(one.view, two.view, shared_loops(p, step, other_step), false);
   const bool same_place = one.name == two.name;
   p.add(fmt::format("port: {} and {}", one.name, two.name), both, one.path, facts_of(p, both),
         [=, &p](Query& q, const Instance& first, const Instance& other) {
@@ -230,6 +257,7 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
           std::vector<z3::expr> guards = along(q, two.path, other);
           append(guards, within(q, other.rank, q.ranks(other.group)));
           guards.push_back(crosses(two, other));
+          guards.push_back(q.equal(q.number(one.lane, first), q.number(two.lane, other)));
           const z3::expr there = all(q, guards),
                          one_node = q.equal(node(first.rank), node(other.rank)),
                          one_key = q.equal(p.key(q, one.step, first), p.key(q, two.step, other)),
@@ -245,20 +273,24 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
         });
 }
 
-// At each key, one message leaves a node and one arrives.
+// At each key, one message of a lane leaves a node and one arrives.
 void one_each_way(Planner& p, int64_t base) {
-  std::vector<const Site*> crossing;
+  struct Side {
+    const Site* site;
+    Crossing crossing;
+  };
+  std::vector<Side> sides;
   for (const Site& site : p.sites) {
     if (!site.is_message() || site.piece > 0) continue;
     if (said_to_stay(p, site))
       stays_inside(p, site, base);
     else
-      crossing.push_back(&site);
+      sides.push_back({&site, crossing_message(p, site)});
   }
-  for (const Site* two : crossing)
-    for (const Site* one : crossing)
-      if (one->index <= two->index && one->kind == two->kind)
-        one_crossing(p, crossing_message(*one), crossing_message(*two), false, base);
+  for (const Side& two : sides)
+    for (const Side& one : sides)
+      if (one.site->index <= two.site->index && one.site->kind == two.site->kind)
+        one_crossing(p, one.crossing, two.crossing, false, base);
 }
 
 }  // namespace
@@ -269,7 +301,7 @@ void plan_port(Planner& p) {
   const int64_t base = node_table(p);
   for (size_t loop = 0; loop < p.anatomy.loops.size(); ++loop)
     if (p.intervals[loop] && is_alike_everywhere(p, loop)) same_iteration(p, loop);
-  if (p.program.port.kind == PortKind::kSendReceive) return one_each_way(p, base);
+  if (p.program.port.kind != PortKind::kExchange) return one_each_way(p, base);
   const std::vector<StepSite>& steps = p.anatomy.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (!leaves_its_node(p, steps[i]))

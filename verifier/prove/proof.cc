@@ -52,7 +52,7 @@ const std::map<std::string, StatementKind> kKinds = {
     {"defined", {ProofSubject::kNone, {"use"}}},
     {"fits", {ProofSubject::kNone, {"use"}}},
     {"deadlock", {ProofSubject::kNone, {"given", "with", "use"}}},
-    {"port", {ProofSubject::kNone, {"use", "inside"}}}};
+    {"port", {ProofSubject::kNone, {"use", "inside", "lane"}}}};
 
 class ProofReader {
  public:

@@ -67,6 +67,7 @@
 //   fits                                     values have 64 bits
 //   port                                     the claim of the port line
 //     inside send 3                          the step of this send, or receive, stays inside its node
+//     lane NUMBER                            which of the k messages each way of a port k+k a message is, from 0
 //
 // Names. A statement about a send, receive, copy or reduction knows the names that the program knows there. `keys` knows
 // those of the loop, `cover` knows source and target, and `copies` knows rank. If an obligation compares two statements, the

@@ -1,0 +1,73 @@
+// Hierarchical all-to-all by permutations of nodes, with k ports a node (Sanders and Traeff 2002, end of section 3).
+//
+// Idea: the phases of hierarchical.cc, with directed cycles of nodes in place of pairs. In round i of a phase of n active
+// nodes, a node sends to the i-th node after it and receives from the i-th before it. Both are messages between a rank x in
+// D .. C-1 of the lesser node and any rank y of the greater one, and take the step (x, y) of the round. So a node sends one
+// message at a time and receives one. A node with k ports works on k rounds at once: a batch. In round 0 a node sends to
+// itself, and no node waits for another's intra-node work.
+//
+// Cost: with one port, longest * (ranks - 1) steps, where longest is the largest node. In the model of hierarchical.cc a
+// node's time is what it sends and what it receives. The largest node has both in each step of each round but round 0.
+// So the time is that of its own work, for all nodes. Precondition: at least one port.
+#include "generator/algorithms.h"
+#include "generator/programs.h"
+
+namespace quadrille {
+namespace {
+
+std::string program(const Choices&) {
+  return R"(
+algorithm hierarchical-permutation for alltoall
+parameter ports
+port ports+ports per node
+table size = nodes
+table base = prefix(size)
+table done = distinct(size)
+require 1 <= ports
+
+let longest = size[length(size) - 1]
+let a = locate(base, rank)
+let l = rank - base[a]
+copy send[rank] to recv[rank]
+for phase in 0 .. length(done) - 1
+  let D = done[phase]
+  let C = done[phase + 1]
+  let f = locate(size, D) + 1
+  if f <= a
+    let n = length(size) - f
+    for batch in 0 .. (n - 1) div ports + 1
+      let t = longest*(base[f] + n*D + batch*(C - D))
+      for x in D .. C
+        for y in (x = l ? 0 : l) .. (x = l ? longest : l + 1)
+          step t + (x - D)*longest + y after -1
+            for round in batch*ports .. min(batch*ports + ports, n)
+              let b = f + wrap(a - f + round, n)
+              let c = f + wrap(a - f - round, n)
+              let target = base[b] + (a <= b ? y : x)
+              let source = base[c] + (a < c ? y : x)
+              if 0 < (source = rank ? 0 : a < c ? (x = l and y < size[c] ? 1 : 0) : y = l ? 1 : 0)
+                receive recv[source] from source
+              if 0 < (target = rank ? 0 : a <= b ? (x = l and y < size[b] ? 1 : 0) : y = l ? 1 : 0)
+                send send[target] to target
+)";
+}
+
+}  // namespace
+
+Algorithm hierarchical_permutation() {
+  return {
+      "hierarchical-permutation",
+      Collective::kAlltoall,
+      "hierarchical-factor with cycles of nodes in place of pairs, and any number of ports a node",
+      "Sanders and Traeff 2002, end of section 3",
+      "with one port n*(p - 1) steps, for n ranks on the largest node; with k ports about 1/k of "
+      "them",
+      "at least one port",
+      {},
+      program,
+      written_proof("alltoall.hierarchical-permutation"),
+      {{"ports", 1, NumberKind::kBatch,
+        "how many nodes a node sends to at a time, and receives from"}}};
+}
+
+}  // namespace quadrille
