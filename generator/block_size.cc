@@ -37,12 +37,16 @@ Result<BlockSize> read_block_size(const std::string& size, const std::string& al
   BlockSize result{kRuleAuto, kCommonModel};
   if (!size.empty()) {
     const std::optional<int64_t> rule = rule_named(size);
+    int64_t least = 0;
     if (rule)
       result.rule = *rule;
+    else if (size.starts_with("min:") &&
+             quantity_bytes(size.data() + 4, size.size() - 4, 1, INT32_MAX, &least))
+      result.rule = kRuleAuto - least;
     else if (!quantity_bytes(size.data(), size.size(), 1, INT32_MAX, &result.rule))
       return Error{fmt::format(
-          "--block-size: '{}' is not min, model, auto or a number of bytes from 1 to {}, such as "
-          "4096 or 4KiB",
+          "--block-size: '{}' is not min, min:SIZE, model, auto or a SIZE in bytes from 1 to {}, "
+          "such as 4096 or 4KiB",
           size, INT32_MAX)};
   }
   const bool modelled = uses_model(result.rule);

@@ -16,7 +16,8 @@ namespace quadrille {
 // True if the call chooses a parameter of the program, a block size.
 bool chooses_block_size(const Program& program);
 inline constexpr const char* kBlockSizeHelp =
-    "min: the least count above 0; model: the optimum of the linear model; auto: the same with "
+    "min: the least count above 0; min:SIZE: the same, but at least SIZE; model: the optimum of "
+    "the linear model; auto: the same with "
     "rounds counted exactly; or a size (default auto)";
 
 // The arguments as typed; empty if not given.

@@ -68,7 +68,7 @@ void add_options(cli::Command& command, GenerateArguments& arguments) {
         command.add(flag_of(number.name), "NUMBER|auto", &arguments.numbers[number.name],
                     fmt::format("{} (default {})", number.help, number.initial));
   }
-  command.add("--block-size", "min|SIZE|model|auto", &arguments.block_size,
+  command.add("--block-size", "min|min:SIZE|SIZE|model|auto", &arguments.block_size,
               fmt::format("for algorithms that send blocks of one size: {}", kBlockSizeHelp));
   add_machine(command, arguments.machine);
   command.add(

@@ -40,7 +40,7 @@ int list() {
     for (const Number& number : algorithm.numbers)
       fmt::print("  {} NUMBER: {}\n", flag_of(number.name), number.help);
     if (chooses_block_size(make_program(algorithm, all_choices(algorithm)[0])))
-      fmt::print("  --block-size min|BYTES|model|auto: {}\n", kBlockSizeHelp);
+      fmt::print("  --block-size min|min:SIZE|SIZE|model|auto: {}\n", kBlockSizeHelp);
   }
   return 0;
 }

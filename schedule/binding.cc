@@ -30,6 +30,7 @@ constexpr std::array<Named, 3> kNamed = {
 std::string rule_text(int64_t rule) {
   for (const Named& named : kNamed)
     if (rule == named.rule) return std::string(named.name);
+  if (rule < kRuleAuto) return fmt::format("min:{}", kRuleAuto - rule);
   return rule == kRuleNone ? "none" : std::to_string(rule);
 }
 

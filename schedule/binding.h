@@ -24,6 +24,7 @@ enum Rule : int64_t {
   kRuleLeast = -1,  // the least count that is not 0
   kRuleModel = -2,  // the optimum of the linear model, as a formula
   kRuleAuto = -3,   // the optimum of the linear model with the exact number of rounds
+                    // kRuleAuto - N: the least count that is not 0, but at least N bytes
 };
 
 // The linear model of a message's time: alpha + beta * bytes.
@@ -37,7 +38,7 @@ inline constexpr int64_t kMaxCost = 1000000000;
 
 inline bool uses_model(int64_t rule) { return rule == kRuleModel || rule == kRuleAuto; }
 
-// "min", "model", "auto", "4096", or "none" for kRuleNone. rule_named() does not accept "none".
+// "min", "model", "auto", "min:1024", "4096", or "none" for kRuleNone. rule_named() does not accept "none" and "min:1024".
 std::string rule_text(int64_t rule);
 // Empty if the text is no rule. A fixed choice is a number of bytes that an int can hold, at least 1.
 std::optional<int64_t> rule_named(const std::string& text);

@@ -509,7 +509,7 @@ class FileReader {
   // Reads whether the last parameter is a rule, and the model behind it.
   void rule(Cursor& in) {
     const int64_t rule = schedule_.job.parameters.back();
-    if (rule < QD_CHOOSE_AUTO || rule > INT32_MAX) in.fail();
+    if (rule < int64_t{QD_CHOOSE_AUTO} - INT32_MAX || rule > INT32_MAX) in.fail();
     if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
     const uint64_t alpha = in.varint(), beta = in.varint();
     if (alpha > QD_MAX_COST || beta > QD_MAX_COST) in.fail();

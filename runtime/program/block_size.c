@@ -3,6 +3,8 @@
  * Contributions m_i are cut into blocks of B bytes. There are b = sum of max(1, ceil(m_i/B)) blocks, which take b - 1 rounds
  * of alpha + beta*B.
  *
+ * LEAST takes the least m_i that is not empty, but no less than a threshold: many short blocks cost more than they save.
+ *
  * MODEL sets b - 1 = m/B + (p + z - 2)/2, where z is the number of empty contributions, and takes the root of the
  * derivative. It averages over the empty part of each last block. (The slides print (p - z)/2 for the last term. Their own
  * optimum contradicts that: it needs this term.)
@@ -146,10 +148,12 @@ int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int
                       int64_t ranks) {
   struct counts counts;
   if (rule >= 1) return at_most_int(rule);
-  if (rule != QD_CHOOSE_LEAST && rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return 0;
+  if (rule == QD_CHOOSE_NONE) return 0;
   read_counts(&counts, bytes, ranks);
   if (counts.most == 0) return 1;
   if (rule == QD_CHOOSE_LEAST) return at_most_int(counts.least);
+  if (rule < QD_CHOOSE_AUTO)
+    return at_most_int(counts.least < QD_CHOOSE_AUTO - rule ? QD_CHOOSE_AUTO - rule : counts.least);
   const int64_t alpha_ps = 1000 * alpha_ns;
   return rule == QD_CHOOSE_MODEL ? model(&counts, alpha_ps, beta_ps)
                                  : best_size(&counts, alpha_ps, beta_ps);

@@ -14,8 +14,8 @@ extern "C" {
 
 /* The block size in bytes: 1 to INT_MAX.
  *
- * `rule` is the rule of the parameter in the file: a fixed size, or QD_CHOOSE_LEAST, _MODEL or _AUTO of table_format.h. The
- * result is 0 for any other rule. `bytes` holds the contributions of `ranks` ranks: none is negative, and their sum is at
+ * `rule` is the rule of the parameter in the file: a fixed size, or one of table_format.h. The
+ * result is 0 for QD_CHOOSE_NONE. `bytes` holds the contributions of `ranks` ranks: none is negative, and their sum is at
  * most INT64_MAX. alpha (ns a message) and beta (ps a byte) are in 0 .. QD_MAX_COST. Only MODEL and AUTO read them.
  *
  * Time: one pass over `bytes`; AUTO makes up to 40. */

@@ -209,7 +209,7 @@ static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_to
 /* Reads the costs after the rule of a parameter that is given at the call. */
 static void read_rule(struct qd_reader* reader, struct qd_program* program, int i) {
   const int64_t rule = program->parameters[i];
-  if (rule < QD_CHOOSE_AUTO)
+  if (rule < QD_CHOOSE_AUTO - (int64_t)INT32_MAX)
     qd_read_fail(reader, "a rule that this library does not know; use a newer one");
   if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
   const uint64_t alpha = qd_read_varint(reader), beta = qd_read_varint(reader);

@@ -67,10 +67,11 @@
 #define QD_SECTION_REQUIREMENT "REQ"
 
 /* Rules for a parameter that is given at the call. */
-#define QD_CHOOSE_NONE 0       /* no rule: the caller must give it */
-#define QD_CHOOSE_LEAST (-1)   /* the least count that is not 0, in bytes; 1 if all are 0 */
-#define QD_CHOOSE_MODEL (-2)   /* the optimum of the linear model, in closed form */
-#define QD_CHOOSE_AUTO (-3)    /* the best of the linear model, rounds counted exactly */
+#define QD_CHOOSE_NONE 0     /* no rule: the caller must give it */
+#define QD_CHOOSE_LEAST (-1) /* the least count that is not 0, in bytes; 1 if all are 0 */
+#define QD_CHOOSE_MODEL (-2) /* the optimum of the linear model, in closed form */
+#define QD_CHOOSE_AUTO (-3)  /* the best of the linear model, rounds counted exactly */
+/* AUTO - N, for N from 1 to INT32_MAX: LEAST, but at least N bytes. */
 #define QD_MAX_COST 1000000000 /* of alpha, and of beta */
 
 /* A longer file is refused before it is read. */

@@ -65,6 +65,7 @@ ruled 'model, alpha 2000 ns, beta 100 ps' ' --block-size model --alpha 2000ns --
 ruled 'model, alpha 1500 ns, beta 40000 ps' ' --block-size model --alpha 1500ns --beta 40000ps' \
   --block-size model --alpha 0.0015ms --beta 40ns
 ruled min ' --block-size min' --block-size min
+ruled min:4096 ' --block-size min:4096' --block-size min:4KiB
 ruled 1 ' --block-size 1' --block-size 1
 ruled 2147483647 ' --block-size 2147483647' --block-size 2147483647
 expect 0 allgather bruck --nodes 9 --radix 9 --out ring.qs
@@ -169,7 +170,7 @@ expect 0 env -C elsewhere BUILD_WORKING_DIRECTORY="$folder/user" "$generator" sh
 [ -z "$(ls -A elsewhere)" ] || fail 'something is written where the program runs'
 
 expect 0 "$generator" list
-for word in 'allgather blocked-ring-nodes' 'alltoall direct between groups' '--radix NUMBER' '--block-size min|BYTES|model|auto: min' 'alltoall hierarchical-factor' 'source: ' 'needs: a power of two' '--pacing free|token'; do
+for word in 'allgather blocked-ring-nodes' 'alltoall direct between groups' '--radix NUMBER' '--block-size min|min:SIZE|SIZE|model|auto: min' 'alltoall hierarchical-factor' 'source: ' 'needs: a power of two' '--pacing free|token'; do
   says "$word"
 done
 
@@ -263,8 +264,8 @@ expect 0 allgather blocked-ring --nodes 4 --block-size 4KiB --out size.qs
 expect 0 allgather blocked-ring --nodes 4 --block-size 4096 --out number.qs
 cmp size.qs number.qs || fail '4KiB is not 4096'
 
-for size in 0 -1 2147483648 99999999999999999999 1.5 4k most; do
-  refuses "--block-size: '$size' is not min, model, auto or a number of bytes from 1 to 2147483647" \
+for size in 0 -1 2147483648 99999999999999999999 1.5 4k most min: min:0 min:4k; do
+  refuses "--block-size: '$size' is not min, min:SIZE, model, auto or a SIZE in bytes from 1 to 2147483647" \
     allgather blocked-ring --nodes 4 --block-size "$size" --out x.qs
 done
 for given in '' '--alpha 30us' '--beta 40ns'; do

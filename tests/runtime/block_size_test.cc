@@ -73,10 +73,7 @@ TEST(BlockSize, FixedIsItselfAsFarAsAnIntHolds) {
   EXPECT_EQ(choose(int64_t{1} << 40, {1, 1}, {5, 9}), INT_MAX);
 }
 
-TEST(BlockSize, IsNoneWhereNoRuleChooses) {
-  EXPECT_EQ(choose(QD_CHOOSE_NONE, {1, 1}, {5, 9}), 0);
-  EXPECT_EQ(choose(-4, {1, 1}, {5, 9}), 0);
-}
+TEST(BlockSize, IsNoneWhereNoRuleChooses) { EXPECT_EQ(choose(QD_CHOOSE_NONE, {1, 1}, {5, 9}), 0); }
 
 TEST(BlockSize, IsOneWhereNobodyContributes) {
   for (const int64_t rule : {QD_CHOOSE_LEAST, QD_CHOOSE_MODEL, QD_CHOOSE_AUTO})
@@ -86,6 +83,13 @@ TEST(BlockSize, IsOneWhereNobodyContributes) {
 TEST(BlockSize, LeastIsTheLeastThatIsNotEmpty) {
   EXPECT_EQ(choose(QD_CHOOSE_LEAST, {1, 1}, {0, 7, 3, 0, 9}), 3);
   EXPECT_EQ(choose(QD_CHOOSE_LEAST, {1, 1}, {int64_t{1} << 40, 0}), INT_MAX);
+}
+
+TEST(BlockSize, LeastWithAThresholdIsNoShorter) {
+  for (const auto& [threshold, size] : {std::pair(1, 3), {2, 3}, {3, 3}, {4, 4}, {100, 100}})
+    EXPECT_EQ(choose(QD_CHOOSE_AUTO - threshold, {1, 1}, {0, 7, 3, 0, 9}), size);
+  EXPECT_EQ(choose(QD_CHOOSE_AUTO - int64_t{INT_MAX}, {1, 1}, {5, 9}), INT_MAX);
+  EXPECT_EQ(choose(QD_CHOOSE_AUTO - 100, {1, 1}, {0, 0}), 1);
 }
 
 // sqrt(2 alpha m / (beta (p + z - 2))), rounded down, at most the greatest contribution.

@@ -34,7 +34,7 @@ std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   const int64_t ranks = topology.ranks();
   if (name == "factor" || name == "factor-even" || name == "xor") return ranks;
   if (name == "factor-even+drop" || name == "xor+drop") return ranks - 1;
-  if (name == "spread-out" || name == "scattered" || name == "pairwise") return ranks - 1;
+  if (name == "spread-out" || name.starts_with("scattered") || name == "pairwise") return ranks - 1;
   if (name == "linear") return std::max<int64_t>(0, 2 * ranks - 3);  // sums of two ranks
   if (name == "tuna" || name == "bruck") return one_hop_distances(ranks, job.parameters[0]);
   if (name.starts_with("hierarchical-factor") && name.find("drop") == std::string::npos &&
