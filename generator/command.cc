@@ -11,6 +11,7 @@
 #include "generator/block_size.h"
 #include "generator/encode.h"
 #include "generator/formulas.h"
+#include "generator/optimal.h"
 #include "generator/text_program.h"
 #include "schedule/any_nodes.h"
 
@@ -157,6 +158,7 @@ std::string algorithm_names(Collective collective, int groups) {
   for (const Algorithm& algorithm : algorithms())
     if (algorithm.collective == collective && algorithm.groups == groups)
       names += (names.empty() ? "" : ", ") + algorithm.name;
+  if (collective == Collective::kAlltoall && groups == 1) names += fmt::format(", {}", kOptimal);
   return names;
 }
 
@@ -315,7 +317,33 @@ int write_schedule(const Program& program, const Job& job, const GenerateArgumen
   return 0;
 }
 
+bool is_optimal(const GenerateArguments& arguments) {
+  return arguments.algorithm == kOptimal && groups_of(arguments) == 1 &&
+         is_called(Collective::kAlltoall, arguments.collective);
+}
+
+Result<TextSchedule> optimal_schedule(const GenerateArguments& arguments) {
+  Algorithm optimal{};
+  optimal.name = kOptimal;
+  const Result<Choices> choices = complete(optimal, arguments.choices);
+  if (!choices.ok()) return choices.error();
+  const Result<bool> known = refuse_foreign_flags(optimal, {}, arguments);
+  if (!known.ok()) return known.error();
+  const Result<std::vector<Topology>> groups = read_groups(arguments);
+  if (!groups.ok()) return groups.error();
+  if (groups->empty())
+    return Error{"--nodes any: optimal is made for given nodes; give the nodes that it is for"};
+  Result<Program> program = optimal_program(groups->front());
+  if (!program.ok()) return Error{"--nodes: " + program.error().message};
+  return TextSchedule{std::move(program).value(), Job{*groups, {}}};
+}
+
 int generate_as_told(const GenerateArguments& arguments) {
+  if (is_optimal(arguments)) {
+    const Result<TextSchedule> schedule = optimal_schedule(arguments);
+    if (!schedule.ok()) return bad_input("generate", schedule.error().message);
+    return write_schedule(schedule->program, schedule->job, arguments);
+  }
   const Result<const Algorithm*> algorithm = find(arguments);
   if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
   const Result<Choices> choices = complete(**algorithm, arguments.choices);
@@ -362,7 +390,7 @@ int generate(const GenerateArguments& arguments) {
     return bad_input(
         "generate",
         "--parameter: it is for --program; `list` says which options each algorithm has");
-  if (arguments.program.empty() && chooses(arguments)) {
+  if (arguments.program.empty() && chooses(arguments) && !is_optimal(arguments)) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);
   }

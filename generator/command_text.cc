@@ -5,6 +5,7 @@
 #include "generator/command.h"
 #include "generator/encode.h"
 #include "generator/formulas.h"
+#include "generator/optimal.h"
 #include "generator/text_program.h"
 #include "schedule/any_nodes.h"
 
@@ -49,6 +50,11 @@ std::string generate_command(const verifier::Schedule& schedule) {
           command += fmt::format(" --{} {}", option.name, choices.at(option.name));
       command += number_flags(algorithm, schedule);
     }
+  if (name == kOptimal && schedule.job.groups.size() == 1) {
+    const Result<Program> optimal = optimal_program(schedule.job.groups[0]);
+    if (optimal.ok() && encode_code(*optimal) == schedule.code)
+      command = fmt::format("generate alltoall --algorithm {}", kOptimal);
+  }
   const auto nodes = [&](int group) {
     return schedule.any_nodes ? "any" : schedule.job.groups[group].text();
   };

@@ -13,6 +13,7 @@
 #include "generator/command.h"
 #include "generator/emit.h"
 #include "generator/encode.h"
+#include "generator/optimal.h"
 #include "generator/picture.h"
 #include "generator/proof_file.h"
 #include "generator/registry.h"
@@ -42,6 +43,7 @@ int list() {
     if (chooses_block_size(make_program(algorithm, all_choices(algorithm)[0])))
       fmt::print("  --block-size min|min:SIZE|SIZE|model|auto: {}\n", kBlockSizeHelp);
   }
+  fmt::print("{}", kOptimalWords);
   return 0;
 }
 

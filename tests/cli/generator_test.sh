@@ -336,6 +336,27 @@ for collective in scan reduce-scatter barrier broadcast; do # of which MPI has n
     "$generator" generate ${collective}v --algorithm ring --nodes 4 --out x.qs
 done
 
+# The least time, which check compares with the lower bound.
+for known in '1,2,3 27' '1,2,3,4 64' '1,1,4,4 64' '2,2,2,2 28' '1,2,3,4,5,6,7,8 512' '7 49' '3,4 40' '1 1' '5,1,1 45' '8x3 135'; do
+  read -r nodes time <<<"$known"
+  expect 0 generate optimal --nodes "$nodes" --out best.qs
+  expect 0 "$verifier" check best.qs
+  says "  time      $time, no schedule takes less than $time"
+  says '  port      one exchange at a time per node'
+done
+expect 0 "$generator" list
+says '  proven: no program for all sizes; check tests each schedule, and that its time is the least'
+says '  --nodes any: no, it is made for given nodes'
+expect 0 generate optimal --nodes 1,2,3 --out best.qs
+expect 0 "$generator" emit best.qs --out made
+grep -qF 'generate alltoall --algorithm optimal --nodes 1,2,3' made/best.h || fail 'another command'
+refuses '--nodes: a schedule of the least time is known for up to 8 nodes; these are 9' generate optimal --nodes 9x2 --out x.qs
+refuses '--nodes any: optimal is made for given nodes; give the nodes that it is for' generate optimal --nodes any --out x.qs
+refuses '--radix: optimal has no such option' generate optimal --nodes 1,2,3 --radix auto --out x.qs
+refuses '--pacing: optimal has no such option' generate optimal --nodes 1,2,3 --pacing free --out x.qs
+refuses '--block-size: optimal has no such option' generate optimal --nodes 1,2,3 --block-size 5 --out x.qs
+refuses "--algorithm: 'optimal' is not known for alltoall between groups" generate optimal --nodes 2 --remote-nodes 2 --out x.qs
+
 cp a.qs kept.qs
 refuses 'is not known' generate fastest --nodes 4 --out kept.qs
 refuses 'No such file or directory' generate factor --nodes 4 --out nowhere/x.qs
