@@ -128,8 +128,9 @@ int preload_add_rule(struct preload_settings* to, const struct preload_rule* rul
   return 1;
 }
 
-/* These schedules won by a tenth or more with both Open MPI and MPICH, on four nodes of four ranks
- * (docs/measurements.md). MPI serves everything else. */
+/* These schedules won by a tenth or more on four nodes of four ranks: with both Open MPI and MPICH, or, for a reduce,
+ * with the library that this one is for (docs/measurements.md). MPI serves everything else. The first rule that fits
+ * counts. */
 int preload_add_built_in(struct preload_settings* settings) {
   static const struct {
     int collective, groups, least_nodes, least_bytes;
@@ -140,6 +141,12 @@ int preload_add_built_in(struct preload_settings* settings) {
       {PRELOAD_Reduce_scatter_block, 1, 2, 65536, "halving"},
       {PRELOAD_Reduce_scatter, 1, 2, 65536, "halving"},
       {PRELOAD_Allgather, 2, 0, 65536, "segment-map-v"},
+#ifdef OPEN_MPI
+      {PRELOAD_Reduce, 1, 2, 1048576, "pipeline:block-size=65536"},
+#else
+      {PRELOAD_Reduce, 1, 2, 1048576, "pipeline:block-size=8192"},
+      {PRELOAD_Reduce, 1, 2, 16384, "pipeline-nodes:block-size=8192"},
+#endif
   };
   char error[PRELOAD_TEXT];
   for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {

@@ -41,7 +41,7 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
 }
 
 // The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second; for a
-// broadcast it counts one rank as the contributor of all. Empty if the schedule has no rule; 1 if bind() will refuse
+// broadcast and a reduce it counts one rank as the contributor of all. Elements count as bytes. Empty if the schedule has no rule; 1 if bind() will refuse
 // the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
@@ -52,7 +52,8 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
       static_cast<int64_t>(call.counts.back().size()) != ranks)
     return 1;
   std::vector<int64_t> counts = call.counts.back();
-  if (schedule.program.collective == Collective::kBroadcast)
+  if (schedule.program.collective == Collective::kBroadcast ||
+      schedule.program.collective == Collective::kReduce)
     std::fill(counts.begin() + 1, counts.end(), 0);
   int64_t sum = 0;
   for (const int64_t count : counts)

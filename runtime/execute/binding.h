@@ -46,6 +46,7 @@ struct qd_buffer_layout {
 /* The counts of calls whose counts all ranks know. */
 struct qd_counts {
   int64_t *own, *remote;              /* of both groups, by rank in the schedule */
+  int64_t element;                    /* bytes of one, if counts are of elements; else 1 */
   int64_t* exchanged;                 /* counts that groups send to each other */
   MPI_Request* requests;              /* of those messages */
   struct qd_buffer_layout buffers[2]; /* by QD_PIECE_SEND and QD_PIECE_RECEIVE */

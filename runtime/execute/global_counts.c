@@ -113,7 +113,8 @@ static const char* choose_parameters(struct qd_binding* b) {
   const int is_remote = program->groups == 2 && context->group == 0;
   const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
   const int64_t* counts = is_remote ? b->counts.remote : b->counts.own;
-  if (program->collective == QD_BROADCAST) {
+  const int64_t element = b->counts.element > 0 ? b->counts.element : 1;
+  if (program->collective == QD_BROADCAST || program->collective == QD_REDUCE) {
     /* A pipeline takes as long as a ring in which one rank contributes everything. */
     memset(b->counts.exchanged, 0, (size_t)ranks * sizeof *b->counts.exchanged);
     b->counts.exchanged[0] = counts[0];
@@ -122,10 +123,14 @@ static const char* choose_parameters(struct qd_binding* b) {
   for (int i = 0; i < program->parameter_count; i++) {
     if (!program->rules[i].at_call) continue;
     const int64_t rule = b->options.block_size > 0 ? b->options.block_size : program->parameters[i];
-    b->layout.parameters[i] =
-        qd_block_size(rule, program->rules[i].alpha_ns, program->rules[i].beta_ps, counts, ranks);
-    if (b->layout.parameters[i] == 0)
+    const int64_t beta_ps = program->rules[i].beta_ps;
+    const int64_t size = qd_block_size(
+        rule, program->rules[i].alpha_ns,
+        beta_ps > QD_MAX_COST / element ? QD_MAX_COST : beta_ps * element, counts, ranks);
+    if (size == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
+    /* A rule counts elements as the program does. A fixed size is in bytes. */
+    b->layout.parameters[i] = rule <= 0 ? size : size > element ? size / element : 1;
   }
   return NULL;
 }
@@ -256,6 +261,9 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   const int64_t unit = !g->reduces         ? 1
                        : c->data.is_packed ? a->receive.type_size
                                            : a->receive.extent;
+  const int64_t element = g->reduces ? a->receive.type_size : 1;
+  if (element != g->binding->counts.element) g->binding->are_tables_good = 0;
+  g->binding->counts.element = element;
   if (unit != c->builder.traits.unit || in_place != c->builder.traits.in_place) c->is_planned = 0;
   c->builder.traits.unit = unit;
   c->builder.traits.in_place = in_place;

@@ -3,6 +3,7 @@
 #include <gtest/gtest-spi.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 
 #include "tests/net/runs.h"
@@ -145,25 +146,54 @@ TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {
   });
 }
 
-// The rule of a ring with equal contributions would choose one block.
-TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
-  const Scheduled& program = program_named("broadcast pipeline");
+// How many sends rank 1 posts in a call on four ranks.
+int64_t sends_of_a_call(const std::string& name, int64_t rule,
+                        const std::function<void(Bound&, MPI_Comm)>& call) {
+  const Scheduled& program = program_named(name);
   Job job = program.job;
-  job.parameters = {kRuleAuto};
+  job.parameters = {rule};
   job.models = {{2000, 100}};
   const Groups groups{4, 0};
-  const Scheduled chosen("pipeline", program.program, job);
+  const Scheduled chosen(name, program.program, job);
   const Outcome outcome = simulate(machine_of(chosen, groups, {}), [&](MPI_Comm comm) {
-    const Bound bound(chosen, groups, {}, comm);
-    std::vector<char> bytes(1 << 20, static_cast<char>(this_rank() == 0));
-    EXPECT_EQ(quadrille_bcast(bound, bytes.data(), 1 << 20, MPI_BYTE, 0, comm), MPI_SUCCESS);
-    EXPECT_EQ(bytes.back(), 1);
+    Bound bound(chosen, groups, {}, comm);
+    call(bound, comm);
   });
   EXPECT_EQ(outcome.text(), "");
-  const Listing& posted = outcome.listings[0];
-  EXPECT_GT(std::count_if(posted.begin(), posted.end(),
-                          [](const Event& event) { return event.kind == Event::Kind::kSend; }),
-            4);
+  return std::count_if(outcome.listings[1].begin(), outcome.listings[1].end(),
+                       [](const Event& event) { return event.kind == Event::Kind::kSend; });
+}
+
+// The rule of a ring with equal contributions would choose one block.
+TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
+  const int64_t sends =
+      sends_of_a_call("broadcast pipeline", kRuleAuto, [](Bound& bound, MPI_Comm comm) {
+        std::vector<char> bytes(1 << 20, static_cast<char>(this_rank() == 0));
+        EXPECT_EQ(quadrille_bcast(bound, bytes.data(), 1 << 20, MPI_BYTE, 0, comm), MPI_SUCCESS);
+        EXPECT_EQ(bytes.back(), 1);
+      });
+  EXPECT_GT(sends, 4);
+}
+
+// A reduction of `bytes` with elements of that type.
+template <typename Number>
+int64_t sends_of_a_reduce(int64_t rule, MPI_Datatype type, int bytes) {
+  return sends_of_a_call("reduce pipeline", rule, [=](Bound& bound, MPI_Comm comm) {
+    const int count = bytes / static_cast<int>(sizeof(Number));
+    std::vector<Number> numbers(static_cast<size_t>(count), 1), sum(numbers.size());
+    EXPECT_EQ(quadrille_reduce(bound, numbers.data(), sum.data(), count, type, MPI_SUM, 0, comm),
+              MPI_SUCCESS);
+    EXPECT_TRUE(this_rank() != 0 || sum.back() == 4);
+  });
+}
+
+TEST(CollectiveBlocks, OfAReductionHaveTheSizeInBytesWhateverTheElements) {
+  EXPECT_EQ(sends_of_a_reduce<int>(64, MPI_INT, 256), 4);
+  EXPECT_EQ(sends_of_a_reduce<int64_t>(64, MPI_INT64_T, 256), 4);
+  EXPECT_EQ(sends_of_a_reduce<int64_t>(5, MPI_INT64_T, 256), 32);  // one element is longer
+  const int64_t sends = sends_of_a_reduce<int>(kRuleAuto, MPI_INT, 1 << 20);
+  EXPECT_GT(sends, 4);
+  EXPECT_EQ(sends_of_a_reduce<int64_t>(kRuleAuto, MPI_INT64_T, 1 << 20), sends);
 }
 
 // All tests here rely on these to report a wrong byte.
