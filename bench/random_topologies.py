@@ -12,7 +12,7 @@ GENERATOR, VERIFIER = "generator/generator", "verifier/verifier"
 TOPOLOGIES = 10
 MOST_RANKS = 300
 MOST_DRAWS = 200
-NOT_SERVED = ("requires", "serves")
+NOT_SERVED = ("requires", "serves", "is known for")
 
 
 def draw(seed):
