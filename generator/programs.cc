@@ -51,6 +51,9 @@ constexpr auto kRows = std::to_array<Row>({
      "the root sends one segment to each rank, and the segments go round a ring; for "
      "long messages"},
     {"broadcast.pipeline", "blocks of B bytes go down a chain of ranks"},
+    {"broadcast.hypercube",
+     "blocks of B bytes go down d trees of a hypercube of single ranks and pairs, in the fewest "
+     "rounds"},
     {"broadcast-between-groups.leader", "to rank 0 of the leaf group, then down a binomial tree"},
     {"broadcast-between-groups.scatter-ring",
      "the root sends one segment to each leaf, and the segments go round a ring; for "
