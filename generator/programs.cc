@@ -23,6 +23,8 @@ constexpr auto kRows = std::to_array<Row>({
      "round a ring; any counts"},
     {"allgather-between-groups.segment-map", "segment-map-v for equal counts, in closed form",
      "equal counts in each group"},
+    {"allgather-between-groups.segment-map-blocks",
+     "segment-map-v with one send and one receive a rank at a time, in the least time"},
     {"allgather-between-groups.segment-map-ordered",
      "segment-map-v with one send and one receive a rank at a time: the fewest steps, "
      "up to nearly twice the bytes of the paper's order"},
