@@ -30,6 +30,8 @@ Algorithm bruck();
 Algorithm recursive_doubling();
 Algorithm neighbor_exchange();
 
+Algorithm lanes();
+
 // The option of the flat and the hierarchical algorithms: how a rank copies its block to itself.
 Option self_loops_option();
 

@@ -56,6 +56,8 @@ constexpr auto kRows = std::to_array<Row>({
     {"broadcast.hypercube",
      "blocks of B bytes go down d trees of a hypercube of single ranks and pairs, in the fewest "
      "rounds"},
+    {"broadcast.pipeline-nodes",
+     "blocks of B bytes go down a chain of nodes, and down a chain of ranks in each of them"},
     {"broadcast-between-groups.leader", "to rank 0 of the leaf group, then down a binomial tree"},
     {"broadcast-between-groups.scatter-ring",
      "the root sends one segment to each leaf, and the segments go round a ring; for "

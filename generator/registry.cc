@@ -45,7 +45,8 @@ const std::vector<Algorithm>& algorithms() {
                                   blocked_ring_blocking(),
                                   bruck(),
                                   recursive_doubling(),
-                                  neighbor_exchange()};
+                                  neighbor_exchange(),
+                                  lanes()};
     for (Algorithm& algorithm : written_algorithms()) all.push_back(std::move(algorithm));
     return all;
   }();

@@ -21,8 +21,8 @@ struct Option {
   std::string help;
 };
 
-// kRadix: from 2 to the number of ranks, or the initial one; kBatch: how much is in flight at a time, from 1; kNodes:
-// a number of nodes, from 0.
+// kRadix: from 2 to the number of ranks, or the initial one; kBatch: how many at a time, from 1; kNodes: a number of
+// nodes, from 0.
 enum class NumberKind : uint8_t { kRadix, kBatch, kNodes };
 
 // The flag for an option or number of that name: "--block-count".
