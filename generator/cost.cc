@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <set>
+#include <utility>
 
 #include "schedule/evaluate.h"
 #include "schedule/walk.h"
@@ -34,6 +35,12 @@ class Counter : public SinkOf<Counter> {
       blocks_ -= under_way_.front().blocks;
     under_way_.push_back({walker.key, 0});
     steps.push_back({walker.key, over, {}});
+    steps.back().load.copied = std::exchange(copied_before_, 0);
+  }
+  // Every algorithm copies the rank's own block once, which is not counted. Others pass through temporary blocks.
+  void copy(const PieceValue& from, const PieceValue& to) {
+    if (from.buffer == Buffer::kTemporary || to.buffer == Buffer::kTemporary)
+      ++(steps.empty() ? copied_before_ : steps.back().load.copied);
   }
   void message(const MessageHead& head) {
     head_ = head;
@@ -68,6 +75,7 @@ class Counter : public SinkOf<Counter> {
   int64_t pieces_ = 0;
   bool temporary_ = false;
   std::deque<Sent> under_way_;
+  int64_t copied_before_ = 0;  // before the first step
   int64_t blocks_ = 0;  // the blocks sent to or received from those ranks
 };
 
