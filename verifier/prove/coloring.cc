@@ -11,8 +11,6 @@ namespace {
 
 using Matching = std::vector<int64_t>;
 
-constexpr unsigned kMostWork = 20'000'000;  // Z3's resource limit; eight nodes take 100,000
-
 // Completes a matching of the nodes below `node` in all ways.
 void complete(Matching& matching, size_t node, std::vector<Matching>& all) {
   if (node == matching.size()) return all.push_back(matching);
@@ -36,7 +34,7 @@ std::vector<Matching> matchings(size_t nodes) {
 
 }  // namespace
 
-Result<Coloring> best_coloring(const Topology& topology) {
+Result<Coloring> best_coloring(const Topology& topology, unsigned most_work) {
   const std::vector<int64_t> sizes = topology.sizes();
   if (sizes.size() > kMostColoredNodes)
     return Error{
@@ -47,7 +45,7 @@ Result<Coloring> best_coloring(const Topology& topology) {
   z3::context context;
   z3::solver solver(context);
   z3::params parameters(context);
-  parameters.set("rlimit", kMostWork);
+  parameters.set("rlimit", most_work);
   solver.set(parameters);
   z3::expr_vector rounds(context);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -63,8 +61,9 @@ Result<Coloring> best_coloring(const Topology& topology) {
       solver.add(z3::sum(meeting) == context.int_val(sizes[a] * sizes[b]));
     }
   if (solver.check() != z3::sat)
-    return Error{fmt::format("Z3 finds no schedule of time {}, the lower bound, on nodes {}",
-                             coloring.time, topology.text())};
+    return Error{fmt::format(
+        "Z3 finds no schedule of time {}, the lower bound, on nodes {} within its limit",
+        coloring.time, topology.text())};
   const z3::model model = solver.get_model();
   for (size_t i = 0; i < all.size(); ++i)
     if (const int64_t number = model.eval(rounds[i], true).get_numeral_int64(); number > 0)

@@ -27,9 +27,10 @@ struct Coloring {
 };
 
 inline constexpr int kMostColoredNodes = 8;
+inline constexpr unsigned kMostColoringWork = 20'000'000;  // Z3's count; 8 nodes take 100,000
 
-// Errors: more nodes than that, or Z3 finds no answer within a fixed amount of work.
-Result<Coloring> best_coloring(const Topology& topology);
+// Errors: more nodes than that, or Z3 finds no answer within that work.
+Result<Coloring> best_coloring(const Topology& topology, unsigned most_work = kMostColoringWork);
 
 }  // namespace quadrille::verifier
 
