@@ -31,8 +31,8 @@ const std::vector<Algorithm>& algorithms() {
                                   spread_out(),
                                   scattered(),
                                   pairwise(),
+                                  bruck_alltoall(),
                                   tuna(),
-                                  bruck_alltoall(),  // auto prefers tuna, which is as fast
                                   hierarchical_factor(),
                                   hierarchical_circle(),
                                   hierarchical_permutation(),
