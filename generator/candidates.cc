@@ -237,7 +237,11 @@ class Search {
   std::set<int64_t> values_of(const Number& number) const {
     if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end()) return {fixed->second};
     if (number.kind == NumberKind::kRadix) return radices(topology_);
-    std::set<int64_t> result = {number.kind == NumberKind::kBatch ? kAllAtOnce : 0};
+    if (number.kind == NumberKind::kBatch) return {kAllAtOnce};
+    std::set<int64_t> result = {number.least()};
+    if (number.kind == NumberKind::kLanes)
+      for (int64_t lanes = 2; lanes <= topology_.runs().front().size; lanes *= 2)
+        result.insert(lanes);
     if (number.kind == NumberKind::kNodes)
       for (int64_t nodes = 1; nodes < topology_.nodes(); nodes *= 2) result.insert(nodes);
     return result;
@@ -289,8 +293,11 @@ class Search {
 
   // Doubles a batch number as long as that saves rounds and does not add too much data in flight.
   void choose_last(Candidate& best, size_t number) const {
-    best.numbers[number] = best.algorithm->numbers[number].least();
-    best = *measured(*best.algorithm, best.numbers);
+    std::vector<int64_t> least = best.numbers;
+    least[number] = best.algorithm->numbers[number].least();
+    const std::optional<Candidate> smallest = measured(*best.algorithm, least);
+    if (!smallest) return;  // it takes longer than another algorithm
+    best = *smallest;
     const int64_t enough = std::max(kInFlightBytes / workload_.bytes, most(best, in_flight));
     for (;;) {
       std::vector<int64_t> numbers = best.numbers;

@@ -76,7 +76,7 @@ class Counter : public SinkOf<Counter> {
   bool temporary_ = false;
   std::deque<Sent> under_way_;
   int64_t copied_before_ = 0;  // before the first step
-  int64_t blocks_ = 0;  // the blocks sent to or received from those ranks
+  int64_t blocks_ = 0;         // the blocks sent to or received from those ranks
 };
 
 Counter walked(const Code& code, const Binding& binding, int64_t rank, int64_t first,

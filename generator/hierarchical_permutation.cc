@@ -66,7 +66,7 @@ Algorithm hierarchical_permutation() {
       {},
       program,
       written_proof("alltoall.hierarchical-permutation"),
-      {{"ports", 1, NumberKind::kBatch,
+      {{"ports", 1, NumberKind::kLanes,
         "how many nodes a node sends to at a time, and receives from"}}};
 }
 

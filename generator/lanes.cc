@@ -103,7 +103,7 @@ Algorithm lanes() {
           {},
           program,
           written_proof("allreduce.lanes"),
-          {{"lanes", 4, NumberKind::kBatch,
+          {{"lanes", 4, NumberKind::kLanes,
             "the ranks of a node that exchange with other nodes, at most those of the smallest "
             "node"}}};
 }

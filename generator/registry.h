@@ -23,7 +23,8 @@ struct Option {
 
 // kRadix: from 2 to the number of ranks, or the initial one; kBatch: how many at a time, from 1; kNodes: a number of
 // nodes, from 0.
-enum class NumberKind : uint8_t { kRadix, kBatch, kNodes };
+// kLanes: of ranks or messages that a node has at a time.
+enum class NumberKind : uint8_t { kRadix, kBatch, kNodes, kLanes };
 
 // The flag for an option or number of that name: "--block-count".
 std::string flag_of(std::string name);
@@ -34,7 +35,7 @@ struct Number {
   int64_t initial;   // if the flag is not given
   NumberKind kind;
   std::string help;
-  int64_t least() const { return kind == NumberKind::kRadix ? 2 : kind == NumberKind::kBatch; }
+  int64_t least() const { return kind == NumberKind::kRadix ? 2 : kind != NumberKind::kNodes; }
 };
 
 // The chosen value of each option, by name.

@@ -180,19 +180,19 @@ TEST(Choice, IsMadeForEveryCollective) {
 }
 
 TEST(Choice, IsOfFewMessagesForShortOnesAndOfFewBytesForLongOnes) {
-  const auto on_16_nodes = [](Collective collective, int64_t bytes) {
-    return chosen(workload_of(collective, std::vector<int64_t>(16, 1), {}, bytes));
+  const auto on_nodes = [](int64_t nodes, Collective collective, int64_t bytes) {
+    return chosen(workload_of(collective, std::vector<int64_t>(nodes, 1), {}, bytes));
   };
-  EXPECT_EQ(on_16_nodes(Collective::kAllreduce, 8), "doubling");
-  EXPECT_EQ(on_16_nodes(Collective::kAllreduce, 1 << 24), "ring");
-  EXPECT_EQ(on_16_nodes(Collective::kBroadcast, 8), "binomial");
-  EXPECT_EQ(on_16_nodes(Collective::kBroadcast, 1 << 24), "pipeline");
+  EXPECT_EQ(on_nodes(128, Collective::kAllreduce, 8), "doubling");
+  EXPECT_EQ(on_nodes(16, Collective::kAllreduce, 1 << 24), "lanes");
+  EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 8), "binomial");
+  EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 1 << 24), "hypercube");
   const auto between = [](Collective collective, int64_t bytes) {
     const std::vector<int64_t> ones(16, 1);
     return chosen(workload_of(collective, ones, ones, bytes));
   };
-  EXPECT_EQ(between(Collective::kAllgather, 8), "subgroup-bruck");
-  EXPECT_EQ(between(Collective::kAllgather, 1 << 24), "segment-map-bruck");
+  EXPECT_EQ(between(Collective::kAllgather, 8), "segment-map-bruck");
+  EXPECT_EQ(between(Collective::kAllgather, 1 << 24), "segment-map-v");
   EXPECT_EQ(between(Collective::kReduce, 8), "leader");
   EXPECT_EQ(between(Collective::kReduce, 1 << 24), "segments");
 }
@@ -268,8 +268,8 @@ Job drawn_job(const Algorithm& algorithm, const Topology& topology) {
   for (const Number& number : algorithm.numbers)
     job.parameters.push_back(
         number.kind == NumberKind::kRadix   ? drawn(2, std::max<int64_t>(3, topology.ranks() + 1))
-        : number.kind == NumberKind::kBatch ? drawn(1, 2 * topology.ranks() + 1)
-                                            : drawn(0, topology.nodes()));
+        : number.kind == NumberKind::kNodes ? drawn(0, topology.nodes())
+                                            : drawn(1, 2 * topology.ranks() + 1));
   return job;
 }
 

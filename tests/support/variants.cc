@@ -62,7 +62,7 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
       if (number->kind == NumberKind::kRadix)
         while (values.back() < ranks) values.push_back(values.back() + 1);
       else
-        values.push_back(number->initial);
+        values.push_back(std::max(number->initial, number->least() + 1));
     }
     std::vector<Job> longer;
     for (const Job& job : jobs)
