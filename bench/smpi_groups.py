@@ -56,7 +56,7 @@ SETTINGS = [
     Setting("7", 50, equal(50, MOST, MOST)),
     Setting("8", 50, arithmetic(50)),
 ]
-OF_THE_MODEL = 0.995  # of Equation 2: root gathering / ours at least, where ours takes little longer than the limit
+OF_THE_MODEL = 0.995  # root gathering takes that much of Equation 2 at least, over the best of ours
 
 
 # Nodes, ranks of the first group, bytes of a rank, the algorithm that wins there, and the others' best time over its time.
@@ -110,11 +110,12 @@ def setting_on(m, kind, setting, at_most=1.06, with_root=True):
     seconds = sample(m, network, algorithms, setting.counts, setting.first)
     found = network.message_seconds(m.calibrate, (MOST, 2 * MOST))
     limit = setting.longest() * (found[2 * MOST] - found[MOST]) / MOST
+    best = min(seconds[name] for name in (SEGMENTS, *OTHERS))
     if with_root:
         model = setting.model()
-        m.report.figure(f"{case} | {ROOT} / {SEGMENTS}", seconds[ROOT] / seconds[SEGMENTS], at_least=OF_THE_MODEL * model)
+        m.report.figure(f"{case} | {ROOT} / best", seconds[ROOT] / best, at_least=OF_THE_MODEL * model)
         at_most_of_model = 1.01 if setting.name in "1234" else None  # Equation 2 is for equal contributions
         m.report.figure(f"{case} | {ROOT} / Equation 2", seconds[ROOT] / limit / model, at_least=0.99, at_most=at_most_of_model)
-    m.report.figure(f"{case} | {SEGMENTS} / limit", seconds[SEGMENTS] / limit, at_most=at_most)
-    for name in OTHERS:
+    m.report.figure(f"{case} | best / limit", best / limit, at_most=at_most)
+    for name in (SEGMENTS, *OTHERS):
         m.report.figure(f"{case} | {name} / limit", seconds[name] / limit)

@@ -30,8 +30,6 @@ constexpr auto kRows = std::to_array<Row>({
      "up to nearly twice the bytes of the paper's order"},
     {"allgather-between-groups.segment-map-nodes",
      "segment-map-v with a ring of nodes: one rank of a node receives from outside, one sends"},
-    {"allgather-between-groups.segment-map-bruck",
-     "segment-map-v whose second stage doubles what a rank holds; for medium contributions"},
     {"allgather-between-groups.segment-map-paper",
      "segments as the paper has them: parts of one block each, not of equal length"},
     {"allgather-between-groups.two-stage",
@@ -39,6 +37,8 @@ constexpr auto kRows = std::to_array<Row>({
     {"allgather-between-groups.subgroup-bruck",
      "whole blocks go to subgroups, then rounds double what a rank holds; for small "
      "contributions"},
+    {"allgather-between-groups.segment-map-bruck",
+     "segment-map-v whose second stage doubles what a rank holds; for medium contributions"},
     {"allgather-between-groups.leader",
      "all ranks send to rank 0 of the other group, which sends everything down a tree"},
     {"allgather-between-groups.root-gathering",
