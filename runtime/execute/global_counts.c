@@ -106,16 +106,27 @@ static int unpack_all(const struct qd_global_counts* g) {
   return code;
 }
 
+/* How many ranks a block passes. A broadcast with a table of powers goes down trees: it passes as many as powers of 2 up to
+ * the number of ranks have entries. Else it passes all ranks. */
+static int64_t longest_way(const struct qd_program* program, int64_t ranks) {
+  int64_t entries = 1;
+  for (int64_t power = 1; power < ranks; power *= 2) entries++;
+  for (int i = 0; i < program->table_count && program->collective == QD_BROADCAST; i++)
+    if (program->tables[i].kind == QD_TABLE_POWERS) return entries;
+  return ranks;
+}
+
 static const char* choose_parameters(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
   const struct qd_context* context = &b->layout.context;
   /* Equal at all ranks: between groups, the ranks of the second group. */
   const int is_remote = program->groups == 2 && context->group == 0;
-  const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
+  int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
   const int64_t* counts = is_remote ? b->counts.remote : b->counts.own;
   const int64_t element = b->counts.element > 0 ? b->counts.element : 1;
   if (program->collective == QD_BROADCAST || program->collective == QD_REDUCE) {
     /* A pipeline takes as long as a ring in which one rank contributes everything. */
+    ranks = longest_way(program, ranks);
     memset(b->counts.exchanged, 0, (size_t)ranks * sizeof *b->counts.exchanged);
     b->counts.exchanged[0] = counts[0];
     counts = b->counts.exchanged;

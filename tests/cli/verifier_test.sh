@@ -37,6 +37,12 @@ says '  window    at most 3 steps in flight'
 expect 0 "$verifier" check ring.qs --counts 2x500,0,500 # all counts of the model together
 says 'B is chosen at the call: auto, alpha 2000 ns, beta 100 ps'
 says ', B = 500'
+# By the model a block of a broadcast passes all ranks, or one more than it takes doublings to reach them.
+for algorithm in 'pipeline 24655' 'hypercube 61749'; do
+  "$generator" generate broadcast --algorithm ${algorithm% *} --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs >/dev/null
+  expect 0 "$verifier" check tree.qs --counts 36x1048576
+  says "counts 36x1048576, B = ${algorithm#* }"
+done
 "$generator" show ring.qs | sed 's/parameter B at call/parameter size at call/; s/\<B\>/size/g; s/1 < ranks/2 <= ranks/' >other.txt
 "$write_schedule" other.txt 4 other.qs
 expect 0 "$verifier" check other.qs --counts 400,0,250,1 --parameter size=100

@@ -175,6 +175,17 @@ TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
   EXPECT_GT(sends, 4);
 }
 
+// For trees of 3 ranks the model cuts 9 blocks, and rank 1 sends every second one. For a chain of 4 ranks it would cut 12.
+TEST(CollectiveBlocks, OfAHypercubeAreChosenForItsTrees) {
+  const int64_t sends =
+      sends_of_a_call("broadcast hypercube", kRuleModel, [](Bound& bound, MPI_Comm comm) {
+        std::vector<char> bytes(1 << 20, static_cast<char>(this_rank() == 0));
+        EXPECT_EQ(quadrille_bcast(bound, bytes.data(), 1 << 20, MPI_BYTE, 0, comm), MPI_SUCCESS);
+        EXPECT_EQ(bytes.back(), 1);
+      });
+  EXPECT_EQ(sends, 5);
+}
+
 // A reduction of `bytes` with elements of that type.
 template <typename Number>
 int64_t sends_of_a_reduce(int64_t rule, MPI_Datatype type, int bytes) {
