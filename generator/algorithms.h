@@ -31,6 +31,7 @@ Algorithm recursive_doubling();
 Algorithm neighbor_exchange();
 
 Algorithm lanes();
+Algorithm recursive_multiplying();
 
 // The option of the flat and the hierarchical algorithms: how a rank copies its block to itself.
 Option self_loops_option();

@@ -48,6 +48,7 @@ const std::vector<Algorithm>& algorithms() {
                                   neighbor_exchange()};
     for (Algorithm& algorithm : written_algorithms()) all.push_back(std::move(algorithm));
     all.push_back(lanes());
+    all.push_back(recursive_multiplying());
     return all;
   }();
   return kAlgorithms;

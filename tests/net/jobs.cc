@@ -163,9 +163,10 @@ Scheduled for_any_nodes(const Program& program) {
 }
 
 // Each reads a block no later than it overwrites it.
-const std::set<std::string> kInPlace = {
-    "allreduce doubling",   "allreduce rabenseifner", "allreduce ring", "allreduce hierarchical",
-    "allreduce ring-nodes", "reduce binomial",        "scan doubling"};
+const std::set<std::string> kInPlace = {"allreduce doubling",   "allreduce rabenseifner",
+                                        "allreduce ring",       "allreduce hierarchical",
+                                        "allreduce ring-nodes", "reduce binomial",
+                                        "scan doubling",        "allreduce recursive-multiplying"};
 
 std::vector<Scheduled> made_programs() {
   std::vector<Scheduled> all;

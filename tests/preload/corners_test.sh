@@ -24,7 +24,7 @@ for allreduce in doubling ring rabenseifner; do
   right 4 "${served[@]}" QUADRILLE_ALLREDUCE=$allreduce -- types
   reported allreduce "$allreduce" 'by rule'
 done
-for allreduce in doubling ring rabenseifner hierarchical ring-nodes; do
+for allreduce in doubling recursive-multiplying:radix=4 ring rabenseifner hierarchical ring-nodes; do
   for nodes in 1 2 4; do
     right 5 RANKS_A_NODE=$nodes QUADRILLE_ALLREDUCE=$allreduce -- same_bits
   done
