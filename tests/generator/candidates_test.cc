@@ -183,7 +183,7 @@ TEST(Choice, IsOfFewMessagesForShortOnesAndOfFewBytesForLongOnes) {
   const auto on_nodes = [](int64_t nodes, Collective collective, int64_t bytes) {
     return chosen(workload_of(collective, std::vector<int64_t>(nodes, 1), {}, bytes));
   };
-  EXPECT_EQ(on_nodes(128, Collective::kAllreduce, 8), "doubling");
+  EXPECT_EQ(on_nodes(128, Collective::kAllreduce, 8), "recursive-multiplying");
   EXPECT_EQ(on_nodes(16, Collective::kAllreduce, 1 << 24), "lanes");
   EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 8), "binomial");
   EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 1 << 24), "hypercube");
