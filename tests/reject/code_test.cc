@@ -74,6 +74,19 @@ TEST(RejectedFiles, ABarrierThatMovesBlocksAndAScanBetweenGroups) {
   expect_refused(file(QD_COLLECTIVE_COUNT), "malformed");
 }
 
+TEST(RejectedFiles, APortOfAsManyMessagesAsAParameterThatTheFileLacks) {
+  Bytes several = code_of("algorithm a for alltoall\nparameter k\nport k+k per node\n"),
+        none = code_of("algorithm a for alltoall\nport one+one per node\n");
+  Bytes given = job();
+  given.push_back(0);
+  const auto file = [&] { return file_of({section("PRG", 1, several), section("JOB", 1, given)}); };
+  expect_taken(file());
+  several[1] &= ~QD_PORT_PER_NODE;
+  expect_refused(file(), "a port of k+k messages is one of nodes", "malformed");
+  none[1] |= QD_PORT_PARAMETER << QD_PORT_SHIFT;
+  expect_refused(with_code(none), "a port of k+k messages is one of nodes", "malformed");
+}
+
 TEST(RejectedFiles, AReduceScatterInPlace) {
   const Bytes code = code_of("algorithm a for allreduce\nin_place\n");
   expect_taken(file_with(code, QD_ALLREDUCE));
