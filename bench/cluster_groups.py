@@ -124,8 +124,18 @@ def reductions(m, candidates, library, name_of):
             with_auto(m, name, library, hosts, "reduce-scatterv", counts, files, 1.2, TRIALS)
 
 
+def to_root(m, candidates, library, name_of):
+    """Reductions to a root. The pipelines are tried with two block sizes, too: MPI libraries send short messages faster."""
+    pipelines = [(name, "--block-size", size) for name in ("pipeline", "pipeline-nodes") for size in ("8192", "65536")]
+    for size in (16 << 10, 256 << 10, 4 << 20):
+        name = f"reduce to a root, 16 ranks, {size >> 10} KiB, {name_of}"
+        if m.wanted(name):
+            files = candidates.files("reduce") | m.files("reduce", "any", pipelines, WINDOW)
+            m.best(name, library, NODES, "reduce", size, files, 1.1 if library == "mpich" else None, TRIALS)
+
+
 def measure(m, program, libraries):
     candidates = Candidates(m, program)
-    for part in (settings, short, long, reductions):
+    for part in (settings, short, long, reductions, to_root):
         for library, name_of in libraries.items():
             part(m, candidates, library, name_of)
