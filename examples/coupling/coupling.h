@@ -40,6 +40,17 @@ static struct band mine;
 static int firsts[MOST_RANKS], numbers[MOST_RANKS]; /* the bands of the other model */
 static quadrille_schedule allgather, alltoall;
 
+/* Ends the job. Only rank 0 says why; the others wait, so that it has the time to. */
+static void stop(const char* why) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    fprintf(stderr, "%s\n", why);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* The programs meet in one of two ways. The ocean starts the atmosphere: its words are a program and a number of ranks. Or
  * one command has started both, and they share MPI_COMM_WORLD. */
 static void meet(char** words) {
@@ -57,10 +68,8 @@ static void meet(char** words) {
   /* The least rank of the atmosphere, and of the ocean. */
   int leaders[2] = {is_ocean ? all : rank, is_ocean ? rank : all};
   MPI_Allreduce(MPI_IN_PLACE, leaders, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (leaders[!is_ocean] == all) {
-    if (rank == 0) fprintf(stderr, "start 'ocean atmosphere RANKS', or both programs in one job\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
+  if (leaders[!is_ocean] == all)
+    stop("start 'ocean atmosphere RANKS', or both programs in one job");
   MPI_Comm_split(MPI_COMM_WORLD, is_ocean, rank, &own);
   MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, leaders[!is_ocean], 0, &other);
 }
@@ -73,10 +82,7 @@ static void couple(char** words) {
   MPI_Comm_rank(own, &rank);
   MPI_Comm_size(own, &ranks);
   MPI_Comm_remote_size(other, &other_ranks);
-  if (other_ranks > MOST_RANKS) {
-    if (rank == 0) fprintf(stderr, "give each model at most %d ranks\n", MOST_RANKS);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
+  if (other_ranks > MOST_RANKS) stop("give each model at most 100 ranks");
   const int lines = is_ocean ? ROWS : COLUMNS;
   mine.first = lines * rank / ranks;
   mine.number = lines * (rank + 1) / ranks - mine.first;

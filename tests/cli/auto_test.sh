@@ -47,11 +47,11 @@ expect 0 auto allreduce --nodes 16x1 --bytes 10000000 --out sum.qs
 
 # At the call, the block size of a pipeline is chosen by the model that chose the pipeline.
 expect 0 auto broadcast --nodes 8x1 --bytes 10000000 --alpha 30us --beta 400ps --out chosen.qs
-says 'chosen: pipeline; '
+says 'chosen: hypercube; '
 expect 0 "$verifier" check chosen.qs --counts 8x10000000
 says 'B is chosen at the call: auto, alpha 30000 ns, beta 400 ps'
 expect 0 "$generator" emit chosen.qs --out made
-grep -qF 'generate broadcast --algorithm pipeline --alpha 30000ns --beta 400ps --nodes 8x1' made/chosen.h || fail 'another command'
+grep -qF 'generate broadcast --algorithm hypercube --alpha 30000ns --beta 400ps --nodes 8x1' made/chosen.h || fail 'another command'
 expect 0 auto broadcast --nodes 8 --bytes 10000000 --alpha-inside 3us --beta-inside 70ps --port rank --out chosen.qs
 expect 0 "$generator" show chosen.qs
 says 'alpha 3000 ns, beta 70 ps' # on one node nothing goes between nodes

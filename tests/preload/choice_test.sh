@@ -21,7 +21,7 @@ if [ "$mpi" = mpich ]; then
   tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
   refused "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow" \
     QUADRILLE_ALLTOALL=tuna:radix=3
-  refused "QUADRILLE_BCAST: 'binomial:window=0' is none of binomial, pipeline, scatter-ring, native" \
+  refused "QUADRILLE_BCAST: 'binomial:window=0' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, native" \
     QUADRILLE_BCAST=binomial:window=0
   refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
 
