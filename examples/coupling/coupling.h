@@ -40,15 +40,15 @@ static struct band mine;
 static int firsts[MOST_RANKS], numbers[MOST_RANKS]; /* the bands of the other model */
 static quadrille_schedule allgather, alltoall;
 
-/* Ends the job. Only rank 0 says why; the others wait, so that it has the time to. */
+/* Ends the job. Rank 0 of this program says why; the others wait, so that it has the time to. */
 static void stop(const char* why) {
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(own, &rank);
   if (rank == 0) {
     fprintf(stderr, "%s\n", why);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(own);
 }
 
 /* The programs meet in one of two ways. The ocean starts the atmosphere: its words are a program and a number of ranks. Or
