@@ -40,20 +40,15 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
   return counts;
 }
 
-// How many ranks a block passes. A broadcast with a table of powers goes down trees: it passes as many as powers of 2 up to the
-// number of ranks have entries. Else it passes all ranks.
-int64_t longest_way(const Program& program, int64_t ranks) {
-  int64_t entries = 1;
-  for (int64_t power = 1; power < ranks; power *= 2) ++entries;
-  const bool by_powers =
-      std::any_of(program.tables.begin(), program.tables.end(),
-                  [](const Table& table) { return table.kind == TableKind::kPowers; });
-  return by_powers && program.collective == Collective::kBroadcast ? entries : ranks;
+// A broadcast with a table of powers goes down trees.
+bool goes_down_trees(const Program& program) {
+  return program.collective == Collective::kBroadcast &&
+         std::any_of(program.tables.begin(), program.tables.end(),
+                     [](const Table& table) { return table.kind == TableKind::kPowers; });
 }
 
-// The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second; for a
-// broadcast and a reduce it counts one rank as the contributor of all, and only the ranks that a block passes. Elements count
-// as bytes. Empty if the schedule has no rule; 1 if bind() will refuse the counts anyway.
+// The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second. Elements
+// count as bytes. Empty if the schedule has no rule; 1 if bind() will refuse the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];
@@ -62,17 +57,16 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
   if (call.counts.size() != schedule.job.groups.size() ||
       static_cast<int64_t>(call.counts.back().size()) != ranks)
     return 1;
-  std::vector<int64_t> counts = call.counts.back();
-  if (schedule.program.collective == Collective::kBroadcast ||
-      schedule.program.collective == Collective::kReduce) {
-    counts.resize(static_cast<size_t>(longest_way(schedule.program, ranks)));
-    std::fill(counts.begin() + 1, counts.end(), 0);
-  }
+  const std::vector<int64_t>& counts = call.counts.back();
+  const Collective collective = schedule.program.collective;
+  if (collective == Collective::kBroadcast || collective == Collective::kReduce)
+    return counts[0] < 0 ? 1
+                         : qd_block_size_of_one(rule, model.alpha_ns, model.beta_ps, counts[0],
+                                                ranks, goes_down_trees(schedule.program));
   int64_t sum = 0;
   for (const int64_t count : counts)
     if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return 1;
-  return qd_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(),
-                       static_cast<int64_t>(counts.size()));
+  return qd_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(), ranks);
 }
 
 Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& schedule,

@@ -106,14 +106,11 @@ static int unpack_all(const struct qd_global_counts* g) {
   return code;
 }
 
-/* How many ranks a block passes. A broadcast with a table of powers goes down trees: it passes as many as powers of 2 up to
- * the number of ranks have entries. Else it passes all ranks. */
-static int64_t longest_way(const struct qd_program* program, int64_t ranks) {
-  int64_t entries = 1;
-  for (int64_t power = 1; power < ranks; power *= 2) entries++;
+/* A broadcast with a table of powers goes down trees. */
+static int goes_down_trees(const struct qd_program* program) {
   for (int i = 0; i < program->table_count && program->collective == QD_BROADCAST; i++)
-    if (program->tables[i].kind == QD_TABLE_POWERS) return entries;
-  return ranks;
+    if (program->tables[i].kind == QD_TABLE_POWERS) return 1;
+  return 0;
 }
 
 static const char* choose_parameters(struct qd_binding* b) {
@@ -121,23 +118,18 @@ static const char* choose_parameters(struct qd_binding* b) {
   const struct qd_context* context = &b->layout.context;
   /* Equal at all ranks: between groups, the ranks of the second group. */
   const int is_remote = program->groups == 2 && context->group == 0;
-  int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
+  const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
   const int64_t* counts = is_remote ? b->counts.remote : b->counts.own;
   const int64_t element = b->counts.element > 0 ? b->counts.element : 1;
-  if (program->collective == QD_BROADCAST || program->collective == QD_REDUCE) {
-    /* A pipeline takes as long as a ring in which one rank contributes everything. */
-    ranks = longest_way(program, ranks);
-    memset(b->counts.exchanged, 0, (size_t)ranks * sizeof *b->counts.exchanged);
-    b->counts.exchanged[0] = counts[0];
-    counts = b->counts.exchanged;
-  }
+  const int is_one = program->collective == QD_BROADCAST || program->collective == QD_REDUCE;
   for (int i = 0; i < program->parameter_count; i++) {
     if (!program->rules[i].at_call) continue;
     const int64_t rule = b->options.block_size > 0 ? b->options.block_size : program->parameters[i];
-    const int64_t beta_ps = program->rules[i].beta_ps;
-    const int64_t size = qd_block_size(
-        rule, program->rules[i].alpha_ns,
-        beta_ps > QD_MAX_COST / element ? QD_MAX_COST : beta_ps * element, counts, ranks);
+    const int64_t alpha_ns = program->rules[i].alpha_ns, of_byte = program->rules[i].beta_ps;
+    const int64_t beta_ps = of_byte > QD_MAX_COST / element ? QD_MAX_COST : of_byte * element;
+    const int64_t size = is_one ? qd_block_size_of_one(rule, alpha_ns, beta_ps, counts[0], ranks,
+                                                       goes_down_trees(program))
+                                : qd_block_size(rule, alpha_ns, beta_ps, counts, ranks);
     if (size == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
     /* A rule counts elements as the program does. A fixed size is in bytes. */

@@ -144,17 +144,33 @@ static int64_t best_size(const struct counts* counts, int64_t alpha_ps, int64_t 
   return search.best;
 }
 
+static int64_t choose(int64_t rule, int64_t alpha_ns, int64_t beta_ps,
+                      const struct counts* counts) {
+  if (counts->most == 0) return 1;
+  if (rule == QD_CHOOSE_LEAST) return at_most_int(counts->least);
+  if (rule < QD_CHOOSE_AUTO)
+    return at_most_int(counts->least < QD_CHOOSE_AUTO - rule ? QD_CHOOSE_AUTO - rule
+                                                             : counts->least);
+  const int64_t alpha_ps = 1000 * alpha_ns;
+  return rule == QD_CHOOSE_MODEL ? model(counts, alpha_ps, beta_ps)
+                                 : best_size(counts, alpha_ps, beta_ps);
+}
+
 int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
                       int64_t ranks) {
   struct counts counts;
-  if (rule >= 1) return at_most_int(rule);
-  if (rule == QD_CHOOSE_NONE) return 0;
+  if (rule >= QD_CHOOSE_NONE) return rule == QD_CHOOSE_NONE ? 0 : at_most_int(rule);
   read_counts(&counts, bytes, ranks);
-  if (counts.most == 0) return 1;
-  if (rule == QD_CHOOSE_LEAST) return at_most_int(counts.least);
-  if (rule < QD_CHOOSE_AUTO)
-    return at_most_int(counts.least < QD_CHOOSE_AUTO - rule ? QD_CHOOSE_AUTO - rule : counts.least);
-  const int64_t alpha_ps = 1000 * alpha_ns;
-  return rule == QD_CHOOSE_MODEL ? model(&counts, alpha_ps, beta_ps)
-                                 : best_size(&counts, alpha_ps, beta_ps);
+  return choose(rule, alpha_ns, beta_ps, &counts);
+}
+
+int64_t qd_block_size_of_one(int64_t rule, int64_t alpha_ns, int64_t beta_ps, int64_t bytes,
+                             int64_t ranks, int down_trees) {
+  struct counts counts;
+  if (rule >= QD_CHOOSE_NONE) return rule == QD_CHOOSE_NONE ? 0 : at_most_int(rule);
+  read_counts(&counts, &bytes, 1);
+  if (!down_trees) counts.ranks = ranks;
+  for (int64_t power = 1; power < ranks && down_trees; power *= 2) counts.ranks++;
+  counts.empty += counts.ranks - 1;
+  return choose(rule, alpha_ns, beta_ps, &counts);
 }

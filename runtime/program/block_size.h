@@ -14,13 +14,16 @@ extern "C" {
 
 /* The block size in bytes: 1 to INT_MAX.
  *
- * `rule` is the rule of the parameter in the file: a fixed size, or one of table_format.h. The
- * result is 0 for QD_CHOOSE_NONE. `bytes` holds the contributions of `ranks` ranks: none is negative, and their sum is at
- * most INT64_MAX. alpha (ns a message) and beta (ps a byte) are in 0 .. QD_MAX_COST. Only MODEL and AUTO read them.
+ * `rule` is the rule of the parameter in the file: a fixed size, or one of table_format.h. The result is 0 for
+ * QD_CHOOSE_NONE. `bytes` holds the contributions of `ranks` ranks: none is negative, and their sum is at most INT64_MAX. alpha (ns a message) and beta (ps a byte) are in 0 .. QD_MAX_COST. Only MODEL and AUTO read them.
  *
  * Time: one pass over `bytes`; AUTO makes up to 40. */
 int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
                       int64_t ranks);
+/* The same for a broadcast or a reduction of `bytes`. It takes as long as a ring in which one rank contributes everything,
+ * of the ranks that a block passes: of all ranks in a chain, and of ceil(log2 ranks) + 1 of them down trees. */
+int64_t qd_block_size_of_one(int64_t rule, int64_t alpha_ns, int64_t beta_ps, int64_t bytes,
+                             int64_t ranks, int down_trees);
 
 #ifdef __cplusplus
 }

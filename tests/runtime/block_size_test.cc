@@ -92,6 +92,22 @@ TEST(BlockSize, LeastWithAThresholdIsNoShorter) {
   EXPECT_EQ(choose(QD_CHOOSE_AUTO - 100, {1, 1}, {0, 0}), 1);
 }
 
+// A chain passes all ranks, trees as many as powers of 2 up to their number: 1, 2, 4, 8 for 5 to 8.
+TEST(BlockSize, OfOneContributionIsThatOfARingOfTheRanksThatABlockPasses) {
+  for (const int64_t rule : {int64_t{64}, int64_t{QD_CHOOSE_LEAST}, int64_t{QD_CHOOSE_MODEL},
+                             int64_t{QD_CHOOSE_AUTO}, QD_CHOOSE_AUTO - int64_t{100}})
+    for (const int64_t bytes : {0, 1, 5000, 1 << 20})
+      for (const auto& [ranks, passed] : {std::pair(1, 1), {2, 2}, {5, 4}, {8, 4}, {9, 5}})
+        for (const int down_trees : {0, 1}) {
+          std::vector<int64_t> all(down_trees ? passed : ranks);
+          all[0] = bytes;
+          EXPECT_EQ(qd_block_size_of_one(rule, 2000, 100, bytes, ranks, down_trees),
+                    choose(rule, {2000, 100}, all));
+        }
+  EXPECT_LT(qd_block_size_of_one(QD_CHOOSE_AUTO, 2000, 100, 1 << 20, 64, 0),
+            qd_block_size_of_one(QD_CHOOSE_AUTO, 2000, 100, 1 << 20, 64, 1));
+}
+
 // sqrt(2 alpha m / (beta (p + z - 2))), rounded down, at most the greatest contribution.
 TEST(BlockSize, ModelIsTheClosedFormCappedAtTheGreatestCount) {
   for (int ranks = 1; ranks <= 4; ++ranks)
