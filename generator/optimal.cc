@@ -2,7 +2,7 @@
 // its. Row j of `before` says how many rounds two nodes met before, or a node was free, if it meets itself. When two nodes
 // meet for the q-th time, ranks q div v and q mod v exchange, on the lesser node and on the greater one of v ranks. In the
 // q-th free round of a node, pair number q of its ranks exchanges, or two ranks copy their own blocks, if there is no such
-// pair. If the time is odd, a last round has room for one copy. Tested by tests/cli/optimal_test.sh.
+// pair. If the time is odd, a last round has room for one copy. Tested by tests/cli/generator_test.sh.
 #include "generator/optimal.h"
 
 #include <fmt/format.h>

@@ -85,8 +85,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
     {"allreduce.circulant",
      "segments are combined in ceil(log2 p) rounds at distances 1, 2, 4, .. and gathered on the "
-     "same "
-     "ways"},
+     "same ways"},
     {"allreduce.ring", "a ring reduces segments, then gathers them"},
     {"allreduce.hierarchical",
      "up a tree in each node, doubling between the nodes' first ranks, down a tree; for "

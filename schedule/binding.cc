@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 
 #include "schedule/any_nodes.h"
@@ -37,11 +36,7 @@ std::string rule_text(int64_t rule) {
 std::optional<int64_t> rule_named(const std::string& text) {
   for (const Named& named : kNamed)
     if (text == named.name) return named.rule;
-  int64_t bytes = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, bytes);
-  if (error != std::errc() || end != last || bytes < 1 || bytes > INT32_MAX) return std::nullopt;
-  return bytes;
+  return std::nullopt;
 }
 
 namespace {

@@ -38,9 +38,9 @@ inline constexpr int64_t kMaxCost = 1000000000;
 
 inline bool uses_model(int64_t rule) { return rule == kRuleModel || rule == kRuleAuto; }
 
-// "min", "model", "auto", "min:1024", "4096", or "none" for kRuleNone. rule_named() does not accept "none" and "min:1024".
+// "min", "model", "auto", "min:1024", "4096", or "none" for kRuleNone.
 std::string rule_text(int64_t rule);
-// Empty if the text is no rule. A fixed choice is a number of bytes that an int can hold, at least 1.
+// The rule "min", "model" or "auto"; empty for any other text.
 std::optional<int64_t> rule_named(const std::string& text);
 
 // The contents of a schedule file beside the program. A job for any nodes (schedule/any_nodes.h) has no groups.
