@@ -1,4 +1,4 @@
-"""The emulated cluster: four nodes with 200 Mbit/s each, real TCP, Open MPI and MPICH, as root.
+"""The emulated cluster: five nodes with 200 Mbit/s each, real TCP, Open MPI and MPICH, as root.
 
 Each call of ours runs next to one of the library's own (bench/collective.c). The figure is the median of native / ours over
 these pairs. Above 1, ours is faster.
@@ -268,7 +268,7 @@ def small(m, library):
 
 
 def measure(report, options, programs):
-    with tempfile.TemporaryDirectory() as folder, Cluster(4, RATE):
+    with tempfile.TemporaryDirectory() as folder, Cluster(5, RATE):
         m = Measuring(report, options, programs, folder)
         for part in (allgatherv, exactly, small, alltoall, alltoallv):
             for library in LIBRARIES:

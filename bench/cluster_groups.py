@@ -2,7 +2,7 @@
 from bench import machine
 from bench.distributions import DISTRIBUTIONS, as_text
 
-WINDOW = 16
+WINDOW = 0  # what the program asks for
 NODES, RANKS = (4, 4, 4, 4), 16
 TRIALS = 5
 LONGEST = 64 << 10  # bytes of a contribution in the settings of Kang et al. 2019, section 5
@@ -124,18 +124,34 @@ def reductions(m, candidates, library, name_of):
             with_auto(m, name, library, hosts, "reduce-scatterv", counts, files, 1.2, TRIALS)
 
 
-def to_root(m, candidates, library, name_of):
-    """Reductions to a root. The pipelines are tried with two block sizes, too: MPI libraries send short messages faster."""
-    pipelines = [(name, "--block-size", size) for name in ("pipeline", "pipeline-nodes") for size in ("8192", "65536")]
-    for size in (16 << 10, 256 << 10, 4 << 20):
-        name = f"reduce to a root, 16 ranks, {size >> 10} KiB, {name_of}"
-        if m.wanted(name):
-            files = candidates.files("reduce") | m.files("reduce", "any", pipelines, WINDOW)
-            m.best(name, library, NODES, "reduce", size, files, 1.1 if library == "mpich" else None, TRIALS)
+def rooted(m, candidates, library, name_of):
+    """Reductions to a root and broadcasts from one. Pipelines are tried with two block sizes, too: MPI libraries send short
+    messages faster."""
+    for collective, sizes, at_least in (("reduce", (16, 256, 4096), 1.1), ("broadcast", (1024,), 2.0)):
+        pipelines = [
+            (name, "--block-size", size)
+            for name in candidates.files(collective)
+            if name.startswith("pipeline") or name == "hypercube"
+            for size in ("8192", "65536")
+        ]
+        for size in sizes:
+            name = f"{collective} with a root, 16 ranks, {size} KiB, {name_of}"
+            if m.wanted(name):
+                files = candidates.files(collective) | m.files(collective, "any", pipelines, WINDOW)
+                limit = at_least if library == "mpich" else None
+                m.best(name, library, NODES, collective, size << 10, files, limit, TRIALS)
+
+
+def on_pairs(m, candidates, library, name_of):
+    """A short allreduce on five nodes of two ranks."""
+    name = f"allreduce, 5x2 ranks, 16 KiB, {name_of}"
+    if m.wanted(name):
+        hosts = ",".join(f"n{i}:2" for i in range(5))
+        with_auto(m, name, library, hosts, "allreduce", 16 << 10, candidates.files("allreduce"), 1.0, TRIALS)
 
 
 def measure(m, program, libraries):
     candidates = Candidates(m, program)
-    for part in (settings, short, long, reductions, to_root):
+    for part in (settings, short, long, reductions, rooted, on_pairs):
         for library, name_of in libraries.items():
             part(m, candidates, library, name_of)

@@ -5,7 +5,7 @@
  * knows. A rooted one has root 0. COUNTS are bytes of a block. For allgatherv and reduce-scatterv they are
  * bytes of each rank: 8x16384,7x0,131072 means 16384 for eight ranks and nothing for seven. For alltoallv they are a
  * distribution over all pairs of ranks: uniform:MOST, normal:MEAN:DEVIATION, or power:EXPONENT:MOST, where x bytes have
- * probability x to the minus EXPONENT. `persistent` makes its alltoallv before the clock starts; the
+ * probability x to the minus EXPONENT. A WINDOW of 0 is what the schedule asks for, or the default. `persistent` makes its alltoallv before the clock starts; the
  * library's own stays MPI_Alltoallv. With --first-group N, the first N ranks are one group and the others the
  * second; allgatherv's counts then cover the ranks of both. SimGrid has no intercommunicators, so its build
  * uses quadrille_bind_groups.
@@ -80,8 +80,8 @@ static void make_buffers(struct job* job) {
 static void prepare(const struct job* job, struct scheduled* s, char* word) {
   char* colon = strstr(word, ".qs:");
   const char* block_size = colon ? strchr(colon + 4, ':') : NULL;
-  s->window = colon ? atoi(colon + 4) : 0;
-  if (s->window < 1) fail("a schedule is given as FILE.qs:WINDOW[:BLOCK_SIZE]");
+  s->window = colon ? atoi(colon + 4) : -1;
+  if (s->window < 0) fail("a schedule is given as FILE.qs:WINDOW[:BLOCK_SIZE]");
   colon[3] = '\0';
   quadrille_load_file(word, &s->schedule);
   MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);

@@ -18,6 +18,7 @@ WINDOWS = (1, WINDOW)  # for given block sizes; simultaneous messages share a si
 MANY = 1 << 16  # a window that limits nothing
 KINDS = ("flat", "fat-tree", "dragonfly")
 LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
+ROOTED = {"broadcast": ("hypercube", "pipeline"), "reduce": ("pipeline",)}  # that cut a vector into blocks
 SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # the block sizes to try
 MOST_BLOCKS = 3000  # of a ring in a sweep, which simulates as many rounds
 
@@ -131,6 +132,27 @@ def allgatherv(m):
                         m.microseconds(f"{case} | {name}", seconds)
 
 
+def rooted(m):
+    """A broadcast and a reduce of 16 MiB in the fewest rounds, over their bound: the time of all bytes, and of ceil(log2 p) - 1
+    blocks more, at the rate of the wire."""
+    total, ranks = 16 << 20, 36
+    for collective, algorithms in ROOTED.items():
+        case = f"{collective}, linear {ranks}x1, {total >> 20} MiB"
+        if not m.wanted(case):
+            continue
+        network = m.network("linear", f"{ranks}x1")
+        costs = Costs(m, network)
+        wire = costs.line()[1]
+        for name in algorithms:
+            file = m.generator.file(collective, name, f"{ranks}x1", "--block-size", "model", *costs.options())
+            printed = machine.run([m.verifier, "check", file, "--counts", str(total)])
+            size = int(re.search(r"B = (\d+)", printed)[1])
+            (one,) = network.sample(m.collective, collective, total, [(file, 0)], native=False, checked=False)
+            bound = (total + ((ranks - 1).bit_length() - 1) * size) * wire
+            at_most = 1.05 if name == "hypercube" else None
+            m.report.figure(f"{case} | {name}, blocks of {size} B / bound", one.ours[0] / bound, at_most=at_most)
+
+
 class Costs:
     """The costs of messages on a network."""
 
@@ -239,7 +261,7 @@ def automatic(m):
 def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder:
         m = Measuring(report, options, programs, folder)
-        parts = [regressions, messages, alltoall, chosen, allgatherv, against_the_model, automatic]
+        parts = [regressions, messages, alltoall, chosen, allgatherv, rooted, against_the_model, automatic]
         parts += [smpi_tuna.coalesced, smpi_tuna.radix, smpi_groups.allgather, smpi_auto.chosen]
         for part in parts:
             part(m)

@@ -92,9 +92,13 @@ class CodeWriter {
     out_.byte(static_cast<int>(program.collective));
     out_.byte(program.groups | static_cast<int>(program.port.kind) << QD_PORT_SHIFT |
               (program.port.per == PortScope::kNode ? QD_PORT_PER_NODE : 0) |
-              (program.in_place ? QD_IN_PLACE : 0) | (program.commutative ? QD_COMMUTATIVE : 0));
+              (program.in_place ? QD_IN_PLACE : 0) | (program.commutative ? QD_COMMUTATIVE : 0) |
+              (program.window > 0 ? QD_WINDOWED : 0));
+    if (program.window > 0) out_.varint(static_cast<uint64_t>(program.window));
     out_.varint(program.parameters.size());
-    for (const Parameter& parameter : program.parameters) out_.byte(parameter.at_call);
+    for (const Parameter& parameter : program.parameters)
+      out_.byte((parameter.at_call ? QD_PARAMETER_AT_CALL : 0) |
+                (parameter.over_trees ? QD_PARAMETER_OVER_TREES : 0));
     out_.varint(program.tables.size());
     for (const Table& table : program.tables) this->table(table);
     out_.varint(program.requirements.size());

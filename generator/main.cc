@@ -265,7 +265,7 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
       "for plan: of this rank of the schedule, which numbers smaller nodes first (default 0)");
   command.add("--group", "NUMBER", &arguments.group, "for plan: in this group (default 0)");
   command.add("--window", "STEPS", &arguments.window,
-              "for plan: how many steps may be in flight (default 16)");
+              "for plan: how many steps may be in flight (default: what the program says, or 16)");
   command.add_flag("--in-place", arguments.in_place, "for plan: the plan of a call in place");
   add_machine(command, arguments.machine);
   verifier::add_call(command, arguments.call);

@@ -67,7 +67,7 @@ typedef struct {
   size_t
       size; /* sizeof(quadrille_bind_options), which tells the library which fields the caller has */
   int layout;      /* an enum quadrille_layout; the same on all ranks */
-  int window;      /* the most steps in flight, 1 or more; 0: the default */
+  int window;      /* the most steps in flight, 1 or more; 0: what the schedule says, or 16 */
   int synchronous; /* nonzero: every send is an MPI_Issend */
   int64_t
       block_size; /* bytes; a pipelined schedule cuts contributions into such blocks. The same on all ranks.

@@ -153,6 +153,8 @@ struct Table {
 struct Parameter {
   Name name;
   bool at_call = false;  // given with each call, the same on all ranks; else in the file
+  // It is a block size, and blocks pass over trees of ceil(log2 p) levels, not along a ring. Only with at_call.
+  bool over_trees = false;
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
@@ -174,6 +176,8 @@ struct Program {
   Port port;
   bool in_place = false;     // claims that no block is overwritten before it is sent
   bool commutative = false;  // a reduction that is correct only for commutative operators
+  int64_t window =
+      0;  // the most steps in flight, if whoever binds it does not say; 0: the library's default
   std::vector<Parameter> parameters;
   // No declaration depends on the rank: tables and requirements are the same on all ranks.
   std::vector<Expression> requirements;  // booleans over parameters, ranks and tables
@@ -191,6 +195,7 @@ inline constexpr int kMaxParameters = 16;
 inline constexpr int kMaxDepth = 40;  // the deepest nesting of statements, and of operators in an
                                       // expression
 inline constexpr int kMaxNameLength = 63;
+inline constexpr int64_t kMaxWindow = 1 << 16;
 
 // Checks types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);

@@ -58,7 +58,7 @@ class ProgramReader {
 
   static bool is_declaration(const std::string& word) {
     static const std::vector<std::string> kWords = {
-        "port", "in_place", "commutative", "parameter", "require", "table", "temporary"};
+        "port", "in_place", "commutative", "window", "parameter", "require", "table", "temporary"};
     return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
   }
 
@@ -116,11 +116,14 @@ class ProgramReader {
     if (word == "port") return port(reader);
     if (word == "in_place") program_.in_place = true;
     if (word == "commutative") program_.commutative = true;
+    if (word == "window") program_.window = window(reader);
     if (word == "parameter") {
       Parameter parameter{{fresh_declaration(reader)}};
       if (reader.accept("at")) {
         reader.expect("call");
         parameter.at_call = true;
+        parameter.over_trees = reader.accept("over");
+        if (parameter.over_trees) reader.expect("trees");
       }
       program_.parameters.push_back(std::move(parameter));
     }
@@ -153,6 +156,13 @@ class ProgramReader {
     reader.expect("per");
     program_.port.per = reader.accept("node") ? PortScope::kNode : PortScope::kRank;
     if (program_.port.per == PortScope::kRank) reader.expect("rank");
+  }
+
+  int64_t window(LineReader& reader) {
+    const Expression steps = read_expression(reader, scope_);
+    if (steps.op != Operator::kConstant || steps.value < 1 || steps.value > kMaxWindow)
+      reader.fail(fmt::format("a window is a number of steps, from 1 to {}", kMaxWindow));
+    return steps.value;
   }
 
   void table(LineReader& reader) {

@@ -116,9 +116,11 @@ class ProgramPrinter {
                           program_.port.per == PortScope::kNode ? "node" : "rank"));
     if (program_.in_place) line(0, "in_place");
     if (program_.commutative) line(0, "commutative");
+    if (program_.window > 0) line(0, fmt::format("window {}", program_.window));
     for (const Parameter& parameter : program_.parameters)
       line(0,
-           fmt::format("parameter {}{}", parameter.name.text, parameter.at_call ? " at call" : ""));
+           fmt::format("parameter {}{}{}", parameter.name.text, parameter.at_call ? " at call" : "",
+                       parameter.over_trees ? " over trees" : ""));
     if (program_.port.kind == PortKind::kParameter)
       line(0, fmt::format("port {0}+{0} per node", program_.parameters[0].name.text));
     for (const Table& table : program_.tables) line(0, "table " + this->table(table));

@@ -47,6 +47,12 @@ class Validator {
           "leave it out");
     if (program_.parameters.size() > kMaxParameters)
       return fail(fmt::format("more than {} parameters", kMaxParameters));
+    if (program_.window < 0 || program_.window > kMaxWindow)
+      return fail(fmt::format("a window of fewer than 1 or more than {} steps", kMaxWindow));
+    for (const Parameter& parameter : program_.parameters)
+      if (parameter.over_trees && (!parameter.at_call || !rooted(program_.collective) ||
+                                   !has_one_count(program_.collective)))
+        return fail("only a broadcast or a reduce has a parameter at call over trees");
     if (program_.port.kind == PortKind::kParameter &&
         (program_.port.per != PortScope::kNode || program_.parameters.empty() ||
          program_.parameters[0].at_call))

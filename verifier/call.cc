@@ -40,13 +40,6 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
   return counts;
 }
 
-// A broadcast with a table of powers goes down trees.
-bool goes_down_trees(const Program& program) {
-  return program.collective == Collective::kBroadcast &&
-         std::any_of(program.tables.begin(), program.tables.end(),
-                     [](const Table& table) { return table.kind == TableKind::kPowers; });
-}
-
 // The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second. Elements
 // count as bytes. Empty if the schedule has no rule; 1 if bind() will refuse the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
@@ -60,9 +53,10 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
   const std::vector<int64_t>& counts = call.counts.back();
   const Collective collective = schedule.program.collective;
   if (collective == Collective::kBroadcast || collective == Collective::kReduce)
-    return counts[0] < 0 ? 1
-                         : qd_block_size_of_one(rule, model.alpha_ns, model.beta_ps, counts[0],
-                                                ranks, goes_down_trees(schedule.program));
+    return counts[0] < 0
+               ? 1
+               : qd_block_size_of_one(rule, model.alpha_ns, model.beta_ps, counts[0], ranks,
+                                      schedule.program.parameters[parameter].over_trees);
   int64_t sum = 0;
   for (const int64_t count : counts)
     if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return 1;

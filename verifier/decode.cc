@@ -93,9 +93,11 @@ class CodeReader {
     heading(program);
     const uint64_t parameters = counted(kMaxParameters);
     for (uint64_t i = 0; i < parameters; ++i) {
-      const uint8_t at_call = in_.byte();
-      if (at_call > 1) in_.fail();
-      program.parameters.push_back({{fmt::format("parameter{}", i)}, at_call == 1});
+      const uint8_t kind = in_.byte();
+      const bool over_trees = kind & QD_PARAMETER_OVER_TREES;
+      if (kind > (QD_PARAMETER_AT_CALL | QD_PARAMETER_OVER_TREES)) in_.fail();
+      program.parameters.push_back(
+          {{fmt::format("parameter{}", i)}, (kind & QD_PARAMETER_AT_CALL) != 0, over_trees});
     }
     const uint64_t tables = counted(kMaxTables);
     for (uint64_t i = 0; i < tables; ++i) program.tables.push_back(table(i));
@@ -142,6 +144,12 @@ class CodeReader {
     return in_.failed() ? 0 : count;
   }
 
+  int64_t window() {
+    const uint64_t window = counted(QD_MAX_WINDOW);
+    if (window == 0) in_.fail();
+    return static_cast<int64_t>(window);
+  }
+
   void heading(Program& program) {
     program.algorithm.text = "unnamed";
     const uint8_t collective = in_.byte();
@@ -155,7 +163,8 @@ class CodeReader {
     program.in_place = flags & QD_IN_PLACE;
     program.commutative = flags & QD_COMMUTATIVE;
     const bool scope_of_no_port = port == QD_PORT_NONE && (flags & QD_PORT_PER_NODE);
-    if (flags & 0x80 || scope_of_no_port || program.groups < 1 || program.groups > 2) in_.fail();
+    if (flags & QD_WINDOWED) program.window = window();
+    if (scope_of_no_port || program.groups < 1 || program.groups > 2) in_.fail();
   }
 
   Table table(uint64_t index) {

@@ -142,7 +142,7 @@ struct Plans::State {
     made.input.known[QD_PIECE_SEND] = &made.extents[QD_PIECE_SEND].all;
     made.input.known[QD_PIECE_RECEIVE] = &made.extents[QD_PIECE_RECEIVE].all;
     made.input.own = first + static_cast<int>(rank);
-    made.input.window = options.window > 0 ? options.window : QD_DEFAULT_WINDOW;
+    made.input.window = options.window > 0 ? options.window : qd_default_window(&program);
     made.in_place = options.in_place && is_in_place_at(program, made.context);
     if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
       return qd_no_memory;
@@ -247,14 +247,13 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
 }
 
 std::optional<std::string> Plans::objection() const {
-  for (const int window : {1, 2, 0})
+  for (const int window : {1, 2, QD_DEFAULT_WINDOW})
     for (const bool whole : {true, false})
       for (const bool in_place : {false, true}) {
         if (in_place && !has_in_place()) continue;
         const auto law = broken_law({window, in_place, whole});
-        const std::string where =
-            fmt::format(", window {}{}{}", window > 0 ? window : QD_DEFAULT_WINDOW,
-                        whole ? "" : ", streamed", in_place ? ", in place" : "");
+        const std::string where = fmt::format(", window {}{}{}", window, whole ? "" : ", streamed",
+                                              in_place ? ", in place" : "");
         if (!law.ok()) return "the library refuses them: " + law.error().message + where;
         if (*law == kPlansNotChecked) return *law;
         if (law->has_value()) return **law + where;

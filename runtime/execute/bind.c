@@ -79,7 +79,8 @@ void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
 }
 
 static void set_options(struct qd_binding* binding, const quadrille_bind_options* options) {
-  binding->options.window = options->window > 0 ? options->window : QD_DEFAULT_WINDOW;
+  binding->options.window =
+      options->window > 0 ? options->window : qd_default_window(&binding->schedule_data->program);
   binding->options.synchronous = options->synchronous;
   binding->options.block_size = options->block_size;
 }

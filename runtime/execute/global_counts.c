@@ -106,13 +106,6 @@ static int unpack_all(const struct qd_global_counts* g) {
   return code;
 }
 
-/* A broadcast with a table of powers goes down trees. */
-static int goes_down_trees(const struct qd_program* program) {
-  for (int i = 0; i < program->table_count && program->collective == QD_BROADCAST; i++)
-    if (program->tables[i].kind == QD_TABLE_POWERS) return 1;
-  return 0;
-}
-
 static const char* choose_parameters(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
   const struct qd_context* context = &b->layout.context;
@@ -121,15 +114,15 @@ static const char* choose_parameters(struct qd_binding* b) {
   const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
   const int64_t* counts = is_remote ? b->counts.remote : b->counts.own;
   const int64_t element = b->counts.element > 0 ? b->counts.element : 1;
-  const int is_one = program->collective == QD_BROADCAST || program->collective == QD_REDUCE;
   for (int i = 0; i < program->parameter_count; i++) {
     if (!program->rules[i].at_call) continue;
     const int64_t rule = b->options.block_size > 0 ? b->options.block_size : program->parameters[i];
     const int64_t alpha_ns = program->rules[i].alpha_ns, of_byte = program->rules[i].beta_ps;
     const int64_t beta_ps = of_byte > QD_MAX_COST / element ? QD_MAX_COST : of_byte * element;
-    const int64_t size = is_one ? qd_block_size_of_one(rule, alpha_ns, beta_ps, counts[0], ranks,
-                                                       goes_down_trees(program))
-                                : qd_block_size(rule, alpha_ns, beta_ps, counts, ranks);
+    const int64_t size = qd_has_one_contribution(program)
+                             ? qd_block_size_of_one(rule, alpha_ns, beta_ps, counts[0], ranks,
+                                                    program->rules[i].over_trees)
+                             : qd_block_size(rule, alpha_ns, beta_ps, counts, ranks);
     if (size == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
     /* A rule counts elements as the program does. A fixed size is in bytes. */

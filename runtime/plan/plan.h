@@ -34,9 +34,11 @@
 extern "C" {
 #endif
 
-/* The default number of steps in flight: measured, see docs/measurements.md. */
+/* The default number of steps in flight, for a program that does not say one: measured, see docs/measurements.md. */
 #define QD_DEFAULT_WINDOW 16
-#define QD_MAX_WINDOW (1 << 16)
+static inline int qd_default_window(const struct qd_program* program) {
+  return program->window > 0 ? program->window : QD_DEFAULT_WINDOW;
+}
 
 enum qd_part_form {
   QD_WHOLE, /* a whole block */

@@ -165,12 +165,12 @@ int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int
 }
 
 int64_t qd_block_size_of_one(int64_t rule, int64_t alpha_ns, int64_t beta_ps, int64_t bytes,
-                             int64_t ranks, int down_trees) {
+                             int64_t ranks, int over_trees) {
   struct counts counts;
   if (rule >= QD_CHOOSE_NONE) return rule == QD_CHOOSE_NONE ? 0 : at_most_int(rule);
   read_counts(&counts, &bytes, 1);
-  if (!down_trees) counts.ranks = ranks;
-  for (int64_t power = 1; power < ranks && down_trees; power *= 2) counts.ranks++;
+  if (!over_trees) counts.ranks = ranks;
+  for (int64_t power = 1; power < ranks && over_trees; power *= 2) counts.ranks++;
   counts.empty += counts.ranks - 1;
   return choose(rule, alpha_ns, beta_ps, &counts);
 }

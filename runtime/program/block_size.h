@@ -23,7 +23,7 @@ int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int
 /* The same for a broadcast or a reduction of `bytes`. It takes as long as a ring in which one rank contributes everything,
  * of the ranks that a block passes: of all ranks in a chain, and of ceil(log2 ranks) + 1 of them down trees. */
 int64_t qd_block_size_of_one(int64_t rule, int64_t alpha_ns, int64_t beta_ps, int64_t bytes,
-                             int64_t ranks, int down_trees);
+                             int64_t ranks, int over_trees);
 
 #ifdef __cplusplus
 }

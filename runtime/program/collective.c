@@ -25,6 +25,10 @@ int qd_is_rooted(const struct qd_program* program) {
   return properties[program->collective].is_rooted;
 }
 
+int qd_has_one_contribution(const struct qd_program* program) {
+  return program->collective == QD_BROADCAST || program->collective == QD_REDUCE;
+}
+
 int qd_has_one_buffer(const struct qd_program* program) {
   return program->collective == QD_BROADCAST && program->groups == 1;
 }

@@ -298,13 +298,21 @@ static void heading(struct compiler* c) {
   const unsigned port = flags >> QD_PORT_SHIFT & QD_PORT_MASK;
   p->in_place = (flags & QD_IN_PLACE) != 0;
   p->commutative = (flags & QD_COMMUTATIVE) != 0;
-  if (p->collective >= QD_COLLECTIVE_COUNT || flags & 0x80 ||
-      (port == QD_PORT_NONE && flags & QD_PORT_PER_NODE) || p->groups < 1 || p->groups > 2)
+  if (flags & QD_WINDOWED) {
+    p->window = (int)read_count(c, QD_MAX_WINDOW);
+    if (p->window == 0) malformed(c);
+  }
+  if (p->collective >= QD_COLLECTIVE_COUNT || (port == QD_PORT_NONE && flags & QD_PORT_PER_NODE) ||
+      p->groups < 1 || p->groups > 2)
     malformed(c);
   p->parameter_count = (int)read_count(c, QD_MAX_PARAMETERS);
   for (int i = 0; i < p->parameter_count; i++) {
-    p->rules[i].at_call = (int)qd_read_byte(&c->in);
-    if (p->rules[i].at_call > 1) malformed(c);
+    const unsigned kind = qd_read_byte(&c->in);
+    p->rules[i].at_call = (kind & QD_PARAMETER_AT_CALL) != 0;
+    p->rules[i].over_trees = (kind & QD_PARAMETER_OVER_TREES) != 0;
+    if (kind > (QD_PARAMETER_AT_CALL | QD_PARAMETER_OVER_TREES)) malformed(c);
+    if (p->rules[i].over_trees && (!p->rules[i].at_call || !qd_has_one_contribution(p)))
+      malformed(c);
     p->uses.call |= p->rules[i].at_call;
   }
   if (port == QD_PORT_PARAMETER &&

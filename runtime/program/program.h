@@ -117,7 +117,8 @@ struct qd_code {
 
 /* How a parameter gets its value. */
 struct qd_parameter_rule {
-  int at_call;               /* it is given at the call, or chosen by the rule of the file */
+  int at_call;    /* it is given at the call, or chosen by the rule of the file */
+  int over_trees; /* blocks pass over trees, not along a ring: for qd_block_size_of_one */
   int64_t alpha_ns, beta_ps; /* of the rule */
 };
 
@@ -134,6 +135,7 @@ struct qd_program {
   char algorithm[64];
   char needs[64]; /* its requirements in words; empty if the file has none */
   int collective, groups, in_place, commutative;
+  int window; /* the most steps in flight if no option says so; 0: the default */
 
   int parameter_count, table_count, requirement_count;
   int64_t parameters[QD_MAX_PARAMETERS]; /* values; of one that is given at the call: the rule */
@@ -206,6 +208,8 @@ int qd_has_global_counts(const struct qd_program* program);
 int qd_reduces(const struct qd_program* program);
 /* Whether it has a root. */
 int qd_is_rooted(const struct qd_program* program);
+/* Whether its block size cuts one contribution: a broadcast or a reduce. */
+int qd_has_one_contribution(const struct qd_program* program);
 /* Whether the root sends from the buffer in which the other ranks receive: a broadcast on one group. */
 int qd_has_one_buffer(const struct qd_program* program);
 /* How many blocks the send buffer and the receive buffer have, by QD_PIECE_. */

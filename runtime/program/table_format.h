@@ -37,9 +37,9 @@
  * oldest reader QD_FORMAT_ANY_NODES.
  *
  * Code. First byte: collective. Second byte: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node, bit 5 in place, bit 6
- * commutative. Then a varint number of parameters and a byte for each (bit 0: given at the call); a varint number of tables
- * and each table; a varint number of requirements and an expression each; the expression of the number of temporary blocks;
- * the body. A body is statements up to QD_END.
+ * commutative, bit 7: a varint follows, the window. Then a varint number of parameters and a byte for each
+ * (QD_PARAMETER_...); a varint number of tables and each table; a varint number of requirements and an expression each; the
+ * expression of the number of temporary blocks; the body. A body is statements up to QD_END.
  *
  * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear), numbered by the low six bits, or
  * a constant (bit 6 set), the low six bits minus 1. Every other expression starts with its QD_EXPRESSION byte.
@@ -93,6 +93,11 @@
 #define QD_MAX_PARAMETERS 16
 #define QD_MAX_REQUIREMENTS 16
 #define QD_MAX_DEPTH 40
+#define QD_MAX_WINDOW (1 << 16) /* steps in flight */
+
+/* The byte of a parameter: 0, AT_CALL, or both. */
+#define QD_PARAMETER_AT_CALL 0x01
+#define QD_PARAMETER_OVER_TREES 0x02
 
 /* Second byte of the code. */
 #define QD_GROUPS_MASK 0x03
@@ -101,6 +106,7 @@
 #define QD_PORT_PER_NODE 0x10
 #define QD_IN_PLACE 0x20
 #define QD_COMMUTATIVE 0x40
+#define QD_WINDOWED 0x80
 
 #define QD_INLINE_BIT 0x80
 #define QD_INLINE_CONSTANT_BIT 0x40

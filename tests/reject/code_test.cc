@@ -150,6 +150,36 @@ TEST(RejectedFiles, StatementsThatThereAreNot) {
   }
 }
 
+// The third byte of the code is the window.
+TEST(RejectedFiles, WindowsOfNoStepsAndOfTooMany) {
+  const auto with_window = [](const Bytes& window) {
+    Bytes code = code_of("algorithm a for alltoall\nwindow 1");
+    code.erase(code.begin() + 2);
+    code.insert(code.begin() + 2, window.begin(), window.end());
+    return with_code(code);
+  };
+  expect_taken(with_window(varint(1)));
+  expect_taken(with_window(varint(QD_MAX_WINDOW)));
+  expect_refused(with_window(varint(0)), "malformed");
+  expect_refused(with_window(varint(QD_MAX_WINDOW + 1)), "malformed", "beyond the limits");
+}
+
+// The byte of the only parameter follows their number.
+TEST(RejectedFiles, ParametersOverTreesThatAreNotBlockSizes) {
+  const auto with_kind = [](int collective, int kind) {
+    Bytes code = code_of("algorithm a for broadcast\nparameter B at call over trees");
+    code[0] = collective;
+    code[3] = kind;
+    return file_of({section("PRG", 1, code), section("JOB", 1, job() + Bytes{0})});
+  };
+  const int over_trees = QD_PARAMETER_OVER_TREES, block_size = QD_PARAMETER_AT_CALL | over_trees;
+  expect_taken(with_kind(QD_BROADCAST, block_size));
+  expect_taken(with_kind(QD_REDUCE, block_size));
+  expect_refused(with_kind(QD_ALLREDUCE, block_size), "only a broadcast or a reduce", "malformed");
+  expect_refused(with_kind(QD_BROADCAST, over_trees), "only a broadcast or a reduce", "malformed");
+  expect_refused(with_kind(QD_BROADCAST, 4), "malformed");
+}
+
 // The number of entries stands before them, as a varint of two bytes for 256.
 TEST(RejectedFiles, TablesOfNoLiteralsAndOfTooMany) {
   std::string text = "algorithm a for alltoall\ntable t = 0";

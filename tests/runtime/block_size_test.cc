@@ -98,10 +98,10 @@ TEST(BlockSize, OfOneContributionIsThatOfARingOfTheRanksThatABlockPasses) {
                              int64_t{QD_CHOOSE_AUTO}, QD_CHOOSE_AUTO - int64_t{100}})
     for (const int64_t bytes : {0, 1, 5000, 1 << 20})
       for (const auto& [ranks, passed] : {std::pair(1, 1), {2, 2}, {5, 4}, {8, 4}, {9, 5}})
-        for (const int down_trees : {0, 1}) {
-          std::vector<int64_t> all(down_trees ? passed : ranks);
+        for (const int over_trees : {0, 1}) {
+          std::vector<int64_t> all(over_trees ? passed : ranks);
           all[0] = bytes;
-          EXPECT_EQ(qd_block_size_of_one(rule, 2000, 100, bytes, ranks, down_trees),
+          EXPECT_EQ(qd_block_size_of_one(rule, 2000, 100, bytes, ranks, over_trees),
                     choose(rule, {2000, 100}, all));
         }
   EXPECT_LT(qd_block_size_of_one(QD_CHOOSE_AUTO, 2000, 100, 1 << 20, 64, 0),

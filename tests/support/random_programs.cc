@@ -94,7 +94,7 @@ Program original(Random& random) {
 // ---- changes
 
 Expression leaf_of(Random& random) {
-  switch (below(random, 6)) {
+  switch (below(random, 7)) {
     case 0: return leaf(Operator::kRank);
     case 1: return leaf(Operator::kRanks);
     case 2: return variable(static_cast<int64_t>(below(random, 6)));
@@ -220,6 +220,7 @@ void change_claim(Program& program, Random& random) {
   });
   switch (below(random, 6)) {
     case 0: program.in_place = !program.in_place; break;
+    case 4: program.window = below(random, 3); break;
     case 1:
       program.port = {any_of(std::array{PortKind::kExchange, PortKind::kSendReceive}, random),
                       any_of(std::array{PortScope::kRank, PortScope::kNode}, random)};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -47,6 +48,23 @@ void expect_lawful(const Variant& variant, const std::vector<int64_t>& sizes, co
         ASSERT_TRUE(law.ok()) << name_of(variant, sizes, options) << ": " << law.error().message;
         EXPECT_FALSE(law->has_value()) << name_of(variant, sizes, options) << ": " << **law;
       }
+}
+
+TEST(Plans, FollowTheWindowOfTheProgramIfNoOneAsksForAnother) {
+  const std::vector<Variant> broadcasts = variants_of(Collective::kBroadcast);
+  const auto pipeline = std::find_if(broadcasts.begin(), broadcasts.end(), [](const Variant& each) {
+    return each.program.algorithm.text == "pipeline";
+  });
+  const Case one = case_of(*pipeline, jobs_on(*pipeline, {1, 1, 1}).at(0), {9, 9, 9}, 1);
+  const auto plan = [&](int64_t of_program, int asked) {
+    Program program = pipeline->program;
+    program.window = of_program;
+    return plans_of(program, one).value().print(0, 1, {asked, false, true}).value();
+  };
+  EXPECT_EQ(plan(0, 0), plan(0, QD_DEFAULT_WINDOW));
+  EXPECT_EQ(plan(1, 0), plan(0, 1));
+  EXPECT_NE(plan(1, 0), plan(0, 0));
+  EXPECT_EQ(plan(1, 16), plan(0, 16));
 }
 
 TEST(Plans, OfEveryAlgorithmAreLawfulOnEverySmallTopology) {
