@@ -257,6 +257,11 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   for (;;) {
     struct qd_transfer* next = c->at.next_to_read;
     const int is_last = next == c->at.receive_transfer;
+    /* A message without parts has no lengths: it may be over and not read. It must not hold up those behind it. */
+    if (!is_last && next->request == MPI_REQUEST_NULL) {
+      read_head(c);
+      continue;
+    }
     if (c->is_watched) qd_watch(c, request, is_last ? MPI_REQUEST_NULL : next->request);
     if (is_last) return MPI_Wait(request, MPI_STATUS_IGNORE);
     MPI_Request both[] = {*request, next->request};
