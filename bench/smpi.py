@@ -262,6 +262,6 @@ def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder:
         m = Measuring(report, options, programs, folder)
         parts = [regressions, messages, alltoall, chosen, allgatherv, rooted, against_the_model, automatic]
-        parts += [smpi_tuna.coalesced, smpi_tuna.radix, smpi_groups.allgather, smpi_auto.chosen]
+        parts += [smpi_tuna.coalesced, smpi_tuna.bundled, smpi_tuna.radix, smpi_groups.allgather, smpi_auto.chosen]
         for part in parts:
             part(m)

@@ -28,6 +28,27 @@ def coalesced(m):
             m.report.figure(f"{case} | linear / tuna-coalesced", linear / min(found), at_least=limit)
 
 
+def bundled(m):
+    """Compares an all-to-all of 8 bytes on 256 ranks, 16 per node, with the best of the other algorithms."""
+    nodes = "16x16"
+    others = [("linear",), ("spread-out",), ("scattered",), ("pairwise",), ("xor",), ("hierarchical-factor",)]
+    others += [("tuna", "--radix", radix) for radix in (2, 4, 8, 16, 32)]
+    others += [(name, "--radix", radix) for name in ("tuna-coalesced", "tuna-staggered") for radix in RADICES]
+    others += [("hierarchical-overlapped", "--early", early) for early in (1, 4, 15)]
+    ours = [("tuna-bundled", "--radix", radix) for radix in RADICES]
+    for kind, at_least in (("busy", None), ("fast-busy", 1.3)):
+        case = f"alltoall, 8 B, {kind} {nodes}"
+        if not m.wanted(case):
+            continue
+        files = [(m.generator.file("alltoall", name, nodes, *map(str, options)), WINDOW) for name, *options in others + ours]
+        sampled = m.network(kind, nodes).sample(m.collective, "alltoall", 8, files, native=False)
+        times = [one.ours[0] for one in sampled]
+        for schedule, found in zip(others + ours, times):
+            m.microseconds(f"{case} | {' '.join(map(str, schedule))}", found)
+        ratio = min(times[: len(others)]) / min(times[len(others) :])
+        m.report.figure(f"{case} | best of the others / tuna-bundled", ratio, at_least=at_least)
+
+
 def radix(m):
     """Small blocks need few messages, and large blocks need short paths. Medium ones need a radix between."""
     nodes = "128x1"

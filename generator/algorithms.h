@@ -20,6 +20,7 @@ Algorithm hierarchical_circle();  // hierarchical.cc
 Algorithm hierarchical_permutation();
 Algorithm tuna_coalesced();  // tuna_nodes.cc
 Algorithm tuna_staggered();  // tuna_nodes.cc
+Algorithm tuna_bundled();
 Algorithm hierarchical_overlapped();
 
 Algorithm linear_ring();

@@ -38,6 +38,7 @@ const std::vector<Algorithm>& algorithms() {
                                   hierarchical_permutation(),
                                   tuna_coalesced(),
                                   tuna_staggered(),
+                                  tuna_bundled(),
                                   hierarchical_overlapped(),
                                   linear_ring(),
                                   blocked_ring(),

@@ -9,7 +9,7 @@ check() { "$verifier" check "$@"; }
 # ---- Made, and proven without nodes
 
 for algorithm in factor factor-even xor linear spread-out scattered pairwise tuna hierarchical-factor \
-  hierarchical-circle tuna-coalesced tuna-staggered hierarchical-overlapped; do
+  hierarchical-circle tuna-coalesced tuna-staggered tuna-bundled hierarchical-overlapped; do
   expect 0 generate $algorithm --nodes any --out any.qs
   says "any.qs: $algorithm for alltoall on any nodes, $(wc -c <any.qs) bytes"
   expect 0 check any.qs
