@@ -83,8 +83,7 @@ constexpr auto kRows = std::to_array<Row>({
      "each leaf reduces one segment and sends it to the root; for long messages"},
     {"allreduce.doubling", "groups of 1, 2, 4, .. ranks exchange their sums; for short messages"},
     {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
-    {"allreduce.bine",
-     "as rabenseifner, with the near partners of a Bine butterfly; for nodes of 3, 5, 6, 7, .. ranks"},
+    {"allreduce.bine", "as rabenseifner, with the nearer partners of a Bine butterfly"},
     {"allreduce.circulant",
      "segments are combined in ceil(log2 p) rounds at distances 1, 2, 4, .. and gathered on the "
      "same ways"},

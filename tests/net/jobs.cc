@@ -166,7 +166,8 @@ Scheduled for_any_nodes(const Program& program) {
 const std::set<std::string> kInPlace = {"allreduce doubling",   "allreduce rabenseifner",
                                         "allreduce ring",       "allreduce hierarchical",
                                         "allreduce ring-nodes", "reduce binomial",
-                                        "scan doubling",        "allreduce recursive-multiplying"};
+                                        "scan doubling",        "allreduce recursive-multiplying",
+                                        "allreduce bine"};
 
 std::vector<Scheduled> made_programs() {
   std::vector<Scheduled> all;
