@@ -19,8 +19,8 @@
 // its own.
 //
 // Cost, on each of N nodes of q ranks: the messages of tuna on q ranks twice, and up to ceil(N/q) messages of q*q blocks
-// to other nodes. Precondition: 2 <= radix, and radix <= p if p > 2; two nodes have at most 2^24 pairs of ranks, as a
-// leader stores a block for each pair.
+// to other nodes. Precondition: 2 <= radix, and radix <= p if p > 2; at most 4096 ranks on a node, as a leader stores a
+// block for each pair of ranks of two nodes.
 //
 // Temporary buffer: slot row*q + i for a block that has to go i ranks down, where each other node has one row for each of
 // its ranks. Rows of nodes with one leader differ: node b begins at row base[b] div q + 1, and the next node of the
@@ -39,7 +39,7 @@ table size = nodes
 table base = prefix(size)
 table pow = powers(radix, ranks)
 require 2 <= radix and radix <= max(2, ranks)
-require (1 < length(size) ? size[length(size) - 2]*size[length(size) - 1] : 0) <= 16777216
+require size[length(size) - 1] <= 4096
 temporary ranks + size[length(size) - 1] + (1 < length(size) ? size[length(size) - 2]*size[length(size) - 1] : 0) blocks
 
 let n = length(size)
@@ -139,7 +139,7 @@ Algorithm tuna_bundled() {
           "Kinkead et al. 2025; inside nodes Fan et al. 2024, section III, Algorithm 1",
           "on each of N nodes of q ranks: twice the messages of tuna on q ranks, then up to "
           "ceil(N/q) messages of q*q blocks to other nodes",
-          "a radix of 2 to p, at most 2^24 pairs of ranks of two nodes",
+          "at most 4096 ranks on a node",
           {},
           program,
           written_proof("alltoall.tuna-bundled"),

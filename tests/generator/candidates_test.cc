@@ -122,7 +122,9 @@ TEST(Choice, OfTimesThatAreAlikeMovesTheFewestBlocks) {
   machine.gap_ns = 2;
   const std::vector<Candidate> best = best_candidates(topology, 1000, machine, "", {});
   EXPECT_LT(best[0].traffic[0].total().between, 24);
-  for (size_t i = 1; i < best.size(); ++i) EXPECT_LE(best[i - 1].time, best[i].time);
+  // The choice comes first. It may take 1/64 longer than the fastest of the others, which follow in order.
+  EXPECT_LE(best[0].time, best[1].time + best[1].time / 64);
+  for (size_t i = 2; i < best.size(); ++i) EXPECT_LE(best[i - 1].time, best[i].time);
 }
 
 TEST(Choice, HasNoMoreUnderWayThanItMust) {
