@@ -252,6 +252,9 @@ static void read_head(struct qd_call* c) {
     post_data_receive(c, p);
 }
 
+/* Why nobody waits for ever. Take the least key with a message whose lengths are not read. All data of lower keys
+ * arrives, so every rank comes to post its messages of that key. Each rank that waits reads in the order of its posts,
+ * which is that of the keys. So it reads these lengths, too. */
 int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   for (;;) {
