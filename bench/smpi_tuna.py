@@ -36,7 +36,7 @@ def bundled(m):
     others += [(name, "--radix", radix) for name in ("tuna-coalesced", "tuna-staggered") for radix in RADICES]
     others += [("hierarchical-overlapped", "--early", early) for early in (1, 4, 15)]
     ours = [("tuna-bundled", "--radix", radix) for radix in RADICES]
-    for kind, at_least in (("busy", None), ("fast-busy", 1.2)):
+    for kind, at_least in (("busy", None), ("fast-busy", 1.3)):
         case = f"alltoall, 8 B, {kind} {nodes}"
         if not m.wanted(case):
             continue
