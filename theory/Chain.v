@@ -34,8 +34,8 @@ Definition give (r : Z) : step Z unit :=
 Definition chain (r : Z) := (if r + 1 <? n then [take r] else []) ++ (if 0 <? r then [give r] else []).
 
 (* The last of the ranks r, r + 1, ... *)
-Definition from_on (r : Z) : span unit := {| first := r; count := Z.to_nat (n - r); of_part := tt |}.
-Definition alone (r : Z) : span unit := {| first := r; count := 1; of_part := tt |}.
+Definition from_on (r : Z) : span unit := consecutive p r (Z.to_nat (n - r)) tt.
+Definition alone (r : Z) : span unit := consecutive p r 1 tt.
 
 Lemma chain_in r s : In s (chain r) <-> (r + 1 < n /\ s = take r) \/ (0 < r /\ s = give r).
 Proof.
@@ -171,7 +171,7 @@ Theorem broadcast_is_right : with_own = None -> init (n - 1) tt = value (n - 1) 
 Proof.
   intros S B. set (last := fun _ : the_piece => alone (n - 1)).
   destruct (collective_is_right Z unit unit V Z.eq_dec unit_dec tt all chain (fun _ => early) (fun _ => with_own)
-    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false) p (fun _ => value) op nothing
+    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false) (fun _ => value) op nothing
     (fun r _ s => 0 < n /\ r = n - 1 /\ s = alone r) (fun r _ s => In r all /\ s = alone (n - 1)) last last last source
     (fun _ => None) Op chain_keys chain_match) with (init := init) (may_post := may_post) (h := h) as [_ [D [F _]]];
     auto.
@@ -205,7 +205,7 @@ Proof.
   set (leaves := fun c : the_piece => from_on (snd (fst (fst c)))).
   assert (one : forall r, r + 1 = n -> from_on r = alone r) by (intros r E; unfold from_on, alone; f_equal; lia).
   destruct (collective_is_right Z unit unit V Z.eq_dec unit_dec tt all chain (fun _ => early) (fun _ => with_own)
-    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false) p (fun _ => value) op nothing
+    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false) (fun _ => value) op nothing
     (fun r _ s => In r all /\ s = alone r) (fun r _ s => r = 0 /\ s = from_on 0) carries finds leaves source
     (fun _ => None) Op chain_keys chain_match) with (init := init) (may_post := may_post) (h := h) as [_ [D [F _]]];
     auto.
@@ -217,8 +217,10 @@ Proof.
     + intros N. destruct (N (source_is_alone c w I I' Ww)).
     + intros _ N. destruct N. exact (one_write c w _ _ I I' (conj eq_refl eq_refl) Ww).
   - intros w I. apply piece_is in I as [r [R ->]].
-    assert (K : @combines program (from_rank r) = Some Right) by exact S. rewrite K. right. split; [left; reflexivity |].
-    unfold adjacent, carries, finds, leaves, from_on, alone. cbn. repeat split; try lia. f_equal. lia.
+    assert (K : @combines program (from_rank r) = Some Right) by exact S. rewrite K. right. left. split; [left; reflexivity |].
+    unfold carries, finds, leaves, from_on, alone. cbn [fst snd from_rank].
+    replace (Z.to_nat (n - (r - 1))) with (1 + Z.to_nat (n - r))%nat by lia.
+    apply consecutive_adjacent; [f_equal; lia | lia | lia].
   - intros r b s [-> ->]. exists (from_on 0). split; [left; reflexivity |].
     destruct (Z_lt_ge_dec 1 n) as [lt | ge]; [left | right].
     + assert (I : In (from_rank 1) (@pieces program)) by (apply piece_is; exists 1; split; [lia | reflexivity]).
@@ -227,12 +229,15 @@ Proof.
       intros w' I' Ww' N. destruct N. apply (one_write _ _ 0 b); assumption.
     + split; [split; [apply all_in; lia | apply one; lia] |]. intros w I. apply piece_is in I as [r [R _]]. lia.
   - intros w r b I Ww. split; [| intros w' I' Ww' N; destruct N; apply (one_write _ _ r b); assumption].
-    intros [_ E]. apply piece_is in I as [q [R ->]]. destruct Ww as [<- _]. apply (f_equal count) in E.
-    change (Z.to_nat (n - (q - 1)) = 1%nat) in E. lia.
+    intros [_ E]. apply piece_is in I as [q [R ->]]. destruct Ww as [<- _].
+    apply (f_equal (fun s => length (contributors s))) in E.
+    unfold leaves, from_on, alone, consecutive in E. cbn [contributors fst snd from_rank] in E.
+    change (@dst program (@of program (from_rank q))) with (q - 1) in E.
+    rewrite !map_length, !seq_length in E. lia.
   - intros w a _ E. change (early = Some a) in E. congruence.
   - intros r [] s [R ->]. rewrite B. symmetry. apply (meaning_of_one p (fun _ => value)). apply all_in, R.
   - split; [exact D |]. intros G. rewrite (F G 0 tt (from_on 0)) by auto.
-    unfold from_on, Chain.all. rewrite Z.sub_0_r, Nat2Z.id, map_map. apply meaning_of_all.
+    unfold from_on, Chain.all. rewrite Z.sub_0_r, Nat2Z.id, map_map. apply (meaning_of_all p (fun _ => value)).
 Qed.
 End Runs.
 End Chain.

@@ -10,9 +10,9 @@ Definition block_dec (a b : block) : {a = b} + {a <> b}.
 Proof. decide equality. Defined.
 
 (* The ranks are false and true, and the contributors 0 and 1. A contribution is a list; the operator appends lists. *)
-Definition alone (r : bool) : span unit := {| first := if r then 1 else 0; count := 1; of_part := tt |}.
-Definition both : span unit := {| first := 0; count := 2; of_part := tt |}.
-Definition means := meaning 2 (fun _ : unit => fun i : Z => [i]) (@app Z) [].
+Definition alone (r : bool) : span unit := {| contributors := [if r then 1 else 0]; of_part := tt |}.
+Definition both : span unit := {| contributors := [0; 1]; of_part := tt |}.
+Definition means := meaning (fun _ : unit => fun i : Z => [i]) (@app Z) [].
 Definition holds (r : bool) (b : block) (s : span unit) := b = Own /\ s = alone r.
 Definition at_first (r : bool) (b : block) : list Z := match b with Own => [if r then 1 else 0] | _ => [9] end.
 
@@ -37,8 +37,8 @@ Definition holds_true (o : obligation) : Prop :=
   | Match => match_ bool block [false; true] steps
   | Held => @held written unit holds carries finds leaves source (fun _ => None)
   | Apart => @apart written unit carries leaves source (fun _ => None)
-  | Combine => @combine written unit (list Z) 2 (@app Z) carries finds leaves
-  | Final => @final written unit (list Z) 2 (@app Z) holds required leaves
+  | Combine => @combine written unit (list Z) (@app Z) carries finds leaves
+  | Final => @final written unit (list Z) (@app Z) holds required leaves
   | Once => @once written unit holds leaves
   | Posted_early => @posted_early written
   end.

@@ -6,7 +6,6 @@ Import ListNotations. Open Scope Z_scope.
 
 Section Obligations.
 Context {P : program} {part V : Type}.
-Variable n : nat.                             (* contributors *)
 Variable op : V -> V -> V.
 
 (* The collective: the spans that the places hold at the beginning, and the spans that are required. *)
@@ -40,28 +39,29 @@ Definition apart :=
   (forall c w, In c pieces -> In w pieces -> writes w (dst (of c)) (to c) -> combines c <> None ->
      w <> c -> base c <> Some w -> before c w \/ exists v, base c = Some v /\ before w v).
 
-(* Combining leaves the span of both operands. They are adjacent on the stated side, or on either side if the operator
-   is commutative. Otherwise the arriving data is left. *)
+(* Combining leaves the span of both operands. They are adjacent on the stated side. If the operator is commutative, they
+   are adjacent on either side, or have no contributor in common. Otherwise the arriving data is left. *)
 Definition combine :=
   forall w, In w pieces ->
   match combines w with
   | None => leaves w = carries w
   | Some s =>
-      ((s = Left \/ commutative op) /\ adjacent n (carries w) (finds w) (leaves w)) \/
-      ((s = Right \/ commutative op) /\ adjacent n (finds w) (carries w) (leaves w))
+      ((s = Left \/ commutative op) /\ adjacent (carries w) (finds w) (leaves w)) \/
+      ((s = Right \/ commutative op) /\ adjacent (finds w) (carries w) (leaves w)) \/
+      (commutative op /\ joined (carries w) (finds w) (leaves w))
   end.
 
 (* The last write of a required place leaves what is required; or it is there from the beginning. *)
 Definition final :=
   forall r p s, required r p s ->
-  exists s', amount_to n op s' s /\
+  exists s', amount_to op s' s /\
   ((exists w, In w pieces /\ writes w r p /\ leaves w = s' /\
       forall w', In w' pieces -> writes w' r p -> w' <> w -> leaves w' = s' \/ before w' w) \/
    (holds r p s' /\ forall w, In w pieces -> writes w r p -> leaves w = s')).
 
-(* Nothing is written where it already is. *)
+(* Nothing is received straight where it already is. *)
 Definition once :=
-  forall w r p, In w pieces -> writes w r p ->
+  forall w r p, In w pieces -> writes w r p -> straight (of w) <> None ->
   ~ holds r p (leaves w) /\ forall w', In w' pieces -> writes w' r p -> w' <> w -> leaves w' <> leaves w.
 
 (* If a receive is posted before its step, when only steps up to some key are complete: no later step up to its own

@@ -18,7 +18,6 @@ Variable combines : piece_id rank -> option side.
 Variable turn : piece_id rank -> Z.
 Variable saved : piece_id rank -> bool.
 Variables vanishes sized : message_id rank -> bool.
-Variable n : nat.
 Variable contribution : part -> Z -> V.
 Variable op : V -> V -> V.
 Variable nothing : V.
@@ -35,13 +34,13 @@ Local Notation keys := (keys rank place ranks steps).
 Local Notation match_ := (match_ rank place ranks steps).
 Local Notation held := (@held written part holds carries finds leaves source base).
 Local Notation apart := (@apart written part carries leaves source base).
-Local Notation combine := (@combine written part V n op carries finds leaves).
-Local Notation final := (@final written part V n op holds required leaves).
+Local Notation combine := (@combine written part V op carries finds leaves).
+Local Notation final := (@final written part V op holds required leaves).
 Local Notation once := (@once written part holds leaves).
 Local Notation posted_early := (@posted_early written).
 Local Notation store := (@store job V op).
-Local Notation meaning := (meaning n contribution op nothing).
-Local Notation begins := (@begins job part V n contribution op nothing holds).
+Local Notation meaning := (meaning contribution op nothing).
+Local Notation begins := (@begins job part V contribution op nothing holds).
 
 Definition associative := forall a b c, op a (op b c) = op (op a b) c.
 

@@ -6,7 +6,7 @@ Import ListNotations. Open Scope Z_scope.
 Section Values.
 Context {P : program} {part V : Type}.
 Variable may_post : policy.
-Variables (n : nat) (contribution : part -> Z -> V) (op : V -> V -> V) (nothing : V).
+Variables (contribution : part -> Z -> V) (op : V -> V -> V) (nothing : V).
 Hypothesis associative : forall a b c, op a (op b c) = op (op a b) c.
 Variables holds required : rank -> place -> span part -> Prop.
 Variables carries finds leaves : piece -> span part.
@@ -14,7 +14,7 @@ Variables source base : piece -> option piece.
 Variable init : rank -> place -> V.
 
 Local Notation execution := (execution may_post).
-Local Notation meaning := (meaning n contribution op nothing).
+Local Notation meaning := (meaning contribution op nothing).
 Local Notation store := (store op init).
 Local Notation moved := (moved op init).
 
@@ -25,7 +25,7 @@ Hypothesis W : well_formed.
 Hypothesis B : begins.
 Hypothesis H : held holds carries finds leaves source base.
 Hypothesis A : apart carries leaves source base.
-Hypothesis C : combine n op carries finds leaves.
+Hypothesis C : combine op carries finds leaves.
 Hypothesis E : posted_early.
 
 Local Notation of_piece I := (proj1 (proj2 W) _ I).
@@ -169,16 +169,19 @@ Proof.
   destruct (place_dec (to w) (to w)); [| contradiction].
   rewrite moved_right; [| assumption | apply (proj1 (proj2 F))]. pose proof (found_is_right h w X R F N) as G.
   pose proof (C w (proj1 F)) as K. destruct (combines w) as [s |]; [| cbn; congruence].
-  rewrite G by discriminate. destruct K as [[S J] | [S J]]; apply (meaning_adjacent n contribution op nothing associative) in J;
-    rewrite J; destruct s; cbn; try reflexivity; destruct S as [[=] | K]; apply K.
+  rewrite G by discriminate. destruct K as [[S J] | [[S J] | [S J]]].
+  1, 2: apply (meaning_adjacent contribution op nothing associative) in J; rewrite J;
+    destruct s; cbn; try reflexivity; destruct S as [[=] | K]; apply K.
+  apply (meaning_joined contribution op nothing associative _ _ _ S) in J. rewrite J.
+  destruct s; cbn; [reflexivity | apply S].
 Qed.
 
 (* When all steps are complete, every required place holds what is required of it. *)
-Theorem result_is_right h : final n op holds required leaves -> execution h -> final_state h ->
+Theorem result_is_right h : final op holds required leaves -> execution h -> final_state h ->
   forall r p s, required r p s -> store h r p = meaning s.
 Proof.
   intros F X D r p s Q. pose proof (values_are_right h X) as R. destruct (F r p s Q) as [s' [M G]].
-  rewrite <- (meaning_amount n contribution op nothing associative s' s M).
+  rewrite <- (meaning_amount contribution op nothing associative s' s M).
   destruct G as [[w [I [Ww [L O]]]] | [V0 O]].
   - apply store_last with w; auto.
     + apply (arrived_written may_post); auto. apply D; apply W, (of_piece I).
@@ -215,7 +218,7 @@ Proof.
       replace (dst (of w)) with (src (of c)) by congruence. apply W, (of_piece Ic).
     + destruct A as [A' _]. pose proof (proj1 H c Ic) as Hc.
       assert (Ww : writes w (src (of c)) (from c)) by (split; congruence).
-      destruct (U w _ _ Iw Ww) as [U1 U2]. destruct (source c) as [v |] eqn:So.
+      destruct (U w _ _ Iw Ww) as [U1 U2]; [congruence |]. destruct (source c) as [v |] eqn:So.
       * destruct Hc as [Iv [Wv [L [_ [lt le]]]]].
         assert (Rv : forall m, In m messages -> dst m = src (of c) -> rkey m = rkey (of v) -> In (Received m) h).
         { intros m Im Dm Km. apply (still _ h _ X Pc) with (k' := rkey (of v)); auto.

@@ -3,6 +3,8 @@
 #ifndef QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
 #define QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
 
+#include <functional>
+
 #include "schedule/program.h"
 #include "verifier/prove/logic.h"
 
@@ -10,9 +12,13 @@ namespace quadrille::verifier {
 
 // The contributions of `number` consecutive ranks of a group, from `first` on, to a block (theory/Spans.v). If data
 // only moves, it is one rank. In a reduction ranks count modulo the number of ranks of their group.
+//
+// If the proof says by conditions who has contributed, `has` stands in place of `first` and `number`: the condition that
+// a rank of the group has.
 struct Span {
   int group = 0;
   Polynomial first, number, block;
+  std::function<z3::expr(const Polynomial& rank)> has = {};
 };
 
 class Contract {

@@ -4,7 +4,9 @@
 // There is one set of obligations for all collectives. Each piece of a message, copy or reduction carries a *span*:
 // bytes, or elements, of what one rank, or several consecutive ranks, contribute to a block. The collective defines
 // the spans of the send buffer. If it only moves data, it also defines those of the receive buffer. The proof defines
-// the spans of all other blocks, and the tokens that messages of a barrier bring (`carries`). An obligation's name
+// the spans of all other blocks, and the tokens that messages of a barrier bring (`carries`). In a reduction whose
+// operator commutes, a span may be of any ranks, which the proof names by a condition (`contributors`). Obligations then
+// hold for every rank as contributor, so two spans are the same if they agree in all ranks. An obligation's name
 // begins with its kind. Kinds have the names of the hypotheses of the theorem (theory/Theorem.v), which states what
 // follows from them:
 //   defined   Every partial operation has a value wherever the program evaluates it. Tables are as the axioms say.
@@ -26,11 +28,15 @@
 //             so nothing is asked there. In place, a block of the send buffer is sent no later than the data arrives
 //             that overwrites it.
 //   combine   The contributors of the data that comes follow, or precede, those of the data that is there: on the
-//             stated side, or on either if the operator commutes. The result is both.
+//             stated side, or on either if the operator commutes. The result is both. If conditions name the
+//             contributors, no rank is among both, and the result has the ranks of both. So each contribution counts
+//             once.
 //   final     Every byte of every other rank's block, or of the result of all, arrives where it belongs, by the last
 //             write there. A rank's own block is copied there.
 //   once      Nothing else arrives in the receive buffer. No data is written where it is already. If blocks of an
-//             all-to-all pass through temporary buffers, no rank reads the same block twice from one.
+//             all-to-all pass through temporary buffers, no rank reads the same block twice from one. If conditions name
+//             the contributors, only a receive that does not combine is asked: nothing else writes its place. The theorem
+//             needs no more, as no other receive goes straight to its place.
 //   used      Data that is written to another block is read, by a statement that names this write.
 //   role      Between groups, only the root of the root's group has messages.
 //   port      Two inter-node exchanges of a node at one key are the same exchange; if the port has one message each

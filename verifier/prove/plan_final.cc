@@ -48,11 +48,13 @@ void cover_case(Planner& p, size_t k) {
   const Site& site = p.sites[i];
   if (!site.to || site.to->buffer != Buffer::kReceive)
     p.fail_choice(p.cover[k], "'cover' names what writes nothing to the receive buffer");
-  const Uses facts = p.uses(p.find("cover"), p.ends_view(), k);
+  const View view = p.with_contributor(p.ends_view());
+  const Uses facts = p.uses(p.find("cover"), view, k);
   p.add(case_name("final", p.cover, k), [=, &p](Query& q) {
-    const Instance asked = p.unknowns(q, p.ends_view());
+    const Instance unknowns = p.unknowns(q, view);
+    const auto [asked, contributor] = p.apart_from_contributor(q, unknowns);
     assume_ends(p, q, asked);
-    assume(q, facts, asked);
+    assume(q, facts, unknowns);
     q.suppose(applies(q, p.cover, k, asked));
     const Ends ends = ends_of(p, q, asked);
     const Instance there = chosen(q, p.cover[k], asked, ends.target.rank);
@@ -62,7 +64,8 @@ void cover_case(Planner& p, size_t k) {
     if (p.contract.reduces()) {
       const Span arrives = p.span(q, i, there);
       goals.push_back(q.truth(arrives.group == ends.wanted.group));
-      goals.push_back(q.equal(arrives.number, ends.wanted.number));
+      goals.push_back(p.by_conditions ? arrives.has(contributor)
+                                      : q.equal(arrives.number, ends.wanted.number));
       goals.push_back(q.equal(arrives.block, ends.wanted.block));
       // A sum of all may begin at any rank if the operator commutes. A scan sums only some.
       if (!p.program.commutative || p.contract.scans())
@@ -90,7 +93,7 @@ void last_write(Planner& p, size_t i) {
             const size_t last = p.cover[k].site;
             goals.push_back(
                 z3::implies(all(q, applies(q, p.cover, k, asked)),
-                            p.same(q, p.span(q, i, first), p.span(q, last, there)) ||
+                            p.leave_same(q, i, first, last, there) ||
                                 p.written_before(q, written, first, p.sites[last], there)));
           }
           show(q, guards, goals);
@@ -183,7 +186,8 @@ void sent_before_overwritten(Planner& p, size_t i) {
 }
 
 // No two writes to the blocks of one buffer carry the same data. Nor do two reads of a rank from one buffer, if blocks
-// of an all-to-all pass through temporary buffers (obligations.h).
+// of an all-to-all pass through temporary buffers (obligations.h). If conditions say who has contributed, this asks more,
+// of fewer writes: a receive that does not combine, and so may go straight to its place, is the only write there.
 void once(Planner& p, size_t i, size_t j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
@@ -192,6 +196,10 @@ void once(Planner& p, size_t i, size_t j) {
   const bool reads = relays && !p.contract.has_lengths() && one.from && two.from &&
                      one.from->buffer == two.from->buffer && one.from->buffer != Buffer::kReceive;
   if (!writes && !reads) return;
+  const auto may_go_straight = [](const Site& site) {
+    return site.kind == Site::Kind::kReceive && !site.combine;
+  };
+  if (p.by_conditions && !may_go_straight(one) && !may_go_straight(two)) return;
   const TwoSteps both = two_of(view_of(one), p.view_with_byte(two));
   const Uses facts = p.uses(p.find("once", site_name(two)), both.view);
   p.add("once " + site_name(one) + (i == j ? "" : " and " + site_name(two)), both, one.path, facts,
@@ -203,7 +211,8 @@ void once(Planner& p, size_t i, size_t j) {
             append(guards, p.has_byte(q, *two.to, j, second, byte));
           }
           const z3::expr same_one = same_instance(q, i == j, first, second);
-          guards.push_back(p.same(q, p.span(q, i, first), p.span(q, j, second)));
+          if (!p.by_conditions)
+            guards.push_back(p.same(q, p.span(q, i, first), p.span(q, j, second)));
           if (writes)
             guards.push_back(
                 q.equal(q.number(one.to->block, first), q.number(two.to->block, second)));
@@ -273,7 +282,18 @@ std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance&
 }
 
 std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span& comes,
-                               const Span& is_there, const Span& left) {
+                               const Span& is_there, const Span& left,
+                               const Polynomial& contributor) {
+  const std::vector<z3::expr> of_one_block = {
+      q.truth(comes.group == left.group && is_there.group == left.group),
+      q.equal(comes.block, left.block), q.equal(is_there.block, left.block)};
+  if (p.by_conditions) {
+    const z3::expr in_one = comes.has(contributor), in_other = is_there.has(contributor);
+    std::vector<z3::expr> goals = of_one_block;
+    goals.push_back(!(in_one && in_other));
+    goals.push_back(left.has(contributor) == (in_one || in_other));
+    return goals;
+  }
   const auto follows = [&](const Span& a, const Span& b) {
     return p.same_rank(q, left.group, left.first, a.first) &&
            p.same_rank(q, left.group, a.first + a.number, b.first);
@@ -282,18 +302,21 @@ std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span
   if (p.program.commutative)
     adjacent =
         adjacent || (side == Side::kLeft ? follows(is_there, comes) : follows(comes, is_there));
-  return {adjacent, q.truth(comes.group == left.group && is_there.group == left.group),
-          q.equal(comes.block, left.block), q.equal(is_there.block, left.block),
-          q.equal(left.number, comes.number + is_there.number)};
+  std::vector<z3::expr> goals = {adjacent};
+  append(goals, of_one_block);
+  goals.push_back(q.equal(left.number, comes.number + is_there.number));
+  return goals;
 }
 
 // The received data and the data there are contributions of neighbors, on the stated side, or on either side if the
-// operator commutes. The result is both.
+// operator commutes. The result is both. If conditions say who has contributed, the operator commutes, and no rank has
+// contributed to both.
 void combine(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   p.add("combine " + site_name(site),
-        p.scene(p.view_with_byte(site), {}, "combine", site_name(site)),
-        [=, &p](Query& q, const Instance& instance) {
+        p.scene(p.with_contributor(p.view_with_byte(site)), {}, "combine", site_name(site)),
+        [=, &p](Query& q, const Instance& unknowns) {
+          const auto [instance, contributor] = p.apart_from_contributor(q, unknowns);
           p.assume_reading(q, {i, true}, instance);
           const Span left = p.span(q, i, instance);
           std::vector<z3::expr> goals, less;
@@ -303,9 +326,13 @@ void combine(Planner& p, size_t i) {
               append(guards, applies(q, p.base[i], b, instance));
               const Instance before = chosen(q, p.base[i][b], instance, instance.rank);
               const Span is_there = p.span(q, p.base[i][b].site, before);
-              for (const z3::expr& goal : combined(p, q, *site.combine, comes.span, is_there, left))
+              for (const z3::expr& goal :
+                   combined(p, q, *site.combine, comes.span, is_there, left, contributor))
                 goals.push_back(z3::implies(all(q, guards), goal));
-              less.push_back(z3::implies(all(q, guards), q.equal(left.number, comes.span.number)));
+              less.push_back(z3::implies(all(q, guards),
+                                         p.by_conditions
+                                             ? left.has(contributor) == comes.span.has(contributor)
+                                             : q.equal(left.number, comes.span.number)));
             }
           show(q, {}, goals, all(q, less));
         });

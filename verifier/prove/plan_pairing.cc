@@ -30,9 +30,10 @@ void match(Planner& p, size_t i, size_t k, const Scene& scene, const Rewrites& r
   const Choice& choice = p.matches[i][k];
   const Site& other = p.sites[choice.site];
   p.add(case_name("match " + site_name(site), p.matches[i], k), scene,
-        [=, &p](Query& q, const Instance& instance) {
+        [=, &p](Query& q, const Instance& unknowns) {
+          const auto [instance, contributor] = p.apart_from_contributor(q, unknowns);
           q.suppose(applies(q, p.matches[i], k, instance));
-          apply_rewrites(q, rewriting, instance);
+          apply_rewrites(q, rewriting, unknowns);
           const Instance there = at_peer(q, choice, site, instance);
           std::vector<z3::expr> goals;
           const z3::expr mutant =
@@ -44,7 +45,8 @@ void match(Planner& p, size_t i, size_t k, const Scene& scene, const Rewrites& r
             goals.push_back(q.equal(high, other_high));
             // Data that is combined changes on the way: combine() checks it.
             if (!site.combine && !other.combine)
-              goals.push_back(p.same(q, p.span(q, i, instance), p.span(q, choice.site, there)));
+              goals.push_back(
+                  p.same(q, p.span(q, i, instance), p.span(q, choice.site, there), contributor));
           }
           goals.push_back(names_instance(q, p.matches[choice.site], there, i, instance));
           show(q, {}, goals, mutant);
@@ -154,6 +156,7 @@ void matches_of(Planner& p, size_t i) {
                     fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
   }
   if (in_body) message(p, i, scene.facts);
+  scene.view = p.with_contributor(scene.view);
   for (size_t k = 0; k < p.matches[i].size(); ++k) {
     scene.facts = p.uses(statement, scene.view, k);
     match(p, i, k, scene, rewriting);

@@ -103,9 +103,29 @@ const Access* Planner::constant_access(const Site& site) const {
 // The collective defines the blocks of a call's buffers, and the proof those of the others.
 Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = sites[i];
-  if (const Access* access = constant_access(site))
-    return contract.known(q, access->buffer, q.number(access->block, instance), instance);
+  if (const Access* access = constant_access(site)) {
+    Span known = contract.known(q, access->buffer, q.number(access->block, instance), instance);
+    if (by_conditions)
+      known.has = [&q, first = known.first](const Polynomial& rank) {
+        return q.equal(rank, first);
+      };
+    return known;
+  }
   const Carried& carried = *carries[i];
+  if (by_conditions) {
+    Instance asked = instance;
+    asked.variables.resize(site.variables.size());
+    asked.variables.emplace_back();
+    return {instance.group,
+            {},
+            {},
+            q.number(carried.target, instance),
+            [&q, &carried, asked](const Polynomial& rank) {
+              Instance of_rank = asked;
+              of_rank.variables.back() = rank;
+              return q.condition(*carried.contributors, of_rank);
+            }};
+  }
   return {carried.remote ? 1 - instance.group : instance.group, q.number(carried.source, instance),
           q.number(carried.number, instance), q.number(carried.target, instance)};
 }
@@ -127,9 +147,30 @@ z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Poly
   return same || q.equal(a + all, b) || q.equal(a, b + all);
 }
 
-z3::expr Planner::same(Query& q, const Span& a, const Span& b) const {
-  return q.truth(a.group == b.group) && same_rank(q, a.group, a.first, b.first) &&
-         q.equal(a.number, b.number) && q.equal(a.block, b.block);
+z3::expr Planner::same(Query& q, const Span& a, const Span& b,
+                       const Polynomial& contributor) const {
+  const z3::expr alike = q.truth(a.group == b.group) && q.equal(a.block, b.block);
+  if (by_conditions) return alike && a.has(contributor) == b.has(contributor);
+  return alike && same_rank(q, a.group, a.first, b.first) && q.equal(a.number, b.number);
+}
+
+z3::expr Planner::leave_same(Query& q, size_t i, const Instance& first, size_t j,
+                             const Instance& second) const {
+  if (by_conditions) return same_instance(q, i == j, first, second);
+  return same(q, span(q, i, first), span(q, j, second));
+}
+
+View Planner::with_contributor(View view) const {
+  if (by_conditions) view.unknowns.emplace_back(kContributor);
+  return view;
+}
+
+std::pair<Instance, Polynomial> Planner::apart_from_contributor(Query& q, Instance all) const {
+  if (!by_conditions) return {all, {}};
+  const Polynomial contributor = all.variables.back();
+  all.variables.pop_back();
+  q.suppose(within(q, contributor, q.ranks(all.group)));
+  return {all, contributor};
 }
 
 std::vector<z3::expr> Planner::has_byte(Query& q, const Access& access, size_t i,
@@ -215,11 +256,14 @@ std::vector<z3::expr> in_buffers(const Planner& p, Query& q, const Site& site,
   return result;
 }
 
-std::vector<z3::expr> is_span(const Planner& p, Query& q, const Span& span) {
+std::vector<z3::expr> is_span(const Planner& p, Query& q, const Span& span,
+                              const Polynomial& rank) {
   const Polynomial one = 1;
   std::vector<z3::expr> result =
       within(q, span.block, p.contract.has_targets() ? q.ranks(p.contract.other(span.group)) : one);
-  if (p.contract.reduces())
+  if (p.by_conditions)  // A rank has always contributed to what it has.
+    result.push_back(span.has(rank));
+  else if (p.contract.reduces())
     result.push_back(q.less_equal(one, span.number));
   else
     append(result, within(q, span.first, q.ranks(span.group)));
@@ -244,10 +288,8 @@ void own_token(Planner& p, Reading reading) {
   });
 }
 
-void held_case(Planner& p, Reading reading, size_t k) {
-  const Site& site = p.sites[reading.site];
+void check_that_it_writes(const Planner& p, Reading reading, const Choice& choice) {
   const Access& access = p.place(reading);
-  const Choice& choice = p.writes_for(reading)[k];
   const Site& written = p.sites[choice.site];
   const std::string name = name_of(p, reading);
   if (!written.to || written.to->buffer != access.buffer)
@@ -256,20 +298,31 @@ void held_case(Planner& p, Reading reading, size_t k) {
   if (access.buffer == Buffer::kTemporary && !access.range && written.to->range)
     p.fail_choice(choice,
                   fmt::format("'{}': a whole block is read, of which a part was written", name));
-  Scene scene = p.scene(p.view_with_byte(site), site.path, kind_of(reading), site_name(site), k);
+}
+
+void held_case(Planner& p, Reading reading, size_t k) {
+  const Site& site = p.sites[reading.site];
+  const Access& access = p.place(reading);
+  const Choice& choice = p.writes_for(reading)[k];
+  const Site& written = p.sites[choice.site];
+  const std::string name = name_of(p, reading);
+  check_that_it_writes(p, reading, choice);
+  Scene scene = p.scene(p.with_contributor(p.view_with_byte(site)), site.path, kind_of(reading),
+                        site_name(site), k);
   const Rewrites rewriting = p.rewrites(name, p.find(kind_of(reading), site_name(site)), scene);
   scene.path.clear();  // assume_reading() adds it
   p.add(case_name(name, p.writes_for(reading), k), scene,
-        [=, &p](Query& q, const Instance& instance) {
+        [=, &p](Query& q, const Instance& unknowns) {
+          const auto [instance, contributor] = p.apart_from_contributor(q, unknowns);
           p.assume_reading(q, reading, instance);
           q.suppose(applies(q, p.writes_for(reading), k, instance));
-          apply_rewrites(q, rewriting, instance);
+          apply_rewrites(q, rewriting, unknowns);
           const Instance before = chosen(q, choice, instance, instance.rank);
           std::vector<z3::expr> goals = along(q, written.path, before);
           // Data that is combined or reduced is the data that was written: combine() checks it.
           if (!site.combine)
-            goals.push_back(
-                p.same(q, p.span(q, reading.site, instance), p.span(q, choice.site, before)));
+            goals.push_back(p.same(q, p.span(q, reading.site, instance),
+                                   p.span(q, choice.site, before), contributor));
           goals.push_back(
               q.equal(q.number(access.block, instance), q.number(written.to->block, before)));
           if (p.contract.has_lengths()) {
@@ -343,7 +396,7 @@ z3::expr undisturbed(const Planner& p, Query& q, size_t i, const Instance& first
   return fine || read_first_in_step(p, q, read, second, written, first) ||
          (i == reading.site && !read.is_message() ? same_instance(q, true, first, second)
                                                   : q.truth(false)) ||
-         p.same(q, p.span(q, i, first), p.span(q, choice.site, before));
+         p.leave_same(q, i, first, choice.site, before);
 }
 
 // A write and a read of one place at a rank. The read is complete when the write happens, or belongs to the same step;
@@ -383,7 +436,7 @@ void plan_piece(Planner& p, size_t i) {
     const auto [low, high] = p.extent(q, site.to ? *site.to : *site.from, i, instance);
     std::vector<z3::expr> goals = in_buffers(p, q, site, instance);
     const z3::expr outside = !goals[0];
-    if (!p.constant_access(site)) append(goals, is_span(p, q, carried));
+    if (!p.constant_access(site)) append(goals, is_span(p, q, carried, instance.rank));
     const bool travels = site.is_message() && p.contract.has_own() &&
                          (site.kind == Site::Kind::kReceive || p.contract.has_targets());
     const z3::expr own =

@@ -30,6 +30,32 @@ Choices only_copy(const Planner& p) {
   return {{*first, {}, {}}};
 }
 
+// The operator has to commute: the ranks need not be consecutive.
+Expression read_contributors(const Planner& p, const Site& site, const Line& line) {
+  if (!p.program.commutative || !p.contract.reduces() || p.contract.scans() ||
+      p.program.groups == 2)
+    p.fail_line(line,
+                "'contributors' is of reductions for operators that commute, other than scans, on "
+                "one group");
+  if (site.names.count(kContributor) > 0)
+    p.fail_line(line, fmt::format("'{}' is a name that proofs keep for themselves", kContributor));
+  View view = view_of(site);
+  view.unknowns.emplace_back(kContributor);
+  return p.condition(line, view);
+}
+
+// One kind of span in a proof.
+void agree_on_contributors(Planner& p) {
+  const auto is = [](bool by_condition) {
+    return [=](const std::optional<Carried>& carried) {
+      return carried && carried->contributors.has_value() == by_condition;
+    };
+  };
+  p.by_conditions = std::any_of(p.carries.begin(), p.carries.end(), is(true));
+  if (p.by_conditions && std::any_of(p.carries.begin(), p.carries.end(), is(false)))
+    p.fail_proof("either every 'carries' has 'contributors', or none");
+}
+
 Carried read_carries(const Planner& p, const Site& site) {
   Carried carried;
   const ProofStatement* statement = p.find("carries", site_name(site));
@@ -38,6 +64,10 @@ Carried read_carries(const Planner& p, const Site& site) {
   for (const Line& line : statement->lines) {
     const std::string& word = line.tokens[0].text;
     if (!seen.insert(word).second) p.fail_line(line, fmt::format("a second '{}'", word));
+    if (word == "contributors") {
+      carried.contributors = read_contributors(p, site, line);
+      continue;
+    }
     if (word == "remote") {
       carried.remote = p.program.groups == 2 && !p.contract.is_barrier() && line.tokens.size() == 1;
       if (!carried.remote)
@@ -49,7 +79,10 @@ Carried read_carries(const Planner& p, const Site& site) {
      : word == "number" ? carried.number
                         : carried.target) = p.number(line, view_of(site));
   }
-  if (seen.count("source") == 0 || seen.count("target") != p.contract.has_targets() ||
+  if (carried.contributors && seen.count("source") + seen.count("number") > 0)
+    p.fail_at(*statement, "'contributors' is in place of 'source' and 'number'");
+  if ((seen.count("source") == 0 && !carried.contributors) ||
+      seen.count("target") != p.contract.has_targets() ||
       (seen.count("number") > 0 && !p.contract.reduces() && !p.contract.is_barrier()))
     p.fail_at(*statement, fmt::format("it wants 'source NUMBER'{}{}",
                                       p.contract.has_targets() ? " and 'target NUMBER'" : "",
@@ -101,6 +134,7 @@ void read_witnesses(Planner& p) {
     p.carries.emplace_back();
     if (p.is_carried(site)) p.carries.back() = read_carries(p, site);
   }
+  agree_on_contributors(p);
   p.cover = p.choices(p.find("cover"), p.ends_view());
   if (p.cover.empty()) p.fail_proof("the proof has no 'cover'");
   if (!p.contract.has_own()) return;

@@ -53,6 +53,8 @@ TwoSteps two_of(const View& one, const View& two, size_t shared = 0, bool same_r
 struct Carried {
   bool remote = false;  // the contributor is in the other group
   Expression source, number = constant(1), target = constant(0);
+  // In place of source and number: the ranks that have contributed. The last variable is the rank.
+  std::optional<Expression> contributors = {};
 };
 
 // A piece that is read, or the data that a piece is combined with.
@@ -68,6 +70,8 @@ struct KeyInterval {
 
 // The byte, or element, of a block that an obligation is about.
 inline constexpr const char* kByte = "offset";
+// The rank whose contribution an obligation is about, if the proof says by conditions who has contributed.
+inline constexpr const char* kContributor = "contributor";
 
 // ---- Names
 
@@ -245,7 +249,16 @@ struct Planner {
   // The span that a site sends or copies, or that it leaves behind where it receives or combines.
   Span span(Query& q, size_t i, const Instance& instance) const;
   z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
-  z3::expr same(Query& q, const Span& a, const Span& b) const;
+  // The spans are the same as far as the contributor is concerned, if conditions say who has contributed. To be the
+  // same, they have to agree in every contributor.
+  z3::expr same(Query& q, const Span& a, const Span& b, const Polynomial& contributor = {}) const;
+  // Two writes leave the same. If conditions say who has contributed, only a write and itself are known to.
+  z3::expr leave_same(Query& q, size_t i, const Instance& first, size_t j,
+                      const Instance& second) const;
+  // Adds the contributor, as the last unknown, if conditions say who has contributed.
+  View with_contributor(View view) const;
+  // The unknowns without it, and it: any rank.
+  std::pair<Instance, Polynomial> apart_from_contributor(Query& q, Instance all) const;
   // The range within the block; 0 .. 0 if blocks travel whole, whatever their length.
   std::pair<Polynomial, Polynomial> extent(Query& q, const Access& access, size_t i,
                                            const Instance& instance) const;
@@ -282,6 +295,7 @@ struct Planner {
   ProofPlan plan;
   std::vector<Choices> matches, held, base, used;  // by site
   std::vector<std::optional<Carried>> carries;     // by site
+  bool by_conditions = false;                      // conditions say who has contributed
   Choices cover, copies;
   std::vector<std::optional<KeyInterval>> intervals;  // by loop
 

@@ -42,7 +42,7 @@ const std::map<std::string, StatementKind> kKinds = {
     {"base", {ProofSubject::kSite, {"with", "use"}}},
     {"combine", {ProofSubject::kSite, {"use"}}},
     {"used", {ProofSubject::kSite, {"with", "use"}}},
-    {"carries", {ProofSubject::kSite, {"source", "number", "target", "remote"}}},
+    {"carries", {ProofSubject::kSite, {"source", "number", "target", "remote", "contributors"}}},
     {"apart", {ProofSubject::kSite, {"use", "rewrite"}}},
     {"once", {ProofSubject::kSite, {"use", "rewrite"}}},
     {"keys", {ProofSubject::kLoop, {"from", "to", "use"}}},

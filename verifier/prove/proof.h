@@ -43,6 +43,9 @@
 //     number NUMBER                          1, if it is left out
 //     target NUMBER                          for whom, if each rank has a block of its own
 //     remote                                 source is a rank of the other group
+//     contributors CONDITION                 in place of source and number, in all `carries` of a proof: which ranks have
+//                                            contributed, for a rank named `contributor`. It must hold for the rank itself.
+//                                            Only in reductions on one group whose operator commutes, other than scans
 //   keys LOOP                                the keys of each iteration of the loop are at least `from` and less than `to`
 //     from NUMBER
 //     to NUMBER
@@ -73,7 +76,9 @@
 // those of the loop, `cover` knows source and target, and `copies` knows rank. If an obligation compares two statements, the
 // names of the second end in _2: under port, of the reader under apart, and of the second write or send under once. Blocks of
 // an all-to-all travel whole. In all other collectives cover, held, base, used, apart, combine and once ask for one byte, or
-// element, of a block, by the name `offset`. In a barrier, `offset` is the rank of the token.
+// element, of a block, by the name `offset`. In a barrier, `offset` is the rank of the token. If `carries` has
+// `contributors`, then match, held, base, combine, and what is below a `with` of cover, know the name `contributor`. It is
+// any rank.
 //
 // A let of the program is also a function of a rank and of the variables of its enclosing loops: b(source, phase, round). So
 // `cover` writes levels(target) for a let outside loops.
