@@ -18,7 +18,7 @@ WINDOWS = (1, WINDOW)  # for given block sizes; simultaneous messages share a si
 MANY = 1 << 16  # a window that limits nothing
 KINDS = ("flat", "fat-tree", "dragonfly")
 LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
-ROOTED = {"broadcast": ("hypercube", "pipeline"), "reduce": ("pipeline",)}  # that cut a vector into blocks
+ROOTED = {"broadcast": ("hypercube", "pipeline"), "reduce": ("hypercube", "pipeline")}  # that cut a vector into blocks
 SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # the block sizes to try
 MOST_BLOCKS = 3000  # of a ring in a sweep, which simulates as many rounds
 

@@ -76,6 +76,9 @@ constexpr auto kRows = std::to_array<Row>({
      "halving combines segments, a binomial tree gathers them; for long messages"},
     {"reduce.ring", "a ring reduces segments, which go straight to the root"},
     {"reduce.pipeline", "blocks of B elements go along a chain of ranks; for long messages"},
+    {"reduce.hypercube",
+     "blocks of B elements go up d trees of a hypercube of single ranks and pairs, in the fewest "
+     "rounds"},
     {"reduce.pipeline-nodes",
      "blocks of B elements go up a tree in each node and along a chain of the nodes"},
     {"reduce-between-groups.leader", "up a binomial tree of the leaves, then to the root"},

@@ -188,8 +188,9 @@ TEST(CollectiveBlocks, OfAHypercubeAreChosenForItsTrees) {
 
 // A reduction of `bytes` with elements of that type.
 template <typename Number>
-int64_t sends_of_a_reduce(int64_t rule, MPI_Datatype type, int bytes) {
-  return sends_of_a_call("reduce pipeline", rule, [=](Bound& bound, MPI_Comm comm) {
+int64_t sends_of_a_reduce(int64_t rule, MPI_Datatype type, int bytes,
+                          const std::string& algorithm = "reduce pipeline") {
+  return sends_of_a_call(algorithm, rule, [=](Bound& bound, MPI_Comm comm) {
     const int count = bytes / static_cast<int>(sizeof(Number));
     std::vector<Number> numbers(static_cast<size_t>(count), 1), sum(numbers.size());
     EXPECT_EQ(quadrille_reduce(bound, numbers.data(), sum.data(), count, type, MPI_SUM, 0, comm),
@@ -205,6 +206,11 @@ TEST(CollectiveBlocks, OfAReductionHaveTheSizeInBytesWhateverTheElements) {
   const int64_t sends = sends_of_a_reduce<int>(kRuleAuto, MPI_INT, 1 << 20);
   EXPECT_GT(sends, 4);
   EXPECT_EQ(sends_of_a_reduce<int64_t>(kRuleAuto, MPI_INT64_T, 1 << 20), sends);
+}
+
+// The trees of the broadcast, in the opposite direction: every rank but the root sends each block.
+TEST(CollectiveBlocks, OfAReductionAlongTreesAreChosenForThem) {
+  EXPECT_EQ(sends_of_a_reduce<int>(kRuleModel, MPI_INT, 1 << 20, "reduce hypercube"), 9);
 }
 
 // All tests here rely on these to report a wrong byte.
