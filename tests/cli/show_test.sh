@@ -24,7 +24,7 @@ says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between n
 says 'each rank has a port of its own'
 # Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
 says '         6.0         1        0         5        0         5        0         0  hierarchical-factor (this file)'
-[ "$(grep -c 'tuna-' .out)" -eq 2 ] || fail 'not the other algorithms'
+[ "$(grep -c 'tuna-' .out)" -eq 3 ] || fail 'not the other algorithms'
 says 'depth of this file: 1, the messages in the longest chain in which each waits for the one before'
 
 # Pictures of a call.
