@@ -268,9 +268,7 @@ struct Coming {
 std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance& instance) {
   const Site& site = p.sites[i];
   if (!site.is_message() && p.contract.is_constant(site.from->buffer))
-    return {
-        {{},
-         p.contract.known(q, site.from->buffer, q.number(site.from->block, instance), instance)}};
+    return {{{}, p.known_span(q, *site.from, instance)}};
   const Choices& sources = site.is_message() ? p.matches[i] : p.held[i];
   std::vector<Coming> result;
   for (size_t k = 0; k < sources.size(); ++k) {

@@ -100,17 +100,17 @@ const Access* Planner::constant_access(const Site& site) const {
   return nullptr;
 }
 
+Span Planner::known_span(Query& q, const Access& access, const Instance& instance) const {
+  Span known = contract.known(q, access.buffer, q.number(access.block, instance), instance);
+  if (by_conditions)
+    known.has = [&q, first = known.first](const Polynomial& rank) { return q.equal(rank, first); };
+  return known;
+}
+
 // The collective defines the blocks of a call's buffers, and the proof those of the others.
 Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = sites[i];
-  if (const Access* access = constant_access(site)) {
-    Span known = contract.known(q, access->buffer, q.number(access->block, instance), instance);
-    if (by_conditions)
-      known.has = [&q, first = known.first](const Polynomial& rank) {
-        return q.equal(rank, first);
-      };
-    return known;
-  }
+  if (const Access* access = constant_access(site)) return known_span(q, *access, instance);
   const Carried& carried = *carries[i];
   if (by_conditions) {
     Instance asked = instance;
@@ -461,9 +461,7 @@ void plan_piece(Planner& p, size_t i) {
       goals.push_back(q.equal(to, high));
       // From one buffer of the call to another: the data there is the required data.
       if (p.contract.is_constant(site.from->buffer) && p.constant_access(site) == &*site.to)
-        goals.push_back(p.same(q, carried,
-                               p.contract.known(q, site.from->buffer,
-                                                q.number(site.from->block, instance), instance)));
+        goals.push_back(p.same(q, carried, p.known_span(q, *site.from, instance)));
     }
     show(q, {}, goals, travels ? own : outside);
   });

@@ -246,6 +246,8 @@ struct Planner {
   bool is_carried(const Site& site) const {
     return (site.from || site.to) && (!constant_access(site) || contract.is_barrier());
   }
+  // The span of a block that the collective defines.
+  Span known_span(Query& q, const Access& access, const Instance& instance) const;
   // The span that a site sends or copies, or that it leaves behind where it receives or combines.
   Span span(Query& q, size_t i, const Instance& instance) const;
   z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
