@@ -56,6 +56,15 @@ void agree_on_contributors(Planner& p) {
     p.fail_proof("either every 'carries' has 'contributors', or none");
 }
 
+std::string wanted_lines(const Planner& p, const Carried& carried) {
+  const bool may_be_many =
+      !carried.contributors && (p.contract.reduces() || p.contract.is_barrier());
+  return fmt::format("it wants '{}'{}{}",
+                     carried.contributors ? "contributors CONDITION" : "source NUMBER",
+                     p.contract.has_targets() ? " and 'target NUMBER'" : "",
+                     may_be_many ? ", and may have 'number NUMBER'" : "");
+}
+
 Carried read_carries(const Planner& p, const Site& site) {
   Carried carried;
   const ProofStatement* statement = p.find("carries", site_name(site));
@@ -84,11 +93,7 @@ Carried read_carries(const Planner& p, const Site& site) {
   if ((seen.count("source") == 0 && !carried.contributors) ||
       seen.count("target") != p.contract.has_targets() ||
       (seen.count("number") > 0 && !p.contract.reduces() && !p.contract.is_barrier()))
-    p.fail_at(*statement, fmt::format("it wants 'source NUMBER'{}{}",
-                                      p.contract.has_targets() ? " and 'target NUMBER'" : "",
-                                      p.contract.reduces() || p.contract.is_barrier()
-                                          ? ", and may have 'number NUMBER'"
-                                          : ""));
+    p.fail_at(*statement, wanted_lines(p, carried));
   return carried;
 }
 
