@@ -38,12 +38,13 @@ refuses emitted/proofs.txt '/^alltoall.factor /s/ \([0-9]*\) z3/ 1\1 z3/'       
 refuses emitted/proofs.txt '/^alltoall.factor /s/z3.*/yices/'                   # another solver
 
 # The second solver may be named or not. An update keeps it in unchanged lines only.
-sed -i 's/ cvc5$//' "$list"
+sed -i 's/ cvc5\(:open\)\?$//' "$list"
 "$update" compare "$tree" "${pairs[@]}" || problem 'the first solver alone'
-sed -i 's/ z3$/ z3 cvc5/; s/^\(alltoall.factor [0-9a-f]*\)[0-9a-f]/\1g/' "$list"
+sed -i 's/ z3$/ z3 cvc5/; /^alltoall.tuna /s/cvc5/&:open/; s/^\(alltoall.factor [0-9a-f]*\)[0-9a-f]/\1g/' "$list"
 rm "$tree/emitted/schedules/alltoall_1_2_3.c"
 "$update" take "$tree" "${pairs[@]}"
 "$update" compare "$tree" "${pairs[@]}" || problem 'what was taken differs'
 [ "$(grep ' z3$' "$list" | cut -d' ' -f1)" = alltoall.factor ] || problem 'the second solver after an update'
 grep -q '^alltoall.xor .* z3 cvc5$' "$list" || problem 'the second solver is lost'
+grep -q '^alltoall.tuna .* z3 cvc5:open$' "$list" || problem 'the open questions are lost'
 exit $failed
