@@ -25,7 +25,7 @@ static const char usage[] =
     "1024)\n"
     "  --block-size SIZE a pipelined schedule cuts contributions into parts of this length\n"
     "  --repetitions N   timed calls of each (default 20)\n"
-    "  --window N        steps in flight (default: the library's)\n"
+    "  --window N        steps in flight (default: the schedule's, or 16)\n"
     "  --synchronous     every send is an MPI_Issend\n"
     "  --in-place        call with MPI_IN_PLACE\n"
     "  --root N          root of a collective that has one, in the first of two groups (default "
