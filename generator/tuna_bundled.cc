@@ -2,7 +2,7 @@
 // Kinkead et al. 2025. The exchanges inside nodes are those of TuNA (Fan et al. 2024; tuna.cc).
 //
 // Idea: small blocks cost messages, not bytes. So all blocks from one node to another travel in one message. Each rank of
-// a node leads towards some of the other nodes, so that a node sends and receives several messages at a time.
+// a node leads towards some of the other nodes, so that its ranks share that work.
 //
 // Leaders: local rank b mod q of a node of q ranks leads towards node b. It sends there what all ranks of its node have
 // for all ranks of node b, to node b's leader towards its own node. That rank sends it the reverse.
@@ -11,12 +11,12 @@
 // target. A block whose destination is i below its source, round the node, hops z*radix^x for each digit z of i, at place
 // x. So all blocks of one source for one leader travel together, from and to the same slots as in tuna_nodes.cc.
 //
-// Second stage. In round m nodes a and m - a exchange, so a node exchanges with one other at a time. The rounds of a
-// leader wait for nothing but the first stage. What arrives takes the slots of what is sent.
+// Second stage. In round m nodes a and m - a exchange, so each node has one partner in a round. The rounds of a
+// leader wait for nothing but the first stage, so several leaders of a node may exchange at a time. What arrives takes the slots of what is sent.
 //
 // Third stage. The blocks hop from the leader to their targets in the same way. If no rank whose blocks a message may
-// carry leads anywhere, there is no message. A message may still be empty, if it concerns one leader whose only node is
-// its own.
+// carry leads anywhere, there is no message. A message may still have no blocks: a leader may lead towards its own node
+// alone.
 //
 // Cost, on each of N nodes of q ranks: the messages of tuna on q ranks twice, and up to ceil(N/q) messages of q*q blocks
 // to other nodes. Precondition: 2 <= radix, and radix <= p if p > 2; at most 4096 ranks on a node, as a leader stores a

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "runtime/plan/builder.h"
@@ -247,7 +248,7 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
 }
 
 std::optional<std::string> Plans::objection() const {
-  for (const int window : {1, 2, QD_DEFAULT_WINDOW})
+  for (const int window : std::set{1, 2, QD_DEFAULT_WINDOW, qd_default_window(&state_->program)})
     for (const bool whole : {true, false})
       for (const bool in_place : {false, true}) {
         if (in_place && !has_in_place()) continue;

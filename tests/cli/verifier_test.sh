@@ -43,11 +43,12 @@ for algorithm in 'pipeline 24655' 'hypercube 61749'; do
   expect 0 "$verifier" check tree.qs --counts 36x1048576
   says "counts 36x1048576, B = ${algorithm#* }"
 done
-"$generator" show ring.qs | sed 's/parameter B at call/parameter size at call/; s/\<B\>/size/g; s/1 < ranks/2 <= ranks/' >other.txt
+"$generator" show ring.qs | sed 's/parameter B at call/parameter size at call/; s/\<B\>/size/g; s/1 < ranks/2 <= ranks/; s/^in_place$/&\nwindow 5/' >other.txt
 "$write_schedule" other.txt 4 other.qs
 expect 0 "$verifier" check other.qs --counts 400,0,250,1 --parameter size=100
 says 'other.qs: verified for these counts'
 says 'verified for this topology and this call alone: no proof of this code is known'
+says '  plans     lawful at every rank, windows 1, 2, 16 and 5'
 for size in 0 -1 2147483648; do
   refuses "blocked-ring requires 1 <= B and B <= 2147483647, which does not hold for 4 ranks and B = $size" \
     "$verifier" check ring.qs --counts 4x4 --parameter B=$size
