@@ -68,8 +68,12 @@ static void meet(char** words) {
   /* The least rank of the atmosphere, and of the ocean. */
   int leaders[2] = {is_ocean ? all : rank, is_ocean ? rank : all};
   MPI_Allreduce(MPI_IN_PLACE, leaders, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (leaders[!is_ocean] == all)
-    stop("start 'ocean atmosphere RANKS', or both programs in one job");
+  if (leaders[!is_ocean] == all) {
+    /* All ranks know it, so the job ends without MPI_Abort, which may lose the sentence. */
+    if (rank == 0) fprintf(stderr, "start 'ocean atmosphere RANKS', or both programs in one job\n");
+    MPI_Finalize();
+    exit(2);
+  }
   MPI_Comm_split(MPI_COMM_WORLD, is_ocean, rank, &own);
   MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, leaders[!is_ocean], 0, &other);
 }
