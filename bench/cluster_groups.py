@@ -124,19 +124,17 @@ def reductions(m, candidates, library, name_of):
             with_auto(m, name, library, hosts, "reduce-scatterv", counts, files, 1.2, TRIALS)
 
 
+PIPELINES = ("pipeline", "pipeline-nodes", "hypercube")
+
+
 def rooted(m, candidates, library, name_of):
     """Reductions to a root and broadcasts from one. Pipelines are tried with two block sizes, too: MPI libraries send short
     messages faster."""
     for collective, sizes, at_least in (("reduce", (16, 256, 4096), 1.1), ("broadcast", (1024,), 2.0)):
-        pipelines = [
-            (name, "--block-size", size)
-            for name in candidates.files(collective)
-            if name.startswith("pipeline") or name == "hypercube"
-            for size in ("8192", "65536")
-        ]
         for size in sizes:
             name = f"{collective} with a root, 16 ranks, {size} KiB, {name_of}"
             if m.wanted(name):
+                pipelines = [(each, "--block-size", block) for each in PIPELINES for block in ("8192", "65536")]
                 files = candidates.files(collective) | m.files(collective, "any", pipelines, WINDOW)
                 limit = at_least if library == "mpich" else None
                 m.best(name, library, NODES, collective, size << 10, files, limit, TRIALS)

@@ -142,15 +142,19 @@ def rooted(m):
             continue
         network = m.network("linear", f"{ranks}x1")
         costs = Costs(m, network)
-        wire = costs.line()[1]
+        wire, model = costs.line()[1], ("--block-size", "model", *costs.options())
         for name in algorithms:
-            file = m.generator.file(collective, name, f"{ranks}x1", "--block-size", "model", *costs.options())
-            printed = machine.run([m.verifier, "check", file, "--counts", str(total)])
-            size = int(re.search(r"B = (\d+)", printed)[1])
+            file = m.generator.file(collective, name, f"{ranks}x1", *model)
+            size = block_size(m, file, str(total))
             (one,) = network.sample(m.collective, collective, total, [(file, 0)], native=False, checked=False)
             bound = (total + ((ranks - 1).bit_length() - 1) * size) * wire
             at_most = 1.05 if name == "hypercube" else None
             m.report.figure(f"{case} | {name}, blocks of {size} B / bound", one.ours[0] / bound, at_most=at_most)
+
+
+def block_size(m, file, counts):
+    """The block size that a schedule's rule chooses, by the verifier."""
+    return int(re.search(r"B = (\d+)", machine.run([m.verifier, "check", file, "--counts", counts]))[1])
 
 
 class Costs:
@@ -204,9 +208,7 @@ class Ring:
         return found[: len(schedules)] + [min(swept[i : i + len(WINDOWS)]) for i in range(0, len(swept), len(WINDOWS))]
 
     def block_size(self, schedule):
-        """The block size that the schedule's rule chooses, by the verifier."""
-        printed = machine.run([self.m.verifier, "check", self.file(schedule), "--counts", as_text(self.counts)])
-        return int(re.search(r"B = (\d+)", printed)[1])
+        return block_size(self.m, self.file(schedule), as_text(self.counts))
 
 
 def against_the_model(m):

@@ -4,10 +4,10 @@ RADICES = (2, 4, 8, 16)
 SIZES = {"uniform:16": 4, "uniform:2048": 1.8}  # of blocks, and windowed linear / coalesced, at least
 
 
-def seconds(network, m, nodes, sizes, schedules):
+def seconds(network, m, nodes, sizes, schedules, collective="alltoallv"):
     """The time of one call by each schedule: an algorithm with its options."""
     files = [(m.generator.file("alltoall", name, nodes, *map(str, options)), WINDOW) for name, *options in schedules]
-    sampled = network.sample(m.collective, "alltoallv", sizes, files, native=False)
+    sampled = network.sample(m.collective, collective, sizes, files, native=False)
     return [one.ours[0] for one in sampled]
 
 
@@ -40,9 +40,7 @@ def bundled(m):
         case = f"alltoall, 8 B, {kind} {nodes}"
         if not m.wanted(case):
             continue
-        files = [(m.generator.file("alltoall", name, nodes, *map(str, options)), WINDOW) for name, *options in others + ours]
-        sampled = m.network(kind, nodes).sample(m.collective, "alltoall", 8, files, native=False)
-        times = [one.ours[0] for one in sampled]
+        times = seconds(m.network(kind, nodes), m, nodes, 8, others + ours, "alltoall")
         for schedule, found in zip(others + ours, times):
             m.microseconds(f"{case} | {' '.join(map(str, schedule))}", found)
         ratio = min(times[: len(others)]) / min(times[len(others) :])

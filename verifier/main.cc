@@ -2,7 +2,7 @@
 //
 // Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown. Tested by
 // tests/cli/verifier_test.sh.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -74,6 +74,7 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
   constexpr size_t kMostPlans = 512;
   const size_t every = 1 + checked.size() * static_cast<size_t>(ranks) / kMostPlans;
   bool in_place = false;
+  std::vector<int> windows;
   cli::Progress progress;
   for (size_t i = 0; i < checked.size(); i += every) {
     if (progress.is_due())
@@ -84,15 +85,16 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
         plans.ok() ? plans->objection() : "the library refuses them: " + plans.error().message;
     if (wrong) return {*wrong == kPlansNotChecked, report_line("plans", *wrong)};
     in_place |= plans->has_in_place();
+    windows = plans->windows();
   }
   const std::string which =
       every > 1
           ? fmt::format(", {} of {} calls", (checked.size() + every - 1) / every, checked.size())
           : "";
-  const int64_t asked = schedule.program.window;
-  const bool is_usual = asked <= 2 || asked == 16;
-  const std::string windows = is_usual ? "1, 2 and 16" : fmt::format("1, 2, 16 and {}", asked);
-  return {true, report_line("plans", fmt::format("lawful at every rank, windows {}{}{}", windows,
+  const int last = windows.back();
+  windows.pop_back();
+  return {true, report_line("plans", fmt::format("lawful at every rank, windows {} and {}{}{}",
+                                                 fmt::join(windows, ", "), last,
                                                  in_place ? ", in place or not" : "", which))};
 }
 

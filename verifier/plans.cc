@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
-#include <set>
 #include <vector>
 
 #include "runtime/plan/builder.h"
@@ -247,8 +247,15 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
   return std::optional<std::string>();
 }
 
+std::vector<int> Plans::windows() const {
+  std::vector<int> all = {1, 2, QD_DEFAULT_WINDOW};
+  const int asked = qd_default_window(&state_->program);
+  if (std::find(all.begin(), all.end(), asked) == all.end()) all.push_back(asked);
+  return all;
+}
+
 std::optional<std::string> Plans::objection() const {
-  for (const int window : std::set{1, 2, QD_DEFAULT_WINDOW, qd_default_window(&state_->program)})
+  for (const int window : windows())
     for (const bool whole : {true, false})
       for (const bool in_place : {false, true}) {
         if (in_place && !has_in_place()) continue;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "schedule/binding.h"
 #include "schedule/result.h"
@@ -45,8 +46,10 @@ class Plans {
   // Errors are the runtime's refusals.
   Result<std::optional<std::string>> broken_law(const PlanOptions& options,
                                                 const Change& change = {}) const;
-  // The same for windows 1, 2 and the default, kept and streamed, and in place if such a call exists. Returns a broken
-  // law, a refusal of the runtime, or kPlansNotChecked; nothing if all plans are lawful.
+  // The windows that objection() tries: 1, 2, the default, and the one that the program asks for.
+  std::vector<int> windows() const;
+  // The same for these windows, kept and streamed, and in place if such a call exists. Returns a broken law, a refusal of
+  // the runtime, or kPlansNotChecked; nothing if all plans are lawful.
   std::optional<std::string> objection() const;
   // Whether a call in place has a plan of its own.
   bool has_in_place() const;
