@@ -53,6 +53,8 @@ constexpr auto kRows = std::to_array<Row>({
      "the root sends one segment to each rank, and the segments go round a ring; for "
      "long messages"},
     {"broadcast.pipeline", "blocks of B bytes go down a chain of ranks"},
+    {"allgather.hypercube",
+     "blocks of B bytes, one of each rank's in a round, go down the trees of a hypercube"},
     {"broadcast.hypercube",
      "blocks of B bytes go down d trees of a hypercube of single ranks and pairs, in the fewest "
      "rounds"},

@@ -303,7 +303,8 @@ TEST(NamedAxioms, HoldOnEveryJob) {
     holds_for_all("covered", {table(kDone), number(0)}, 1, -3, most, job);
     holds_for_all("xor_range", {number(0), number(1)}, 2, -2, most, job);
     holds_for_all("xor_cancel", {number(0), number(1)}, 2, -2, most, job);
-    holds_for_all("xor_groups", {table(kTwos), number(0), number(1), number(2)}, 3, -2, most, job);
+    for (const char* name : {"xor_groups", "xor_flip"})
+      holds_for_all(name, {table(kTwos), number(0), number(1), number(2)}, 3, -2, most, job);
   }
   holds_for_all("monotone", {number(0), number(1), number(2)}, 3, -7, 7, job_of({1}));
 }
@@ -313,8 +314,9 @@ TEST(NamedAxioms, OfExclusiveOrHoldForEveryNumberOfRanks) {
     holds_for_all("xor_range", {number(0), number(1)}, 2, -1, ranks, job_of({ranks}));
     holds_for_all("xor_cancel", {number(0), number(1)}, 2, -1, ranks, job_of({ranks}));
     if (ranks % 8 == 1)
-      holds_for_all("xor_groups", {table(kTwos), number(0), number(1), number(2)}, 3, -1, ranks,
-                    job_of({ranks}));
+      for (const char* name : {"xor_groups", "xor_flip"})
+        holds_for_all(name, {table(kTwos), number(0), number(1), number(2)}, 3, -1, ranks,
+                      job_of({ranks}));
   }
 }
 
@@ -327,7 +329,8 @@ TEST(NamedAxioms, AreNoOthers) {
   EXPECT_FALSE(named_axiom(program, "member", {table(kBases), number(0)}));
   EXPECT_FALSE(named_axiom(program, "covered", {number(0), number(0)}));
   EXPECT_FALSE(named_axiom(program, "xor_range", {table(kDone), number(0)}));
-  EXPECT_FALSE(named_axiom(program, "xor_groups", {table(kDone), number(0), number(1), number(2)}));
+  for (const char* name : {"xor_groups", "xor_flip"})
+    EXPECT_FALSE(named_axiom(program, name, {table(kDone), number(0), number(1), number(2)}));
   EXPECT_FALSE(named_axiom(program, "xor_groups", {number(0), number(0), number(1), number(2)}));
   EXPECT_FALSE(named_axiom(program, "xor_groups", {table(kTwos), number(0), number(1)}));
 }
@@ -342,6 +345,8 @@ TEST(BitVectors, OfSmallWidthsHaveTheFactsOfTheAxioms) {
         for (unsigned p = 1; p < end; p *= 2) {
           ASSERT_TRUE(z < p || x >= p || y >= p) << x << " xor " << y << ", " << p;
           ASSERT_EQ(z < p, x / p == y / p) << x << " xor " << y << ", " << p;
+          const auto flipped = [p](unsigned a) { return a / p % 2 == 0 ? a + p : a - p; };
+          ASSERT_EQ(flipped(x) ^ y, flipped(z)) << x << " xor " << y << ", " << p;
         }
         ASSERT_EQ(z ^ y, x);
         ASSERT_EQ(z ^ x, y);

@@ -60,19 +60,43 @@ std::optional<Expression> xor_cancel(const Program&, const Arguments& arguments)
                       both(same(z, exclusive_or(y, x)), only)));
 }
 
+bool powers_of_two(const Program& program, int64_t table) {
+  return program.tables[table].kind == TableKind::kPowers &&
+         program.tables[table].first == constant(2);
+}
+
+Expression small_power(int64_t powers, const Expression& k) {
+  return both(has_entry(powers, k), less_equal(at(powers, k), constant(kMaxRanks)));
+}
+
 // For powers of two T, in groups of T[k] ranks.
 std::optional<Expression> xor_groups(const Program& program, const Arguments& arguments) {
   const int64_t powers = *arguments[0].table;
-  if (program.tables[powers].kind != TableKind::kPowers ||
-      program.tables[powers].first != constant(2))
-    return std::nullopt;
+  if (!powers_of_two(program, powers)) return std::nullopt;
   const Expression &k = arguments[1].value, &x = arguments[2].value, &y = arguments[3].value;
   const Expression size = at(powers, k);
   const Expression one = kOf<Operator::kDivide>(x, size), other = kOf<Operator::kDivide>(y, size);
-  return implies(both(both(is_rank(x), is_rank(y)),
-                      both(has_entry(powers, k), less_equal(size, constant(kMaxRanks)))),
+  return implies(both(both(is_rank(x), is_rank(y)), small_power(powers, k)),
                  apply(Operator::kChoose, {less(exclusive_or(x, y), size), same(one, other),
                                            kOf<Operator::kNotEqual>(one, other)}));
+}
+
+// x with digit k the other way round, for powers of two T.
+Expression flipped(int64_t powers, const Expression& k, const Expression& x) {
+  const Expression size = at(powers, k);
+  const Expression digit = kOf<Operator::kModulo>(kOf<Operator::kDivide>(x, size), constant(2));
+  return apply(Operator::kChoose,
+               {same(digit, constant(0)), kOf<Operator::kAdd>(x, size), kOf<Operator::kSubtract>(x, size)});
+}
+
+std::optional<Expression> xor_flip(const Program& program, const Arguments& arguments) {
+  const int64_t powers = *arguments[0].table;
+  if (!powers_of_two(program, powers)) return std::nullopt;
+  const Expression &k = arguments[1].value, &x = arguments[2].value, &y = arguments[3].value;
+  const Expression z = exclusive_or(x, y);
+  return implies(both(both(is_rank(x), is_rank(y)), small_power(powers, k)),
+                 both(less_equal(constant(0), z),
+                      same(exclusive_or(flipped(powers, k, x), y), flipped(powers, k, z))));
 }
 
 // The table of sizes whose distinct values the table holds.
@@ -112,6 +136,7 @@ constexpr Axiom kAxioms[] = {
     {"monotone", "nnn", monotone},    {"member", "tn", member},
     {"covered", "tn", covered},       {"xor_range", "nn", xor_range},
     {"xor_cancel", "nn", xor_cancel}, {"xor_groups", "tnnn", xor_groups},
+    {"xor_flip", "tnnn", xor_flip},
 };
 
 const Axiom* find_axiom(const std::string& name) {
@@ -337,10 +362,23 @@ std::vector<Obligation> bitvector_obligations() {
     q.goal = z3::ult(b.x ^ b.y, z3::shl(b.number(1), k)) == same;
     q.mutant = z3::ult(b.x ^ b.y, k) == same;
   };
+  // Flipping digit k is exclusive or with 2^k.
+  const auto flips = [](Query& q) {
+    Bits b(q);
+    const z3::expr k = q.context().bv_const("qd_k", kBits);
+    q.suppose(z3::ule(k, b.number(20)));
+    const z3::expr power = z3::shl(b.number(1), k);
+    const auto flipped = [&](const z3::expr& x) {
+      return z3::ite((z3::lshr(x, k) & b.number(1)) == b.number(0), x + power, x - power);
+    };
+    q.goal = (flipped(b.x) ^ b.y) == flipped(b.x ^ b.y);
+    q.mutant = (flipped(b.x) ^ b.y) == flipped(b.x ^ b.y) + power;
+  };
   return {{"bit-vectors: x xor y < p", stays_below},
           {"bit-vectors: (x xor y) xor y = x, (x xor y) xor x = y", cancels},
           {"bit-vectors: x xor y = y xor x, = x only where y = 0, = 0 only where x = y", commutes},
-          {"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", keeps_groups}};
+          {"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", keeps_groups},
+          {"bit-vectors: x with digit k flipped, xor y, is x xor y with digit k flipped", flips}};
 }
 
 }  // namespace quadrille::verifier

@@ -33,6 +33,8 @@
 //                       y, x xor y = y xor x; x xor y = x only if y = 0; x xor y = 0 only if x = y
 //   xor_groups(T, k, x, y)  T powers of 2, 0 <= k < length(T), T[k] at most 2^20, ranks x, y, at most
 //                       2^20 of them -> x xor y < T[k] if and only if x div T[k] = y div T[k]
+//   xor_flip(T, k, x, y)    the same T, k, x and y -> F(x) xor y = F(x xor y), not negative, where F(a) is a with digit k flipped:
+//                       (a div T[k]) mod 2 = 0 ? a + T[k] : a - T[k]
 #ifndef QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 #define QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 
@@ -56,7 +58,7 @@ struct AxiomArgument {
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments);
 
-// The facts behind the axioms xor_range, xor_cancel and xor_groups, as obligations of their own.
+// The facts behind the axioms xor_range, xor_cancel, xor_groups and xor_flip, as obligations of their own.
 std::vector<Obligation> bitvector_obligations();
 
 }  // namespace quadrille::verifier
