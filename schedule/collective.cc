@@ -66,6 +66,15 @@ bool has_one_count(Collective collective) {
          collective == Collective::kExscan;
 }
 
+bool has_one_contribution(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce;
+}
+
+bool may_pass_over_trees(Collective collective) {
+  return has_one_contribution(collective) || collective == Collective::kAllgather ||
+         collective == Collective::kReduceScatter;
+}
+
 bool exists_between_groups(Collective collective) {
   return collective != Collective::kScan && collective != Collective::kExscan;
 }

@@ -91,6 +91,11 @@ bool only_ends_know_lengths(Collective collective);
 // True if all ranks, of both groups, give the same count.
 bool has_one_count(Collective collective);
 
+// True if a block size cuts one contribution: a broadcast or a reduce.
+bool has_one_contribution(Collective collective);
+// True if its blocks may pass over trees: the same two, an allgather and a reduce-scatter.
+bool may_pass_over_trees(Collective collective);
+
 // False if MPI has the collective on one group only.
 bool exists_between_groups(Collective collective);
 

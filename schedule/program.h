@@ -153,7 +153,8 @@ struct Table {
 struct Parameter {
   Name name;
   bool at_call = false;  // given with each call, the same on all ranks; else in the file
-  // It is a block size, and blocks pass over trees of ceil(log2 p) levels, not along a ring. Only with at_call.
+  // It is a block size, and blocks of all contributions together pass over trees of ceil(log2 p) levels, not along a ring.
+  // Only with at_call, and where may_pass_over_trees().
   bool over_trees = false;
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };

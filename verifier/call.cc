@@ -40,8 +40,8 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
   return counts;
 }
 
-// The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second. Elements
-// count as bytes. Empty if the schedule has no rule; 1 if bind() will refuse the counts anyway.
+// The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second. A broadcast or
+// a reduce gives the same count for each rank. Elements count as bytes. Empty if the schedule has no rule; 1 if bind() will refuse the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];
@@ -51,16 +51,12 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
       static_cast<int64_t>(call.counts.back().size()) != ranks)
     return 1;
   const std::vector<int64_t>& counts = call.counts.back();
-  const Collective collective = schedule.program.collective;
-  if (collective == Collective::kBroadcast || collective == Collective::kReduce)
-    return counts[0] < 0
-               ? 1
-               : qd_block_size_of_one(rule, model.alpha_ns, model.beta_ps, counts[0], ranks,
-                                      schedule.program.parameters[parameter].over_trees);
+  const int64_t contributions = has_one_contribution(schedule.program.collective) ? 1 : ranks;
   int64_t sum = 0;
-  for (const int64_t count : counts)
-    if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return 1;
-  return qd_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(), ranks);
+  for (int64_t i = 0; i < contributions; ++i)
+    if (counts[i] < 0 || __builtin_add_overflow(sum, counts[i], &sum)) return 1;
+  return qd_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(), contributions, ranks,
+                       schedule.program.parameters[parameter].over_trees);
 }
 
 Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& schedule,

@@ -1,4 +1,4 @@
-/* The block size of a pipelined ring (Traeff et al. 2008), in integers.
+/* The block size of a pipelined ring (Traeff et al. 2008), in integers, and of what takes as long as one.
  *
  * Contributions m_i are cut into blocks of B bytes. There are b = sum of max(1, ceil(m_i/B)) blocks, which take b - 1 rounds
  * of alpha + beta*B.
@@ -26,7 +26,7 @@ enum { FEW = 64 };
 
 struct counts {
   const int64_t* bytes;
-  int64_t ranks;
+  int64_t listed, ranks; /* numbers in `bytes`; ranks, of which the others contribute nothing */
   int64_t total, least, most, empty; /* least: of counts that are not 0 */
   int64_t values[FEW], times[FEW];   /* for the counts that are not 0 */
   int distinct;                      /* FEW + 1: more than fit */
@@ -44,12 +44,15 @@ static void count_value(struct counts* counts, int64_t value) {
   counts->times[i]++;
 }
 
-static void read_counts(struct counts* counts, const int64_t* bytes, int64_t ranks) {
+static void read_counts(struct counts* counts, const int64_t* bytes, int64_t listed,
+                        int64_t ranks) {
   counts->bytes = bytes;
+  counts->listed = listed;
   counts->ranks = ranks;
-  counts->total = counts->least = counts->most = counts->empty = 0;
+  counts->total = counts->least = counts->most = 0;
+  counts->empty = ranks - listed;
   counts->distinct = 0;
-  for (int64_t i = 0; i < ranks; i++) {
+  for (int64_t i = 0; i < listed; i++) {
     const int64_t value = bytes[i];
     counts->empty += value == 0;
     if (value == 0) continue;
@@ -102,7 +105,7 @@ static int64_t try_size(struct search* search, int64_t size) {
     for (int i = 0; i < counts->distinct; i++)
       add_blocks(counts->values[i], counts->times[i], size, &blocks, &tight);
   else
-    for (int64_t i = 0; i < counts->ranks; i++)
+    for (int64_t i = 0; i < counts->listed; i++)
       if (counts->bytes[i] > 0) add_blocks(counts->bytes[i], 1, size, &blocks, &tight);
   const wide cost = (wide)(blocks - 1) * (search->alpha + search->beta * (wide)tight);
   if (search->best == 0 || cost < search->best_cost) {
@@ -156,21 +159,22 @@ static int64_t choose(int64_t rule, int64_t alpha_ns, int64_t beta_ps,
                                  : best_size(counts, alpha_ps, beta_ps);
 }
 
-int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
-                      int64_t ranks) {
-  struct counts counts;
-  if (rule >= QD_CHOOSE_NONE) return rule == QD_CHOOSE_NONE ? 0 : at_most_int(rule);
-  read_counts(&counts, bytes, ranks);
-  return choose(rule, alpha_ns, beta_ps, &counts);
+/* The ranks that a block passes down a tree: its root, and one in each of ceil(log2 ranks) levels. */
+static int64_t ranks_on_a_way(int64_t ranks) {
+  int64_t on_a_way = 1;
+  for (int64_t power = 1; power < ranks; power *= 2) on_a_way++;
+  return on_a_way;
 }
 
-int64_t qd_block_size_of_one(int64_t rule, int64_t alpha_ns, int64_t beta_ps, int64_t bytes,
-                             int64_t ranks, int over_trees) {
+int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
+                      int64_t contributions, int64_t ranks, int over_trees) {
   struct counts counts;
+  int64_t sum = 0;
   if (rule >= QD_CHOOSE_NONE) return rule == QD_CHOOSE_NONE ? 0 : at_most_int(rule);
-  read_counts(&counts, &bytes, 1);
-  if (!over_trees) counts.ranks = ranks;
-  for (int64_t power = 1; power < ranks && over_trees; power *= 2) counts.ranks++;
-  counts.empty += counts.ranks - 1;
+  for (int64_t i = 0; i < contributions && over_trees; i++) sum += bytes[i];
+  if (over_trees)
+    read_counts(&counts, &sum, 1, ranks_on_a_way(ranks));
+  else
+    read_counts(&counts, bytes, contributions, ranks);
   return choose(rule, alpha_ns, beta_ps, &counts);
 }

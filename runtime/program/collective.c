@@ -29,6 +29,11 @@ int qd_has_one_contribution(const struct qd_program* program) {
   return program->collective == QD_BROADCAST || program->collective == QD_REDUCE;
 }
 
+int qd_may_pass_over_trees(const struct qd_program* program) {
+  return qd_has_one_contribution(program) || program->collective == QD_ALLGATHER ||
+         program->collective == QD_REDUCE_SCATTER;
+}
+
 int qd_has_one_buffer(const struct qd_program* program) {
   return program->collective == QD_BROADCAST && program->groups == 1;
 }

@@ -311,7 +311,7 @@ static void heading(struct compiler* c) {
     p->rules[i].at_call = (kind & QD_PARAMETER_AT_CALL) != 0;
     p->rules[i].over_trees = (kind & QD_PARAMETER_OVER_TREES) != 0;
     if (kind > (QD_PARAMETER_AT_CALL | QD_PARAMETER_OVER_TREES)) malformed(c);
-    if (p->rules[i].over_trees && (!p->rules[i].at_call || !qd_has_one_contribution(p)))
+    if (p->rules[i].over_trees && (!p->rules[i].at_call || !qd_may_pass_over_trees(p)))
       malformed(c);
     p->uses.call |= p->rules[i].at_call;
   }

@@ -118,7 +118,7 @@ struct qd_code {
 /* How a parameter gets its value. */
 struct qd_parameter_rule {
   int at_call;    /* it is given at the call, or chosen by the rule of the file */
-  int over_trees; /* blocks pass over trees, not along a ring: for qd_block_size_of_one */
+  int over_trees; /* blocks pass over trees, not along a ring: for qd_block_size */
   int64_t alpha_ns, beta_ps; /* of the rule */
 };
 
@@ -210,6 +210,8 @@ int qd_reduces(const struct qd_program* program);
 int qd_is_rooted(const struct qd_program* program);
 /* Whether its block size cuts one contribution: a broadcast or a reduce. */
 int qd_has_one_contribution(const struct qd_program* program);
+/* Whether its blocks may pass over trees: the same two, an allgather and a reduce-scatter. */
+int qd_may_pass_over_trees(const struct qd_program* program);
 /* Whether the root sends from the buffer in which the other ranks receive: a broadcast on one group. */
 int qd_has_one_buffer(const struct qd_program* program);
 /* How many blocks the send buffer and the receive buffer have, by QD_PIECE_. */

@@ -21,8 +21,8 @@ const Costs all_costs[] = {{0, 0},   {0, 5},      {7, 0},        {1, 1000},
                            {3, 700}, {100, 1000}, {50000, 40000}};
 
 int64_t choose(int64_t rule, Costs costs, const Counts& counts) {
-  return qd_block_size(rule, costs.alpha, costs.beta, counts.data(),
-                       static_cast<int64_t>(counts.size()));
+  const auto ranks = static_cast<int64_t>(counts.size());
+  return qd_block_size(rule, costs.alpha, costs.beta, counts.data(), ranks, ranks, 0);
 }
 
 double cost(const Counts& counts, Costs costs, int64_t size) {
@@ -92,6 +92,10 @@ TEST(BlockSize, LeastWithAThresholdIsNoShorter) {
   EXPECT_EQ(choose(QD_CHOOSE_AUTO - 100, {1, 1}, {0, 0}), 1);
 }
 
+int64_t of_one(int64_t rule, int64_t bytes, int64_t ranks, int over_trees) {
+  return qd_block_size(rule, 2000, 100, &bytes, 1, ranks, over_trees);
+}
+
 // A chain passes all ranks, trees as many as powers of 2 up to their number: 1, 2, 4, 8 for 5 to 8.
 TEST(BlockSize, OfOneContributionIsThatOfARingOfTheRanksThatABlockPasses) {
   for (const int64_t rule : {int64_t{64}, int64_t{QD_CHOOSE_LEAST}, int64_t{QD_CHOOSE_MODEL},
@@ -101,11 +105,22 @@ TEST(BlockSize, OfOneContributionIsThatOfARingOfTheRanksThatABlockPasses) {
         for (const int over_trees : {0, 1}) {
           std::vector<int64_t> all(over_trees ? passed : ranks);
           all[0] = bytes;
-          EXPECT_EQ(qd_block_size_of_one(rule, 2000, 100, bytes, ranks, over_trees),
-                    choose(rule, {2000, 100}, all));
+          EXPECT_EQ(of_one(rule, bytes, ranks, over_trees), choose(rule, {2000, 100}, all));
         }
-  EXPECT_LT(qd_block_size_of_one(QD_CHOOSE_AUTO, 2000, 100, 1 << 20, 64, 0),
-            qd_block_size_of_one(QD_CHOOSE_AUTO, 2000, 100, 1 << 20, 64, 1));
+  EXPECT_LT(of_one(QD_CHOOSE_AUTO, 1 << 20, 64, 0), of_one(QD_CHOOSE_AUTO, 1 << 20, 64, 1));
+}
+
+// 70 counts are more than the search keeps, and 9 ranks need 4 levels.
+TEST(BlockSize, OverTreesDependsOnTheSumOfTheCountsAlone) {
+  for (const int64_t rule : {int64_t{64}, int64_t{QD_CHOOSE_LEAST}, int64_t{QD_CHOOSE_MODEL},
+                             int64_t{QD_CHOOSE_AUTO}, QD_CHOOSE_AUTO - int64_t{100}})
+    for (const size_t ranks : {1, 2, 9, 70})
+      for (const Counts& counts : distributions(static_cast<int64_t>(ranks), 1 << 20)) {
+        const auto many = static_cast<int64_t>(ranks);
+        const int64_t sum = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+        EXPECT_EQ(qd_block_size(rule, 2000, 100, counts.data(), many, many, 1),
+                  of_one(rule, sum, many, 1));
+      }
 }
 
 // sqrt(2 alpha m / (beta (p + z - 2))), rounded down, at most the greatest contribution.
