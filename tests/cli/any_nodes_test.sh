@@ -22,8 +22,8 @@ for algorithm in factor factor-even xor linear spread-out scattered pairwise tun
     says "proven for "
   done
 done
-for algorithm in linear-ring blocked-ring blocked-ring-nodes blocked-ring-blocking bruck recursive-doubling \
-  neighbor-exchange; do
+for algorithm in linear-ring blocked-ring blocked-ring-nodes blocked-ring-blocking bruck hypercube \
+  recursive-doubling neighbor-exchange; do
   expect 0 allgather $algorithm --nodes any --out any.qs
   expect 0 check any.qs
   says "  scope     this code is allgather.$algorithm, proven for "

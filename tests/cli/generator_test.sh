@@ -28,7 +28,7 @@ for algorithm in factor factor-even xor linear spread-out scattered pairwise bru
 done
 
 allgather() { "$generator" generate allgather --algorithm "$@"; }
-for algorithm in linear-ring blocked-ring blocked-ring-nodes blocked-ring-blocking bruck \
+for algorithm in linear-ring blocked-ring blocked-ring-nodes blocked-ring-blocking bruck hypercube \
   recursive-doubling neighbor-exchange; do
   expect 0 allgather $algorithm --nodes 1,2,3 --out c.qs
   says "c.qs: $algorithm for allgather on nodes 1,2,3 (6 ranks)"

@@ -43,6 +43,12 @@ for algorithm in 'pipeline 24655' 'hypercube 61749'; do
   expect 0 "$verifier" check tree.qs --counts 36x1048576
   says "counts 36x1048576, B = ${algorithm#* }"
 done
+# Over trees an allgather is one contribution of all counts.
+"$generator" generate allgather --algorithm hypercube --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs >/dev/null
+for counts in 1048576,35x0 35x0,1048576 16x65536,20x0; do
+  expect 0 "$verifier" check tree.qs --counts $counts
+  says "counts $counts, B = 61749"
+done
 "$generator" show ring.qs | sed 's/parameter B at call/parameter size at call/; s/\<B\>/size/g; s/1 < ranks/2 <= ranks/; s/^in_place$/&\nwindow 5/' >other.txt
 "$write_schedule" other.txt 4 other.qs
 expect 0 "$verifier" check other.qs --counts 400,0,250,1 --parameter size=100

@@ -43,7 +43,8 @@ void run(const std::string& path, MPI_Comm comm, const Groups& groups, int place
   ASSERT_EQ(quadrille_info(schedule, &info), MPI_SUCCESS);
   // With more ranks than cores, ranks wait for each other longer than they work.
   if (!serves(info, groups) || !takes_next_of_many(kSanitized || groups.all() > 3)) return;
-  const bool takes_block_size = path.find("gather/blocked-ring") != std::string::npos;
+  const bool takes_block_size = path.find("gather/blocked-ring") != std::string::npos ||
+                                path.find("gather/hypercube") != std::string::npos;
   const bool is_given = info.ranks > 0 && groups.remote == 0;
   const quadrille_bind_options options = {
       sizeof options, is_given ? QUADRILLE_LAYOUT_TRUSTED : QUADRILLE_LAYOUT_SHARED,
@@ -51,7 +52,7 @@ void run(const std::string& path, MPI_Comm comm, const Groups& groups, int place
   ASSERT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
   std::mt19937 random(seed);
   const Allowed allowed{info.commutative != 0, info.algorithm == std::string("segment-map"),
-                        path.find("blocked") != std::string::npos};
+                        takes_block_size || path.find("blocked") != std::string::npos};
   std::vector<CollectiveCall> calls =
       draw_calls(*collective_named(info.collective), groups, allowed, random, kCalls);
   for (int i = 0; i < kCalls && !testing::Test::HasFailure(); ++i) {

@@ -186,6 +186,20 @@ TEST(CollectiveBlocks, OfAHypercubeAreChosenForItsTrees) {
   EXPECT_EQ(sends, 5);
 }
 
+// The same 9 blocks for the same bytes of four ranks. A rank sends in each of the 9 + 2 rounds.
+TEST(CollectiveBlocks, OfAnAllgatherOverTreesAreChosenForTheSumOfTheContributions) {
+  const int64_t sends =
+      sends_of_a_call("allgather hypercube", kRuleModel, [](Bound& bound, MPI_Comm comm) {
+        const std::vector<char> own(1 << 18, 1);
+        std::vector<char> all(1 << 20, 0);
+        EXPECT_EQ(quadrille_allgather(bound, own.data(), 1 << 18, MPI_BYTE, all.data(), 1 << 18,
+                                      MPI_BYTE, comm),
+                  MPI_SUCCESS);
+        EXPECT_EQ(all, std::vector<char>(1 << 20, 1));
+      });
+  EXPECT_EQ(sends, 11);
+}
+
 // A reduction of `bytes` with elements of that type.
 template <typename Number>
 int64_t sends_of_a_reduce(int64_t rule, MPI_Datatype type, int bytes,
