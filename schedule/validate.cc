@@ -50,8 +50,7 @@ class Validator {
     if (program_.window < 0 || program_.window > kMaxWindow)
       return fail(fmt::format("a window of fewer than 1 or more than {} steps", kMaxWindow));
     for (const Parameter& parameter : program_.parameters)
-      if (parameter.over_trees &&
-          (!parameter.at_call || !may_pass_over_trees(program_.collective)))
+      if (parameter.over_trees && (!parameter.at_call || !may_pass_over_trees(program_.collective)))
         return fail(
             "only a broadcast, a reduce, an allgather or a reduce-scatter has a parameter at call "
             "over trees");

@@ -119,9 +119,9 @@ static const char* choose_parameters(struct qd_binding* b) {
     const int64_t rule = b->options.block_size > 0 ? b->options.block_size : program->parameters[i];
     const int64_t alpha_ns = program->rules[i].alpha_ns, of_byte = program->rules[i].beta_ps;
     const int64_t beta_ps = of_byte > QD_MAX_COST / element ? QD_MAX_COST : of_byte * element;
-    const int64_t size = qd_block_size(rule, alpha_ns, beta_ps, counts,
-                                       qd_has_one_contribution(program) ? 1 : ranks, ranks,
-                                       program->rules[i].over_trees);
+    const int64_t size =
+        qd_block_size(rule, alpha_ns, beta_ps, counts, qd_has_one_contribution(program) ? 1 : ranks,
+                      ranks, program->rules[i].over_trees);
     if (size == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
     /* A rule counts elements as the program does. A fixed size is in bytes. */

@@ -117,8 +117,8 @@ struct qd_code {
 
 /* How a parameter gets its value. */
 struct qd_parameter_rule {
-  int at_call;    /* it is given at the call, or chosen by the rule of the file */
-  int over_trees; /* blocks pass over trees, not along a ring: for qd_block_size */
+  int at_call;               /* it is given at the call, or chosen by the rule of the file */
+  int over_trees;            /* blocks pass over trees, not along a ring: for qd_block_size */
   int64_t alpha_ns, beta_ps; /* of the rule */
 };
 

@@ -177,7 +177,8 @@ TEST(RejectedFiles, ParametersOverTreesThatAreNotBlockSizes) {
   expect_taken(with_kind(QD_REDUCE, block_size));
   expect_taken(with_kind(QD_ALLGATHER, block_size));
   expect_taken(with_kind(QD_REDUCE_SCATTER, block_size));
-  for (const int collective : {QD_ALLTOALL, QD_GATHER, QD_SCATTER, QD_ALLREDUCE, QD_SCAN, QD_EXSCAN})
+  for (const int collective :
+       {QD_ALLTOALL, QD_GATHER, QD_SCATTER, QD_ALLREDUCE, QD_SCAN, QD_EXSCAN})
     expect_refused(with_kind(collective, block_size), "only a broadcast, a reduce", "malformed");
   expect_refused(with_kind(QD_BROADCAST, over_trees), "only a broadcast, a reduce", "malformed");
   expect_refused(with_kind(QD_BROADCAST, 4), "malformed");
