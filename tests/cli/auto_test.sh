@@ -70,6 +70,8 @@ refuses 'there is no rank 4 to be the root' "$generator" show tree.qs --explain 
 refuses '--root: an allreduce has no root' "$generator" show sum.qs --explain --bytes 4 --root 0
 
 # Different lengths, and operators that do not commute.
+expect 0 auto allgather --nodes 36x1 --counts 16777216,35x0 --out chosen.qs
+says 'chosen: hypercube; by the model a call with these counts takes '
 expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --out chosen.qs
 says 'chosen: blocked-ring (for operators that commute); by the model a call with these counts takes '
 expect 0 "$generator" show chosen.qs --explain --counts 10000000,3x0
