@@ -112,6 +112,8 @@ constexpr auto kRows = std::to_array<Row>({
      "ranks"},
     {"reduce-scatter.circulant",
      "ceil(log2 p) rounds at distances 1, 2, 4, .. in which p - 1 blocks leave a rank"},
+    {"reduce-scatter.hypercube",
+     "blocks of B elements, one for each rank in a round, go up the trees of a hypercube"},
     {"reduce-scatter.ring", "blocks collect contributions round a ring"},
     {"reduce-scatter.blocked-ring",
      "the ring with blocks of B elements, the blocked ring reversed; for uneven counts"},
