@@ -85,8 +85,8 @@ std::optional<Expression> xor_groups(const Program& program, const Arguments& ar
 Expression flipped(int64_t powers, const Expression& k, const Expression& x) {
   const Expression size = at(powers, k);
   const Expression digit = kOf<Operator::kModulo>(kOf<Operator::kDivide>(x, size), constant(2));
-  return apply(Operator::kChoose,
-               {same(digit, constant(0)), kOf<Operator::kAdd>(x, size), kOf<Operator::kSubtract>(x, size)});
+  return apply(Operator::kChoose, {same(digit, constant(0)), kOf<Operator::kAdd>(x, size),
+                                   kOf<Operator::kSubtract>(x, size)});
 }
 
 std::optional<Expression> xor_flip(const Program& program, const Arguments& arguments) {
@@ -362,23 +362,23 @@ std::vector<Obligation> bitvector_obligations() {
     q.goal = z3::ult(b.x ^ b.y, z3::shl(b.number(1), k)) == same;
     q.mutant = z3::ult(b.x ^ b.y, k) == same;
   };
-  // Flipping digit k is exclusive or with 2^k.
+  // To flip digit k is exclusive or with 2^k, which may come before or after another.
   const auto flips = [](Query& q) {
     Bits b(q);
     const z3::expr k = q.context().bv_const("qd_k", kBits);
     q.suppose(z3::ule(k, b.number(20)));
     const z3::expr power = z3::shl(b.number(1), k);
-    const auto flipped = [&](const z3::expr& x) {
-      return z3::ite((z3::lshr(x, k) & b.number(1)) == b.number(0), x + power, x - power);
-    };
-    q.goal = (flipped(b.x) ^ b.y) == flipped(b.x ^ b.y);
-    q.mutant = (flipped(b.x) ^ b.y) == flipped(b.x ^ b.y) + power;
+    const z3::expr digit = z3::lshr(b.x, k) & b.number(1);
+    const z3::expr flipped = z3::ite(digit == b.number(0), b.x + power, b.x - power);
+    q.goal = flipped == (b.x ^ power) && ((b.x ^ power) ^ b.y) == ((b.x ^ b.y) ^ power);
+    q.mutant = flipped == (b.x | power);
   };
-  return {{"bit-vectors: x xor y < p", stays_below},
-          {"bit-vectors: (x xor y) xor y = x, (x xor y) xor x = y", cancels},
-          {"bit-vectors: x xor y = y xor x, = x only where y = 0, = 0 only where x = y", commutes},
-          {"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", keeps_groups},
-          {"bit-vectors: x with digit k flipped, xor y, is x xor y with digit k flipped", flips}};
+  return {
+      {"bit-vectors: x xor y < p", stays_below},
+      {"bit-vectors: (x xor y) xor y = x, (x xor y) xor x = y", cancels},
+      {"bit-vectors: x xor y = y xor x, = x only where y = 0, = 0 only where x = y", commutes},
+      {"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", keeps_groups},
+      {"bit-vectors: x with digit k flipped is x xor 2^k, before another xor or after it", flips}};
 }
 
 }  // namespace quadrille::verifier
