@@ -1,7 +1,8 @@
 // bazel run //bench:program_mutants [-- [--every N] NAME...]: checks and proves every mutant, or one in N, of every program
-// or of the named ones. It prints both verdicts of each mutant, and every survivor with its reason. Exit code 1: a mutant
-// is both proven and refuted, so the prover is unsound; or a larger job refutes a survivor. All mutants take a night on
-// one core; one in ten takes an hour.
+// or of the named ones. `hypercube` names the programs of all collectives, `allgather.hypercube` one of them. The tool
+// prints both verdicts of each mutant, and every survivor with its reason. Exit code 1: a mutant is both proven and
+// refuted, so the prover is unsound; or a larger job refutes a survivor. All mutants take a night on one core; one in
+// ten takes an hour.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "generator/proof_file.h"
 #include "tests/prove/mutant_survey.h"
 
 namespace quadrille {
@@ -62,6 +64,10 @@ void tell(const std::string& name, const Counts& counts, double seconds) {
   std::fflush(stdout);
 }
 
+bool names_it(const std::string& name, const Variant& variant) {
+  return name == variant.name || name == proof_name(*variant.algorithm, variant.choices);
+}
+
 int run(std::vector<std::string> names) {
   Counts all;
   size_t every = 1;
@@ -76,7 +82,7 @@ int run(std::vector<std::string> names) {
 
   for (const std::string& name : names)
     if (std::none_of(variants().begin(), variants().end(), [&](const Variant& variant) {
-          return variant.algorithm->proof && variant.name == name;
+          return variant.algorithm->proof && names_it(name, variant);
         })) {
       fmt::print(stderr, "program_mutants: there is no proof of a program '{}'\n", name);
       return 2;
@@ -85,7 +91,10 @@ int run(std::vector<std::string> names) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;
     const std::string& name = variant.name;
-    if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) continue;
+    if (!names.empty() && std::none_of(names.begin(), names.end(), [&](const std::string& wanted) {
+          return names_it(wanted, variant);
+        }))
+      continue;
     const auto start = std::chrono::steady_clock::now();
     Survey one(variant);
     const Counts counts = survey(one, every);
