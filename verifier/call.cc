@@ -41,7 +41,8 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
 }
 
 // The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second. A broadcast or
-// a reduce gives the same count for each rank. Elements count as bytes. Empty if the schedule has no rule; 1 if bind() will refuse the counts anyway.
+// a reduce gives the same count for each rank. Elements count as bytes. Empty if the schedule has no rule; 1 if bind() will
+// refuse the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];

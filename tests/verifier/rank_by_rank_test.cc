@@ -19,8 +19,15 @@ void expect_verified(const Report& gather, const Report& general, const std::str
   expect_same_counts_and_claims(gather, general, what);
 }
 
-TEST(RankByRankChecker, ServesEveryAllgatherAndSaysWhatTheGeneralOneSays) {
-  for (const Variant& variant : variants_of(Collective::kAllgather))
+// All allgathers but hypercube, whose messages may have no pieces: the general checker serves those.
+std::vector<Variant> without_tokens() {
+  std::vector<Variant> all = variants_of(Collective::kAllgather);
+  std::erase_if(all, [](const Variant& variant) { return variant.name == "hypercube"; });
+  return all;
+}
+
+TEST(RankByRankChecker, ServesEveryAllgatherWithoutTokensAndSaysWhatTheGeneralOneSays) {
+  for (const Variant& variant : without_tokens())
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{1}, {2}, {1, 2}, {1, 1, 2}, {5}, {1, 2, 3}, {4, 4}, {9}})
       for (const Job& job : jobs_on(variant, sizes))
@@ -65,7 +72,7 @@ TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
 }
 
 TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
-  const std::vector<Variant> all = variants_of(Collective::kAllgather);
+  const std::vector<Variant> all = without_tokens();
   EXPECT_TRUE(holds("both checkers agree", [&] {
     const Variant& variant = all[drawn(0, all.size())];
     const auto sizes = drawn_list(drawn(1, 11), 1, 6);
