@@ -5,10 +5,10 @@
  * knows. A rooted one has root 0. COUNTS are bytes of a block. For allgatherv and reduce-scatterv they are
  * bytes of each rank: 8x16384,7x0,131072 means 16384 for eight ranks and nothing for seven. For alltoallv they are a
  * distribution over all pairs of ranks: uniform:MOST, normal:MEAN:DEVIATION, or power:EXPONENT:MOST, where x bytes have
- * probability x to the minus EXPONENT. `persistent` makes its alltoallv before the clock starts; the
- * library's own stays MPI_Alltoallv. A WINDOW of 0 is what the schedule asks for, or the default. With --first-group N, the first N ranks are one group and the others the
- * second; allgatherv's counts then cover the ranks of both. SimGrid has no intercommunicators, so its build
- * uses quadrille_bind_groups.
+ * probability x to the minus EXPONENT. `persistent` makes its alltoallv before the clock starts; the library's own
+ * stays MPI_Alltoallv. A WINDOW of 0 is what the schedule asks for, or the default. With --first-group N, the first N
+ * ranks are one group and the others the second; allgatherv's counts then cover the ranks of both. SimGrid has no
+ * intercommunicators, so its build uses quadrille_bind_groups.
  *
  * Each repetition runs the schedules in turn. Each schedule has a call of the library's own next to it, which comes
  * first in every other repetition. All ranks start a call at the same instant, and a call takes as long as its
