@@ -1,8 +1,9 @@
 // bazel run //bench:program_mutants [-- [--every N] NAME...]: checks and proves every mutant, or one in N, of every program
 // or of the named ones. `hypercube` names the programs of all collectives, `allgather.hypercube` one of them. The tool
 // prints both verdicts of each mutant, and every survivor with its reason. Exit code 1: a mutant is both proven and
-// refuted, so the prover is unsound; or a larger job refutes a survivor. All mutants take a night on one core; one in
-// ten takes an hour.
+// refuted, so the prover is unsound; or a larger job refutes a survivor; or a mutant that is not refuted is undecided:
+// the solver gives up on its obligation and on the original's. All mutants take a night on one core; one in ten takes
+// an hour.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace quadrille {
 namespace {
 
 struct Counts {
-  int64_t mutants = 0, checked = 0, unproven = 0, both = 0, gave_up = 0, survivors = 0, wrong = 0;
+  int64_t mutants = 0, checked = 0, unproven = 0, both = 0, gave_up = 0, undecided = 0,
+          survivors = 0, wrong = 0;
 
   void operator+=(const Counts& more) {
     mutants += more.mutants;
@@ -25,6 +27,7 @@ struct Counts {
     unproven += more.unproven;
     both += more.both;
     gave_up += more.gave_up;
+    undecided += more.undecided;
     survivors += more.survivors;
     wrong += more.wrong;
   }
@@ -37,9 +40,13 @@ Counts survey(Survey& survey, size_t every) {
     const Fate fate = survey.fate(mutant, true);
     ++counts.mutants;
     counts.checked += fate.refuted.has_value();
-    counts.unproven += !fate.proven();
-    counts.both += fate.refuted && !fate.proven();
-    counts.gave_up += fate.gave_up;
+    const bool unproven = !fate.proven() && !fate.undecided;
+    counts.unproven += unproven;
+    counts.both += fate.refuted && unproven;
+    counts.gave_up += fate.gave_up && !fate.undecided;
+    counts.undecided += fate.undecided;
+    if (fate.undecided && !fate.refuted)
+      fmt::print("  undecided: {}: {}\n", fate.unproven, mutant.description);
     if (fate.refuted && fate.proven()) {
       ++counts.wrong;
       fmt::print("UNSOUND: {}: {}: proven, yet refuted on {}: {}\n", survey.name(),
@@ -57,10 +64,10 @@ Counts survey(Survey& survey, size_t every) {
 
 void tell(const std::string& name, const Counts& counts, double seconds) {
   fmt::print(
-      "{:<48}{:>7} mutants {:>7} refuted {:>7} unproven {:>7} both {:>5} gave up {:>5} survive "
-      "{:>8.1f} s\n",
+      "{:<48}{:>7} mutants {:>7} refuted {:>7} unproven {:>7} both {:>5} gave up "
+      "{:>5} undecided {:>5} survive {:>8.1f} s\n",
       name, counts.mutants, counts.checked, counts.unproven, counts.both, counts.gave_up,
-      counts.survivors, seconds);
+      counts.undecided, counts.survivors, seconds);
   std::fflush(stdout);
 }
 

@@ -14,8 +14,7 @@
 namespace quadrille {
 namespace {
 
-constexpr unsigned kMostWork = 10'000'000;  // per question; one that takes more counts as not
-                                            // proven
+constexpr unsigned kMostWork = 10'000'000;  // per question; the prover gives up one that takes more
 
 // Node sizes in ascending order, each once.
 std::vector<std::vector<int64_t>> ascending_vectors(int64_t most_ranks) {
@@ -102,11 +101,24 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
     const verifier::ProofPlan one{{obligation}, {}, {}, false};
     const verifier::ObligationResult result = prover_.prove(proof, one).obligations[0];
     if (result.proven) continue;
-    ++failures_[result.name];
     fate.unproven = result.name;
     fate.gave_up = result.unknown;
+    fate.undecided = result.unknown && gives_up_on_original(result.name);
+    if (fate.undecided) continue;
+    ++failures_[result.name];
     return;
   }
+}
+
+bool Survey::gives_up_on_original(const std::string& obligation) {
+  const auto [known, is_new] = gives_up_.try_emplace(obligation, false);
+  if (!is_new) return known->second;
+  const Result<verifier::ProofPlan> plan = verifier::plan_proof(proof_);
+  check(plan.ok(), "the original has no plan of its proof");
+  for (const verifier::Obligation& one : plan->obligations)
+    if (one.name == obligation)
+      known->second = prover_.prove(proof_, {{one}, {}, {}, false}).obligations[0].unknown;
+  return known->second;
 }
 
 bool Survey::same_everywhere(const Program& other, Sameness sameness) const {

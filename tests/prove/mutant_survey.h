@@ -31,6 +31,8 @@ struct Fate {
   std::string unproven;                         // the first obligation that failed, or why the
                                                 // proof does not fit; empty: proven
   bool gave_up = false;                         // the solver, in that obligation
+  // The solver gives up on that obligation of the original too, and no other one failed.
+  bool undecided = false;
 
   bool proven() const { return asked && unproven.empty(); }
   bool survives() const { return !refuted && proven(); }
@@ -47,7 +49,8 @@ class Survey {
   const std::string& name() const { return variant_.name; }
   const std::vector<Mutant>& mutants() const { return mutants_; }
 
-  // Proves obligations up to the first that fails. Those that the original has too are known.
+  // Proves obligations up to the first that fails. Those that the original has too are known. An obligation says
+  // nothing about a mutant if the solver gives up on the original's as well.
   Fate fate(const Mutant& mutant, bool ask_prover);
   // The reason for a survivor.
   Excuse excuse(const Mutant& mutant) const;
@@ -56,14 +59,15 @@ class Survey {
 
  private:
   void ask(const Mutant& mutant, Fate& fate);
-
+  bool gives_up_on_original(const std::string& obligation);
   bool same_everywhere(const Program& other, Sameness sameness) const;
 
   const Variant& variant_;
   verifier::Proof proof_;
   std::vector<Mutant> mutants_;
   verifier::Prover prover_;
-  std::map<std::string, int> failures_;  // of obligations, by name
+  std::map<std::string, int> failures_;   // of obligations, by name
+  std::map<std::string, bool> gives_up_;  // on obligations of the original, by name
 };
 
 const char* describe(Excuse excuse);
