@@ -15,8 +15,6 @@
 
 #include "runtime/plan/builder.h"
 
-static const char* const endless = "its loops do not end in reasonable time";
-
 int64_t qd_most_iterations(const struct qd_plan_input* input) {
   const struct qd_context* context = input->context;
   const int has_global_counts = qd_has_global_counts(input->program);
@@ -424,7 +422,7 @@ static void take_iterations(struct qd_builder* b) {
 
 static void begin_run(struct qd_builder* b) {
   if ((b->reading.walker.iterations -= b->reading.event.run.count) < 0)
-    return qd_builder_refuse(b, endless);
+    return qd_builder_refuse(b, QD_TOO_MANY_ITERATIONS);
   for (int i = 0; i < QD_RUN_MESSAGES; i++) b->reading.moving[i].message.count = 0;
   put_sends_first(&b->reading.event.run);
   b->reading.iteration = 0;

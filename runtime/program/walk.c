@@ -13,8 +13,6 @@
 
 #include "runtime/program/program.h"
 
-static const char* const endless = "its loops do not end in reasonable time";
-
 static inline int64_t quotient(int64_t x, int64_t y) { return x / y - (x % y < 0); }
 static inline int64_t remainder_of(int64_t x, int64_t y) { return x % y + (x % y < 0 ? y : 0); }
 static inline int64_t wrapped(int64_t x, int64_t m) { return x < 0 ? x + m : x < m ? x : x - m; }
@@ -442,7 +440,7 @@ void qd_walk_next(struct qd_walker* walker, struct qd_event* event) {
         if (r[i->a] > r[i->b]) i = code + i->immediate - 1;
         break;
       case QD_DO_NEXT:
-        event->why = endless;
+        event->why = QD_TOO_MANY_ITERATIONS;
         if (--walker->iterations < 0) goto undefined;
         if (++r[i->a] < r[i->b]) i = code + i->immediate - 1;
         break;
@@ -484,7 +482,7 @@ void qd_walk_next(struct qd_walker* walker, struct qd_event* event) {
         const int64_t count = try_run(walker, i, event);
         if (count == 0) break;
         /* The reader of the walk counts the iterations of a run of steps. */
-        event->why = endless;
+        event->why = QD_TOO_MANY_ITERATIONS;
         if (event->kind != QD_EVENT_RUN && (walker->iterations -= count) < 0) goto undefined;
         r[i->a] += count;
         if (r[i->a] == r[i->b]) i = code + i->immediate;
