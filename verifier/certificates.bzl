@@ -6,19 +6,24 @@ one part.
 
 _PARTS = 24
 
-def _part(context, folder, number):
-    proofs = context.actions.declare_directory("%s_%d" % (context.label.name, number))
+# Puts each proof into the folder of its part. A part that does not change is not proven again.
+def _parts(context):
+    parts = [context.actions.declare_directory("%s_%d" % (context.label.name, number)) for number in range(_PARTS)]
     context.actions.run_shell(
-        inputs = [folder],
-        outputs = [proofs],
-        arguments = [folder.path, str(_PARTS), str(number), proofs.path],
+        inputs = [context.file.proofs],
+        outputs = parts,
+        arguments = [context.file.proofs.path] + [part.path for part in parts],
         command = """
-            for proof in "$1"/*.proof; do
-              sum=$(basename "$proof" | cksum | cut -d' ' -f1)
-              if [ $((sum % $2)) = "$3" ]; then cp "$proof" "$4"; fi
+            folder=$1; shift; parts=("$@")
+            for proof in "$folder"/*.proof; do
+              read -r sum _ < <(cksum <<<"${proof##*/}")
+              cp "$proof" "${parts[sum % ${#parts[@]}]}"
             done""",
-        mnemonic = "ProofPart",
+        mnemonic = "ProofParts",
     )
+    return parts
+
+def _lines(context, proofs, number):
     lines = context.actions.declare_file("%s_%d.txt" % (context.label.name, number))
     context.actions.run_shell(
         inputs = [proofs],
@@ -35,7 +40,7 @@ def _part(context, folder, number):
     return lines
 
 def _certificates(context):
-    parts = [_part(context, context.file.proofs, number) for number in range(_PARTS)]
+    parts = [_lines(context, proofs, number) for number, proofs in enumerate(_parts(context))]
     all = context.actions.declare_file(context.label.name + ".txt")
     context.actions.run_shell(
         inputs = parts,

@@ -49,13 +49,8 @@ Planned planned(Collective collective, const std::string& name, const Choices& c
   return {std::move(proof), *plan};
 }
 
-Planned planned_circle() {
-  return planned(Collective::kAlltoall, "hierarchical-circle",
-                 {{"self-loops", "keep"}, {"intra", "exchange"}, {"pacing", "token"}});
-}
-
 TEST(Solver, ThatGivesUpIsNoProof) {
-  const auto [proof, plan] = planned_circle();
+  const auto [proof, plan] = planned(Collective::kAllgather, "linear-ring", {});
   verifier::ProverOptions options;
   options.most_work = 100;  // far too little
   int unknown = 0;
@@ -73,19 +68,19 @@ TEST(Solver, ThatGivesUpIsNoProof) {
 TEST(Solver, AnswersAlikeAfterOtherProofs) {
   const Planned first = planned(Collective::kAllgather, "neighbor-exchange", {});
   const Planned second = planned(Collective::kAllgather, "bruck", {});
+  constexpr unsigned kWork = 3000;  // enough for some obligations, and not for others
+  verifier::Prover alone({.most_work = kWork}), later({.most_work = kWork});
+  later.prove(*first.proof, first.plan);
+  const auto expected = alone.prove(*second.proof, second.plan).obligations,
+             results = later.prove(*second.proof, second.plan).obligations;
+  ASSERT_EQ(results.size(), expected.size());
   size_t given_up = 0;
-  for (const unsigned work : {2000, 3000, 5000}) {
-    verifier::Prover alone({.most_work = work}), later({.most_work = work});
-    later.prove(*first.proof, first.plan);
-    const auto expected = alone.prove(*second.proof, second.plan).obligations,
-               results = later.prove(*second.proof, second.plan).obligations;
-    ASSERT_EQ(results.size(), expected.size());
-    for (size_t i = 0; i < results.size(); ++i) {
-      EXPECT_EQ(results[i].failure, expected[i].failure) << work << ": " << results[i].name;
-      given_up += expected[i].unknown;
-    }
+  for (size_t i = 0; i < results.size(); ++i) {
+    EXPECT_EQ(results[i].failure, expected[i].failure) << results[i].name;
+    given_up += expected[i].unknown;
   }
   EXPECT_GT(given_up, 0u);
+  EXPECT_LT(given_up, expected.size());
 }
 
 TEST(Solver, IsNotAskedAgainWhatItKnows) {
