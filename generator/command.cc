@@ -362,9 +362,13 @@ int generate_as_told(const GenerateArguments& arguments) {
   for (size_t group = 0; group < groups->size(); ++group) {
     const Result<Binding> binding =
         bind(program, *job, plain_call(program, *job), static_cast<int64_t>(group));
-    if (!binding.ok())
-      return bad_input("generate", fmt::format("{}; {} needs {}", binding.error().message,
-                                               (*algorithm)->name, (*algorithm)->precondition));
+    if (!binding.ok()) {
+      const std::string& needs = (*algorithm)->precondition;
+      return bad_input(
+          "generate",
+          binding.error().message +
+              (needs == "none" ? "" : fmt::format("; {} needs {}", (*algorithm)->name, needs)));
+    }
   }
   return write_schedule(program, *job, arguments);
 }

@@ -66,14 +66,14 @@ static void list_choices(const struct preload_rule* rule, char* text, size_t siz
   }
 }
 
-/* Reads `name`=N, where N is at least 1. */
+/* Reads `name`=N, where N is at least 1; -1 stands for another value. Returns 0 if the word does not begin so. */
 static int read_option(const char* word, const char* name, int* number) {
   const size_t length = strlen(name);
   char* end = NULL;
   if (strncmp(word, name, length) != 0 || word[length] != '=') return 0;
   const long value = strtol(word + length + 1, &end, 10);
-  if (end == word + length + 1 || *end != '\0' || value < 1 || value > INT_MAX) return 0;
-  *number = (int)value;
+  const int is_right = end != word + length + 1 && *end == '\0' && value >= 1 && value <= INT_MAX;
+  *number = is_right ? (int)value : -1;
   return 1;
 }
 
@@ -86,6 +86,11 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
       continue;
     const size_t length = strlen(name);
     snprintf(name + length, sizeof name - length, "%s%s", length ? ":" : "", word);
+  }
+  if (rule->window < 0 || rule->block_size < 0) {
+    snprintf(error, PRELOAD_TEXT, "'%.40s': %s is a whole number from 1 to %d", text,
+             rule->window < 0 ? "window" : "block-size", INT_MAX);
+    return 0;
   }
   rule->universal = find(name, rule);
   if (strlen(text) < sizeof words && name[0] &&

@@ -21,8 +21,12 @@ if [ "$mpi" = mpich ]; then
   tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
   refused "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow" \
     QUADRILLE_ALLTOALL=tuna:radix=3
-  refused "QUADRILLE_BCAST: 'binomial:window=0' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, native" \
+  refused "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, native" \
+    QUADRILLE_BCAST=binomal
+  refused "QUADRILLE_BCAST: 'binomial:window=0': window is a whole number from 1 to 2147483647" \
     QUADRILLE_BCAST=binomial:window=0
+  refused "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" \
+    QUADRILLE_BCAST=hypercube:block-size=4KiB
   refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
 
   # wrong LINE TEXT RULES: refuses the rules with file and line.
