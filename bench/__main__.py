@@ -20,6 +20,7 @@ INSTRUMENTS = {
     "cluster": "MPI's collectives and ours on an emulated cluster, as root",
     "preload": "collectives of an unchanged program there, and what preloading makes of them, as root",
     "programs": "unchanged programs there, as root: mpi4py-fft and examples",
+    "simulate": "the simulator's speed, and its agreement with SimGrid",
     "count": "instructions, counted by callgrind",
     "smpi": "simulated times on flat, fat-tree and dragonfly networks",
 }

@@ -10,28 +10,6 @@
 
 namespace quadrille {
 
-std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns) {
-  constexpr int64_t kNanosecond = 1000;
-  if (text.empty() || quantity_time(text.data(), text.size(), kNanosecond, kMaxCost, &ns))
-    return "";
-  return fmt::format("{}: '{}' is not a time like 30us, 40ns or 125ps, at most 1s", flag, text);
-}
-
-std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps) {
-  if (text.empty() || quantity_time_of_a_byte(text.data(), text.size(), kMaxCost, &ps)) return "";
-  return fmt::format(
-      "{}: '{}' is neither what a byte takes, like 40ns or 125ps, nor a rate like 100Gbit/s or "
-      "12GB/s; a byte takes 1ms at most",
-      flag, text);
-}
-
-Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least) {
-  int64_t bytes = 0;
-  if (quantity_bytes(text.data(), text.size(), least, INT32_MAX, &bytes)) return bytes;
-  return Error{fmt::format("{}: '{}' is not a number of bytes from {} to {}, such as 4096 or 4KiB",
-                           flag, text, least, INT32_MAX)};
-}
-
 Result<BlockSize> read_block_size(const std::string& size, const std::string& alpha,
                                   const std::string& beta) {
   BlockSize result{kRuleAuto, kCommonModel};

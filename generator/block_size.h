@@ -1,11 +1,11 @@
-// Times on the command line, and the rule that chooses the block size of a blocked algorithm.
+// The rule that chooses the block size of a blocked algorithm.
 #ifndef QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 #define QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 
 #include <string>
 
-#include "generator/cost.h"
 #include "schedule/binding.h"
+#include "simulate/flags.h"
 
 namespace quadrille {
 
@@ -13,13 +13,6 @@ struct BlockSize {
   int64_t rule = kRuleAuto;
   LinearModel model;
 };
-
-// Reads a time, such as 30us; for a byte also a rate, 100Gbit/s. Without a unit, alpha is in nanoseconds and beta in
-// picoseconds. An empty text leaves the value as it is. Returns an error that names the flag, or an empty string.
-std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns);
-std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps);
-// A size: 4096, 4KiB.
-Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least);
 
 // --block-size, --alpha and --beta; empty if they were not given. The default is `auto` with the common model. The
 // rule `model` needs both times. Errors name the flag.

@@ -124,47 +124,10 @@ Result<Workload> read_workload(const MachineArguments& arguments, const std::str
         "more"};
   const Result<bool> lengths = read_lengths(arguments.bytes, counts, workload);
   if (!lengths.ok()) return lengths.error();
-  Machine& machine = workload.machine;
-  std::string error = read_alpha("--alpha", arguments.alpha, machine.between.alpha_ns);
-  if (error.empty()) error = read_beta("--beta", arguments.beta, machine.between.beta_ps);
-  if (error.empty())
-    error = read_alpha("--alpha-inside", arguments.alpha_inside, machine.inside.alpha_ns);
-  if (error.empty())
-    error = read_beta("--beta-inside", arguments.beta_inside, machine.inside.beta_ps);
-  if (error.empty()) error = read_alpha("--gap", arguments.gap, machine.gap_ns);
-  if (error.empty())
-    error = read_alpha("--gap-inside", arguments.gap_inside, machine.gap_inside_ns);
-  if (error.empty()) error = read_alpha("--copy", arguments.copy, machine.copy.alpha_ns);
-  if (error.empty()) error = read_beta("--beta-copy", arguments.beta_copy, machine.copy.beta_ps);
-  if (error.empty()) error = read_beta("--beta-alone", arguments.beta_alone, machine.beta_alone_ps);
-  if (!error.empty()) return Error{error};
-  if (!arguments.eager.empty()) {
-    const Result<int64_t> eager = read_bytes("--eager", arguments.eager, 0);
-    if (!eager.ok()) return eager.error();
-    machine.eager = *eager;
-  }
-  if (arguments.port == "rank") machine.port = PortScope::kRank;
-  if (!arguments.port.empty() && arguments.port != "rank" && arguments.port != "node")
-    return Error{fmt::format("--port: '{}' is none of node, rank", arguments.port)};
+  const Result<Machine> machine = read_machine(arguments);
+  if (!machine.ok()) return machine.error();
+  workload.machine = *machine;
   return workload;
-}
-
-Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why) {
-  const std::pair<const char*, std::string> flags[] = {{"--bytes", arguments.bytes},
-                                                       {"--alpha-inside", arguments.alpha_inside},
-                                                       {"--beta-inside", arguments.beta_inside},
-                                                       {"--gap", arguments.gap},
-                                                       {"--gap-inside", arguments.gap_inside},
-                                                       {"--copy", arguments.copy},
-                                                       {"--beta-copy", arguments.beta_copy},
-                                                       {"--beta-alone", arguments.beta_alone},
-                                                       {"--eager", arguments.eager},
-                                                       {"--port", arguments.port},
-                                                       {"--alpha", all ? arguments.alpha : ""},
-                                                       {"--beta", all ? arguments.beta : ""}};
-  for (const auto& [flag, text] : flags)
-    if (!text.empty()) return Error{fmt::format("{}: {}", flag, why)};
-  return true;
 }
 
 Unit unit_for(int64_t nanoseconds) {

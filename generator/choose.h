@@ -5,6 +5,7 @@
 #include <string>
 
 #include "generator/candidates.h"
+#include "simulate/flags.h"
 #include "verifier/decode.h"
 
 namespace quadrille::cli {
@@ -13,23 +14,11 @@ class Command;
 
 namespace quadrille {
 
-// The text of each flag; empty if it was not given.
-struct MachineArguments {
-  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy, beta_copy,
-      beta_alone, eager, port;
-};
-
-// Adds all flags of the model.
-void add_machine(cli::Command& command, MachineArguments& arguments);
-
 // The calls that --bytes or `counts` (the text of --counts) describe. Errors name the flag.
 Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,
                                Collective collective, std::vector<Topology> groups);
 // "with blocks of 512 bytes", for a call.
 std::string workload_text(const Workload& workload);
-// For commands that do not use the model: an error that names the first model flag that was given, and the reason.
-// --alpha and --beta are refused only if `all`, since block sizes use them, too.
-Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
 
 // A unit in which the time is easy to read.
 struct Unit {

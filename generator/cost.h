@@ -15,26 +15,9 @@
 #include <vector>
 
 #include "schedule/binding.h"
+#include "simulate/machine.h"
 
 namespace quadrille {
-
-// Typical values: alpha is 2 us between nodes, and 10 GB per second leave a node.
-inline constexpr LinearModel kCommonModel = {2000, 100};
-
-struct Machine {
-  LinearModel between = kCommonModel;  // messages between nodes
-  LinearModel inside = {500, 50};      // messages inside a node
-  LinearModel copy = {50, 50};         // copies of a block into a message or out of it
-  int64_t gap_ns = 50;                 // between two messages to other nodes
-  int64_t gap_inside_ns = 50;          // between two messages inside
-  PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
-  // The model of an all-to-all of one group does not use the next two: there all ranks send at once, and many messages
-  // are in flight. The first is the time per byte of a single message inside a node; `inside` applies if it is
-  // greater.
-  int64_t beta_alone_ps = 0;
-  int64_t eager = 8192;  // bytes of the longest message that is sent before its receive is posted
-  friend bool operator==(const Machine&, const Machine&) = default;
-};
 
 // The work of a rank in a stage, or in the whole call.
 struct Load {

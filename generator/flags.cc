@@ -1,4 +1,4 @@
-// The flags of `generate` and those that describe a machine, with their help. command.cc and choose.cc interpret their
+// The flags of `generate`, with their help. command.cc and choose.cc interpret their
 // values. Tested by tests/cli/generator_test.sh.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,51 +7,6 @@
 #include "generator/command.h"
 
 namespace quadrille {
-
-void add_machine(cli::Command& command, MachineArguments& arguments) {
-  const auto add = [&](const char* flag, std::string& into, const char* type,
-                       const std::string& help) { command.add(flag, type, &into, help); };
-  const Machine common;
-  add("--bytes", arguments.bytes, "SIZE",
-      "for auto: the average length of a block, 4096 or 4KiB. A block is what a rank contributes "
-      "or gets by itself: in an all-to-all to or from one other rank, in a reduction the whole "
-      "vector");
-  add("--alpha", arguments.alpha, "TIME",
-      fmt::format("for auto and for block sizes: the time of a message between nodes, 30us; "
-                  "nanoseconds without a unit (default {}ns; --block-size model needs it)",
-                  common.between.alpha_ns));
-  add("--beta", arguments.beta, "TIME|RATE",
-      fmt::format("the time of one of its bytes, 125ps, or the rate, 100Gbit/s; picoseconds "
-                  "without a unit (default {}ps; --block-size model needs it)",
-                  common.between.beta_ps));
-  add("--alpha-inside", arguments.alpha_inside, "TIME",
-      fmt::format("for auto: the time of a message inside a node (default {}ns)",
-                  common.inside.alpha_ns));
-  add("--beta-inside", arguments.beta_inside, "TIME|RATE",
-      fmt::format("for auto: the time of one of its bytes (default {}ps)", common.inside.beta_ps));
-  add("--gap", arguments.gap, "TIME",
-      fmt::format("for auto: the time from one message of a port to its next (default {}ns)",
-                  common.gap_ns));
-  add("--gap-inside", arguments.gap_inside, "TIME",
-      fmt::format("for auto: the same for messages inside a node (default {}ns)",
-                  common.gap_inside_ns));
-  add("--copy", arguments.copy, "TIME",
-      fmt::format("for auto: the time to copy a block into or out of a message (default {}ns)",
-                  common.copy.alpha_ns));
-  add("--beta-copy", arguments.beta_copy, "TIME|RATE",
-      fmt::format("for auto: the time of each byte of such a copy (default {}ps)",
-                  common.copy.beta_ps));
-  add("--beta-alone", arguments.beta_alone, "TIME|RATE",
-      "for auto: the time of a byte inside a node while no other message is there (default: as "
-      "--beta-inside)");
-  add("--eager", arguments.eager, "SIZE",
-      fmt::format("for auto: the longest message that its sender sends before the receive is "
-                  "posted (default {})",
-                  common.eager));
-  add("--port", arguments.port, "node|rank",
-      "for auto: the ranks of a node share its port and its memory, or each has its own (default "
-      "node)");
-}
 
 namespace {
 
@@ -70,7 +25,7 @@ void add_options(cli::Command& command, GenerateArguments& arguments) {
   }
   command.add("--block-size", "min|min:SIZE|SIZE|model|auto", &arguments.block_size,
               fmt::format("for algorithms that send blocks of one size: {}", kBlockSizeHelp));
-  add_machine(command, arguments.machine);
+  add_machine(command, arguments.machine, "for auto: ");
   command.add(
       "--counts", "LIST", &arguments.counts,
       "for auto, in place of --bytes: the bytes of each rank, 3000,0,5000 or 4x512; for two "

@@ -267,7 +267,7 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
   command.add("--window", "STEPS", &arguments.window,
               "for plan: how many steps may be in flight (default: what the program says, or 16)");
   command.add_flag("--in-place", arguments.in_place, "for plan: the plan of a call in place");
-  add_machine(command, arguments.machine);
+  add_machine(command, arguments.machine, "for --explain: ");
   verifier::add_call(command, arguments.call);
   command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
   command.example("show small.qs --format svg --out small.svg");

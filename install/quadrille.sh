@@ -22,6 +22,7 @@ Right for every size
   prove [NAME...]            prove programs for all sizes
 
 On a machine
+  simulate FILE.qs ...       say how long a call takes there, and what it waits for
   calibrate                  measure the network of a machine (under mpirun)
   run FILE.qs ...            run a schedule beside MPI's own collective (under mpirun)
 
@@ -55,6 +56,7 @@ esac
 case $command in
   generate | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
   check | prove | replay) exec "$tools/verifier" "$command" "$@" ;;
+  simulate) exec "$tools/simulator" "$command" "$@" ;;
   run | calibrate | tune) exec "$tools/$command-$library" "$@" ;;
   preload)
     library=${1:-$library}

@@ -46,24 +46,6 @@ struct Extents {
   }
 };
 
-// A rank of a job, and its plans.
-struct RankPlans {
-  qd_context context{};
-  std::array<Extents, 2> extents;
-  qd_plan_input input{};
-  qd_builder builder{};
-  qd_plan plan{};
-  int in_place = 0;
-
-  RankPlans() = default;
-  RankPlans(const RankPlans&) = delete;
-  RankPlans& operator=(const RankPlans&) = delete;
-  ~RankPlans() {
-    qd_builder_close(&builder);
-    qd_plan_destroy(&plan);
-  }
-};
-
 std::vector<int64_t> lengths_of(const qd_program& program, const qd_context& context, int buffer,
                                 int32_t blocks) {
   const int64_t* peers = program.groups == 2 ? context.remote_counts : context.counts;
@@ -88,6 +70,37 @@ bool is_in_place_at(const qd_program& program, const qd_context& context) {
 }
 
 }  // namespace
+
+struct RankPlans::Memory {
+  qd_context context{};
+  std::array<Extents, 2> extents;
+  qd_plan_input input{};
+  qd_builder builder{};
+  qd_plan plan{};
+  int in_place = 0;
+
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() {
+    qd_builder_close(&builder);
+    qd_plan_destroy(&plan);
+  }
+};
+
+RankPlans::RankPlans(std::unique_ptr<Memory> memory) : memory_(std::move(memory)) {}
+RankPlans::RankPlans(RankPlans&&) noexcept = default;
+RankPlans::~RankPlans() = default;
+
+Result<const qd_plan*> RankPlans::next() {
+  if (!more_) return nullptr;
+  const int more = qd_builder_next(&memory_->builder);
+  if (more < 0) return Error{memory_->builder.error};
+  more_ = more > 0;
+  return &memory_->plan;
+}
+
+const qd_builder& RankPlans::builder() const { return memory_->builder; }
 
 struct Plans::State {
   qd_program program{};
@@ -126,7 +139,8 @@ struct Plans::State {
   }
 
   // Sets up a builder. Returns what is wrong, or null.
-  const char* open(int64_t group, int64_t rank, const PlanOptions& options, RankPlans& made) const {
+  const char* open(int64_t group, int64_t rank, const PlanOptions& options,
+                   RankPlans::Memory& made) const {
     int32_t blocks[2];
     made.context = this->context(group, rank);
     qd_block_counts(&program, &made.context, blocks);
@@ -189,24 +203,26 @@ bool Plans::has_in_place() const {
   return is_in_place_at(state_->program, context);
 }
 
+Result<RankPlans> Plans::of_rank(int64_t group, int64_t rank, const PlanOptions& options) const {
+  auto made = std::make_unique<RankPlans::Memory>();
+  if (const char* error = state_->open(group, rank, options, *made)) return Error{error};
+  return RankPlans(std::move(made));
+}
+
 Result<std::string> Plans::print(int64_t group, int64_t rank, const PlanOptions& options) const {
-  RankPlans made;
-  const char* error = state_->open(group, rank, options, made);
+  Result<RankPlans> plans = of_rank(group, rank, options);
+  if (!plans.ok()) return plans.error();
   char* text = nullptr;
   size_t length = 0;
   FILE* out = open_memstream(&text, &length);
   if (!out) return Error{qd_no_memory};
   qd_plan_lines lines{};
-  for (int more = 1; more > 0 && !error;) {
-    more = qd_builder_next(&made.builder);
-    if (more < 0)
-      error = made.builder.error;
-    else
-      qd_plan_print(out, &made.plan, made.builder.traits.has_global_counts, &lines);
-  }
+  Result<const qd_plan*> plan = plans->next();
+  for (; plan.ok() && *plan; plan = plans->next())
+    qd_plan_print(out, *plan, plans->builder().traits.has_global_counts, &lines);
   fclose(out);
   const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
-  if (error) return Error{error};
+  if (!plan.ok()) return plan.error();
   return std::string(text, length);
 }
 
@@ -214,12 +230,12 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
                                                      const Change& change) const {
   using Check = std::unique_ptr<qd_plan_check, decltype(&qd_check_close)>;
   std::vector<Check> checks;
-  std::vector<std::unique_ptr<RankPlans>> all;  // the checks read their inputs
+  std::vector<std::unique_ptr<RankPlans::Memory>> all;  // the checks read their inputs
   char text[QD_LAW_TEXT];
   for (int64_t group = 0; group < state_->groups(); ++group)
     for (int64_t rank = 0; rank < state_->size(group); ++rank) {
-      all.push_back(std::make_unique<RankPlans>());
-      RankPlans& made = *all.back();
+      all.push_back(std::make_unique<RankPlans::Memory>());
+      RankPlans::Memory& made = *all.back();
       if (const char* error = state_->open(group, rank, options, made)) return Error{error};
       checks.emplace_back(
           qd_check_open(

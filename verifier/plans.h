@@ -14,7 +14,8 @@
 #include "schedule/binding.h"
 #include "schedule/result.h"
 
-struct qd_plan;  // runtime/plan/plan.h
+struct qd_builder;  // runtime/plan/builder.h
+struct qd_plan;     // runtime/plan/plan.h
 
 namespace quadrille::verifier {
 
@@ -28,6 +29,24 @@ struct PlanOptions {
 inline constexpr std::string_view kPlansNotChecked =
     "not checked: they have too many messages, or too many that touch the same bytes";
 
+// The plans of one rank in one call, one after another.
+class RankPlans {
+ public:
+  struct Memory;
+  explicit RankPlans(std::unique_ptr<Memory> memory);
+  RankPlans(RankPlans&&) noexcept;
+  ~RankPlans();
+
+  // The next plan, which the one after it overwrites; null after the last. Errors are the runtime's refusals.
+  Result<const qd_plan*> next();
+  // What the plans are made with.
+  const qd_builder& builder() const;
+
+ private:
+  std::unique_ptr<Memory> memory_;
+  bool more_ = true;
+};
+
 class Plans {
  public:
   // Takes the schedule file's bytes, and the program that the verifier's own decoder read from them for a call. If the
@@ -38,6 +57,8 @@ class Plans {
   Plans& operator=(Plans&&) noexcept;
   ~Plans();
 
+  // The plans of a rank of that group. They refer to this object. Errors are the runtime's refusals.
+  Result<RankPlans> of_rank(int64_t group, int64_t rank, const PlanOptions& options) const;
   // One operation per line; the rank is one of that group. Errors are the runtime's refusals.
   Result<std::string> print(int64_t group, int64_t rank, const PlanOptions& options) const;
   // A test's change to the plan of a process, before the check.

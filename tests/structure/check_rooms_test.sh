@@ -55,7 +55,9 @@ refuses verifier/BUILD '    deps = ["//generator:encode"],' \
 refuses verifier/decode.cc '#include "runtime/program/program.h"' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses generator/encode.cc '#include "verifier/check.h"' \
-  'generator/ knows schedule/, the table format, the decoder, calls, plans and the coloring'
+  'generator/ knows schedule/, the table format, machines, the decoder, calls, plans and the coloring'
+refuses simulate/engine.cc '#include "generator/registry.h"' \
+  'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
 refuses verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 refuses runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 refuses generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'

@@ -1,0 +1,86 @@
+"""The simulator: its speed, and how far its times are from SimGrid's on the network `linear`, for every algorithm."""
+import json
+import tempfile
+
+from bench import machine, simulation
+from bench.cluster_groups import Candidates
+from bench.sampling import Generator
+
+NEEDS_CALM = True  # for events a second
+WINDOW = 16
+# SimGrid charges a message between nodes 2 us and 800 ps a byte there, and one inside a node 200 ns and 100 ps a byte.
+LINEAR = ["--alpha", "2us", "--beta", "800ps", "--alpha-inside", "200ns", "--beta-inside", "100ps", "--memory", "0"]
+LINEAR += ["--gap", 0, "--gap-inside", 0, "--copy", 0, "--beta-copy", 0, "--eager", 0, "--sharing", "fair"]
+COLLECTIVES = ("alltoall", "allgather", "reduce-scatter", "allreduce", "reduce", "broadcast", "gather", "scatter", "scan")
+SIZES = (64, 4096, 65536, 1 << 20)
+MOST_BYTES = 1 << 28  # of all messages that SimGrid has to follow in a case
+
+
+def build():
+    return machine.build("//generator:generator", "//simulate:simulator", "//bench:smpi_collective.so")
+
+
+class Measuring:
+    def __init__(self, report, options, programs, folder):
+        self.report, self.options, self.folder = report, options, folder
+        self.generator_program, self.simulator, self.collective = programs
+        self.generator = Generator(self.generator_program, folder)
+
+    def simulate(self, file, size, *words):
+        """Returns what the simulator says of a call with blocks of that size."""
+        return json.loads(
+            machine.run([self.simulator, "simulate", file, "--bytes", size, "--format", "json", *words], timeout=600)
+        )
+
+
+def agreement(m):
+    """The greatest difference of the simulator's times from SimGrid's, by nodes."""
+    candidates = Candidates(m, m.generator_program)
+    for nodes in ("64x1", "8x8"):
+        network = simulation.Network("linear", nodes, tempfile.mkdtemp(dir=m.folder))
+        for collective in COLLECTIVES:
+            for size in SIZES:
+                name = f"agreement, {collective}, {nodes}, {size} B"
+                if not m.wanted(name) or (collective == "alltoall" and size * 64 > MOST_BYTES // 64):
+                    continue
+                files = candidates.files(collective)
+                differences = {}
+                for algorithm, (file, _) in files.items():
+                    try:
+                        of_simgrid = network.sample(
+                            m.collective, collective, size, [(file, WINDOW)], native=False, checked=False
+                        )[0].ours[0]
+                    except machine.Unusable:
+                        continue  # the algorithm does not serve these nodes
+                    ours = m.simulate(file, size, "--nodes", nodes, "--window", WINDOW, *LINEAR)["time_ps"] * 1e-12
+                    differences[algorithm] = ours / of_simgrid - 1
+                worst = max(differences, key=lambda one: abs(differences[one]))
+                m.report.figure(
+                    f"{name} | worst difference ({worst})", 100 * abs(differences[worst]), "%", at_most=5, n=len(differences)
+                )
+
+
+def speed(m):
+    """Events a second on one core, and long simulations."""
+    for name, collective, algorithm, nodes, size, limit in (
+        ("hierarchical-factor, 4,096 ranks", "alltoall", "hierarchical-factor", "128x32", 64, 60),
+        ("tuna-coalesced, 16,384 ranks", "alltoall", "tuna-coalesced", "512x32", 64, 60),
+        ("allreduce, 131,072 ranks, 8 B", "allreduce", "doubling", "4096x32", 8, 60),
+        ("allreduce, 131,072 ranks, 1 MiB", "allreduce", "rabenseifner", "4096x32", 1 << 20, 60),
+        ("broadcast, 131,072 ranks, 8 B", "broadcast", "binomial", "4096x32", 8, 60),
+        ("broadcast, 131,072 ranks, 1 MiB", "broadcast", "pipeline", "4096x32", 1 << 20, 60),
+    ):
+        if not m.wanted(f"speed, {name}"):
+            continue
+        said = m.simulate(m.generator.file(collective, algorithm, nodes), size)
+        seconds = said["seconds"]
+        m.report.figure(f"speed, {name} | in all", seconds["plans"] + seconds["events"], "s", at_most=limit)
+        m.report.figure(f"speed, {name} | events a second", said["events"] / max(seconds["events"], 1e-3) / 1e6, "million")
+
+
+def measure(report, options, programs):
+    with tempfile.TemporaryDirectory() as folder:
+        m = Measuring(report, options, programs, folder)
+        m.wanted = lambda name: options.only in name
+        speed(m)
+        agreement(m)

@@ -1,0 +1,59 @@
+// Runs the plans of all processes over a model of the machine: discrete events.
+//
+// A process follows its script as the executor follows a plan (runtime/execute/executor.c). While it is busy with a message
+// or a copy, it posts nothing. A message starts when its send is posted, and, if it is longer than an eager one, its receive
+// too. Such a send is complete when the message has arrived, an eager one at once.
+#ifndef QUADRILLE_SIMULATE_ENGINE_H_
+#define QUADRILLE_SIMULATE_ENGINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "schedule/result.h"
+#include "simulate/machine.h"
+#include "simulate/network.h"
+#include "simulate/script.h"
+
+namespace quadrille {
+
+// When a message was posted at both ends, and when it arrived, in picoseconds.
+struct Times {
+  int64_t send_posted = 0, receive_posted = 0, arrived = 0;
+};
+
+// A process does nothing from `begin` to `end`: it waits until its message `of` has arrived.
+struct Wait {
+  int64_t begin = 0, end = 0;
+  Sent of;
+};
+
+// A process packs, unpacks, combines or copies, or is busy with the overhead of a message.
+struct Busy {
+  int64_t begin = 0, end = 0;
+};
+
+// What happened, for pictures and exports.
+struct Trace {
+  std::vector<std::vector<Times>> messages;  // by sender and its send
+  std::vector<std::vector<Wait>> waits;      // by process, in their order
+  std::vector<std::vector<Busy>> busy;
+};
+
+struct Outcome {
+  int64_t time = 0;           // picoseconds until the last process ends
+  std::vector<int64_t> ends;  // by process
+  int64_t messages = 0, bytes = 0;
+  int64_t events = 0;
+};
+
+// Called from time to time with the number of messages that have arrived.
+using Tell = std::function<void(int64_t arrived, int64_t all)>;
+
+// Fills `trace` if there is one. Errors: the plans wait for each other for ever.
+Result<Outcome> simulate(const Scripts& scripts, const Machine& machine, const Tell& tell = {},
+                         Trace* trace = nullptr);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SIMULATE_ENGINE_H_

@@ -1,0 +1,52 @@
+// The flags that describe a machine. tools/calibrate.c prints most of them.
+#ifndef QUADRILLE_SIMULATE_FLAGS_H_
+#define QUADRILLE_SIMULATE_FLAGS_H_
+
+#include <optional>
+#include <string>
+
+#include "schedule/result.h"
+#include "simulate/machine.h"
+
+namespace quadrille {
+
+namespace cli {
+class Command;
+}
+
+// Reads a time, such as 30us; for a byte also a rate, 100Gbit/s. Without a unit, alpha is in nanoseconds and beta in
+// picoseconds. An empty text leaves the value as it is. Returns an error that names the flag, or an empty string.
+std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns);
+std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps);
+// A size: 4096, 4KiB.
+Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least);
+
+// As typed.
+struct MachineArguments {
+  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy, beta_copy,
+      beta_alone, eager, port;
+};
+// Flags of simulations alone.
+struct SimulationArguments {
+  std::string memory, overhead, beta_overhead, noise;
+  std::string sharing = "in-turn";
+  std::optional<int64_t> ports, switch_nodes, switch_ports, seed;
+  bool exclusive = false;
+};
+
+// Adds all flags of the model. `when`: the beginning of each help text.
+void add_machine(cli::Command& command, MachineArguments& arguments, const std::string& when);
+void add_simulation(cli::Command& command, SimulationArguments& arguments);
+
+// Errors name the flag.
+Result<Machine> read_machine(const MachineArguments& arguments);
+Result<Machine> read_simulated_machine(const MachineArguments& arguments,
+                                       const SimulationArguments& simulation);
+
+// For commands that do not use the model: an error that names the first flag that was given, and the reason. --alpha and
+// --beta are refused only if `all`, since block sizes use them, too.
+Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SIMULATE_FLAGS_H_

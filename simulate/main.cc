@@ -1,0 +1,237 @@
+// bazel run //simulate:simulator -- simulate FILE --nodes 512x32 --bytes 4KiB
+//
+// Exit codes: 0 simulated, 1 the plans deadlock, 2 bad input. Tested by tests/simulate/simulator_test.sh.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "cli/command_line.h"
+#include "cli/files.h"
+#include "cli/progress.h"
+#include "runtime/program/table_format.h"
+#include "schedule/any_nodes.h"
+#include "simulate/engine.h"
+#include "simulate/export.h"
+#include "simulate/flags.h"
+#include "simulate/path.h"
+#include "simulate/script.h"
+#include "verifier/call.h"
+#include "verifier/decode.h"
+#include "verifier/plans.h"
+
+namespace quadrille {
+namespace {
+
+using cli::bad_input;
+using cli::ExitCode;
+
+constexpr const char* kName = "simulate";
+constexpr int64_t kMostTraced = 1 << 22;  // messages; more are traced only if the user asks for it
+
+struct Arguments {
+  std::string file, trace, goal;
+  std::string format = "text";
+  std::optional<int64_t> window;
+  MachineArguments machine;
+  SimulationArguments simulation;
+  verifier::CallArguments call;
+};
+
+int64_t messages(const Scripts& scripts) {
+  int64_t count = 0;
+  for (const Script& script : scripts.all) count += static_cast<int64_t>(script.sends.size());
+  return count;
+}
+
+Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, const Trace& trace) {
+  if (!arguments.trace.empty()) {
+    const bool is_table = arguments.trace.ends_with(".csv");
+    const Result<bool> written = cli::write_file(
+        arguments.trace, is_table ? csv_text(scripts, trace) : chrome_text(scripts, trace));
+    if (!written.ok()) return Error{"--trace: " + written.error().message};
+  }
+  if (arguments.goal.empty()) return true;
+  const Result<bool> written = cli::write_file(arguments.goal, goal_text(scripts));
+  return written.ok() ? written : Error{"--goal: " + written.error().message};
+}
+
+// "1.234 ms": four digits.
+std::string in_words(int64_t picoseconds) {
+  const auto time = static_cast<double>(picoseconds);
+  if (time < 1e6) return fmt::format("{:.4g} ns", time / 1e3);
+  if (time < 1e9) return fmt::format("{:.4g} us", time / 1e6);
+  return time < 1e12 ? fmt::format("{:.4g} ms", time / 1e9) : fmt::format("{:.4g} s", time / 1e12);
+}
+
+void tell_outcome(const Scripts& scripts, const Machine& machine, const Outcome& outcome,
+                  int64_t least) {
+  fmt::print("time            {}\n", in_words(outcome.time));
+  fmt::print("bound           {}: no schedule takes less{}\n", in_words(least),
+             least > 0 ? fmt::format("; this one takes {:.3f} times as long",
+                                     static_cast<double>(outcome.time) / static_cast<double>(least))
+                       : "");
+  fmt::print("messages        {}, {} bytes\n", outcome.messages, outcome.bytes);
+  if (const PortLoad load = busiest_port(scripts, machine); load.busy > 0)
+    fmt::print("busiest port    of {} {}, when it {}: {:.1f} % of the time\n",
+               machine.port == PortScope::kNode ? "node" : "rank", load.port,
+               machine.exclusive ? "sends or receives"
+               : load.receives   ? "receives"
+                                 : "sends",
+               100.0 * static_cast<double>(load.busy) /
+                   static_cast<double>(std::max<int64_t>(1, outcome.time * machine.ports)));
+}
+
+// The critical path in one line, and its longest messages.
+void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
+  int64_t on_way = 0, count = 0;
+  for (const Leg& leg : path)
+    if (leg.is_message) ++count, on_way += leg.end - leg.begin;
+  const int64_t all = path.empty() ? 0 : path.back().end;
+  fmt::print("critical path   {} messages one after another for {}, and {} between them\n", count,
+             in_words(on_way), in_words(all - on_way));
+  constexpr size_t kShown = 6;
+  size_t shown = 0;
+  for (const Leg& leg : path) {
+    if (!leg.is_message) continue;
+    if (shown == kShown) {
+      fmt::print("  ...\n");
+      break;
+    }
+    ++shown;
+    const Post& send = scripts.all[leg.process].sends[leg.index];
+    fmt::print("  {:>10} to {:>10}  rank {} to {}, {} bytes\n", in_words(leg.begin),
+               in_words(leg.end), leg.process, send.peer, send.bytes);
+  }
+}
+
+// One object. Times are in picoseconds.
+void tell_as_json(const Scripts& scripts, const Machine& machine, const Outcome& outcome,
+                  int64_t least, double planning, double simulating) {
+  const PortLoad load = busiest_port(scripts, machine);
+  fmt::print(
+      R"({{"schema": 1, "time_ps": {}, "bound_ps": {}, "messages": {}, "bytes": {}, "events": {}, )"
+      R"("busiest_port": {{"of": "{}", "number": {}, "busy_ps": {}}}, )"
+      R"("seconds": {{"plans": {:.3f}, "events": {:.3f}}}}})"
+      "\n",
+      outcome.time, least, outcome.messages, outcome.bytes, outcome.events,
+      machine.port == PortScope::kNode ? "node" : "rank", load.port, load.busy, planning,
+      simulating);
+}
+
+// The schedule, its call, and the plans of all processes.
+struct Planned {
+  verifier::ScheduleFile file;
+  Call call;
+  Scripts scripts;
+};
+
+Result<Planned> plan(const Arguments& arguments) {
+  Result<verifier::ScheduleFile> read = verifier::open_schedule(arguments.file, arguments.call);
+  if (!read.ok()) return read.error();
+  const verifier::Schedule& schedule = read->schedule;
+  if (serves_any_nodes(schedule.job)) return verifier::wants_nodes(arguments.file, schedule);
+  const bool has_counts = !arguments.call.counts.empty();
+  if (has_counts == !arguments.machine.bytes.empty() &&
+      schedule.program.collective != Collective::kBarrier)
+    return Error{"give the bytes of each block with --bytes, or those of each rank with --counts"};
+  int64_t bytes = 0;
+  if (!arguments.machine.bytes.empty()) {
+    const Result<int64_t> given = read_bytes("--bytes", arguments.machine.bytes, 0);
+    if (!given.ok()) return given.error();
+    bytes = *given;
+  }
+  if (arguments.window && (*arguments.window < 1 || *arguments.window > QD_MAX_WINDOW))
+    return Error{fmt::format("--window: {} is not a number of steps from 1 to {}",
+                             *arguments.window, QD_MAX_WINDOW)};
+  verifier::Counts equal;
+  for (const Topology& group : schedule.job.groups)
+    equal.emplace_back(static_cast<size_t>(group.ranks()), bytes);
+  Result<Call> call = has_counts ? verifier::read_call(arguments.call, schedule)
+                                 : verifier::call_with(equal, arguments.call, schedule);
+  if (!call.ok()) return call.error();
+  const auto in_file = [&](const Error& error) {
+    return Error{fmt::format("{}: {}", arguments.file, error.message)};
+  };
+  const Result<verifier::Plans> plans =
+      verifier::Plans::make(read->bytes, schedule.program, schedule.job, *call);
+  if (!plans.ok()) return in_file(plans.error());
+  Result<Scripts> scripts = scripts_of(
+      *plans, schedule.job, bytes, {static_cast<int>(arguments.window.value_or(0)), false, false});
+  if (!scripts.ok()) return in_file(scripts.error());
+  return Planned{std::move(read).value(), std::move(call).value(), std::move(scripts).value()};
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+int simulate_file(const Arguments& arguments) {
+  const Result<Machine> machine = read_simulated_machine(arguments.machine, arguments.simulation);
+  if (!machine.ok()) return bad_input(kName, machine.error().message);
+  cli::Progress progress;
+  progress.say("planning");
+  const auto start = std::chrono::steady_clock::now();
+  const Result<Planned> planned = plan(arguments);
+  if (!planned.ok()) return bad_input(kName, planned.error().message);
+  const Scripts& scripts = planned->scripts;
+  const double planning = seconds_since(start);
+  Trace trace;
+  const bool traces = messages(scripts) <= kMostTraced || !arguments.trace.empty();
+  const Result<Outcome> outcome = simulate(
+      scripts, *machine,
+      [&](int64_t arrived, int64_t all) {
+        progress.say(fmt::format("{} of {} messages", arrived, all));
+      },
+      traces ? &trace : nullptr);
+  if (!outcome.ok()) {
+    fmt::print(stderr, "{}: {}: {}\n", kName, arguments.file, outcome.error().message);
+    return ExitCode::kRefuted;
+  }
+  const double simulating = seconds_since(start) - planning;
+  const Result<bool> written = write_exports(arguments, scripts, trace);
+  if (!written.ok()) return bad_input(kName, written.error().message);
+  const verifier::Schedule& schedule = planned->file.schedule;
+  const int64_t least =
+      least_time(schedule.program.collective, schedule.job, planned->call, *machine);
+  if (arguments.format == "json") {
+    tell_as_json(scripts, *machine, *outcome, least, planning, simulating);
+    return ExitCode::kVerified;
+  }
+  tell_outcome(scripts, *machine, *outcome, least);
+  if (traces) tell_path(scripts, critical_path(scripts, *machine, *outcome, trace));
+  fmt::print("simulated       {} events; {:.2f} s for plans, {:.2f} s for events\n",
+             outcome->events, planning, simulating);
+  return ExitCode::kVerified;
+}
+
+int run(int argc, char** argv) {
+  cli::Command program(cli::program_name("simulator"),
+                       "Simulate calls of schedules on a model of a machine.");
+  cli::Command command = program.command(
+      kName, "Say how long a call of a schedule takes on a machine, and what it waits for.");
+  Arguments arguments;
+  command.require("file", "FILE", &arguments.file, "a schedule file");
+  verifier::add_call(command, arguments.call);
+  command.add("--window", "NUMBER", &arguments.window,
+              "how many steps may be in flight (default: what the program says, or 16)");
+  command.add(
+      "--trace", "FILE", &arguments.trace,
+      "write what happened: a .csv file has a line for each message, any other file is JSON "
+      "for Perfetto");
+  command.add("--goal", "FILE", &arguments.goal, "write the schedule in GOAL, for LogGOPSim");
+  command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
+  add_machine(command, arguments.machine, "");
+  add_simulation(command, arguments.simulation);
+  command.example("simulate any.qs --nodes 512x32 --bytes 4KiB --trace out.json",
+                  "Times are the same on every run. The flags of the machine are those that "
+                  "`calibrate` prints.");
+  if (const auto code = program.parse(argc, argv)) return *code;
+  return simulate_file(arguments);
+}
+
+}  // namespace
+}  // namespace quadrille
+
+int main(int argc, char** argv) {
+  return quadrille::cli::run_main("simulator", quadrille::run, argc, argv);
+}

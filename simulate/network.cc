@@ -1,0 +1,288 @@
+// A message between nodes passes the port of its sender and, a latency later, the port of its receiver. It is at both at
+// once: what has left one goes on to the other.
+#include "simulate/network.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "simulate/queue.h"
+
+namespace quadrille {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+constexpr int64_t kNanosecond = 1000;
+
+int64_t latency(const LinearModel& model) { return model.alpha_ns * kNanosecond; }
+
+int64_t time_of_a_byte_inside(const Machine& machine) {
+  return std::max(machine.inside.beta_ps, machine.beta_alone_ps);
+}
+
+bool has_memory(const Machine& machine) { return machine.memory_ps != 0; }
+
+int64_t gap_inside(const Machine& machine) {
+  return has_memory(machine) ? machine.gap_inside_ns * kNanosecond : 0;
+}
+
+// A place where messages share something. It serves so many messages at once.
+struct Place {
+  size_t first = 0;  // its number; a place that serves several messages has as many numbers
+  int64_t servers = 1;
+};
+
+// The places that a message passes, in their order.
+struct Path {
+  std::array<Place, 4> places;
+  int32_t count = 0;
+  void add(const Place& place) { places[count++] = place; }
+};
+
+// Numbers places: ports that send, ports that receive, memories of nodes, and both directions of each switch's ports.
+class Places {
+ public:
+  Places(const Machine& machine, int32_t ports)
+      : machine_(machine), ports_(ports), count_(ports * (2 * machine.ports + 1)) {
+    first_of_switches_ = static_cast<size_t>(count_);
+    if (machine.switch_nodes > 0)
+      count_ += 2 * machine.switch_ports * (1 + (ports - 1) / machine.switch_nodes);
+  }
+
+  size_t count() const { return static_cast<size_t>(count_); }
+
+  Path path(const Flow& flow) const {
+    Path path;
+    if (flow.from_node == flow.to_node) {
+      path.add({2 * ports_ * servers() + flow.from, 1});
+      return path;
+    }
+    path.add({flow.from * servers(), machine_.ports});
+    if (const int64_t nodes = machine_.switch_nodes;
+        nodes > 0 && flow.from_node / nodes != flow.to_node / nodes) {
+      path.add(of_switch(2 * (flow.from_node / nodes)));
+      path.add(of_switch(2 * (flow.to_node / nodes) + 1));
+    }
+    path.add({(machine_.exclusive ? flow.to : ports_ + flow.to) * servers(), machine_.ports});
+    return path;
+  }
+
+ private:
+  size_t servers() const { return static_cast<size_t>(machine_.ports); }
+  Place of_switch(int64_t index) const {
+    return {first_of_switches_ + static_cast<size_t>(index * machine_.switch_ports),
+            machine_.switch_ports};
+  }
+
+  const Machine& machine_;
+  size_t ports_;
+  int64_t count_;
+  size_t first_of_switches_;
+};
+
+// Each place serves its messages one after another, in the order in which they come.
+class InTurn final : public Network {
+ public:
+  InTurn(const Machine& machine, int32_t ports)
+      : machine_(machine), places_(machine_, ports), free_(places_.count()) {}
+
+  void start(const Flow& flow, int64_t now) override {
+    const Path path = places_.path(flow);
+    if (flow.from_node == flow.to_node) {
+      const int64_t busy = time_at_memory(machine_, flow.bytes);
+      const int64_t begun = serve(path.places[0], now, busy);
+      const int64_t taken = std::max(busy, flow.bytes * time_of_a_byte_inside(machine_));
+      queue_.push({begun + latency(machine_.inside) + taken, flow, path.count});
+      return;
+    }
+    const int64_t begun = serve(path.places[0], now, time_at_port(machine_, flow.bytes));
+    queue_.push({begun + latency(machine_.between), flow, 1});
+  }
+
+  int64_t next() override { return queue_.time(); }
+
+  void advance(int64_t now, std::vector<Sent>& arrived) override {
+    while (queue_.time() == now) {
+      Event event = queue_.pop();
+      ++events_;
+      const Path path = places_.path(event.flow);
+      if (event.at == path.count) {
+        arrived.push_back(event.flow.sent);
+        continue;
+      }
+      const int64_t busy = time_at_port(machine_, event.flow.bytes);
+      event.time = serve(path.places[event.at++], now, busy);
+      if (event.at == path.count) event.time += busy;
+      queue_.push(event);
+    }
+  }
+
+ private:
+  struct Event {
+    int64_t time;
+    Flow flow;
+    int32_t
+        at;  // the first byte reaches this place of the path; all: the last byte has passed them
+  };
+
+  // Returns when the place begins with the message.
+  int64_t serve(const Place& place, int64_t now, int64_t busy) {
+    const auto first = free_.begin() + static_cast<int64_t>(place.first);
+    int64_t& free = *std::min_element(first, first + place.servers);
+    const int64_t begun = std::max(now, free);
+    free = begun + busy;
+    return begun;
+  }
+
+  const Machine machine_;
+  const Places places_;
+  std::vector<int64_t> free_;  // when each place is free
+  Queue<Event> queue_;
+};
+
+// All messages at a place have equal shares of it, and what one cannot use goes to the others: max-min fairness (Bertsekas and
+// Gallager 1992, section 6.5.2).
+class Fair final : public Network {
+ public:
+  Fair(const Machine& machine, int32_t ports)
+      : machine_(machine),
+        places_(machine_, ports),
+        left_(places_.count()),
+        sharers_(places_.count()) {}
+
+  void start(const Flow& flow, int64_t now) override {
+    const int64_t work = is_inside(flow)
+                             ? gap_inside(machine_) + flow.bytes * time_of_a_byte_inside(machine_)
+                             : time_at_port(machine_, flow.bytes);
+    queue_.push({now + latency(is_inside(flow) ? machine_.inside : machine_.between),
+                 {flow, places_.path(flow), static_cast<double>(work), 0}});
+  }
+
+  int64_t next() override { return std::min(queue_.time(), done_); }
+
+  void advance(int64_t now, std::vector<Sent>& arrived) override {
+    pass(now);
+    std::erase_if(flows_, [&](const Moving& one) {
+      if (one.work > kRounding) return false;
+      ++events_;
+      arrived.push_back(one.flow.sent);
+      return true;
+    });
+    while (queue_.time() == now) {
+      Moving moving = queue_.pop().moving;
+      ++events_;
+      if (moving.work <= kRounding) {
+        arrived.push_back(moving.flow.sent);
+      } else if (!is_inside(moving.flow) || has_memory(machine_)) {
+        flows_.push_back(moving);
+      } else {
+        const int64_t end = now + std::llround(moving.work);
+        moving.work = 0;
+        queue_.push({end, moving});
+      }
+    }
+    share(now);
+  }
+
+ private:
+  static constexpr double kRounding = 1e-3;  // picoseconds
+  struct Moving {
+    Flow flow;
+    Path path;
+    double work, rate;  // picoseconds alone; its share of that speed
+  };
+  struct Event {
+    int64_t time;
+    Moving moving;
+  };
+
+  static bool is_inside(const Flow& flow) { return flow.from_node == flow.to_node; }
+
+  void pass(int64_t now) {
+    for (Moving& one : flows_) one.work -= one.rate * static_cast<double>(now - since_);
+    if (done_ <= now)  // rounding must not leave the one that is done
+      for (Moving& one : flows_)
+        if (one.work < one.rate) one.work = 0;
+    since_ = now;
+  }
+
+  // In messages that it can serve at full speed.
+  double capacity(const Moving& one, const Place& place) const {
+    if (!is_inside(one.flow)) return static_cast<double>(place.servers);
+    return static_cast<double>(time_of_a_byte_inside(machine_)) /
+           static_cast<double>(machine_.memory_ps.value_or(machine_.inside.beta_ps));
+  }
+
+  // The rate that its places leave it, if those that are not fixed yet have equal shares.
+  double share_of(const Moving& one) const {
+    double share = 1;
+    for (int32_t i = 0; i < one.path.count; ++i) {
+      const size_t place = one.path.places[i].first;
+      share = std::min(share, left_[place] / sharers_[place]);
+    }
+    return share;
+  }
+
+  // Raises all rates together. Those at the place that fills first are fixed there; the others go on.
+  void share(int64_t now) {
+    std::fill(sharers_.begin(), sharers_.end(), 0);
+    open_.clear();
+    for (Moving& one : flows_) {
+      for (int32_t i = 0; i < one.path.count; ++i) {
+        const Place& place = one.path.places[i];
+        ++sharers_[place.first];
+        left_[place.first] = capacity(one, place);
+      }
+      open_.push_back(&one);
+    }
+    while (!open_.empty()) fix_least();
+    done_ = kNever;
+    for (const Moving& one : flows_)
+      done_ = std::min(done_, now + static_cast<int64_t>(std::ceil(one.work / one.rate)));
+  }
+
+  void fix_least() {
+    double least = 1;
+    for (const Moving* one : open_) least = std::min(least, share_of(*one));
+    std::erase_if(open_, [&](Moving* one) {
+      if (share_of(*one) > least * (1 + 1e-12)) return false;
+      one->rate = least;
+      fixed_.push_back(one);
+      return true;
+    });
+    for (const Moving* one : fixed_)
+      for (int32_t i = 0; i < one->path.count; ++i) {
+        left_[one->path.places[i].first] -= least;
+        --sharers_[one->path.places[i].first];
+      }
+    fixed_.clear();
+  }
+
+  const Machine machine_;
+  const Places places_;
+  std::vector<double> left_;  // of the capacity of each place
+  std::vector<int32_t> sharers_;
+  std::vector<Moving> flows_;
+  std::vector<Moving*> open_, fixed_;
+  Queue<Event> queue_;
+  int64_t since_ = 0, done_ = kNever;
+};
+
+}  // namespace
+
+int64_t time_at_port(const Machine& machine, int64_t bytes) {
+  return machine.gap_ns * kNanosecond + bytes * machine.between.beta_ps;
+}
+
+int64_t time_at_memory(const Machine& machine, int64_t bytes) {
+  return gap_inside(machine) + bytes * machine.memory_ps.value_or(machine.inside.beta_ps);
+}
+
+std::unique_ptr<Network> make_network(const Machine& machine, int32_t ports) {
+  if (machine.sharing == Sharing::kFair) return std::make_unique<Fair>(machine, ports);
+  return std::make_unique<InTurn>(machine, ports);
+}
+
+}  // namespace quadrille

@@ -1,0 +1,50 @@
+// How messages share ports. A network takes messages when they start, and says when they have arrived.
+#ifndef QUADRILLE_SIMULATE_NETWORK_H_
+#define QUADRILLE_SIMULATE_NETWORK_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simulate/machine.h"
+
+namespace quadrille {
+
+// A message: its sender, and which of its sends it is.
+struct Sent {
+  int32_t process = 0, index = 0;
+};
+
+struct Flow {
+  Sent sent;
+  int32_t from = 0, to = 0;            // ports: numbers of nodes, or of processes
+  int32_t from_node = 0, to_node = 0;  // equal: the message stays inside
+  int64_t bytes = 0;
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+  // A message starts. `now` is not earlier than in any call before.
+  virtual void start(const Flow& flow, int64_t now) = 0;
+  // The time of the next change; the greatest integer if nothing is on its way.
+  virtual int64_t next() = 0;
+  // Appends the messages that have arrived by then. `now` is next().
+  virtual void advance(int64_t now, std::vector<Sent>& arrived) = 0;
+  // How many changes there were.
+  int64_t events() const { return events_; }
+
+ protected:
+  int64_t events_ = 0;
+};
+
+// `ports`: how many numbers of ports there are.
+std::unique_ptr<Network> make_network(const Machine& machine, int32_t ports);
+
+// The picoseconds that a message keeps a port busy, or a node's memory.
+int64_t time_at_port(const Machine& machine, int64_t bytes);
+int64_t time_at_memory(const Machine& machine, int64_t bytes);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SIMULATE_NETWORK_H_

@@ -1,0 +1,40 @@
+// Why a simulated call takes as long as it does.
+#ifndef QUADRILLE_SIMULATE_PATH_H_
+#define QUADRILLE_SIMULATE_PATH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "simulate/engine.h"
+
+namespace quadrille {
+
+// A part of the critical path: a message on its way, or what a process does between messages.
+struct Leg {
+  bool is_message = false;
+  int32_t process = 0;  // the sender of a message
+  int32_t index = 0;    // of the message: which of its sends it is
+  int64_t begin = 0, end = 0;
+};
+
+// The chain of messages, and of work between them, that ends when the last process ends. Each leg begins when the one before it
+// ends, the first one at 0.
+std::vector<Leg> critical_path(const Scripts& scripts, const Machine& machine,
+                               const Outcome& outcome, const Trace& trace);
+
+// The work of a port in one direction, in picoseconds that it is busy.
+struct PortLoad {
+  int32_t port = 0;  // the number of the node, or of the process if each has its own
+  bool receives = false;
+  int64_t busy = 0;
+};
+// The port that is busy for longest; all zero if no message leaves a node.
+PortLoad busiest_port(const Scripts& scripts, const Machine& machine);
+
+// No schedule of the collective takes less on this machine: the least bytes that pass the port of the busiest node, or of the
+// busiest rank of a single node, after one latency. The call has counts.
+int64_t least_time(Collective collective, const Job& job, const Call& call, const Machine& machine);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SIMULATE_PATH_H_

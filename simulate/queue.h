@@ -1,0 +1,65 @@
+// A queue of events whose times never fall below that of the last one taken: a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan
+// 1990). Events of one time come out in the order in which they went in.
+#ifndef QUADRILLE_SIMULATE_QUEUE_H_
+#define QUADRILLE_SIMULATE_QUEUE_H_
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace quadrille {
+
+template <class Event>  // has a field `time`, 0 or more
+class Queue {
+ public:
+  void push(const Event& event) {
+    buckets_[bucket(event.time)].push_back(event);
+    ++size_;
+  }
+
+  bool empty() const { return size_ == 0; }
+
+  // The least time in the queue; the greatest integer if it is empty.
+  int64_t time() {
+    if (size_ == 0) return std::numeric_limits<int64_t>::max();
+    if (first_ == buckets_[0].size()) refill();
+    return last_;
+  }
+
+  // The first event of that time. The queue is not empty.
+  Event pop() {
+    time();
+    --size_;
+    return buckets_[0][first_++];
+  }
+
+ private:
+  // Times that equal the last one are in the first bucket. The others are in that of the highest bit that differs.
+  size_t bucket(int64_t time) const {
+    return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(time ^ last_)));
+  }
+
+  void refill() {
+    buckets_[0].clear();
+    first_ = 0;
+    size_t lowest = 1;
+    while (buckets_[lowest].empty()) ++lowest;
+    moved_.swap(buckets_[lowest]);
+    last_ = moved_[0].time;
+    for (const Event& event : moved_) last_ = event.time < last_ ? event.time : last_;
+    for (const Event& event : moved_) buckets_[bucket(event.time)].push_back(event);
+    moved_.clear();
+  }
+
+  std::array<std::vector<Event>, 65> buckets_;
+  std::vector<Event> moved_;
+  size_t first_ = 0, size_ = 0;
+  int64_t last_ = 0;
+};
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SIMULATE_QUEUE_H_

@@ -1,0 +1,258 @@
+// Times of small scripts that a reader can compute by hand.
+#include "simulate/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "simulate/export.h"
+#include "simulate/path.h"
+
+namespace quadrille {
+namespace {
+
+constexpr int64_t kAlpha = 3, kByte = 10;
+
+constexpr int64_t kNanosecond = 1000, kLatency = kAlpha * kNanosecond;
+
+Machine plain() {
+  Machine machine;
+  machine.between = {kAlpha, kByte};
+  machine.inside = {1, 2};
+  machine.copy = machine.overhead = {0, 0};
+  machine.gap_ns = machine.gap_inside_ns = 0;
+  machine.eager = 0;
+  return machine;
+}
+
+// One process a node, unless `node` is changed.
+Scripts processes(int32_t count) {
+  Scripts scripts;
+  scripts.all.resize(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) scripts.node.push_back(i);
+  scripts.nodes = count;
+  return scripts;
+}
+
+// The process posts a send to `to`, which posts the receive, in a turn of their own; and waits in the next.
+void message(Scripts& scripts, int32_t from, int32_t to, int64_t bytes) {
+  Script &sender = scripts.all[from], &receiver = scripts.all[to];
+  sender.sends.push_back({to, static_cast<int32_t>(receiver.receives.size()), 0, bytes});
+  receiver.receives.push_back({from, static_cast<int32_t>(sender.sends.size()) - 1, 0, bytes});
+  sender.turns.push_back({.sends_posted = 1});
+  receiver.turns.push_back({.receives_posted = 1});
+}
+
+void wait_for_all(Scripts& scripts) {
+  for (Script& script : scripts.all)
+    script.turns.push_back({.receives_done = static_cast<int32_t>(script.receives.size()),
+                            .sends_done = static_cast<int32_t>(script.sends.size())});
+}
+
+int64_t time_of(const Scripts& scripts, const Machine& machine) {
+  const Result<Outcome> outcome = simulate(scripts, machine);
+  EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+  return outcome.ok() ? outcome->time : -1;
+}
+
+class BothSharings : public testing::TestWithParam<Sharing> {
+ protected:
+  Machine machine() const {
+    Machine made = plain();
+    made.sharing = GetParam();
+    return made;
+  }
+};
+
+TEST_P(BothSharings, TakeLatencyAndBytesForOneMessage) {
+  Scripts scripts = processes(2);
+  message(scripts, 0, 1, 500);
+  wait_for_all(scripts);
+  EXPECT_EQ(time_of(scripts, machine()), kLatency + 500 * kByte);
+  scripts.node = {0, 0};
+  scripts.nodes = 1;
+  EXPECT_EQ(time_of(scripts, machine()), kNanosecond + 500 * 2);
+}
+
+TEST_P(BothSharings, KeepAPortBusyWithTheBytesOfAllItsMessages) {
+  Scripts scripts = processes(4);
+  for (const int32_t to : {1, 2, 3}) message(scripts, 0, to, 500);
+  wait_for_all(scripts);
+  EXPECT_EQ(time_of(scripts, machine()), kLatency + 3 * 500 * kByte);
+  Scripts incast = processes(4);
+  for (const int32_t from : {1, 2, 3}) message(incast, from, 0, 500);
+  wait_for_all(incast);
+  EXPECT_EQ(time_of(incast, machine()), kLatency + 3 * 500 * kByte);
+}
+
+TEST_P(BothSharings, SendAndReceiveAtOnceUnlessThePortIsExclusive) {
+  Scripts scripts = processes(2);
+  message(scripts, 0, 1, 500);
+  message(scripts, 1, 0, 500);
+  wait_for_all(scripts);
+  EXPECT_EQ(time_of(scripts, machine()), kLatency + 500 * kByte);
+  Machine exclusive = machine();
+  exclusive.exclusive = true;
+  EXPECT_GE(time_of(scripts, exclusive), 2 * 500 * kByte);
+}
+
+TEST_P(BothSharings, GiveARankItsOwnPortOnlyIfItHasOne) {
+  Scripts scripts = processes(4);
+  scripts.node = {0, 0, 1, 1};
+  scripts.nodes = 2;
+  message(scripts, 0, 2, 500);
+  message(scripts, 1, 3, 500);
+  wait_for_all(scripts);
+  EXPECT_EQ(time_of(scripts, machine()), kLatency + 2 * 500 * kByte);
+  Machine own = machine();
+  own.port = PortScope::kRank;
+  EXPECT_EQ(time_of(scripts, own), kLatency + 500 * kByte);
+  Machine two = machine();
+  two.ports = 2;
+  EXPECT_EQ(time_of(scripts, two), kLatency + 500 * kByte);
+}
+
+TEST_P(BothSharings, PassThePortsOfASwitchOnTheWayToAnother) {
+  Scripts scripts = processes(6);
+  for (const int32_t from : {0, 1, 2}) message(scripts, from, from + 3, 500);
+  wait_for_all(scripts);
+  Machine tree = machine();
+  tree.switch_nodes = 3;
+  EXPECT_EQ(time_of(scripts, tree), kLatency + 3 * 500 * kByte);
+  tree.switch_ports = 3;
+  EXPECT_EQ(time_of(scripts, tree), kLatency + 500 * kByte);
+  tree.switch_ports = 1;
+  tree.switch_nodes = 6;
+  EXPECT_EQ(time_of(scripts, tree), kLatency + 500 * kByte);
+}
+
+TEST_P(BothSharings, StartMessagesLaterIfThereIsNoise) {
+  Scripts scripts = processes(40);
+  for (const int32_t from : {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30})
+    message(scripts, from, from + 1, 500);
+  wait_for_all(scripts);
+  Machine noisy = machine();
+  noisy.noise_ns = 1000;
+  const int64_t once = time_of(scripts, noisy);
+  EXPECT_EQ(once, time_of(scripts, noisy));
+  EXPECT_GT(once, kLatency + 500 * kByte + 1000 * kNanosecond);
+  EXPECT_LT(once, kLatency + 500 * kByte + 20 * 1000 * kNanosecond);
+  noisy.seed = 2;
+  EXPECT_NE(once, time_of(scripts, noisy));
+}
+
+TEST_P(BothSharings, StartALongMessageWhenItsReceiveIsPosted) {
+  Scripts scripts = processes(3);
+  message(scripts, 0, 1, 500);
+  Scripts late = processes(3);
+  message(late, 2, 1, 100);
+  late.all[1].turns.push_back({.receives_done = 1});
+  message(late, 0, 1, 500);
+  for (const int sender : {0, 2}) late.all[sender].turns.push_back({.sends_done = 1});
+  late.all[1].turns.push_back({.receives_done = 1});
+  const int64_t first = kLatency + 100 * kByte;
+  EXPECT_EQ(time_of(late, machine()), first + kLatency + 500 * kByte);
+  Machine eager = machine();
+  eager.eager = 500;
+  EXPECT_EQ(time_of(late, eager), kLatency + 600 * kByte);
+}
+
+TEST_P(BothSharings, ReportPlansThatWaitForEachOther) {
+  Scripts scripts = processes(2);
+  message(scripts, 0, 1, 500);
+  message(scripts, 1, 0, 500);
+  for (Script& script : scripts.all)
+    script.turns = {
+        {.sends_posted = 1}, {.sends_done = 1, .receives_posted = 1}, {.receives_done = 1}};
+  EXPECT_FALSE(simulate(scripts, machine()).ok());
+  Machine eager = machine();
+  eager.eager = 500;
+  EXPECT_EQ(time_of(scripts, eager), kLatency + 500 * kByte);
+}
+
+TEST_P(BothSharings, CountOverheadsAndCopiesOfTheProcess) {
+  Scripts scripts = processes(2);
+  message(scripts, 0, 1, 500);
+  wait_for_all(scripts);
+  scripts.all[0].sends[0].parts = scripts.all[1].receives[0].parts = 3;
+  scripts.all[1].turns.push_back({.copies = 2, .copied = 50});
+  Machine busy = machine();
+  busy.overhead = {7, 1};
+  busy.copy = {11, 2};
+  const int64_t one_end = (7 + 3 * 11) * kNanosecond + 500 * (1 + 2);
+  EXPECT_EQ(time_of(scripts, busy),
+            2 * one_end + kLatency + 500 * kByte + 2 * 11 * kNanosecond + 50 * 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(InTurnAndFair, BothSharings,
+                         testing::Values(Sharing::kInTurn, Sharing::kFair));
+
+TEST(InTurn, SendsTheFirstMessageFirst) {
+  Scripts scripts = processes(3);
+  message(scripts, 0, 1, 500);
+  message(scripts, 0, 2, 500);
+  wait_for_all(scripts);
+  const Result<Outcome> outcome = simulate(scripts, plain());
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->ends[1], kLatency + 500 * kByte);
+  EXPECT_EQ(outcome->ends[2], kLatency + 1000 * kByte);
+}
+
+TEST(Fair, GivesEqualSharesAndTheRestToThoseThatCanUseIt) {
+  // The ports of 0 and of 3 are shared by two messages each. The message from 1 to 3 is alone at its sender. The one from 0 to
+  // 3 is longer, and has the whole port once the others are done.
+  Scripts scripts = processes(4);
+  message(scripts, 0, 2, 300);
+  message(scripts, 0, 3, 500);
+  message(scripts, 1, 3, 300);
+  wait_for_all(scripts);
+  Machine fair = plain();
+  fair.sharing = Sharing::kFair;
+  Trace trace;
+  const Result<Outcome> outcome = simulate(scripts, fair, {}, &trace);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(trace.messages[0][0].arrived, kLatency + 600 * kByte);
+  EXPECT_EQ(trace.messages[1][0].arrived, kLatency + 600 * kByte);
+  EXPECT_EQ(trace.messages[0][1].arrived, kLatency + 800 * kByte);
+}
+
+TEST(CriticalPath, IsAChainWithoutGapsThatEndsLast) {
+  // 0 sends to 1, which copies and sends to 2.
+  Scripts scripts = processes(4);
+  message(scripts, 0, 1, 100);
+  scripts.all[1].turns.push_back({.receives_done = 1});
+  scripts.all[1].turns.push_back({.copies = 1, .copied = 0});
+  message(scripts, 1, 2, 200);
+  message(scripts, 3, 2, 10);
+  wait_for_all(scripts);
+  scripts.all[1].turns.back().receives_done = 0;
+  Machine copying = plain();
+  copying.copy = {50, 0};
+  Trace trace;
+  const Result<Outcome> outcome = simulate(scripts, copying, {}, &trace);
+  ASSERT_TRUE(outcome.ok());
+  const std::vector<Leg> path = critical_path(scripts, copying, *outcome, trace);
+  ASSERT_EQ(path.size(), 3U);
+  EXPECT_TRUE(path[0].is_message && path[0].process == 0);
+  EXPECT_TRUE(!path[1].is_message && path[1].process == 1);
+  EXPECT_TRUE(path[2].is_message && path[2].process == 1);
+  EXPECT_EQ(path[1].end - path[1].begin, 50 * kNanosecond);
+  int64_t end = 0;
+  for (const Leg& leg : path) {
+    EXPECT_EQ(leg.begin, end);
+    end = leg.end;
+  }
+  EXPECT_EQ(end, outcome->time);
+}
+
+TEST(Goal, ListsTheMessagesAndWhatEachWaitsFor) {
+  Scripts scripts = processes(2);
+  message(scripts, 0, 1, 100);
+  wait_for_all(scripts);
+  EXPECT_EQ(goal_text(scripts),
+            "num_ranks 2\n\nrank 0 {\ns0: send 100b to 1\nm1: calc 0\nm1 requires s0\n}\n"
+            "\nrank 1 {\nr0: recv 100b from 0\nm1: calc 0\nm1 requires r0\n}\n");
+}
+
+}  // namespace
+}  // namespace quadrille
