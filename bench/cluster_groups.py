@@ -23,16 +23,14 @@ class Candidates:
     def __init__(self, m, program):
         self.m, self.lines = m, machine.run([program, "list"]).splitlines()
 
+    def names(self, collective, between=""):
+        lines = (line.removesuffix(between).split() for line in self.lines if line.endswith(between) and line[:1] != " ")
+        return [words[1] for words in lines if len(words) == 2 and words[0] == collective]
+
     def files(self, collective, first=None):
-        between = " between groups" if first else ""
-        files = {}
-        for line in self.lines:
-            words = line.removesuffix(between).split()
-            if line != f"{' '.join(words)}{between}" or len(words) != 2 or words[0] != collective:
-                continue
-            remote = ["--remote-nodes", "any"] if first else []
-            files[words[1]] = self.m.generator.file(collective, words[1], "any", *remote), WINDOW
-        return files
+        remote = ["--remote-nodes", "any"] if first else []
+        names = self.names(collective, " between groups" if first else "")
+        return {name: (self.m.generator.file(collective, name, "any", *remote), WINDOW) for name in names}
 
 
 def settings(m, candidates, library, name_of):

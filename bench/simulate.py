@@ -43,16 +43,16 @@ def agreement(m):
                 name = f"agreement, {collective}, {nodes}, {size} B"
                 if not m.wanted(name) or (collective == "alltoall" and size * 64 > MOST_BYTES // 64):
                     continue
-                files = candidates.files(collective)
                 differences = {}
-                for algorithm, (file, _) in files.items():
+                for algorithm in candidates.names(collective):
                     try:
+                        file = m.generator.file(collective, algorithm, nodes)
                         of_simgrid = network.sample(
                             m.collective, collective, size, [(file, WINDOW)], native=False, checked=False
                         )[0].ours[0]
                     except machine.Unusable:
                         continue  # the algorithm does not serve these nodes
-                    ours = m.simulate(file, size, "--nodes", nodes, "--window", WINDOW, *LINEAR)["time_ps"] * 1e-12
+                    ours = m.simulate(file, size, "--window", WINDOW, *LINEAR)["time_ps"] * 1e-12
                     differences[algorithm] = ours / of_simgrid - 1
                 worst = max(differences, key=lambda one: abs(differences[one]))
                 m.report.figure(

@@ -94,6 +94,7 @@ class Engine {
     const bool by_node = machine.port == PortScope::kNode;
     network_ =
         make_network(machine, by_node ? scripts.nodes : static_cast<int32_t>(processes_.size()));
+    if (trace_) network_->note_waits(&trace_->queued);
   }
 
   Result<Outcome> run() {

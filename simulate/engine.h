@@ -38,6 +38,7 @@ struct Trace {
   std::vector<std::vector<Times>> messages;  // by sender and its send
   std::vector<std::vector<Wait>> waits;      // by process, in their order
   std::vector<std::vector<Busy>> busy;
+  std::vector<Queued> queued;  // messages at ports, in the order in which they came
 };
 
 struct Outcome {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "simulate/queue.h"
 
@@ -92,13 +93,19 @@ class InTurn final : public Network {
     const Path path = places_.path(flow);
     if (flow.from_node == flow.to_node) {
       const int64_t busy = time_at_memory(machine_, flow.bytes);
-      const int64_t begun = serve(path.places[0], now, busy);
+      const int64_t begun = serve(path.places[0], now, busy, flow.sent, 0);
       const int64_t taken = std::max(busy, flow.bytes * time_of_a_byte_inside(machine_));
       queue_.push({begun + latency(machine_.inside) + taken, flow, path.count});
       return;
     }
-    const int64_t begun = serve(path.places[0], now, time_at_port(machine_, flow.bytes));
+    const int64_t begun =
+        serve(path.places[0], now, time_at_port(machine_, flow.bytes), flow.sent, 0);
     queue_.push({begun + latency(machine_.between), flow, 1});
+  }
+
+  void note_waits(std::vector<Queued>* waits) override {
+    waits_ = waits;
+    last_.resize(free_.size());
   }
 
   int64_t next() override { return queue_.time(); }
@@ -113,7 +120,8 @@ class InTurn final : public Network {
         continue;
       }
       const int64_t busy = time_at_port(machine_, event.flow.bytes);
-      event.time = serve(path.places[event.at++], now, busy);
+      event.time = serve(path.places[event.at], now, busy, event.flow.sent, event.at);
+      ++event.at;
       if (event.at == path.count) event.time += busy;
       queue_.push(event);
     }
@@ -127,18 +135,26 @@ class InTurn final : public Network {
         at;  // the first byte reaches this place of the path; all: the last byte has passed them
   };
 
-  // Returns when the place begins with the message.
-  int64_t serve(const Place& place, int64_t now, int64_t busy) {
+  // Returns when the place begins with the message. `at`: which place of its path that is.
+  int64_t serve(const Place& place, int64_t now, int64_t busy, const Sent& sent, int32_t at) {
     const auto first = free_.begin() + static_cast<int64_t>(place.first);
-    int64_t& free = *std::min_element(first, first + place.servers);
-    const int64_t begun = std::max(now, free);
-    free = begun + busy;
+    const auto free = std::min_element(first, first + place.servers);
+    const int64_t begun = std::max(now, *free);
+    if (waits_) {
+      auto& [last, last_at] = last_[static_cast<size_t>(free - free_.begin())];
+      if (begun > now) waits_->push_back({sent, at, begun, last, last_at});
+      last = sent, last_at = at;
+    }
+    *free = begun + busy;
     return begun;
   }
 
   const Machine machine_;
   const Places places_;
   std::vector<int64_t> free_;  // when each place is free
+  std::vector<Queued>* waits_ = nullptr;
+  std::vector<std::pair<Sent, int32_t>>
+      last_;  // if waits are noted: the last message at each place
   Queue<Event> queue_;
 };
 

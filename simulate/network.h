@@ -22,9 +22,21 @@ struct Flow {
   int64_t bytes = 0;
 };
 
+// A message waits at a place of its path until another one, at a place of its own path, has passed. Places are counted
+// from 0.
+struct Queued {
+  Sent of;
+  int32_t at = 0;
+  int64_t begun = 0;
+  Sent behind;
+  int32_t behind_at = 0;
+};
+
 class Network {
  public:
   virtual ~Network() = default;
+  // Notes there each wait of a message at a place. Messages that share a place do not wait.
+  virtual void note_waits(std::vector<Queued>*) {}
   // A message starts. `now` is not earlier than in any call before.
   virtual void start(const Flow& flow, int64_t now) = 0;
   // The time of the next change; the greatest integer if nothing is on its way.

@@ -1,37 +1,85 @@
 #include "simulate/path.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <tuple>
 
 #include "schedule/volume.h"
 
 namespace quadrille {
 
+namespace {
+
+// Follows the path from its end to its beginning.
+class Tracer {
+ public:
+  Tracer(const Scripts& scripts, const Machine& machine, const Trace& trace)
+      : scripts_(scripts), machine_(machine), trace_(trace), queued_(trace.queued) {
+    std::sort(queued_.begin(), queued_.end(), is_before);
+    for (const std::vector<Wait>& waits : trace.waits) left_.push_back(waits.size());
+  }
+
+  std::vector<Leg> path(int32_t process, int64_t time) {
+    while (time > 0) {
+      const std::vector<Wait>& waits = trace_.waits[process];
+      size_t& count = left_[process];
+      while (count > 0 && waits[count - 1].end > time) --count;
+      const int64_t since = count > 0 ? waits[count - 1].end : 0;
+      if (since < time) legs_.push_back({false, process, 0, since, time});
+      if (count == 0) break;
+      const Sent first = behind(waits[--count].of, since);
+      const Times& times = trace_.messages[first.process][first.index];
+      const Post& send = scripts_.all[first.process].sends[first.index];
+      const bool waits_for_receive =
+          send.bytes > machine_.eager && times.receive_posted > times.send_posted;
+      process = waits_for_receive ? send.peer : first.process;
+      time = legs_.back().begin;
+    }
+    std::reverse(legs_.begin(), legs_.end());
+    return legs_;
+  }
+
+ private:
+  static auto key(const Queued& one) { return std::tuple(one.of.process, one.of.index, one.at); }
+  static bool is_before(const Queued& one, const Queued& other) { return key(one) < key(other); }
+
+  // The message, those that it waited behind at ports, and so on: a leg for each. Returns the first of them, which waited
+  // behind none.
+  Sent behind(Sent of, int64_t end) {
+    for (int32_t at = std::numeric_limits<int32_t>::max();;) {
+      const auto after =
+          std::upper_bound(queued_.begin(), queued_.end(), Queued{of, at, 0, {}, 0}, is_before);
+      const bool waited = after != queued_.begin() && std::prev(after)->of.process == of.process &&
+                          std::prev(after)->of.index == of.index;
+      if (!waited) break;
+      const Queued& one = *std::prev(after);
+      legs_.push_back({true, of.process, of.index, one.begun, end});
+      of = one.behind, at = one.behind_at, end = one.begun;
+    }
+    const Times& times = trace_.messages[of.process][of.index];
+    const int64_t bytes = scripts_.all[of.process].sends[of.index].bytes;
+    const int64_t begun = bytes > machine_.eager ? std::max(times.send_posted, times.receive_posted)
+                                                 : times.send_posted;
+    legs_.push_back({true, of.process, of.index, begun, end});
+    return of;
+  }
+
+  const Scripts& scripts_;
+  const Machine& machine_;
+  const Trace& trace_;
+  std::vector<Queued> queued_;  // by message and place
+  std::vector<size_t> left_;    // waits of each process that may still be on the path
+  std::vector<Leg> legs_;
+};
+
+}  // namespace
+
 std::vector<Leg> critical_path(const Scripts& scripts, const Machine& machine,
                                const Outcome& outcome, const Trace& trace) {
-  std::vector<Leg> path;
-  std::vector<size_t> left;  // waits of each process that may still be on the path
-  for (const std::vector<Wait>& waits : trace.waits) left.push_back(waits.size());
-  auto process = static_cast<int32_t>(std::max_element(outcome.ends.begin(), outcome.ends.end()) -
-                                      outcome.ends.begin());
-  int64_t time = outcome.time;
-  while (time > 0) {
-    const std::vector<Wait>& waits = trace.waits[process];
-    size_t& count = left[process];
-    while (count > 0 && waits[count - 1].end > time) --count;
-    const int64_t since = count > 0 ? waits[count - 1].end : 0;
-    if (since < time) path.push_back({false, process, 0, since, time});
-    if (count == 0) break;
-    const Sent& of = waits[--count].of;
-    const Post& send = scripts.all[of.process].sends[of.index];
-    const Times& times = trace.messages[of.process][of.index];
-    const bool waits_for_receive =
-        send.bytes > machine.eager && times.receive_posted > times.send_posted;
-    time = waits_for_receive ? times.receive_posted : times.send_posted;
-    if (time < since) path.push_back({true, of.process, of.index, time, since});
-    process = waits_for_receive ? send.peer : of.process;
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
+  const auto last =
+      std::max_element(outcome.ends.begin(), outcome.ends.end()) - outcome.ends.begin();
+  return Tracer(scripts, machine, trace).path(static_cast<int32_t>(last), outcome.time);
 }
 
 PortLoad busiest_port(const Scripts& scripts, const Machine& machine) {

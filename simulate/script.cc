@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <numeric>
+#include <thread>
+#include <utility>
 
 #include "runtime/plan/builder.h"
 
@@ -101,24 +105,53 @@ Result<bool> match(std::vector<Script>& all) {
   return true;
 }
 
+// The script of a rank of a group.
+Result<Script> script_of(const verifier::Plans& plans, int64_t group, int64_t rank, int64_t block,
+                         const verifier::PlanOptions& options) {
+  Result<verifier::RankPlans> made = plans.of_rank(group, rank, options);
+  if (!made.ok()) return made.error();
+  Reader reader(made->builder(), block);
+  Result<const qd_plan*> plan = made->next();
+  for (; plan.ok() && *plan; plan = made->next()) reader.read(**plan);
+  if (!plan.ok()) return plan.error();
+  return reader.take();
+}
+
 }  // namespace
 
 Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t block,
                            const verifier::PlanOptions& options) {
   Scripts scripts;
+  std::vector<std::pair<int64_t, int64_t>> places;  // group and rank, by process
   for (size_t group = 0; group < job.groups.size(); ++group) {
-    for (int64_t rank = 0; rank < job.groups[group].ranks(); ++rank) {
-      Result<verifier::RankPlans> made = plans.of_rank(static_cast<int64_t>(group), rank, options);
-      if (!made.ok()) return made.error();
-      Reader reader(made->builder(), block);
-      Result<const qd_plan*> plan = made->next();
-      for (; plan.ok() && *plan; plan = made->next()) reader.read(**plan);
-      if (!plan.ok()) return plan.error();
-      scripts.all.push_back(reader.take());
-    }
+    for (int64_t rank = 0; rank < job.groups[group].ranks(); ++rank)
+      places.emplace_back(static_cast<int64_t>(group), rank);
     for (const int64_t size : job.groups[group].sizes())
       scripts.node.insert(scripts.node.end(), static_cast<size_t>(size), scripts.nodes++);
   }
+  scripts.all.resize(places.size());
+  std::atomic<size_t> next = 0;
+  std::mutex failing;
+  size_t failed = places.size();  // the first process whose plans are refused
+  Error why;
+  const auto work = [&] {
+    for (size_t i = next++; i < places.size(); i = next++) {
+      Result<Script> script = script_of(plans, places[i].first, places[i].second, block, options);
+      if (script.ok()) {
+        scripts.all[i] = std::move(script).value();
+        continue;
+      }
+      const std::lock_guard<std::mutex> lock(failing);
+      if (i < failed) failed = i, why = script.error();
+      next = places.size();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned t = 1; t < std::thread::hardware_concurrency(); ++t) others.emplace_back(work);
+    work();
+  }
+  if (failed < places.size()) return why;
   const Result<bool> matched = match(scripts.all);
   if (!matched.ok()) return matched.error();
   return scripts;

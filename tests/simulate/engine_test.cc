@@ -245,6 +245,33 @@ TEST(CriticalPath, IsAChainWithoutGapsThatEndsLast) {
   EXPECT_EQ(end, outcome->time);
 }
 
+TEST(CriticalPath, NamesTheMessagesThatAreBeforeTheLastOneAtItsPorts) {
+  // The last message waits behind one at its receiver's port, and that one behind another at its sender's.
+  Scripts scripts = processes(4);
+  message(scripts, 0, 3, 500);
+  message(scripts, 0, 1, 1000);
+  message(scripts, 2, 1, 100);
+  scripts.all[2].turns = {{.copies = 1, .copied = 500 * kByte}, {.sends_posted = 1}};
+  wait_for_all(scripts);
+  Trace trace;
+  Machine machine = plain();
+  machine.copy.beta_ps = 2;  // so the last message starts late
+  machine.eager = 1000;      // the others start in the order of the text
+  const Result<Outcome> outcome = simulate(scripts, machine, {}, &trace);
+  ASSERT_TRUE(outcome.ok());
+  const std::vector<Leg> path = critical_path(scripts, machine, *outcome, trace);
+  ASSERT_EQ(path.size(), 3U);
+  const int64_t sent = 500 * kByte, received = sent + kLatency + 1000 * kByte;
+  const std::vector<int64_t> ends = {sent, received, received + 100 * kByte};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(path[i].begin, i > 0 ? ends[i - 1] : 0);
+    EXPECT_EQ(path[i].end, ends[i]);
+  }
+  EXPECT_EQ(path[0].index, 0);
+  EXPECT_EQ(path[1].index, 1);
+  EXPECT_EQ(path[2].process, 2);
+}
+
 TEST(Goal, ListsTheMessagesAndWhatEachWaitsFor) {
   Scripts scripts = processes(2);
   message(scripts, 0, 1, 100);
