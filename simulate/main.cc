@@ -1,6 +1,6 @@
 // bazel run //simulate:simulator -- simulate FILE --nodes 512x32 --bytes 4KiB
 //
-// Exit codes: 0 simulated, 1 the plans deadlock, 2 bad input. Tested by tests/simulate/simulator_test.sh.
+// Exit codes: 0 simulated, 2 bad input, or plans that wait for each other. Tested by tests/cli/simulator_test.sh.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -87,8 +87,8 @@ void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
   for (const Leg& leg : path)
     if (leg.is_message) ++count, on_way += leg.end - leg.begin;
   const int64_t all = path.empty() ? 0 : path.back().end;
-  fmt::print("critical path   {} messages one after another for {}, and {} between them\n", count,
-             in_words(on_way), in_words(all - on_way));
+  fmt::print("critical path   {} message{} one after another for {}, and {} between them\n", count,
+             count == 1 ? "" : "s", in_words(on_way), in_words(all - on_way));
   constexpr size_t kShown = 6;
   size_t shown = 0;
   for (const Leg& leg : path) {
@@ -183,10 +183,8 @@ int simulate_file(const Arguments& arguments) {
         progress.say(fmt::format("{} of {} messages", arrived, all));
       },
       traces ? &trace : nullptr);
-  if (!outcome.ok()) {
-    fmt::print(stderr, "{}: {}: {}\n", kName, arguments.file, outcome.error().message);
-    return ExitCode::kRefuted;
-  }
+  if (!outcome.ok())
+    return bad_input(kName, fmt::format("{}: {}", arguments.file, outcome.error().message));
   const double simulating = seconds_since(start) - planning;
   const Result<bool> written = write_exports(arguments, scripts, trace);
   if (!written.ok()) return bad_input(kName, written.error().message);

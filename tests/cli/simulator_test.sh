@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# `simulate` from the user's side: times, exports, JSON, and bad input.
+simulator=$PWD/$4
+source "$(dirname "$0")/common.sh"
+
+simulate() { "$simulator" simulate "$@"; }
+make() { "$generator" generate "$@" >/dev/null; }
+make alltoall --algorithm factor --nodes 1,1 --out two.qs
+make alltoall --algorithm hierarchical-factor --nodes any --out any.qs
+make allgather --algorithm linear-ring --nodes 3x1 --out ring.qs
+make allreduce --algorithm ring --nodes 2,2 --out sum.qs
+make barrier --algorithm dissemination --nodes 4x1 --out barrier.qs
+make alltoall --algorithm direct --nodes 2 --remote-nodes 1,1 --out groups.qs
+
+# ---- Times that follow from the flags: alpha 2 us and 1000 bytes of 1 ns, after a gap of 0.
+
+plain=(--alpha 2us --beta 1ns --gap 0 --copy 0 --beta-copy 0)
+expect 0 simulate two.qs --bytes 1000 "${plain[@]}"
+says 'time            3 us'
+says 'bound           3 us: no schedule takes less; this one takes 1.000 times as long'
+says 'messages        2, 2000 bytes'
+says 'busiest port    of node 0, when it sends: 33.3 % of the time'
+says 'critical path   1 message one after another for 3 us, and 0 ns between them'
+expect 0 simulate two.qs --bytes 1000 "${plain[@]}" --format json
+python3 - <<'EOT' || fail "not the JSON: $(cat .out)"
+import json
+said = json.load(open(".out"))
+assert said["schema"] == 1 and said["time_ps"] == said["bound_ps"] == 3_000_000, said
+assert said["messages"] == 2 and said["bytes"] == 2000, said
+assert said["busiest_port"] == {"of": "node", "number": 0, "busy_ps": 1_000_000}, said
+EOT
+expect 0 simulate any.qs --nodes 4x2 --bytes 4KiB --sharing fair
+says 'messages        56, '
+expect 0 simulate ring.qs --counts 1000,0,3000 "${plain[@]}"
+says 'messages        4, 8000 bytes'
+expect 0 simulate sum.qs --bytes 8
+expect 0 simulate barrier.qs
+says 'bound           2 us'
+expect 0 simulate groups.qs --bytes 8
+says 'messages        8, 64 bytes'
+
+# Every flag of the machine changes the time.
+slow() { expect 0 simulate any.qs --nodes 4,4,4,4 --bytes 4KiB --format json "$@" && cat .out; }
+usual=$(slow | sed 's/"seconds.*//')
+for flags in '--alpha 3us' '--beta 300ps' '--alpha-inside 90us' '--beta-inside 9ns' '--gap 5us' '--gap-inside 90us' \
+  '--overhead 1us' '--beta-overhead 1ns' '--ports 2' '--exclusive' '--sharing fair' '--port rank' '--memory 99ns' \
+  '--switch-nodes 2' '--noise 10us' '--window 1' '--eager 0' '--beta-alone 99ns'; do
+  # shellcheck disable=SC2086
+  [ "$(slow $flags | sed 's/"seconds.*//')" != "$usual" ] || fail "the time is the same with $flags"
+done
+
+# ---- Exports
+
+expect 0 simulate two.qs --bytes 1000 "${plain[@]}" --trace out.csv --goal out.goal
+printf '%s\n' from,to,bytes,send_posted_us,receive_posted_us,arrived_us \
+  0,1,1000,0.000000,0.000000,3.000000 1,0,1000,0.000000,0.000000,3.000000 | cmp - out.csv || fail 'the table'
+grep -qx 's0: send 1000b to 1' out.goal || fail 'GOAL'
+expect 0 simulate two.qs --bytes 1000 --trace out.json
+python3 - <<'EOT' || fail 'the trace is no JSON'
+import json
+events = json.load(open("out.json"))["traceEvents"]
+assert {event["ph"] for event in events} == {"M", "X", "s", "f"}, events
+assert sum(event["ph"] == "s" for event in events) == sum(event["ph"] == "f" for event in events) == 2
+EOT
+
+# ---- Bad input
+
+refuses "missing.qs" simulate missing.qs --bytes 8
+refuses 'any.qs serves any nodes; say on which with --nodes 1,2,3' simulate any.qs --bytes 8
+refuses 'give the bytes of each block with --bytes, or those of each rank with --counts' simulate two.qs
+refuses 'give the bytes of each block with --bytes' simulate ring.qs --bytes 8 --counts 1,2,3
+refuses "--bytes: 'much'" simulate two.qs --bytes much
+refuses '--window: 0 is not a number of steps from 1 to 65536' simulate two.qs --bytes 8 --window 0
+refuses '--ports: 0 is not a number from 1 to 1024' simulate two.qs --bytes 8 --ports 0
+refuses '--switch-nodes: -1 is not a number' simulate two.qs --bytes 8 --switch-nodes -1
+refuses '--switch-ports: say with --switch-nodes' simulate two.qs --bytes 8 --switch-ports 2
+refuses "--alpha: 'fast' is not a time" simulate two.qs --bytes 8 --alpha fast
+refuses "--memory: 'wide' is neither" simulate two.qs --bytes 8 --memory wide
+refuses "--noise: 'loud' is not a time" simulate two.qs --bytes 8 --noise loud
+refuses '--sharing' simulate two.qs --bytes 8 --sharing never
+refuses '--trace: ' simulate two.qs --bytes 8 --trace missing/out.json
+refuses '--goal: ' simulate two.qs --bytes 8 --goal missing/out.goal
+refuses 'take longer than 26 days' simulate two.qs --bytes 2000000000 --beta 1ms --alpha 1s
+cp any.qs torn.qs && truncate -s 40 torn.qs
+refuses 'torn.qs' simulate torn.qs --nodes 2,2 --bytes 8
+
+finish
