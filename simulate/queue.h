@@ -15,9 +15,13 @@ namespace quadrille {
 template <class Event>  // has a field `time`, 0 or more
 class Queue {
  public:
+  // The time is not earlier than that of the last event that was taken.
   void push(const Event& event) {
     buckets_[bucket(event.time)].push_back(event);
-    ++size_;
+    if (size_++ == 0 || event.time == last_ || (is_known_ && event.time < least_)) {
+      least_ = event.time;
+      is_known_ = true;
+    }
   }
 
   bool empty() const { return size_ == 0; }
@@ -25,15 +29,23 @@ class Queue {
   // The least time in the queue; the greatest integer if it is empty.
   int64_t time() {
     if (size_ == 0) return std::numeric_limits<int64_t>::max();
-    if (first_ == buckets_[0].size()) refill();
-    return last_;
+    if (is_known_) return least_;
+    size_t lowest = 1;  // the first bucket is empty
+    while (buckets_[lowest].empty()) ++lowest;
+    least_ = buckets_[lowest][0].time;
+    for (const Event& event : buckets_[lowest]) least_ = event.time < least_ ? event.time : least_;
+    is_known_ = true;
+    return least_;
   }
 
   // The first event of that time. The queue is not empty.
   Event pop() {
-    time();
+    if (first_ == buckets_[0].size()) refill();
     --size_;
-    return buckets_[0][first_++];
+    const Event event = buckets_[0][first_++];
+    least_ = last_;
+    is_known_ = first_ < buckets_[0].size();
+    return event;
   }
 
  private:
@@ -43,13 +55,13 @@ class Queue {
   }
 
   void refill() {
+    const int64_t least = time();
     buckets_[0].clear();
     first_ = 0;
     size_t lowest = 1;
     while (buckets_[lowest].empty()) ++lowest;
     moved_.swap(buckets_[lowest]);
-    last_ = moved_[0].time;
-    for (const Event& event : moved_) last_ = event.time < last_ ? event.time : last_;
+    last_ = least;
     for (const Event& event : moved_) buckets_[bucket(event.time)].push_back(event);
     moved_.clear();
   }
@@ -57,7 +69,9 @@ class Queue {
   std::array<std::vector<Event>, 65> buckets_;
   std::vector<Event> moved_;
   size_t first_ = 0, size_ = 0;
-  int64_t last_ = 0;
+  int64_t last_ = 0;       // the time of the last event that was taken
+  int64_t least_ = 0;      // the least time in the queue
+  bool is_known_ = false;  // whether least_ is that
 };
 
 }  // namespace quadrille

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <random>
 
 #include "simulate/export.h"
 #include "simulate/path.h"
+#include "simulate/queue.h"
 
 namespace quadrille {
 namespace {
@@ -186,6 +190,36 @@ TEST_P(BothSharings, CountOverheadsAndCopiesOfTheProcess) {
 
 INSTANTIATE_TEST_SUITE_P(InTurnAndFair, BothSharings,
                          testing::Values(Sharing::kInTurn, Sharing::kFair));
+
+struct Numbered {
+  int64_t time;
+  int number;
+};
+
+TEST(Queue, GivesEventsByTimeAndThenInTheOrderOfThePushes) {
+  std::minstd_rand random(5);
+  for (int round = 0; round < 50; ++round) {
+    Queue<Numbered> queue;
+    std::map<int64_t, std::deque<int>> expected;
+    int64_t now = 0;
+    for (int i = 0; i < 2000; ++i) {
+      if (!expected.empty() && random() % 2 == 0) {
+        ASSERT_EQ(queue.time(), expected.begin()->first);
+        const Numbered event = queue.pop();
+        now = event.time;
+        ASSERT_EQ(event.time, expected.begin()->first);
+        ASSERT_EQ(event.number, expected.begin()->second.front());
+        expected.begin()->second.pop_front();
+        if (expected.begin()->second.empty()) expected.erase(expected.begin());
+      } else {
+        const int64_t time = now + static_cast<int64_t>(random() % (1U << (random() % 20)));
+        queue.push({time, i});
+        expected[time].push_back(i);
+        ASSERT_EQ(queue.time(), expected.begin()->first);
+      }
+    }
+  }
+}
 
 TEST(InTurn, SendsTheFirstMessageFirst) {
   Scripts scripts = processes(3);
