@@ -29,7 +29,7 @@ constexpr const char* kName = "simulate";
 constexpr int64_t kMostTraced = 1 << 22;  // messages; more are traced only if the user asks for it
 
 struct Arguments {
-  std::string file, trace, goal;
+  std::string file, trace, goal, element;
   std::string format = "text";
   std::optional<int64_t> window;
   MachineArguments machine;
@@ -122,32 +122,52 @@ void tell_as_json(const Scripts& scripts, const Machine& machine, const Outcome&
 struct Planned {
   verifier::ScheduleFile file;
   Call call;
+  int64_t element;
   Scripts scripts;
 };
+
+// The bytes of a block or a contribution, 0 if --counts gives them, and of an element.
+struct Lengths {
+  int64_t bytes = 0, element = 1;
+};
+
+Result<Lengths> read_lengths(const Arguments& arguments, Collective collective) {
+  Lengths lengths;
+  const bool has_bytes = !arguments.machine.bytes.empty();
+  if (has_bytes == !arguments.call.counts.empty() && collective != Collective::kBarrier)
+    return Error{"give the bytes of each block with --bytes, or those of each rank with --counts"};
+  if (has_bytes) {
+    const Result<int64_t> given = read_bytes("--bytes", arguments.machine.bytes, 0);
+    if (!given.ok()) return given.error();
+    lengths.bytes = *given;
+  }
+  if (arguments.element.empty()) return lengths;
+  if (!reduces(collective)) return Error{"--element: only a reduction has elements; leave it out"};
+  const Result<int64_t> element = read_bytes("--element", arguments.element, 1);
+  if (!element.ok()) return element.error();
+  lengths.element = *element;
+  if (lengths.bytes % lengths.element != 0)
+    return Error{fmt::format("--bytes: {} bytes are not whole elements of {}", lengths.bytes,
+                             lengths.element)};
+  return lengths;
+}
 
 Result<Planned> plan(const Arguments& arguments) {
   Result<verifier::ScheduleFile> read = verifier::open_schedule(arguments.file, arguments.call);
   if (!read.ok()) return read.error();
   const verifier::Schedule& schedule = read->schedule;
   if (serves_any_nodes(schedule.job)) return verifier::wants_nodes(arguments.file, schedule);
-  const bool has_counts = !arguments.call.counts.empty();
-  if (has_counts == !arguments.machine.bytes.empty() &&
-      schedule.program.collective != Collective::kBarrier)
-    return Error{"give the bytes of each block with --bytes, or those of each rank with --counts"};
-  int64_t bytes = 0;
-  if (!arguments.machine.bytes.empty()) {
-    const Result<int64_t> given = read_bytes("--bytes", arguments.machine.bytes, 0);
-    if (!given.ok()) return given.error();
-    bytes = *given;
-  }
+  const Result<Lengths> lengths = read_lengths(arguments, schedule.program.collective);
+  if (!lengths.ok()) return lengths.error();
   if (arguments.window && (*arguments.window < 1 || *arguments.window > QD_MAX_WINDOW))
     return Error{fmt::format("--window: {} is not a number of steps from 1 to {}",
                              *arguments.window, QD_MAX_WINDOW)};
   verifier::Counts equal;
   for (const Topology& group : schedule.job.groups)
-    equal.emplace_back(static_cast<size_t>(group.ranks()), bytes);
-  Result<Call> call = has_counts ? verifier::read_call(arguments.call, schedule)
-                                 : verifier::call_with(equal, arguments.call, schedule);
+    equal.emplace_back(static_cast<size_t>(group.ranks()), lengths->bytes / lengths->element);
+  Result<Call> call = arguments.call.counts.empty()
+                          ? verifier::call_with(equal, arguments.call, schedule)
+                          : verifier::read_call(arguments.call, schedule);
   if (!call.ok()) return call.error();
   const auto in_file = [&](const Error& error) {
     return Error{fmt::format("{}: {}", arguments.file, error.message)};
@@ -155,10 +175,12 @@ Result<Planned> plan(const Arguments& arguments) {
   const Result<verifier::Plans> plans =
       verifier::Plans::make(read->bytes, schedule.program, schedule.job, *call);
   if (!plans.ok()) return in_file(plans.error());
-  Result<Scripts> scripts = scripts_of(
-      *plans, schedule.job, bytes, {static_cast<int>(arguments.window.value_or(0)), false, false});
+  Result<Scripts> scripts =
+      scripts_of(*plans, schedule.job, lengths->bytes, lengths->element,
+                 {static_cast<int>(arguments.window.value_or(0)), false, false});
   if (!scripts.ok()) return in_file(scripts.error());
-  return Planned{std::move(read).value(), std::move(call).value(), std::move(scripts).value()};
+  return Planned{std::move(read).value(), std::move(call).value(), lengths->element,
+                 std::move(scripts).value()};
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -189,8 +211,8 @@ int simulate_file(const Arguments& arguments) {
   const Result<bool> written = write_exports(arguments, scripts, trace);
   if (!written.ok()) return bad_input(kName, written.error().message);
   const verifier::Schedule& schedule = planned->file.schedule;
-  const int64_t least =
-      least_time(schedule.program.collective, schedule.job, planned->call, *machine);
+  const int64_t least = least_time(schedule.program.collective, schedule.job, planned->call,
+                                   planned->element, *machine);
   if (arguments.format == "json") {
     tell_as_json(scripts, *machine, *outcome, least, planning, simulating);
     return ExitCode::kVerified;
@@ -212,6 +234,8 @@ int run(int argc, char** argv) {
   verifier::add_call(command, arguments.call);
   command.add("--window", "NUMBER", &arguments.window,
               "how many steps may be in flight (default: what the program says, or 16)");
+  command.add("--element", "SIZE", &arguments.element,
+              "of a reduction: the bytes of an element, of which --counts are so many (default 1)");
   command.add(
       "--trace", "FILE", &arguments.trace,
       "write what happened: a .csv file has a line for each message, any other file is JSON "

@@ -104,7 +104,7 @@ PortLoad busiest_port(const Scripts& scripts, const Machine& machine) {
   return most == loads.end() ? PortLoad{} : *most;
 }
 
-int64_t least_time(Collective collective, const Job& job, const Call& call,
+int64_t least_time(Collective collective, const Job& job, const Call& call, int64_t element,
                    const Machine& machine) {
   const LeastVolume least(collective, {job.groups, {}}, call);
   int64_t ranks = 0, nodes = 0;
@@ -120,7 +120,7 @@ int64_t least_time(Collective collective, const Job& job, const Call& call,
     link = {std::min(link.alpha_ns, machine.between.alpha_ns),
             std::min(link.beta_ps, machine.between.beta_ps)};
   const int64_t passed =
-      machine.exclusive ? volume.in + volume.out : std::max(volume.in, volume.out);
+      element * (machine.exclusive ? volume.in + volume.out : std::max(volume.in, volume.out));
   if (passed == 0 && collective != Collective::kBarrier) return 0;
   return link.alpha_ns * 1000 + passed / (by_node ? machine.ports : 1) * link.beta_ps;
 }

@@ -33,8 +33,9 @@ struct PortLoad {
 PortLoad busiest_port(const Scripts& scripts, const Machine& machine);
 
 // No schedule of the collective takes less on this machine: the least bytes that pass the port of the busiest node, or of the
-// busiest rank of a single node, after one latency. The call has counts.
-int64_t least_time(Collective collective, const Job& job, const Call& call, const Machine& machine);
+// busiest rank of a single node, after one latency. The call has counts, in units of `element` bytes.
+int64_t least_time(Collective collective, const Job& job, const Call& call, int64_t element,
+                   const Machine& machine);
 
 }  // namespace quadrille
 

@@ -34,6 +34,11 @@ says 'messages        56, '
 expect 0 simulate ring.qs --counts 1000,0,3000 "${plain[@]}"
 says 'messages        4, 8000 bytes'
 expect 0 simulate sum.qs --bytes 8
+expect 0 simulate sum.qs --bytes 1600 "${plain[@]}" --element 8
+says 'messages        24, 9600 bytes'
+says 'bound           3.6 us'
+expect 0 simulate sum.qs --counts 200 "${plain[@]}" --element 8
+says 'messages        24, 9600 bytes'
 expect 0 simulate barrier.qs
 says 'bound           2 us'
 expect 0 simulate groups.qs --bytes 8
@@ -74,6 +79,8 @@ refuses '--window: 0 is not a number of steps from 1 to 65536' simulate two.qs -
 refuses '--ports: 0 is not a number from 1 to 1024' simulate two.qs --bytes 8 --ports 0
 refuses '--switch-nodes: -1 is not a number' simulate two.qs --bytes 8 --switch-nodes -1
 refuses '--switch-ports: say with --switch-nodes' simulate two.qs --bytes 8 --switch-ports 2
+refuses '--element: only a reduction has elements' simulate two.qs --bytes 8 --element 8
+refuses '--bytes: 12 bytes are not whole elements of 8' simulate sum.qs --bytes 12 --element 8
 refuses "--alpha: 'fast' is not a time" simulate two.qs --bytes 8 --alpha fast
 refuses "--memory: 'wide' is neither" simulate two.qs --bytes 8 --memory wide
 refuses "--noise: 'loud' is not a time" simulate two.qs --bytes 8 --noise loud
