@@ -176,8 +176,8 @@ Result<Planned> plan(const Arguments& arguments) {
       verifier::Plans::make(read->bytes, schedule.program, schedule.job, *call);
   if (!plans.ok()) return in_file(plans.error());
   Result<Scripts> scripts =
-      scripts_of(*plans, schedule.job, lengths->bytes, lengths->element,
-                 {static_cast<int>(arguments.window.value_or(0)), false, false});
+      scripts_of(*plans, schedule.job, lengths->bytes,
+                 {static_cast<int>(arguments.window.value_or(0)), false, false, lengths->element});
   if (!scripts.ok()) return in_file(scripts.error());
   return Planned{std::move(read).value(), std::move(call).value(), lengths->element,
                  std::move(scripts).value()};

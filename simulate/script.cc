@@ -20,8 +20,8 @@ constexpr int64_t kMostMessages = int64_t{1} << 26;  // which take some gigabyte
 // One rank's plans become its script.
 class Reader {
  public:
-  Reader(const qd_builder& builder, int64_t block, int64_t element)
-      : known_(builder.traits.has_global_counts), block_(block), element_(element) {
+  Reader(const qd_builder& builder, int64_t block)
+      : known_(builder.traits.has_global_counts), block_(block) {
     if (builder.traits.at_once > 0) script_.window = builder.window.size;
   }
 
@@ -40,7 +40,7 @@ class Reader {
   void read(const qd_message& message, std::vector<Post>& all) const {
     const bool straight = message.zero_copy && !message.needs_staging && !message.combines;
     all.push_back({message.peer, 0, straight ? 0 : message.count,
-                   known_ ? message.bytes * element_ : message.count * block_});
+                   known_ ? message.bytes : message.count * block_});
   }
 
   void read(const qd_plan& plan, const qd_operation& operation) {
@@ -57,11 +57,11 @@ class Reader {
   }
 
   int64_t bytes(const qd_part& part) const {
-    return part.form == QD_RANGE ? (part.high - part.low) * element_ : block_;
+    return part.form == QD_RANGE ? part.high - part.low : block_;
   }
 
   const bool known_;
-  const int64_t block_, element_;
+  const int64_t block_;
   Script script_;
   int32_t copies_ = 0;
   int64_t copied_ = 0;
@@ -109,10 +109,10 @@ Result<bool> match(std::vector<Script>& all) {
 
 // The script of a rank of a group.
 Result<Script> script_of(const verifier::Plans& plans, int64_t group, int64_t rank, int64_t block,
-                         int64_t element, const verifier::PlanOptions& options) {
+                         const verifier::PlanOptions& options) {
   Result<verifier::RankPlans> made = plans.of_rank(group, rank, options);
   if (!made.ok()) return made.error();
-  Reader reader(made->builder(), block, element);
+  Reader reader(made->builder(), block);
   Result<const qd_plan*> plan = made->next();
   for (; plan.ok() && *plan; plan = made->next()) reader.read(**plan);
   if (!plan.ok()) return plan.error();
@@ -122,7 +122,7 @@ Result<Script> script_of(const verifier::Plans& plans, int64_t group, int64_t ra
 }  // namespace
 
 Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t block,
-                           int64_t element, const verifier::PlanOptions& options) {
+                           const verifier::PlanOptions& options) {
   Scripts scripts;
   std::vector<std::pair<int64_t, int64_t>> places;  // group and rank, by process
   for (size_t group = 0; group < job.groups.size(); ++group) {
@@ -139,8 +139,7 @@ Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t
   Error why;
   const auto work = [&] {
     for (size_t i = next++; i < places.size(); i = next++) {
-      Result<Script> script =
-          script_of(plans, places[i].first, places[i].second, block, element, options);
+      Result<Script> script = script_of(plans, places[i].first, places[i].second, block, options);
       if (script.ok()) {
         messages += static_cast<int64_t>(script->sends.size());
         if (messages > kMostMessages)

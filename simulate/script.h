@@ -40,10 +40,9 @@ struct Scripts {
   int32_t nodes = 0;
 };
 
-// `block`: the bytes of a block if only the two ends of a message know its length. `element`: the bytes of a unit of the
-// counts. Errors are the runtime's refusals, and a send without its receive.
+// `block`: the bytes of a block if only the two ends of a message know its length. Errors are the runtime's refusals, and a send without its receive.
 Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t block,
-                           int64_t element, const verifier::PlanOptions& options);
+                           const verifier::PlanOptions& options);
 
 }  // namespace quadrille
 

@@ -38,10 +38,11 @@ struct Extents {
   std::vector<int64_t> lengths, offsets;
   qd_extents all{};
 
-  void set(std::vector<int64_t> blocks) {
+  // `unit`: the bytes of a unit of the lengths.
+  void set(std::vector<int64_t> blocks, int64_t unit) {
     lengths = std::move(blocks);
     offsets.assign(lengths.size() + 1, 0);
-    std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+    for (size_t i = 0; i < lengths.size(); ++i) offsets[i + 1] = offsets[i] + lengths[i] * unit;
     all = {static_cast<int32_t>(lengths.size()), lengths.data(), offsets.data()};
   }
 };
@@ -145,7 +146,8 @@ struct Plans::State {
     made.context = this->context(group, rank);
     qd_block_counts(&program, &made.context, blocks);
     for (const int buffer : {QD_PIECE_SEND, QD_PIECE_RECEIVE})
-      made.extents[buffer].set(lengths_of(program, made.context, buffer, blocks[buffer]));
+      made.extents[buffer].set(lengths_of(program, made.context, buffer, blocks[buffer]),
+                               options.unit);
     const int first = group == 1 ? static_cast<int>(size(0)) : 0;
     const int remote = group == 1 || groups() == 1 ? 0 : static_cast<int>(size(0));
     made.input.program = &program;
@@ -161,6 +163,7 @@ struct Plans::State {
     made.in_place = options.in_place && is_in_place_at(program, made.context);
     if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
       return qd_no_memory;
+    made.builder.traits.unit = options.unit;
     qd_builder_start(&made.builder);
     return nullptr;
   }
@@ -241,7 +244,7 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
           qd_check_open(
               &made.input,
               made.builder.traits.has_global_counts ? made.builder.traits.in_place : made.in_place,
-              1),
+              options.unit),
           &qd_check_close);
       if (!checks.back()) return Error{qd_no_memory};
       for (int more = 1; more > 0;) {

@@ -23,6 +23,7 @@ struct PlanOptions {
   int window = 0;         // steps in flight; 0: the runtime's default
   bool in_place = false;  // if the collective has a call in place
   bool whole = true;      // one plan, else one streamed as in a call
+  int64_t unit = 1;       // the bytes of an element, if all ranks know all counts
 };
 
 // The text of objection() if a check of the plans would take too much memory or time. Nothing is known of such plans.
