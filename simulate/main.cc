@@ -165,9 +165,10 @@ Result<Planned> plan(const Arguments& arguments) {
   verifier::Counts equal;
   for (const Topology& group : schedule.job.groups)
     equal.emplace_back(static_cast<size_t>(group.ranks()), lengths->bytes / lengths->element);
-  Result<Call> call = arguments.call.counts.empty()
-                          ? verifier::call_with(equal, arguments.call, schedule)
-                          : verifier::read_call(arguments.call, schedule);
+  verifier::CallArguments given = arguments.call;
+  given.element = lengths->element;
+  Result<Call> call = given.counts.empty() ? verifier::call_with(equal, given, schedule)
+                                           : verifier::read_call(given, schedule);
   if (!call.ok()) return call.error();
   const auto in_file = [&](const Error& error) {
     return Error{fmt::format("{}: {}", arguments.file, error.message)};

@@ -41,9 +41,10 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
 }
 
 // The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second. A broadcast or
-// a reduce gives the same count for each rank. Elements count as bytes. Empty if the schedule has no rule; 1 if bind() will
-// refuse the counts anyway.
-std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
+// a reduce gives the same count for each rank. The value counts elements of so many bytes; a fixed size is in bytes. Empty if
+// the schedule has no rule; 1 if bind() will refuse the counts anyway.
+std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call,
+                              int64_t element) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];
   if (rule == kRuleNone) return std::nullopt;
@@ -56,8 +57,10 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
   int64_t sum = 0;
   for (int64_t i = 0; i < contributions; ++i)
     if (counts[i] < 0 || __builtin_add_overflow(sum, counts[i], &sum)) return 1;
-  return qd_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(), contributions, ranks,
-                       schedule.program.parameters[parameter].over_trees);
+  const int64_t beta = model.beta_ps > kMaxCost / element ? kMaxCost : model.beta_ps * element;
+  const int64_t size = qd_block_size(rule, model.alpha_ns, beta, counts.data(), contributions,
+                                     ranks, schedule.program.parameters[parameter].over_trees);
+  return rule <= 0 ? size : std::max<int64_t>(1, size / element);
 }
 
 Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& schedule,
@@ -67,7 +70,8 @@ Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& 
       std::find_if(arguments.parameters.begin(), arguments.parameters.end(),
                    [&](const std::string& text) { return text.starts_with(wanted); });
   if (given == arguments.parameters.end()) {
-    if (const std::optional<int64_t> value = chosen(schedule, index, call)) return *value;
+    if (const std::optional<int64_t> value = chosen(schedule, index, call, arguments.element))
+      return *value;
     return Error{fmt::format("--parameter {}N is needed", wanted)};
   }
   const auto value = cli::whole_number(std::string_view(*given).substr(wanted.size()));
