@@ -32,9 +32,8 @@ struct Machine {
   // The rest is for simulations alone.
   LinearModel overhead = {0,
                           0};  // the rank is busy so long with a message that it sends or receives
-  std::optional<int64_t>
-      memory_ps;           // per byte of all messages inside a node together; 0: no limit;
-                           // none: as `inside`
+  // Per byte of all messages inside a node together; 0: no limit; none: as `inside`.
+  std::optional<int64_t> memory_ps = {};
   int64_t ports = 1;       // of a node, or of a rank
   bool exclusive = false;  // a port does not send and receive at the same time
   // A switch joins so many nodes, in the order of the schedule, and has so many ports to the other switches; no switches if 0.
