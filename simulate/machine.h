@@ -30,8 +30,7 @@ struct Machine {
   int64_t beta_alone_ps = 0;
   int64_t eager = 8192;  // bytes of the longest message that is sent before its receive is posted
   // The rest is for simulations alone.
-  LinearModel overhead = {0,
-                          0};  // the rank is busy so long with a message that it sends or receives
+  LinearModel overhead = {0, 0};  // the rank is busy so long with each message of its own
   // Per byte of all messages inside a node together; 0: no limit; none: as `inside`.
   std::optional<int64_t> memory_ps = {};
   int64_t ports = 1;       // of a node, or of a rank
