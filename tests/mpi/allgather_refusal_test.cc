@@ -77,7 +77,7 @@ TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {
       {"beyond", "it names a range that is not in its block"},
       {"block_too_many", "it names a block that is not there"},
       {"downwards", "its steps are not in order"},
-      {"endless", "its loops do not end in reasonable time"},
+      {"endless", "its loops take too many iterations"},
       {"foreign_copy", "it copies over this rank's own contribution"},
       {"over_own", "it receives over this rank's own contribution"},
       {"over_own_once", "it receives over this rank's own contribution"},
