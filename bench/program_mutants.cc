@@ -40,9 +40,8 @@ Counts survey(Survey& survey, size_t every) {
     const Fate fate = survey.fate(mutant, true);
     ++counts.mutants;
     counts.checked += fate.refuted.has_value();
-    const bool unproven = !fate.proven() && !fate.undecided;
-    counts.unproven += unproven;
-    counts.both += fate.refuted && unproven;
+    counts.unproven += fate.refused();
+    counts.both += fate.refuted && fate.refused();
     counts.gave_up += fate.gave_up && !fate.undecided;
     counts.undecided += fate.undecided;
     if (fate.undecided && !fate.refuted)

@@ -10,7 +10,7 @@
 
 #include "cli/progress.h"
 #include "schedule/evaluate.h"
-#include "schedule/volume.h"
+#include "simulate/bound.h"
 
 namespace quadrille {
 namespace {
@@ -144,29 +144,12 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   return found;
 }
 
-// If several nodes share ports, the data that passes the busiest one's port counts. Else the data that the busiest
-// rank sends or receives counts.
 int64_t least_time_as_it_is(const Workload& workload) {
-  const Machine& machine = workload.machine;
   const Call call{counts_of(workload), {}, workload.root.value_or(0)};
-  const LeastVolume least(workload.collective, {workload.groups, {}}, call);
-  int64_t ranks = 0, nodes = 0;
-  for (const Topology& topology : workload.groups) {
-    ranks += topology.ranks();
-    nodes += topology.nodes();
-  }
-  const bool by_nodes = nodes > 1 && machine.port == PortScope::kNode;
-  const Volume volume = by_nodes ? least.of_a_node() : least.of_a_rank();
-  LinearModel model = by_nodes ? machine.between : machine.inside;
-  if (!by_nodes && nodes > 1)
-    model = {std::min(model.alpha_ns, machine.between.alpha_ns),
-             std::min(model.beta_ps, machine.between.beta_ps)};
-  if (ranks == 1) return 0;
-  const int64_t bytes =
-      std::max(volume.in, volume.out) * (has_counts(workload.collective) ? 1 : workload.bytes);
-  if (bytes == 0 && workload.collective != Collective::kBarrier) return 0;
-  const __int128 time = model.alpha_ns + static_cast<__int128>(bytes) * model.beta_ps / 1000;
-  return static_cast<int64_t>(std::min<__int128>(time, INT64_MAX));
+  const __int128 time =
+      least_time(workload.collective, workload.groups, call,
+                 has_counts(workload.collective) ? 1 : workload.bytes, workload.machine);
+  return static_cast<int64_t>(std::min<__int128>(time / 1000, INT64_MAX));
 }
 
 class Search {

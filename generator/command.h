@@ -17,7 +17,7 @@ namespace quadrille {
 bool chooses_block_size(const Program& program);
 inline constexpr const char* kBlockSizeHelp =
     "min: the least count above 0; min:SIZE: the same, but at least SIZE; model: the optimum of "
-    "the linear model; auto: the same with "
+    "the linear model, which needs --alpha and --beta; auto: the same with "
     "rounds counted exactly; or a size (default auto)";
 
 // The arguments as typed; empty if not given.

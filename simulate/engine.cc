@@ -8,13 +8,13 @@
 #include <memory>
 #include <random>
 
+#include "runtime/plan/plan.h"
 #include "simulate/network.h"
 #include "simulate/queue.h"
 
 namespace quadrille {
 namespace {
 
-constexpr int64_t kNanosecond = 1000;
 constexpr int32_t kNone = -1;
 constexpr int64_t kNotIdle = -1;
 enum State : uint8_t { kSendPosted = 1, kReceivePosted = 2, kSent = 4, kArrived = 8 };
@@ -207,7 +207,7 @@ class Engine {
     for (; p.left.sends_done > 0; --p.left.sends_done, ++p.sends_done) {
       if (is_sent(process, p.sends_done)) continue;
       p.send_awaited = p.sends_done;
-      if (script.window > 0 && script.sends[p.sends_done].bytes >= kShort)
+      if (script.window > 0 && script.sends[p.sends_done].bytes >= QD_LONG_SEND)
         send_early(process, p, script);
       return false;
     }
@@ -226,7 +226,7 @@ class Engine {
       const Turn& more = script.turns[p.early_turn];
       if (more.copies > 0 || (more.sends_done > 0 && more.sends_posted > 0)) return;
       const int32_t sends = more.sends_posted - p.early_sent;
-      if (p.early_posted + sends > kSentAhead ||
+      if (p.early_posted + sends > QD_SENT_AHEAD ||
           p.sends_posted - p.sends_done + sends > script.window)
         return;
       for (; p.early_received < more.receives_done; ++p.early_received, ++p.early_receive) {
@@ -304,9 +304,6 @@ class Engine {
     if (trace_ && p.idle_since < now_) trace_->waits[process].push_back({p.idle_since, now_, sent});
     follow(process);
   }
-
-  static constexpr int64_t kShort = 1 << 12;
-  static constexpr int32_t kSentAhead = 4;
 
   const Scripts& scripts_;
   const Machine& machine_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <utility>
 
 #include "cli/command_line.h"
@@ -47,13 +48,13 @@ void add_machine(cli::Command& command, MachineArguments& arguments, const std::
           "or gets by itself: in an all-to-all to or from one other rank, in a reduction the "
           "whole vector");
   add("--alpha", arguments.alpha, "TIME",
-      fmt::format("{}the time of a message between nodes, 30us; nanoseconds without a unit "
-                  "(default {}ns)",
-                  when, common.between.alpha_ns));
+      fmt::format("the time of a message between nodes, 30us; nanoseconds without a unit (default "
+                  "{}ns)",
+                  common.between.alpha_ns));
   add("--beta", arguments.beta, "TIME|RATE",
-      fmt::format("{}the time of one of its bytes, 125ps, or the rate, 100Gbit/s; picoseconds "
+      fmt::format("the time of one of its bytes, 125ps, or the rate, 100Gbit/s; picoseconds "
                   "without a unit (default {}ps)",
-                  when, common.between.beta_ps));
+                  common.between.beta_ps));
   add("--alpha-inside", arguments.alpha_inside, "TIME",
       fmt::format("{}the time of a message inside a node (default {}ns)", when,
                   common.inside.alpha_ns));
@@ -109,20 +110,39 @@ void add_simulation(cli::Command& command, SimulationArguments& arguments) {
                      "messages at a port go on one after another, or at once with equal shares");
 }
 
+namespace {
+
+using Reader = std::string (*)(const std::string&, const std::string&, int64_t&);
+
+struct Cost {
+  const char* flag;
+  const std::string& text;
+  Reader read;
+  int64_t& value;
+};
+
+// The first error, or an empty string.
+std::string read_costs(std::initializer_list<Cost> costs) {
+  for (const Cost& cost : costs)
+    if (std::string error = cost.read(cost.flag, cost.text, cost.value); !error.empty())
+      return error;
+  return "";
+}
+
+}  // namespace
+
 Result<Machine> read_machine(const MachineArguments& arguments) {
   Machine machine;
-  std::string error = read_alpha("--alpha", arguments.alpha, machine.between.alpha_ns);
-  if (error.empty()) error = read_beta("--beta", arguments.beta, machine.between.beta_ps);
-  if (error.empty())
-    error = read_alpha("--alpha-inside", arguments.alpha_inside, machine.inside.alpha_ns);
-  if (error.empty())
-    error = read_beta("--beta-inside", arguments.beta_inside, machine.inside.beta_ps);
-  if (error.empty()) error = read_alpha("--gap", arguments.gap, machine.gap_ns);
-  if (error.empty())
-    error = read_alpha("--gap-inside", arguments.gap_inside, machine.gap_inside_ns);
-  if (error.empty()) error = read_alpha("--copy", arguments.copy, machine.copy.alpha_ns);
-  if (error.empty()) error = read_beta("--beta-copy", arguments.beta_copy, machine.copy.beta_ps);
-  if (error.empty()) error = read_beta("--beta-alone", arguments.beta_alone, machine.beta_alone_ps);
+  const std::string error =
+      read_costs({{"--alpha", arguments.alpha, read_alpha, machine.between.alpha_ns},
+                  {"--beta", arguments.beta, read_beta, machine.between.beta_ps},
+                  {"--alpha-inside", arguments.alpha_inside, read_alpha, machine.inside.alpha_ns},
+                  {"--beta-inside", arguments.beta_inside, read_beta, machine.inside.beta_ps},
+                  {"--gap", arguments.gap, read_alpha, machine.gap_ns},
+                  {"--gap-inside", arguments.gap_inside, read_alpha, machine.gap_inside_ns},
+                  {"--copy", arguments.copy, read_alpha, machine.copy.alpha_ns},
+                  {"--beta-copy", arguments.beta_copy, read_beta, machine.copy.beta_ps},
+                  {"--beta-alone", arguments.beta_alone, read_beta, machine.beta_alone_ps}});
   if (!error.empty()) return Error{error};
   if (!arguments.eager.empty()) {
     const Result<int64_t> eager = read_bytes("--eager", arguments.eager, 0);
@@ -139,14 +159,14 @@ Result<Machine> read_simulated_machine(const MachineArguments& arguments,
                                        const SimulationArguments& simulation) {
   Result<Machine> machine = read_machine(arguments);
   if (!machine.ok()) return machine;
-  std::string error = read_alpha("--overhead", simulation.overhead, machine->overhead.alpha_ns);
-  if (error.empty())
-    error = read_beta("--beta-overhead", simulation.beta_overhead, machine->overhead.beta_ps);
-  if (error.empty() && !simulation.memory.empty())
-    error = read_beta("--memory", simulation.memory, machine->memory_ps.emplace());
+  int64_t memory = 0;
+  const std::string error = read_costs(
+      {{"--overhead", simulation.overhead, read_alpha, machine->overhead.alpha_ns},
+       {"--beta-overhead", simulation.beta_overhead, read_beta, machine->overhead.beta_ps},
+       {"--memory", simulation.memory, read_beta, memory},
+       {"--noise", simulation.noise, read_alpha, machine->noise_ns}});
   if (!error.empty()) return Error{error};
-  if (error = read_alpha("--noise", simulation.noise, machine->noise_ns); !error.empty())
-    return Error{error};
+  if (!simulation.memory.empty()) machine->memory_ps = memory;
   machine->ports = simulation.ports.value_or(1);
   machine->switch_nodes = simulation.switch_nodes.value_or(0);
   machine->switch_ports = simulation.switch_ports.value_or(1);

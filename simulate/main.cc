@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "runtime/program/table_format.h"
 #include "schedule/any_nodes.h"
+#include "simulate/bound.h"
 #include "simulate/engine.h"
 #include "simulate/export.h"
 #include "simulate/flags.h"
@@ -212,8 +213,8 @@ int simulate_file(const Arguments& arguments) {
   const Result<bool> written = write_exports(arguments, scripts, trace);
   if (!written.ok()) return bad_input(kName, written.error().message);
   const verifier::Schedule& schedule = planned->file.schedule;
-  const int64_t least = least_time(schedule.program.collective, schedule.job, planned->call,
-                                   planned->element, *machine);
+  const auto least = static_cast<int64_t>(least_time(
+      schedule.program.collective, schedule.job.groups, planned->call, planned->element, *machine));
   if (arguments.format == "json") {
     tell_as_json(scripts, *machine, *outcome, least, planning, simulating);
     return ExitCode::kVerified;

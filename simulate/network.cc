@@ -15,18 +15,21 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-constexpr int64_t kNanosecond = 1000;
-
 int64_t latency(const LinearModel& model) { return model.alpha_ns * kNanosecond; }
 
 int64_t time_of_a_byte_inside(const Machine& machine) {
   return std::max(machine.inside.beta_ps, machine.beta_alone_ps);
 }
 
+// Whether all messages of a node share its memory.
 bool has_memory(const Machine& machine) { return machine.memory_ps != 0; }
 
 int64_t gap_inside(const Machine& machine) {
   return has_memory(machine) ? machine.gap_inside_ns * kNanosecond : 0;
+}
+
+int64_t time_of_a_byte_in_memory(const Machine& machine) {
+  return machine.memory_ps.value_or(machine.inside.beta_ps);
 }
 
 // A place where messages share something. It serves so many messages at once.
@@ -56,7 +59,7 @@ class Places {
 
   Path path(const Flow& flow) const {
     Path path;
-    if (flow.from_node == flow.to_node) {
+    if (flow.is_inside()) {
       path.add({2 * ports_ * servers() + flow.from, 1});
       return path;
     }
@@ -91,8 +94,8 @@ class InTurn final : public Network {
 
   void start(const Flow& flow, int64_t now) override {
     const Path path = places_.path(flow);
-    if (flow.from_node == flow.to_node) {
-      const int64_t busy = time_at_memory(machine_, flow.bytes);
+    if (flow.is_inside()) {
+      const int64_t busy = gap_inside(machine_) + flow.bytes * time_of_a_byte_in_memory(machine_);
       const int64_t begun = serve(path.places[0], now, busy, flow.sent, 0);
       const int64_t taken = std::max(busy, flow.bytes * time_of_a_byte_inside(machine_));
       queue_.push({begun + latency(machine_.inside) + taken, flow, path.count});
@@ -132,7 +135,7 @@ class InTurn final : public Network {
     int64_t time;
     Flow flow;
     int32_t
-        at;  // the first byte reaches this place of the path; all: the last byte has passed them
+        at;  // the first byte is at this place of the path; their count: the last byte has passed
   };
 
   // Returns when the place begins with the message. `at`: which place of its path that is.
@@ -153,8 +156,7 @@ class InTurn final : public Network {
   const Places places_;
   std::vector<int64_t> free_;  // when each place is free
   std::vector<Queued>* waits_ = nullptr;
-  std::vector<std::pair<Sent, int32_t>>
-      last_;  // if waits are noted: the last message at each place
+  std::vector<std::pair<Sent, int32_t>> last_;  // the last message at each place, for waits_
   Queue<Event> queue_;
 };
 
@@ -169,10 +171,10 @@ class Fair final : public Network {
         sharers_(places_.count()) {}
 
   void start(const Flow& flow, int64_t now) override {
-    const int64_t work = is_inside(flow)
+    const int64_t work = flow.is_inside()
                              ? gap_inside(machine_) + flow.bytes * time_of_a_byte_inside(machine_)
                              : time_at_port(machine_, flow.bytes);
-    queue_.push({now + latency(is_inside(flow) ? machine_.inside : machine_.between),
+    queue_.push({now + latency(flow.is_inside() ? machine_.inside : machine_.between),
                  {flow, places_.path(flow), static_cast<double>(work), 0}});
   }
 
@@ -191,7 +193,7 @@ class Fair final : public Network {
       ++events_;
       if (moving.work <= kRounding) {
         arrived.push_back(moving.flow.sent);
-      } else if (!is_inside(moving.flow) || has_memory(machine_)) {
+      } else if (!moving.flow.is_inside() || has_memory(machine_)) {
         flows_.push_back(moving);
       } else {
         const int64_t end = now + std::llround(moving.work);
@@ -214,8 +216,6 @@ class Fair final : public Network {
     Moving moving;
   };
 
-  static bool is_inside(const Flow& flow) { return flow.from_node == flow.to_node; }
-
   void pass(int64_t now) {
     for (Moving& one : flows_) one.work -= one.rate * static_cast<double>(now - since_);
     if (done_ <= now)  // rounding must not leave the one that is done
@@ -226,9 +226,9 @@ class Fair final : public Network {
 
   // In messages that it can serve at full speed.
   double capacity(const Moving& one, const Place& place) const {
-    if (!is_inside(one.flow)) return static_cast<double>(place.servers);
+    if (!one.flow.is_inside()) return static_cast<double>(place.servers);
     return static_cast<double>(time_of_a_byte_inside(machine_)) /
-           static_cast<double>(machine_.memory_ps.value_or(machine_.inside.beta_ps));
+           static_cast<double>(time_of_a_byte_in_memory(machine_));
   }
 
   // The rate that its places leave it, if those that are not fixed yet have equal shares.
@@ -290,10 +290,6 @@ class Fair final : public Network {
 
 int64_t time_at_port(const Machine& machine, int64_t bytes) {
   return machine.gap_ns * kNanosecond + bytes * machine.between.beta_ps;
-}
-
-int64_t time_at_memory(const Machine& machine, int64_t bytes) {
-  return gap_inside(machine) + bytes * machine.memory_ps.value_or(machine.inside.beta_ps);
 }
 
 std::unique_ptr<Network> make_network(const Machine& machine, int32_t ports) {

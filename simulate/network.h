@@ -10,6 +10,8 @@
 
 namespace quadrille {
 
+inline constexpr int64_t kNanosecond = 1000;  // picoseconds
+
 // A message: its sender, and which of its sends it is.
 struct Sent {
   int32_t process = 0, index = 0;
@@ -17,9 +19,10 @@ struct Sent {
 
 struct Flow {
   Sent sent;
-  int32_t from = 0, to = 0;            // ports: numbers of nodes, or of processes
-  int32_t from_node = 0, to_node = 0;  // equal: the message stays inside
+  int32_t from = 0, to = 0;  // ports: numbers of nodes, or of processes
+  int32_t from_node = 0, to_node = 0;
   int64_t bytes = 0;
+  bool is_inside() const { return from_node == to_node; }  // a node
 };
 
 // A message waits at a place of its path until another one, at a place of its own path, has passed. Places are counted
@@ -53,9 +56,8 @@ class Network {
 // `ports`: how many numbers of ports there are.
 std::unique_ptr<Network> make_network(const Machine& machine, int32_t ports);
 
-// The picoseconds that a message keeps a port busy, or a node's memory.
+// The picoseconds that a message keeps a port busy.
 int64_t time_at_port(const Machine& machine, int64_t bytes);
-int64_t time_at_memory(const Machine& machine, int64_t bytes);
 
 }  // namespace quadrille
 

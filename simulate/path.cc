@@ -5,8 +5,6 @@
 #include <limits>
 #include <tuple>
 
-#include "schedule/volume.h"
-
 namespace quadrille {
 
 namespace {
@@ -29,11 +27,7 @@ class Tracer {
       if (since < time) legs_.push_back({false, process, 0, since, time});
       if (count == 0) break;
       const Sent first = behind(waits[--count].of, since);
-      const Times& times = trace_.messages[first.process][first.index];
-      const Post& send = scripts_.all[first.process].sends[first.index];
-      const bool waits_for_receive =
-          send.bytes > machine_.eager && times.receive_posted > times.send_posted;
-      process = waits_for_receive ? send.peer : first.process;
+      process = waits_for_receive(first) ? send(first).peer : first.process;
       time = legs_.back().begin;
     }
     std::reverse(legs_.begin(), legs_.end());
@@ -43,6 +37,13 @@ class Tracer {
  private:
   static auto key(const Queued& one) { return std::tuple(one.of.process, one.of.index, one.at); }
   static bool is_before(const Queued& one, const Queued& other) { return key(one) < key(other); }
+
+  const Post& send(const Sent& of) const { return scripts_.all[of.process].sends[of.index]; }
+  const Times& times(const Sent& of) const { return trace_.messages[of.process][of.index]; }
+  // Whether the message started when its receive was posted; else when its send was.
+  bool waits_for_receive(const Sent& of) const {
+    return send(of).bytes > machine_.eager && times(of).receive_posted > times(of).send_posted;
+  }
 
   // The message, those that it waited behind at ports, and so on: a leg for each. Returns the first of them, which waited
   // behind none.
@@ -57,10 +58,7 @@ class Tracer {
       legs_.push_back({true, of.process, of.index, one.begun, end});
       of = one.behind, at = one.behind_at, end = one.begun;
     }
-    const Times& times = trace_.messages[of.process][of.index];
-    const int64_t bytes = scripts_.all[of.process].sends[of.index].bytes;
-    const int64_t begun = bytes > machine_.eager ? std::max(times.send_posted, times.receive_posted)
-                                                 : times.send_posted;
+    const int64_t begun = waits_for_receive(of) ? times(of).receive_posted : times(of).send_posted;
     legs_.push_back({true, of.process, of.index, begun, end});
     return of;
   }
@@ -102,27 +100,6 @@ PortLoad busiest_port(const Scripts& scripts, const Machine& machine) {
       loads.begin(), loads.end(),
       [](const PortLoad& one, const PortLoad& other) { return one.busy < other.busy; });
   return most == loads.end() ? PortLoad{} : *most;
-}
-
-int64_t least_time(Collective collective, const Job& job, const Call& call, int64_t element,
-                   const Machine& machine) {
-  const LeastVolume least(collective, {job.groups, {}}, call);
-  int64_t ranks = 0, nodes = 0;
-  for (const Topology& group : job.groups) {
-    ranks += group.ranks();
-    nodes += group.nodes();
-  }
-  if (ranks == 1) return 0;
-  const bool by_node = nodes > 1 && machine.port == PortScope::kNode;
-  const Volume volume = by_node ? least.of_a_node() : least.of_a_rank();
-  LinearModel link = by_node ? machine.between : machine.inside;
-  if (!by_node && nodes > 1)
-    link = {std::min(link.alpha_ns, machine.between.alpha_ns),
-            std::min(link.beta_ps, machine.between.beta_ps)};
-  const int64_t passed =
-      element * (machine.exclusive ? volume.in + volume.out : std::max(volume.in, volume.out));
-  if (passed == 0 && collective != Collective::kBarrier) return 0;
-  return link.alpha_ns * 1000 + passed / (by_node ? machine.ports : 1) * link.beta_ps;
 }
 
 }  // namespace quadrille

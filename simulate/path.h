@@ -32,11 +32,6 @@ struct PortLoad {
 // The port that is busy for longest; all zero if no message leaves a node.
 PortLoad busiest_port(const Scripts& scripts, const Machine& machine);
 
-// No schedule of the collective takes less on this machine: the least bytes that pass the port of the busiest node, or of the
-// busiest rank of a single node, after one latency. The call has counts, in units of `element` bytes.
-int64_t least_time(Collective collective, const Job& job, const Call& call, int64_t element,
-                   const Machine& machine);
-
 }  // namespace quadrille
 
 #endif  // QUADRILLE_SIMULATE_PATH_H_

@@ -24,8 +24,6 @@ class Queue {
     }
   }
 
-  bool empty() const { return size_ == 0; }
-
   // The least time in the queue; the greatest integer if it is empty.
   int64_t time() {
     if (size_ == 0) return std::numeric_limits<int64_t>::max();

@@ -140,12 +140,9 @@ Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t
   const auto work = [&] {
     for (size_t i = next++; i < places.size(); i = next++) {
       Result<Script> script = script_of(plans, places[i].first, places[i].second, block, options);
-      if (script.ok()) {
-        messages += static_cast<int64_t>(script->sends.size());
-        if (messages > kMostMessages)
-          script = Error{fmt::format("the call has more than {} messages, too many to simulate",
-                                     kMostMessages)};
-      }
+      if (script.ok() && (messages += static_cast<int64_t>(script->sends.size())) > kMostMessages)
+        script = Error{
+            fmt::format("the call has more than {} messages, too many to simulate", kMostMessages)};
       if (script.ok()) {
         scripts.all[i] = std::move(script).value();
         continue;

@@ -4,7 +4,7 @@
 #
 #   schedule   itself
 #   runtime    itself and MPI; the parts of runtime:program and runtime:table_format, libc only
-#   generator  schedule, the table format, the machine of simulate and its flags, and of the verifier its decoder, replay, calls and plans, to show files;
+#   generator  schedule, the table format, the machine of simulate, its flags and the least time on it, and of the verifier its decoder, replay, calls and plans, to show files;
 #              the coloring, which asks Z3
 #   verifier   schedule, the table format, the rules of block sizes, the plans that it checks, cli; never the generator.
 #              Z3 only in verifier/prove, and its tests
@@ -46,7 +46,7 @@ room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:pre
   'tools/ knows the public header of runtime/, preload/ as a library, and of cli/ the reader of quantities'
 room preload 'runtime(/(quadrille|execute/datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
   'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
-room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:](machine|flags)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
+room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:](bound|flags|machine)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, machines, the decoder, calls, plans and the coloring'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \
   'verifier/ knows schedule/, the table format and plans, never generator/'

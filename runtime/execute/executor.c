@@ -93,7 +93,6 @@ INLINED void wait_for_send(struct qd_call* c, MPI_Request* request, int is_watch
  * flight. */
 static int may_send_early(struct qd_call* c, const struct qd_transfer* pending,
                           const struct qd_operation* o) {
-  enum { SENT_AHEAD = 4 };
   if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;
   if (c->early.operation <= o) {
     c->early.operation = o + 1;
@@ -105,7 +104,7 @@ static int may_send_early(struct qd_call* c, const struct qd_transfer* pending,
     if (c->early.operation->kind != QD_PLAN_MESSAGES ||
         (more->sends_done > 0 && more->sends_posted > 0))
       return 0;
-    if (c->early.posted + more->sends_posted > SENT_AHEAD ||
+    if (c->early.posted + more->sends_posted > QD_SENT_AHEAD ||
         c->at.send_transfer - pending + more->sends_posted > c->builder.window.size)
       return 0;
     if (c->early.received < more->receives_done)
@@ -140,8 +139,8 @@ static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_tr
 
 INLINED void wait_or_send_early(struct qd_call* c, struct qd_transfer* t,
                                 const struct qd_operation* o) {
-  enum { SHORT = 1 << 12 }; /* such a message is sent at once */
-  if ((c->at.message_to_wait++)->bytes < SHORT) return wait_for_send(c, &t->request, 0);
+  /* A shorter message is sent at once. */
+  if ((c->at.message_to_wait++)->bytes < QD_LONG_SEND) return wait_for_send(c, &t->request, 0);
   if (t->request != MPI_REQUEST_NULL) send_early(c, t, o);
 }
 

@@ -36,6 +36,9 @@ extern "C" {
 
 /* The default number of steps in flight, for a program that does not say one: measured, see docs/measurements.md. */
 #define QD_DEFAULT_WINDOW 16
+/* While a send of at least so many bytes is in flight, an allgather posts up to so many sends before their turn. */
+#define QD_LONG_SEND (1 << 12)
+#define QD_SENT_AHEAD 4
 static inline int qd_default_window(const struct qd_program* program) {
   return program->window > 0 ? program->window : QD_DEFAULT_WINDOW;
 }

@@ -23,6 +23,10 @@ extern "C" {
 #define QD_RUN_STEPS 2    /* the most steps in an iteration of a run */
 #define QD_RUN_MESSAGES 4 /* the most messages in these steps */
 
+/* The error of a walk beyond QD_MAX_ITERATIONS. */
+#define QD_TOO_MANY_ITERATIONS \
+  "its loops take too many iterations: they do not end, or its block size is too small"
+
 enum qd_opcode {
   QD_DO_ADD, /* binary operators: target = a op b, in the order of enum qd_expression */
   QD_DO_SUBTRACT,

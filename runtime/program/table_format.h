@@ -87,8 +87,6 @@
 #define QD_MAX_ITERATIONS (1 << 20)
 #define QD_MAX_ITERATIONS_A_RANK_AND_NODE 64
 #define QD_MAX_ITERATIONS_A_BYTE 4
-#define QD_TOO_MANY_ITERATIONS \
-  "its loops take too many iterations: they do not end, or its block size is too small"
 #define QD_MAX_VARIABLES 48
 #define QD_MAX_TABLES 16
 #define QD_MAX_LITERALS 256 /* of a table */

@@ -34,6 +34,7 @@ struct Fate {
   // The solver gives up on that obligation of the original too, and no other one failed.
   bool undecided = false;
 
+  bool refused() const { return asked && !unproven.empty() && !undecided; }  // by the prover
   bool proven() const { return asked && unproven.empty(); }
   bool survives() const { return !refuted && proven(); }
 };

@@ -29,7 +29,7 @@ void account_for(Survey& survey, const Mutant& mutant, Counts& counts) {
   const Fate fate = survey.fate(mutant, true);
   ++counts.mutants;
   counts.refuted += fate.refuted.has_value();
-  counts.unproven += !fate.proven() && !fate.undecided;
+  counts.unproven += fate.refused();
   counts.undecided += fate.undecided;
   EXPECT_FALSE(fate.refuted && fate.proven())
       << "proven, yet refuted on " << fate.refuted->text() << ": " << survey.name() << ": "

@@ -1,0 +1,21 @@
+// The least time of a call on a machine.
+#ifndef QUADRILLE_SIMULATE_BOUND_H_
+#define QUADRILLE_SIMULATE_BOUND_H_
+
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/collective.h"
+#include "simulate/machine.h"
+
+namespace quadrille {
+
+// Picoseconds. No schedule of the collective takes less. If several nodes share ports, the data that passes the busiest one's
+// port counts. Else the data that the busiest rank sends or receives counts. It passes after one latency. `unit`: the bytes of
+// a unit of the counts, or of a block if the call has no counts.
+__int128 least_time(Collective collective, const std::vector<Topology>& groups, const Call& call,
+                    int64_t unit, const Machine& machine);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SIMULATE_BOUND_H_
