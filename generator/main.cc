@@ -14,7 +14,7 @@
 #include "generator/emit.h"
 #include "generator/encode.h"
 #include "generator/optimal.h"
-#include "generator/picture.h"
+#include "view/figure.h"
 #include "generator/proof_file.h"
 #include "generator/registry.h"
 #include "schedule/any_nodes.h"

@@ -132,6 +132,8 @@ class Code {
              StridedBatch& batch) const;
   void take(Walker& walker, int64_t* registers, const StridedBatch& batch) const;
 
+  // At kStep: the number of the step's statement among all steps of the text; for pictures.
+  int step_statement(const Walker& walker) const;
   // The value of a variable, by its number among the lets and fors of the program; for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
     return registers[declarations_[declaration]];

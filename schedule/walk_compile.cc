@@ -342,4 +342,11 @@ std::optional<int64_t> Formula::value(const Binding& binding, std::span<const in
   return code_->variable(registers.data(), variables_);
 }
 
+int Code::step_statement(const Walker& walker) const {
+  const auto here = instructions_.begin() + walker.program_counter - 1;
+  return static_cast<int>(std::count_if(instructions_.begin(), here, [](const Instruction& one) {
+    return one.op == Operation::kStep;
+  }));
+}
+
 }  // namespace quadrille

@@ -21,10 +21,13 @@ namespace quadrille::verifier {
 // Reports progress: how many "ranks" or "messages" of `all` are done. `all` is 0 if their number is unknown.
 using Tell = std::function<void(const char* unit, int64_t done, int64_t all)>;
 
+class Observer;  // verifier/memory.h
+
 struct CheckOptions {
   // How many partners a port may have at a time. If set, every node is checked, even if the program claims no port.
   std::optional<int64_t> ports;
   Tell tell = nullptr;  // may be empty
+  Observer* observer = nullptr;  // of execute() alone; may be empty
 };
 
 // Chooses the executor. Errors are bad input: a requirement that does not hold, or missing counts.

@@ -172,7 +172,7 @@ class Executor : public SinkOf<Executor> {
         processes_(bindings),
         findings_{processes_},
         knows_counts_(uses_counts(program)),
-        memory_(program, call, bindings, processes_, findings_),
+        memory_(program, call, bindings, processes_, findings_, options.observer),
         accounting_(program, job, options),
         contexts_(processes_.size()),
         last_sent_(processes_.size(), 0),

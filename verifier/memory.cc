@@ -341,8 +341,12 @@ void BarrierProgress::complete(int64_t key) {
 }
 
 Memory::Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
-               const Processes& processes, Findings& findings)
-    : program_(program), call_(call), processes_(processes), findings_(findings) {
+               const Processes& processes, Findings& findings, Observer* observer)
+    : program_(program),
+      call_(call),
+      processes_(processes),
+      findings_(findings),
+      observer_(observer) {
   const bool overlapping = has_overlapping_steps(program);
   buffers_.resize(processes.size());
   for (int process = 0; process < processes.size(); ++process) {
@@ -459,6 +463,10 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   if (block->unused(range->low, replaced ? INT64_MAX : range->high))
     return fail(Property::kOverwrite, use,
                 fmt::format("overwrites {} before it was used", text(piece)));
+  if (observer_)
+    observer_->write(use, piece, *block,
+                     replaced ? Interval{0, std::max(block->length(), range->high)} : *range,
+                     fragments, values_);
   if (replaced) block->clear();
   block->write(range->low, range->high, fragments);
   const bool onto_itself = local && source.piece.buffer == Buffer::kSend &&

@@ -205,10 +205,19 @@ struct Part {
   Fragments fragments;
 };
 
+// Sees all data that is written, each process's in the order of its steps. Pictures are made of this.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // The fragments are about to be written over that interval of the block, or over the whole block.
+  virtual void write(const Use& use, const PieceValue& piece, const BlockContents& before,
+                     const Interval& over, const Fragments& fragments, const Values& values) = 0;
+};
+
 class Memory {
  public:
   Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
-         const Processes& processes, Findings& findings);
+         const Processes& processes, Findings& findings, Observer* observer = nullptr);
 
   // The data that a send, copy or reduction reads there.
   Part read(const Use& use, const PieceValue& piece);
@@ -255,6 +264,7 @@ class Memory {
   const Call& call_;
   const Processes& processes_;
   Findings& findings_;
+  Observer* const observer_;
   Values values_;
   std::vector<Buffers> buffers_;  // by process
   bool in_place_ = true, any_counts_ = true;

@@ -1,5 +1,5 @@
 // The pictures show every message of the walk, and nothing else.
-#include "generator/picture.h"
+#include "view/figure.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -176,19 +176,19 @@ bool is_well_formed(const std::string& xml) {
   return open.empty() && rest.find_first_of("<>&") == std::string::npos;
 }
 
-TEST(Picture, ShowsTheFifteenStepsOfThePapersFigure3) {
+TEST(Figure, ShowsTheFifteenStepsOfThePapersFigure3) {
   const Program program =
       make_program(*find_algorithm(Collective::kAlltoall, "hierarchical-factor"),
                    {{"self-loops", "drop"}, {"intra", "one-way"}, {"pacing", "free"}});
   const Figure figure = draw(program, job_of({1, 2, 3}), {}, {}, {}).value();
   EXPECT_EQ(figure.rows.size(), 15u);
-  std::ifstream file("tests/generator/steps_1_2_3.txt");
+  std::ifstream file("tests/view/steps_1_2_3.txt");
   std::stringstream golden;
   golden << file.rdbuf();
   EXPECT_EQ(as_text(figure), golden.str());
 }
 
-TEST(Picture, ShowsEveryMessageOfTheWalkInEveryForm) {
+TEST(Figure, ShowsEveryMessageOfTheWalkInEveryForm) {
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {2, 2, 2, 2}, {4}}) {
       // They are drawn beside others.
@@ -206,7 +206,7 @@ TEST(Picture, ShowsEveryMessageOfTheWalkInEveryForm) {
     }
 }
 
-TEST(Picture, TellsTokensFromBlocksInBothDirections) {
+TEST(Figure, TellsTokensFromBlocksInBothDirections) {
   const Program program =
       parse_program(
           "algorithm a for alltoall\n"
@@ -222,7 +222,7 @@ TEST(Picture, TellsTokensFromBlocksInBothDirections) {
   EXPECT_EQ(of_svg(as_svg(figure), 2), as_drawn(figure));
 }
 
-TEST(Picture, ShowsTwoGroupsBesideEachOtherAndWhatIsCombined) {
+TEST(Figure, ShowsTwoGroupsBesideEachOtherAndWhatIsCombined) {
   const Program program = make_program(*find_algorithm(Collective::kReduce, "leader", 2), {});
   const Job job{{topology_of({2}), topology_of({1, 2})}, {}};
   const Figure figure = draw(program, job, {}, {}, {}).value();
@@ -234,7 +234,7 @@ TEST(Picture, ShowsTwoGroupsBesideEachOtherAndWhatIsCombined) {
             "     3 | 0'->0       || 0'->0       |\n");
 }
 
-TEST(Picture, ShowsChosenStepsOnly) {
+TEST(Figure, ShowsChosenStepsOnly) {
   const Program program =
       make_program(*find_algorithm(Collective::kAlltoall, "factor"), {{"self-loops", "keep"}});
   const Figure figure = draw(program, job_of({6}), {}, 2, 4).value();
@@ -244,7 +244,7 @@ TEST(Picture, ShowsChosenStepsOnly) {
   EXPECT_TRUE(draw(program, job_of({6}), {}, 100, {})->rows.empty());
 }
 
-TEST(Picture, RefusesWhatNobodyCouldRead) {
+TEST(Figure, RefusesWhatNobodyCouldRead) {
   const auto refusal = [](const Program& program, const std::vector<int64_t>& sizes) {
     const Result<Figure> figure = draw(program, job_of(sizes), {}, {}, {});
     return figure.ok() ? "drawn" : figure.error().message;

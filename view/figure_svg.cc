@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "generator/picture.h"
+#include "view/figure.h"
 
 namespace quadrille {
 namespace {

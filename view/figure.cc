@@ -1,6 +1,6 @@
 // Walks every rank, collects its sends and copies by key, and lays them out. Headings come from the loops that the
-// program calls `phase` and `round`. Tested by tests/generator/picture_test.cc.
-#include "generator/picture.h"
+// program calls `phase` and `round`. Tested by tests/view/figure_test.cc.
+#include "view/figure.h"
 
 #include <fmt/core.h>
 
@@ -16,7 +16,7 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kMostRanks = 1024;
-constexpr size_t kMostRows = 2000;
+constexpr size_t kMostRows = 4096;
 
 // The loops that give headings, by their index among the lets and fors.
 struct HeadingLoops {
@@ -89,20 +89,21 @@ void mark_combining(GatheredRow& row) {
 
 // Joins two messages of one kind in opposite directions to one arc, and sorts arcs from the left.
 void join_directions(std::vector<Arc>& arcs) {
+  const auto place = [](const Arc& arc) {
+    const auto [left, right] = std::minmax(arc.source, arc.target);
+    return std::tuple(left, right, arc.kind);
+  };
+  std::stable_sort(arcs.begin(), arcs.end(),
+                   [&](const Arc& a, const Arc& b) { return place(a) < place(b); });
   std::vector<Arc> joined;
   for (const Arc& arc : arcs) {
-    const auto back = std::find_if(joined.begin(), joined.end(), [&](const Arc& other) {
-      return other.source == arc.target && other.target == arc.source &&
-             other.source != other.target && !other.both_ways && other.kind == arc.kind;
-    });
-    if (back == joined.end())
-      joined.push_back(arc);
+    Arc* const last = joined.empty() ? nullptr : &joined.back();
+    if (last && place(*last) == place(arc) && last->source == arc.target &&
+        arc.source != arc.target && !last->both_ways)
+      last->both_ways = true;
     else
-      back->both_ways = true;
+      joined.push_back(arc);
   }
-  std::sort(joined.begin(), joined.end(), [](const Arc& a, const Arc& b) {
-    return std::minmax(a.source, a.target) < std::minmax(b.source, b.target);
-  });
   arcs = std::move(joined);
 }
 
@@ -145,10 +146,11 @@ class Walk {
         }
         const bool wanted = (!low || *low <= walker.key) && (!high || walker.key < *high);
         gatherer.enter(rank, wanted ? std::optional(walker.key) : std::nullopt);
-        if (wanted) head(*gatherer.row(), walker.key, registers);
+        if (wanted) head(*gatherer.row(), walker, registers);
         if (rows.size() > kMostRows)
           return Error{
-              fmt::format("more than {} steps; choose some with --steps LOW..HIGH", kMostRows)};
+              fmt::format("more than {} steps are too many to draw; `show --format svg --steps "
+                          "LOW..HIGH` draws some", kMostRows)};
       }
       if (pause == Pause::kUndefined)
         return Error{fmt::format("rank {}{} meets {}", rank, place.group == 0 ? "" : " of group 1",
@@ -158,8 +160,11 @@ class Walk {
   }
 
  private:
-  void head(FigureRow& row, int64_t key, const std::vector<int64_t>& registers) const {
-    row.key = key;
+  void head(FigureRow& row, const Walker& walker, const std::vector<int64_t>& registers) const {
+    row.key = walker.key;
+    const int statement = code_.step_statement(walker);
+    if (std::find(row.statements.begin(), row.statements.end(), statement) == row.statements.end())
+      row.statements.push_back(statement);
     if (loops_.phase < 0 || loops_.round < 0 || !row.heading.empty()) return;
     row.heading = fmt::format("phase {}, round {}", code_.variable(registers.data(), loops_.phase),
                               code_.variable(registers.data(), loops_.round));

@@ -1,8 +1,8 @@
 // Pictures of a schedule from a walk of all its ranks: a table of steps against nodes like Sanders and Traeff's figure
 // 3, as text or as SVG. The nodes of two groups stand side by side. Ranks and nodes of the second group are primed:
 // 0'.
-#ifndef QUADRILLE_GENERATOR_PICTURE_H_
-#define QUADRILLE_GENERATOR_PICTURE_H_
+#ifndef QUADRILLE_VIEW_FIGURE_H_
+#define QUADRILLE_VIEW_FIGURE_H_
 
 #include <optional>
 #include <string>
@@ -27,6 +27,7 @@ struct FigureRow {
   int64_t key;
   std::string heading;  // "phase 0, round 1", at the first row where it applies
   std::vector<Arc> arcs;
+  std::vector<int> statements;  // the step statements that run, by their number in the text
 };
 
 struct Figure {
@@ -50,4 +51,4 @@ std::string as_svg(const Figure& figure);
 
 }  // namespace quadrille
 
-#endif  // QUADRILLE_GENERATOR_PICTURE_H_
+#endif  // QUADRILLE_VIEW_FIGURE_H_

@@ -1,0 +1,31 @@
+// A plot of times over sizes: one curve for each algorithm, the bound, and measurements.
+#ifndef QUADRILLE_VIEW_CURVES_H_
+#define QUADRILLE_VIEW_CURVES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadrille {
+
+// Nanoseconds, one for each size; nothing where there is no time.
+struct Curve {
+  std::string name;
+  std::vector<std::optional<int64_t>> times;
+};
+
+struct Curves {
+  std::string title;
+  std::vector<int64_t> bytes;  // the sizes, ascending
+  std::vector<Curve> curves;
+  std::optional<Curve> bound;   // no schedule takes less
+  std::optional<Curve> native;  // measured times of the MPI library's own collective
+};
+
+// One SVG with logarithmic axes. Empty without any time.
+std::string curves_svg(const Curves& curves);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_VIEW_CURVES_H_
