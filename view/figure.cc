@@ -16,7 +16,6 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kMostRanks = 1024;
-constexpr size_t kMostRows = 4096;
 
 // The loops that give headings, by their index among the lets and fors.
 struct HeadingLoops {
@@ -122,8 +121,11 @@ std::vector<int64_t> node_of_rank(const std::vector<int64_t>& sizes) {
 
 class Walk {
  public:
-  Walk(const Program& program, const Binding& binding)
-      : binding_(binding), code_(*Code::compile(program)), loops_(find_loops(program)) {}
+  Walk(const Program& program, const Binding& binding, size_t most_rows)
+      : binding_(binding),
+        code_(*Code::compile(program)),
+        loops_(find_loops(program)),
+        most_rows_(most_rows) {}
 
   // of all ranks of the group
   Result<bool> run(std::optional<int64_t> low, std::optional<int64_t> high, Rows& rows) {
@@ -147,10 +149,10 @@ class Walk {
         const bool wanted = (!low || *low <= walker.key) && (!high || walker.key < *high);
         gatherer.enter(rank, wanted ? std::optional(walker.key) : std::nullopt);
         if (wanted) head(*gatherer.row(), walker, registers);
-        if (rows.size() > kMostRows)
-          return Error{
-              fmt::format("more than {} steps are too many to draw; `show --format svg --steps "
-                          "LOW..HIGH` draws some", kMostRows)};
+        if (rows.size() > most_rows_)
+          return Error{fmt::format("more than {} steps are too many to draw; choose some with "
+                                   "--format svg --steps LOW..HIGH",
+                                   most_rows_)};
       }
       if (pause == Pause::kUndefined)
         return Error{fmt::format("rank {}{} meets {}", rank, place.group == 0 ? "" : " of group 1",
@@ -173,6 +175,7 @@ class Walk {
   const Binding& binding_;
   const Code code_;
   const HeadingLoops loops_;
+  const size_t most_rows_;
 };
 
 }  // namespace
@@ -192,7 +195,8 @@ std::string Figure::node_name(size_t node) const {
 }
 
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
-                    std::optional<int64_t> low, std::optional<int64_t> high) {
+                    std::optional<int64_t> low, std::optional<int64_t> high,
+                    size_t most_rows) {
   Figure figure;
   figure.title = program.algorithm.text + " on nodes ";
   figure.first_nodes = job.groups[0].sizes().size();
@@ -209,7 +213,7 @@ Result<Figure> draw(const Program& program, const Job& job, const Call& call,
   for (int group = 0; group < program.groups; ++group) {
     const Result<Binding> binding = bind(program, job, call, group);
     if (!binding.ok()) return binding.error();
-    const Result<bool> walked = Walk(program, *binding).run(low, high, rows);
+    const Result<bool> walked = Walk(program, *binding, most_rows).run(low, high, rows);
     if (!walked.ok()) return walked.error();
   }
   std::string heading;

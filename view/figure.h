@@ -28,6 +28,7 @@ struct FigureRow {
   std::string heading;  // "phase 0, round 1", at the first row where it applies
   std::vector<Arc> arcs;
   std::vector<int> statements;  // the step statements that run, by their number in the text
+  std::optional<int64_t> last_key = {};  // if the row is several steps: of the last one
 };
 
 struct Figure {
@@ -41,10 +42,13 @@ struct Figure {
   std::string node_name(size_t node) const;
 };
 
+inline constexpr size_t kMostDrawnRows = 2000;
+
 // Steps low .. high of the schedule in that call. Errors: the picture is too large, the call does not fit, or an
 // expression has no value.
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
-                    std::optional<int64_t> low, std::optional<int64_t> high);
+                    std::optional<int64_t> low, std::optional<int64_t> high,
+                    size_t most_rows = kMostDrawnRows);
 
 std::string as_text(const Figure& figure);
 std::string as_svg(const Figure& figure);

@@ -1,20 +1,20 @@
-// One self-contained HTML file that shows a call of a schedule: timelines, traffic, the blocks after each step, the
-// program with its running lines, the verdict, and times over sizes.
+// One self-contained HTML file that shows a call of a schedule: what ranks do over time, traffic, the blocks after each
+// step, the program with its running lines, what is proven, and times over sizes.
 #ifndef QUADRILLE_VIEW_PAGE_H_
 #define QUADRILLE_VIEW_PAGE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "schedule/binding.h"
 #include "schedule/result.h"
 #include "simulate/engine.h"
 #include "view/curves.h"
-#include "view/figure.h"
 
 namespace quadrille {
 
-// A simulated or measured call. All runs of a page have the same scripts. A measured one has no `busy` and no
-// `queued`.
+// A simulated or measured call. A measured one has no `busy` and no `queued`.
 struct PageRun {
   std::string name;  // "simulated", "measured"
   const Scripts* scripts = nullptr;
@@ -24,18 +24,19 @@ struct PageRun {
 };
 
 struct Page {
-  std::string title;               // "hierarchical-factor: alltoall on nodes 1,2,3"
-  std::vector<std::string> facts;  // sentences below the title
-  std::string verdict;             // "proven", "verified", "not checked"
-  std::vector<std::string> scope;  // sentences: what the verdict covers
   const Program* program = nullptr;
   const Job* job = nullptr;
   const Call* call = nullptr;
-  std::vector<PageRun> runs;
-  Curves curves;  // may be empty
+  std::vector<std::string> facts;  // sentences below the title: the call, its time
+  std::vector<std::string> proof;  // sentences: whether the program is proven for all sizes
+  std::vector<PageRun> runs;       // of this call; at least one
+  Curves curves;                   // may be empty
+  std::function<void(const char* unit, int64_t done, int64_t all)> tell;  // of the checker; may be
+                                                                          // empty
 };
 
-// Errors: the call does not fit the program, or the schedule has too many ranks or steps for a page.
+// The exact checker walks the call, and the page shows its verdict. Errors: the call does not fit the program, or the
+// schedule has too many ranks or steps to be drawn.
 Result<std::string> page_html(const Page& page);
 
 }  // namespace quadrille

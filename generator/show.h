@@ -1,0 +1,35 @@
+// The command `show` prints or draws a schedule file.
+#ifndef QUADRILLE_GENERATOR_SHOW_H_
+#define QUADRILLE_GENERATOR_SHOW_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/command_line.h"
+#include "simulate/flags.h"
+#include "verifier/call.h"
+
+namespace quadrille {
+
+// As typed.
+struct ShowArguments {
+  std::string file, format = "text", steps, out;
+  bool explain = false, in_place = false;
+  std::optional<int64_t> rank, group, window;
+  MachineArguments machine;
+  SimulationArguments simulation;
+  verifier::CallArguments call;
+};
+
+cli::Command add_show(cli::Command& program, ShowArguments& arguments);
+
+// Returns the exit code.
+int show(const ShowArguments& arguments);
+
+// The page of a simulated call, for --format html.
+Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArguments& arguments);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_SHOW_H_

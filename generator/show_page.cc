@@ -1,0 +1,156 @@
+// `show --format html`: simulates a call, and collects what the page says of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/progress.h"
+#include "generator/show.h"
+#include "runtime/program/digest.h"
+#include "schedule/volume.h"
+#include "simulate/bound.h"
+#include "simulate/engine.h"
+#include "simulate/path.h"
+#include "simulate/script.h"
+#include "verifier/plans.h"
+#include "view/page.h"
+
+extern const char* const kProofList;  // emitted/proofs.txt
+
+namespace quadrille {
+namespace {
+
+constexpr const char* kUsualBytes = "4096";
+
+// The name of the proof of exactly this code; empty if there is none.
+std::string proof_of(const std::vector<uint8_t>& code) {
+  qd_sha256 hash;
+  qd_sha256_start(&hash);
+  qd_sha256_add(&hash, code.data(), code.size());
+  unsigned char digest[32];
+  qd_sha256_end(&hash, digest);
+  std::string text = " ";
+  for (int i = 0; i < 8; ++i) text += fmt::format("{:02x}", digest[i]);
+  const std::string_view list = kProofList;
+  const size_t found = list.find(text + ' ');
+  if (found == std::string_view::npos) return "";
+  const size_t start = list.rfind('\n', found) + 1;
+  return std::string(list.substr(start, found - start));
+}
+
+std::vector<std::string> proof_sentences(const verifier::ScheduleFile& file) {
+  const std::string proof = proof_of(file.schedule.code);
+  if (proof.empty())
+    return {"No proof of this program is known, so this says nothing of other nodes or calls."};
+  return {fmt::format("Proven for all sizes: the proof {} covers this program on any nodes.", proof),
+          fmt::format("`quadrille prove {}` repeats it.", proof.substr(proof.find('.') + 1))};
+}
+
+// "1.234 ms": four digits.
+std::string in_words(int64_t picoseconds) {
+  const auto time = static_cast<double>(picoseconds);
+  if (time < 1e6) return fmt::format("{:.4g} ns", time / 1e3);
+  if (time < 1e9) return fmt::format("{:.4g} us", time / 1e6);
+  return time < 1e12 ? fmt::format("{:.4g} ms", time / 1e9) : fmt::format("{:.4g} s", time / 1e12);
+}
+
+// A call as it is simulated.
+struct Planned {
+  Call call;
+  std::string words;
+  Scripts scripts;
+};
+
+Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
+  const verifier::Schedule& schedule = file.schedule;
+  verifier::CallArguments given = arguments.call;
+  int64_t block = 0;
+  std::string words;
+  Result<Call> call = Call{};
+  if (!given.counts.empty()) {
+    if (!arguments.machine.bytes.empty())
+      return Error{"--bytes: --counts gives all lengths; leave one out"};
+    call = verifier::read_call(given, schedule);
+  } else {
+    const bool is_usual = arguments.machine.bytes.empty();
+    const Result<int64_t> bytes =
+        read_bytes("--bytes", is_usual ? kUsualBytes : arguments.machine.bytes, 0);
+    if (!bytes.ok()) return bytes.error();
+    block = *bytes;
+    verifier::Counts equal;
+    for (const Topology& group : schedule.job.groups)
+      equal.emplace_back(static_cast<size_t>(group.ranks()), block);
+    call = verifier::call_with(equal, given, schedule);
+    words = fmt::format("Each block has {} bytes{}.", block, is_usual ? " (--bytes gives others)" : "");
+  }
+  if (!call.ok()) return call.error();
+  constexpr size_t kLongest = 120;
+  Call said = *call;
+  if (given.counts.empty()) said.counts.clear();
+  if (const std::string text = verifier::call_text(schedule.program, said, kLongest); !text.empty())
+    words += (words.empty() ? "" : " ") + fmt::format("The call has {}.", text);
+  const Result<verifier::Plans> plans =
+      verifier::Plans::make(file.bytes, schedule.program, schedule.job, *call);
+  if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
+  Result<Scripts> scripts =
+      scripts_of(*plans, schedule.job, block,
+                 {static_cast<int>(arguments.window.value_or(0)), false, false, 1});
+  if (!scripts.ok()) return Error{fmt::format("{}: {}", arguments.file, scripts.error().message)};
+  return Planned{std::move(call).value(), words, std::move(scripts).value()};
+}
+
+std::vector<std::string> facts(const verifier::Schedule& schedule, const Planned& planned,
+                               const Machine& machine, const Outcome& outcome) {
+  const auto least = static_cast<int64_t>(least_time(
+      schedule.program.collective, schedule.job.groups, planned.call, 1, machine));
+  std::vector<std::string> all = {planned.words};
+  all.push_back(fmt::format(
+      "It takes {} for {} messages with {} bytes. No schedule takes less than {}{}.",
+      in_words(outcome.time), outcome.messages, outcome.bytes, in_words(least),
+      least > 0 ? fmt::format(": this one takes {:.3f} times as long",
+                              static_cast<double>(outcome.time) / static_cast<double>(least))
+                : ""));
+  all.push_back(fmt::format(
+      "The machine: {} ns and {} ps a byte between nodes, {} ns and {} ps a byte inside a node.",
+      machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
+      machine.inside.beta_ps));
+  return all;
+}
+
+}  // namespace
+
+Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
+  const verifier::Schedule& schedule = file.schedule;
+  const Result<Machine> machine = read_simulated_machine(arguments.machine, arguments.simulation);
+  if (!machine.ok()) return machine.error();
+  cli::Progress progress;
+  progress.say("planning");
+  const Result<Planned> planned = plan(file, arguments);
+  if (!planned.ok()) return planned.error();
+  Trace trace;
+  const Result<Outcome> outcome = simulate(
+      planned->scripts, *machine,
+      [&](int64_t arrived, int64_t all) {
+        progress.say(fmt::format("{} of {} messages", arrived, all));
+      },
+      &trace);
+  const auto in_file = [&](const Error& error) {
+    return Error{fmt::format("{}: {}", arguments.file, error.message)};
+  };
+  if (!outcome.ok()) return in_file(outcome.error());
+  progress.say("checking and drawing");
+  Page page;
+  page.program = &schedule.program;
+  page.job = &schedule.job;
+  page.call = &planned->call;
+  page.facts = facts(schedule, *planned, *machine, *outcome);
+  page.proof = proof_sentences(file);
+  page.tell = [&](const char* unit, int64_t done, int64_t) {
+    if (progress.is_due()) progress.say(fmt::format("checking: {} {}", done, unit));
+  };
+  page.runs.push_back({"Simulated", &planned->scripts, &trace, &*outcome, &*machine});
+  Result<std::string> html = page_html(page);
+  return html.ok() ? std::move(html) : in_file(html.error());
+}
+
+}  // namespace quadrille

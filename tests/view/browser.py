@@ -1,0 +1,128 @@
+"""A headless Chromium for tests, by the pipe of its remote debugging protocol."""
+import base64
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import time
+
+
+class Browser:
+    """Open pages with page(). Use it in a `with` statement."""
+
+    def __init__(self, folder):
+        program = shutil.which("chromium")
+        if not program:
+            raise SystemExit("this test needs chromium; as root: apt-get install chromium")
+        to_browser, self._write = os.pipe()
+        self._read, from_browser = os.pipe()
+
+        def connect():  # the protocol reads descriptor 3 and writes to 4
+            read, write = os.dup(to_browser), os.dup(from_browser)
+            os.dup2(read, 3)
+            os.dup2(write, 4)
+
+        self._process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+             "--disable-dev-shm-usage", "--remote-debugging-pipe", f"--user-data-dir={folder}", "about:blank"],
+            preexec_fn=connect, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env={**os.environ, "HOME": folder})
+        os.close(to_browser)
+        os.close(from_browser)
+        self._numbers = itertools.count(1)
+        self._rest = b""
+        self.events = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+
+    def _receive(self):
+        while b"\0" not in self._rest:
+            more = os.read(self._read, 1 << 20)
+            if not more:
+                raise RuntimeError("chromium has ended")
+            self._rest += more
+        text, self._rest = self._rest.split(b"\0", 1)
+        return json.loads(text)
+
+    def call(self, method, session=None, **parameters):
+        number = next(self._numbers)
+        request = {"id": number, "method": method, "params": parameters}
+        if session:
+            request["sessionId"] = session
+        data = json.dumps(request).encode() + b"\0"
+        while data:
+            data = data[os.write(self._write, data):]
+        while True:
+            answer = self._receive()
+            if answer.get("id") == number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def page(self, path, width=1300, height=1900):
+        return Page(self, path, width, height)
+
+
+class Page:
+    def __init__(self, browser, path, width, height):
+        self._browser = browser
+        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network"):
+            self.call(f"{domain}.enable")
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        browser.events.clear()
+        self.call("Page.navigate", url="file://" + os.path.realpath(path))
+        self.wait("document.readyState === 'complete'")
+        self.settle()
+
+    def call(self, method, **parameters):
+        return self._browser.call(method, self._session, **parameters)
+
+    def value(self, expression):
+        """Of a JavaScript expression, which may be a promise."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def wait(self, condition, seconds=30):
+        end = time.monotonic() + seconds
+        while not self.value(condition):
+            if time.monotonic() > end:
+                raise RuntimeError(f"not true after {seconds} s: {condition}")
+            time.sleep(0.02)
+
+    def settle(self):
+        """Waits until the page has drawn what it asked for."""
+        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+
+    def press(self, key):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, text=key if key == " " else "")
+        self.settle()
+
+    def media(self, media="", dark=False):
+        self.call("Emulation.setEmulatedMedia", media=media,
+                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.settle()
+
+    def requests(self):
+        """The addresses of what the page has asked for."""
+        return [event["params"]["request"]["url"] for event in self._browser.events
+                if event.get("method") == "Network.requestWillBeSent"]
+
+    def errors(self):
+        return [event["params"] for event in self._browser.events if event.get("method") == "Runtime.exceptionThrown"]
+
+    def screenshot(self, path):
+        data = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))

@@ -1,0 +1,39 @@
+// Which lane holds data of which ranks after each step. The exact checker walks the call, and this notes what it writes.
+#ifndef QUADRILLE_VIEW_HOLDINGS_H_
+#define QUADRILLE_VIEW_HOLDINGS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "view/figure.h"
+#include "view/lanes.h"
+
+namespace quadrille {
+
+// The ranks of `lane` now hold so much more, or less, of a part of the contributions of `origin`: in units of the
+// call's counts, or in blocks if the call has no counts.
+struct HoldingChange {
+  int32_t lane, origin, part;
+  int64_t received = 0, temporary = 0;
+};
+
+struct Holdings {
+  int32_t parts = 1;  // of each contribution: its blocks, or equal parts of its only block
+  bool parts_are_blocks = false;
+  // By step: changes[0] are those before the first row of the figure, changes[i + 1] those in row i. In the order of
+  // lane, origin and part.
+  std::vector<std::vector<HoldingChange>> changes;
+  std::string violation;  // the checker's, in words; empty if the call is right
+};
+
+// Errors: the call does not fit the program. The figure has all steps of the call.
+Result<Holdings> holdings_of(const Program& program, const Job& job, const Call& call,
+                             const Figure& figure, const Lanes& lanes,
+                             const std::function<void(const char*, int64_t, int64_t)>& tell = {});
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_VIEW_HOLDINGS_H_

@@ -1,0 +1,303 @@
+// Times are in ticks, so many that a picture cannot show one. With few messages the page has each span and each message;
+// otherwise it has shares of what each lane does in equal parts of the time. page.js has a reader for each of these.
+#include "view/page_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "simulate/path.h"
+#include "view/pack.h"
+#include "view/timeline.h"
+
+namespace quadrille {
+namespace {
+
+constexpr int64_t kTicks = 1'000'000;
+constexpr int64_t kMostMessages = 20'000;  // that are drawn each
+constexpr int64_t kParts = 480;            // of the time, in shares
+constexpr int32_t kNoRow = -1;
+
+// The row of each message, by sender and its send. The t-th message from one rank to another in the figure is their t-th
+// in the scripts. Empty if the numbers differ, as messages without bytes do not travel.
+std::vector<std::vector<int32_t>> rows_of(const Figure& figure, const Scripts& scripts) {
+  std::vector<std::tuple<int64_t, int64_t, int32_t>> drawn;
+  for (size_t row = 0; row < figure.rows.size(); ++row)
+    for (const Arc& arc : figure.rows[row].arcs) {
+      if (arc.source == arc.target) continue;
+      drawn.emplace_back(arc.source, arc.target, static_cast<int32_t>(row));
+      if (arc.both_ways) drawn.emplace_back(arc.target, arc.source, static_cast<int32_t>(row));
+    }
+  std::sort(drawn.begin(), drawn.end());
+  std::vector<std::vector<int32_t>> rows(scripts.all.size());
+  auto next = drawn.begin();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<Post>& sends = scripts.all[i].sends;
+    std::vector<int32_t> order(sends.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int32_t a, int32_t b) { return sends[a].peer < sends[b].peer; });
+    rows[i].resize(sends.size());
+    for (const int32_t index : order) {
+      if (next == drawn.end() || std::get<0>(*next) != static_cast<int64_t>(i) ||
+          std::get<1>(*next) != sends[index].peer)
+        return {};
+      rows[i][index] = std::get<2>(*next++);
+    }
+  }
+  return next == drawn.end() ? rows : std::vector<std::vector<int32_t>>{};
+}
+
+std::string lanes_json(const Figure& figure, const Lanes& lanes) {
+  std::string names, ranks, nodes;
+  for (const Lane& lane : lanes.all) {
+    const char* const comma = names.empty() ? "" : ",";
+    names += comma + json_text(lane.name);
+    ranks += fmt::format("{}{}", comma, lane.ranks);
+    nodes += fmt::format("{}{}", comma, lane.node);
+  }
+  return fmt::format(
+      "\"unit\":\"{}\",\"byRank\":{},\"firstRanks\":{},\"lanes\":[{}],\"ranks\":[{}],\"nodes\":[{}]",
+      lanes.unit, lanes.by_rank(), figure.first_ranks(), names, ranks, nodes);
+}
+
+// Keys, headings, running statements and messages of each row.
+std::string rows_json(const Figure& figure, const Lanes& lanes) {
+  Pack keys, statements, arcs;
+  std::string headings;
+  int64_t key = 0;
+  for (const FigureRow& row : figure.rows) {
+    keys.add_signed(row.key - key);
+    key = row.key;
+    keys.add(row.last_key ? *row.last_key - row.key : 0);
+    headings += (headings.empty() ? "" : ",") + json_text(row.heading);
+    statements.add(static_cast<int64_t>(row.statements.size()));
+    for (const int statement : row.statements) statements.add(statement);
+    const std::vector<LaneArc> all = lane_arcs(row, lanes);
+    arcs.add(static_cast<int64_t>(all.size()));
+    int64_t last = 0;
+    for (const LaneArc& arc : all) {
+      const int64_t cell = int64_t{arc.from} * lanes.count() + arc.to;
+      arcs.add(cell - last);
+      last = cell;
+      arcs.add(arc.between + 2 * arc.combines + 4 * arc.token);
+      arcs.add(arc.messages);
+    }
+  }
+  return fmt::format("\"rows\":{},\"keys\":{},\"headings\":[{}],\"statements\":{},\"arcs\":{}",
+                     figure.rows.size(), keys.text(), headings, statements.text(), arcs.text());
+}
+
+std::string holdings_json(const Page& page, const Holdings& holdings, const Lanes& lanes) {
+  Pack changes;
+  for (const std::vector<HoldingChange>& row : holdings.changes) {
+    changes.add(static_cast<int64_t>(row.size()));
+    int64_t last = 0;
+    for (const HoldingChange& change : row) {
+      const int64_t cell = (int64_t{change.lane} * lanes.count() + change.origin) * holdings.parts +
+                           change.part;
+      changes.add(cell - last);
+      last = cell;
+      changes.add_signed(change.received);
+      changes.add_signed(change.temporary);
+    }
+  }
+  const char* const unit = page.call->counts.empty()                 ? "block"
+                           : reduces(page.program->collective) ? "element"
+                                                               : "byte";
+  return fmt::format("\"holdings\":{{\"unit\":\"{}\",\"parts\":{},\"areBlocks\":{},\"changes\":{}}}", unit,
+                     holdings.parts, holdings.parts_are_blocks, changes.text());
+}
+
+// Bytes and messages from each lane to each other one.
+std::string traffic_json(const Scripts& scripts, const Lanes& lanes) {
+  std::map<std::pair<int64_t, bool>, std::array<int64_t, 2>> cells;
+  for (size_t i = 0; i < scripts.all.size(); ++i)
+    for (const Post& send : scripts.all[i].sends) {
+      auto& cell = cells[{int64_t{lanes.of_rank[i]} * lanes.count() + lanes.of_rank[send.peer],
+                          scripts.node[i] != scripts.node[send.peer]}];
+      cell[0] += send.bytes;
+      ++cell[1];
+    }
+  Pack all;
+  all.add(static_cast<int64_t>(cells.size()));
+  int64_t last = 0;
+  for (const auto& [place, cell] : cells) {
+    all.add(place.first - last);
+    last = place.first;
+    all.add(place.second);
+    all.add(cell[0]);
+    all.add(cell[1]);
+  }
+  return "\"traffic\":" + all.text();
+}
+
+// One run as JSON.
+class RunWriter {
+ public:
+  RunWriter(const PageRun& run, const Lanes& lanes, size_t rows,
+            const std::vector<std::vector<int32_t>>& row_of)
+      : run_(run),
+        lanes_(lanes),
+        rows_(rows),
+        row_of_(row_of),
+        tick_(std::max<int64_t>(1, run.outcome->time / kTicks)),
+        on_way_(on_way(*run.scripts, *run.trace, run.machine ? run.machine->eager : 0)),
+        spans_(timeline(*run.scripts, *run.trace, *run.outcome, on_way_)) {
+    for (const Script& script : run.scripts->all) messages_ += script.sends.size();
+  }
+
+  std::string json() const {
+    const bool detail = lanes_.by_rank() && messages_ <= kMostMessages;
+    return fmt::format(
+        "{{\"name\":{},\"time\":{},\"tick\":{},\"detail\":{},\"idle\":[{}],\"spans\":{},"
+        "\"messages\":{},\"windows\":{},\"path\":{}}}",
+        json_text(run_.name), run_.outcome->time, tick_, detail, idle(), detail ? spans() : shares(),
+        detail ? messages() : "\"\"", windows(), path());
+  }
+
+ private:
+  int64_t ticks(int64_t time) const { return time / tick_; }
+
+  // The part of the run that each lane waits, in thousandths of its ranks' time.
+  std::string idle() const {
+    std::vector<int64_t> sums(lanes_.all.size());
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      int64_t since = 0;
+      for (const Span& span : spans_[i]) {
+        if (span.doing == Doing::kIdle) sums[lanes_.of_rank[i]] += ticks(span.end - since);
+        since = span.end;
+      }
+    }
+    std::string text;
+    for (size_t lane = 0; lane < sums.size(); ++lane)
+      text += fmt::format("{}{}", lane == 0 ? "" : ",",
+                          sums[lane] * 1000 / std::max<int64_t>(1, ticks(run_.outcome->time)) /
+                              lanes_.all[lane].ranks);
+    return text;
+  }
+
+  std::string spans() const {
+    Pack all;
+    for (const std::vector<Span>& spans : spans_) {
+      all.add(static_cast<int64_t>(spans.size()));
+      int64_t last = 0;
+      for (const Span& span : spans) {
+        all.add((ticks(span.end) - last) * 4 + static_cast<int64_t>(span.doing));
+        last = ticks(span.end);
+      }
+    }
+    return all.text();
+  }
+
+  // For each lane and part of the time, how much of 255 its ranks are busy, between nodes, inside one, and idle.
+  std::string shares() const {
+    const int64_t length = std::max<int64_t>(1, (run_.outcome->time + kParts - 1) / kParts);
+    std::vector<std::array<int64_t, 4>> sums(lanes_.all.size() * kParts);
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      int64_t since = 0;
+      for (const Span& span : spans_[i])
+        while (since < span.end) {
+          const int64_t part = since / length;
+          const int64_t until = std::min(span.end, (part + 1) * length);
+          sums[lanes_.of_rank[i] * kParts + part][static_cast<size_t>(span.doing)] += until - since;
+          since = until;
+        }
+    }
+    Pack all;
+    for (size_t i = 0; i < sums.size(); ++i)
+      for (const int64_t sum : sums[i])
+        all.add(static_cast<int64_t>(127.0 * static_cast<double>(sum) / static_cast<double>(length) /
+                                         static_cast<double>(lanes_.all[i / kParts].ranks) +
+                                     0.5));
+    return all.text();
+  }
+
+  int32_t row(size_t process, size_t index) const {
+    return row_of_.empty() ? kNoRow : row_of_[process][index];
+  }
+
+  // From, to, bytes, between nodes or not, row, and times; by sender.
+  std::string messages() const {
+    Pack all;
+    all.add(static_cast<int64_t>(messages_));
+    for (size_t i = 0; i < on_way_.size(); ++i)
+      for (size_t n = 0; n < on_way_[i].size(); ++n) {
+        const Post& send = run_.scripts->all[i].sends[n];
+        all.add(static_cast<int64_t>(i));
+        all.add(send.peer);
+        all.add(send.bytes);
+        all.add(run_.scripts->node[i] != run_.scripts->node[send.peer]);
+        all.add(row(i, n) + 1);
+        all.add(ticks(on_way_[i][n].leaves));
+        all.add(ticks(on_way_[i][n].arrives) - ticks(on_way_[i][n].leaves));
+      }
+    return all.text();
+  }
+
+  // From the time when the first message of each row leaves to that when the last one has arrived.
+  std::string windows() const {
+    if (row_of_.empty()) return "\"\"";
+    std::vector<std::pair<int64_t, int64_t>> windows(rows_, {kTicks * 2, 0});
+    for (size_t i = 0; i < on_way_.size(); ++i)
+      for (size_t n = 0; n < on_way_[i].size(); ++n) {
+        auto& [begin, end] = windows[row_of_[i][n]];
+        begin = std::min(begin, ticks(on_way_[i][n].leaves));
+        end = std::max(end, ticks(on_way_[i][n].arrives));
+      }
+    Pack all;
+    for (const auto& [begin, end] : windows) {
+      all.add(std::min(begin, end));
+      all.add(end - std::min(begin, end));
+    }
+    return all.text();
+  }
+
+  // From and to which rank, bytes, between nodes or not, and times. A rank's own work has the same rank twice.
+  std::string path() const {
+    Pack all;
+    if (!run_.machine) return "\"\"";
+    const std::vector<Leg> legs =
+        critical_path(*run_.scripts, *run_.machine, *run_.outcome, *run_.trace);
+    all.add(static_cast<int64_t>(legs.size()));
+    for (const Leg& leg : legs) {
+      const Post* const send =
+          leg.is_message ? &run_.scripts->all[leg.process].sends[leg.index] : nullptr;
+      all.add(leg.process);
+      all.add(send ? send->peer : leg.process);
+      all.add(send ? send->bytes : 0);
+      all.add(send && run_.scripts->node[leg.process] != run_.scripts->node[send->peer]);
+      all.add(ticks(leg.begin));
+      all.add(ticks(leg.end) - ticks(leg.begin));
+    }
+    return all.text();
+  }
+
+  const PageRun& run_;
+  const Lanes& lanes_;
+  const size_t rows_;
+  const std::vector<std::vector<int32_t>>& row_of_;
+  const int64_t tick_;
+  const std::vector<std::vector<OnWay>> on_way_;
+  const std::vector<std::vector<Span>> spans_;
+  size_t messages_ = 0;
+};
+
+}  // namespace
+
+std::string page_data(const Page& page, const Figure& figure, const Lanes& lanes,
+                      const Holdings& holdings) {
+  std::string runs;
+  for (const PageRun& run : page.runs)
+    runs += (runs.empty() ? "" : ",\n") +
+            RunWriter(run, lanes, figure.rows.size(), rows_of(figure, *run.scripts)).json();
+  return fmt::format("{{{},\n{},\n{},\n{},\n\"runs\":[{}]}}", lanes_json(figure, lanes),
+                     rows_json(figure, lanes), holdings_json(page, holdings, lanes),
+                     traffic_json(*page.runs[0].scripts, lanes), runs);
+}
+
+}  // namespace quadrille

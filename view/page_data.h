@@ -1,0 +1,19 @@
+// The numbers that the script of a page draws, as JSON.
+#ifndef QUADRILLE_VIEW_PAGE_DATA_H_
+#define QUADRILLE_VIEW_PAGE_DATA_H_
+
+#include <string>
+
+#include "view/figure.h"
+#include "view/holdings.h"
+#include "view/lanes.h"
+#include "view/page.h"
+
+namespace quadrille {
+
+std::string page_data(const Page& page, const Figure& figure, const Lanes& lanes,
+                      const Holdings& holdings);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_VIEW_PAGE_DATA_H_
