@@ -32,14 +32,27 @@ std::string job_comment(const verifier::Schedule& schedule) {
          fmt::format("-- format {}.{}, hash {}\n", schedule.major, schedule.minor, schedule.hash);
 }
 
-// The picture of the call. Without counts, every rank has a count of 1.
+// Enough that a reduction has data for each rank. Of other calls, 1 for each rank.
+std::vector<std::vector<int64_t>> usual_counts(const verifier::Schedule& schedule) {
+  int64_t count = 0;
+  for (const Topology& topology : schedule.job.groups) count += topology.ranks();
+  std::vector<std::vector<int64_t>> counts = plain_call(schedule.program, schedule.job).counts;
+  if (has_one_count(schedule.program.collective))
+    for (std::vector<int64_t>& of_group : counts) of_group.assign(of_group.size(), count);
+  return counts;
+}
+
+// The picture of the call.
 Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments& arguments) {
   const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return steps.error();
   Result<Call> call = verifier::read_call(arguments.call, schedule);
   if (!call.ok()) return call.error();
   const bool made_up = uses_counts(schedule.program) && call->counts.empty();
-  if (made_up) call->counts = plain_call(schedule.program, schedule.job).counts;
+  if (made_up) {
+    call = verifier::call_with(usual_counts(schedule), arguments.call, schedule);
+    if (!call.ok()) return call.error();
+  }
   Result<Figure> figure = draw(schedule.program, schedule.job, *call, steps->low, steps->high);
   if (!figure.ok()) return Error{fmt::format("{}: {}", arguments.file, figure.error().message)};
   if (figure->rows.empty()) return Error{fmt::format("{}: no steps there", arguments.file)};

@@ -63,6 +63,9 @@ struct Planned {
 
 Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
   const verifier::Schedule& schedule = file.schedule;
+  if (arguments.window && (*arguments.window < 1 || *arguments.window > kMaxWindow))
+    return Error{fmt::format("--window: {} is not a number of steps from 1 to {}",
+                             *arguments.window, kMaxWindow)};
   verifier::CallArguments given = arguments.call;
   int64_t block = 0;
   std::string words;

@@ -16,6 +16,7 @@
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
+#include "view/lanes.h"
 
 namespace quadrille {
 namespace {
@@ -129,29 +130,57 @@ std::multiset<Drawn> of_svg(const std::string& svg, int64_t first_ranks) {
       rank_at[std::stoll((*at)[1]) + slack] =
           std::stoll((*at)[2]) + ((*at)[3].length() > 0 ? first_ranks : 0);
   std::multiset<Drawn> result;
+  const std::string rows = svg.substr(std::min(svg.find("<g data-row"), svg.size()));
   const std::regex line(
-      R"re(<line x1="(\d+)" y1="\d+" x2="(\d+)" y2="\d+" class="(one|both|combine|token)"( marker-start="url\(#from\)")?)re");
-  for (std::sregex_iterator at(svg.begin(), svg.end(), line), end; at != end; ++at)
+      R"re(<line x1="(\d+)" y1="\d+" x2="(\d+)" y2="\d+" class="((?:between|inside)(?: token)?)"( marker-start="url\(#(?:from|sums)\)")? marker-end="url\(#(to|sum)\)")re");
+  for (std::sregex_iterator at(rows.begin(), rows.end(), line), end; at != end; ++at)
     result.insert({rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[2])),
-                   (*at)[3].str() + ((*at)[4].matched ? "<" : "")});
+                   fmt::format("{} {}{}", (*at)[3].str(), (*at)[5].str(),
+                               (*at)[4].matched ? "<" : "")});
   const std::regex dot(R"re(<circle cx="(\d+)" cy="\d+" r="4" class="copy"/>)re");
-  for (std::sregex_iterator at(svg.begin(), svg.end(), dot), end; at != end; ++at)
+  for (std::sregex_iterator at(rows.begin(), rows.end(), dot), end; at != end; ++at)
     result.insert({rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[1])), "copy"});
   return result;
 }
 
+// Colour says whether a message passes between nodes, the head whether data is combined.
 std::multiset<Drawn> as_drawn(const Figure& figure) {
+  std::vector<size_t> node_of;
+  for (size_t node = 0; node < figure.node_sizes.size(); ++node)
+    node_of.insert(node_of.end(), figure.node_sizes[node], node);
   std::multiset<Drawn> result;
   for (const FigureRow& row : figure.rows)
     for (const Arc& arc : row.arcs)
       result.insert({arc.source, arc.target,
                      arc.source == arc.target
                          ? "copy"
-                         : std::string(arc.kind == ArcKind::kToken      ? "token"
-                                       : arc.kind == ArcKind::kCombines ? "combine"
-                                       : arc.both_ways                  ? "both"
-                                                                        : "one") +
-                               (arc.both_ways ? "<" : "")});
+                         : fmt::format("{}{} {}{}",
+                                       node_of[arc.source] == node_of[arc.target] ? "inside"
+                                                                                  : "between",
+                                       arc.kind == ArcKind::kToken ? " token" : "",
+                                       arc.kind == ArcKind::kCombines ? "sum" : "to",
+                                       arc.both_ways ? "<" : "")});
+  return result;
+}
+
+// A cell of a square: step, from lane, to lane, between nodes or inside one, combines or not.
+using Cell = std::tuple<int64_t, int64_t, int64_t, std::string, bool>;
+
+// The cells of all squares, of `side` pixels each.
+std::set<Cell> of_squares(const std::string& svg, int64_t side) {
+  std::set<Cell> result;
+  const std::regex row(
+      R"re(<text x="(\d+)" y="(\d+)" class="heading">(-?\d+)[^<]*</text>\n<rect[^>]*/>\n<path d="([^"]*)" class="inside cell"/><path d="([^"]*)" class="between cell"/>)re");
+  const std::regex cell(R"(M(\d+),(\d+)([hl]))");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), row), end; at != end; ++at)
+    for (const int colour : {4, 5}) {
+      const std::string path = (*at)[colour];
+      const int64_t x = std::stoll((*at)[1]), y = std::stoll((*at)[2]) + 4;
+      for (std::sregex_iterator each(path.begin(), path.end(), cell); each != end; ++each)
+        result.insert({std::stoll((*at)[3]), (std::stoll((*each)[2]) - y) / side,
+                       (std::stoll((*each)[1]) - x) / side, colour == 4 ? "inside" : "between",
+                       (*each)[3] == "l"});
+    }
   return result;
 }
 
@@ -204,6 +233,55 @@ TEST(Figure, ShowsEveryMessageOfTheWalkInEveryForm) {
         EXPECT_TRUE(is_well_formed(as_svg(figure))) << figure.title;
       }
     }
+}
+
+// Ranks of 40 are lanes, or nodes of 8 ranks.
+TEST(Figure, HasASquareOfLanesForEachStepOfALargeJob) {
+  for (const auto& [sizes, ranks_of_lane, side] :
+       {std::tuple(std::vector<int64_t>{20, 20}, 1, 2), {std::vector<int64_t>(12, 8), 8, 4}})
+    for (const char* name : {"hierarchical-factor", "tuna-coalesced"}) {
+      const Algorithm& algorithm = *find_algorithm(Collective::kAlltoall, name);
+      const Program program = make_program(algorithm, all_choices(algorithm)[0]);
+      Job job = job_of(sizes);
+      job.parameters.assign(program.parameters.size(), 2);
+      const Figure figure = draw(program, job, {}, {}, {}).value();
+      std::set<Cell> wanted;
+      for (const auto& [key, source, target, kind] : of_walk(program, job, {}))
+        if (source != target)
+          wanted.insert({key, source / ranks_of_lane, target / ranks_of_lane,
+                         source / sizes[0] == target / sizes[0] ? "inside" : "between", false});
+      EXPECT_EQ(of_squares(as_svg(figure), side), wanted) << figure.title;
+      EXPECT_TRUE(is_well_formed(as_svg(figure))) << figure.title;
+    }
+}
+
+TEST(Figure, TellsSumsFromOtherDataInSquares) {
+  const Program program = make_program(*find_algorithm(Collective::kReduce, "binomial"), {});
+  const std::string svg =
+      as_svg(draw(program, job_of({40}), {{std::vector<int64_t>(40, 1)}, {}, 0}, {}, {}).value());
+  const std::set<Cell> cells = of_squares(svg, 2);
+  EXPECT_EQ(cells.size(), 39u);
+  for (const Cell& cell : cells) EXPECT_TRUE(std::get<4>(cell));
+  EXPECT_THAT(svg, HasSubstr(">reduces<"));
+}
+
+TEST(Lanes, AreRanksOrNodesOrPartsOfNodesOrSeveralNodes) {
+  const auto lanes = [](const std::vector<int64_t>& sizes, size_t first_nodes) {
+    Figure figure;
+    figure.node_sizes = sizes;
+    figure.first_nodes = first_nodes;
+    const Lanes all = lanes_of(figure, 64);
+    EXPECT_LE(all.count(), 72);
+    return fmt::format("{} of {}: {}, {}", all.count(), all.unit, all.all.front().name,
+                       all.all.back().name);
+  };
+  EXPECT_EQ(lanes({1, 2, 3}, 3), "6 of rank: 0, 5");
+  EXPECT_EQ(lanes({1, 2, 3}, 2), "6 of rank: 0, 2'");
+  EXPECT_EQ(lanes(std::vector<int64_t>(32, 32), 32), "32 of node: node 0, node 31");
+  EXPECT_EQ(lanes({512, 512}, 2), "64 of part of a node: ranks 0-15, ranks 1008-1023");
+  EXPECT_EQ(lanes(std::vector<int64_t>(1024, 1), 1024),
+            "64 of group of nodes: nodes 0-15, nodes 1008-1023");
+  EXPECT_EQ(lanes(std::vector<int64_t>(100, 1), 50), "50 of group of nodes: nodes 0-1, nodes 48'-49'");
 }
 
 TEST(Figure, TellsTokensFromBlocksInBothDirections) {

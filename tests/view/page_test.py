@@ -1,0 +1,245 @@
+"""`show --format html` in a real browser: keys, the running lines, colours, sums, no network, size, and time to the first picture."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from browser import Browser
+
+GENERATOR = os.path.realpath(sys.argv.pop(1))
+MOST_BYTES = 3_000_000
+MOST_MILLISECONDS = 1000
+
+# The page's palette in light, dark and print, by what the ground looks like.
+GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}
+
+
+def run(*arguments, expected=0):
+    done = subprocess.run([GENERATOR, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == expected, (arguments, done.returncode, done.stderr)
+    return done
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.browser = Browser(os.path.join(cls.folder.name, "profile"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+        cls.folder.cleanup()
+
+    def file(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def make(self, name, collective, algorithm, nodes, *flags, generate=()):
+        if not os.path.exists(self.file(name + ".qs")):
+            run("generate", collective, "--algorithm", algorithm, "--nodes", nodes, "--out", self.file(name + ".qs"), *generate)
+            run("show", self.file(name + ".qs"), "--format", "html", "--out", self.file(name + ".html"), *flags)
+        return self.file(name + ".html")
+
+    def six(self):
+        return self.browser.page(self.make("six", "alltoall", "hierarchical-factor", "1,2,3", "--bytes", "1000"))
+
+    def running(self, page):
+        return page.value("[...document.querySelectorAll('#program .runs')].map(line => line.textContent.trim())")
+
+    def now(self, page):
+        return page.value("document.getElementById('now').textContent")
+
+    def pixel(self, page, canvas, x, y):
+        """The colour of a canvas at a place in CSS pixels."""
+        return page.value(f"""(() => {{ const c = document.querySelector({json.dumps(canvas)});
+            const scale = c.width / c.clientWidth;
+            return [...c.getContext('2d').getImageData({x} * scale, {y} * scale, 1, 1).data].slice(0, 3) }})()""")
+
+    def test_keys_change_the_step_and_the_running_lines(self):
+        page = self.six()
+        self.assertIn("step 0 (1 of 18)", self.now(page))
+        first = self.running(page)
+        self.assertIn("copy send[rank] to recv[rank]", first)
+        page.press("ArrowRight")
+        self.assertIn("step 1 (2 of 18)", self.now(page))
+        self.assertNotIn("copy send[rank] to recv[rank]", self.running(page))
+        self.assertEqual(page.value("document.querySelector('.figure .chosen .step').textContent"), "1")
+        page.press("ArrowLeft")
+        self.assertEqual(self.running(page), first)
+        page.press("End")
+        self.assertIn("(18 of 18)", self.now(page))
+        self.assertEqual(self.running(page), ["step k + v after -1", "copy send[rank] to recv[rank]"])
+        page.press("ArrowRight")  # there is no further step
+        self.assertIn("(18 of 18)", self.now(page))
+        page.press("Home")
+        self.assertEqual(self.now(page), "before the first of 18 steps")
+        self.assertEqual(self.running(page), [])
+        self.assertEqual(page.errors(), [])
+
+    def test_the_slider_and_a_click_on_a_step_choose_it_and_space_plays(self):
+        page = self.six()
+        page.value("(() => { const s = document.getElementById('slider'); s.value = 7; s.dispatchEvent(new Event('input')) })()")
+        self.assertIn("(7 of 18)", self.now(page))
+        page.value("document.querySelector('.figure [data-row=\"3\"]').dispatchEvent(new MouseEvent('click'))")
+        self.assertIn("(4 of 18)", self.now(page))
+        self.assertEqual(page.value("document.getElementById('slider').value"), "4")
+        page.press(" ")
+        page.wait("document.getElementById('now').textContent.includes('(6 of 18)')")
+        page.press(" ")
+        stopped = self.now(page)
+        page.value("new Promise(done => setTimeout(done, 1000))")
+        self.assertEqual(self.now(page), stopped)
+
+    def test_blocks_move_from_step_to_step_and_back(self):
+        page = self.six()
+        held = lambda: page.value("document.getElementById('held').textContent")
+        page.press("End")
+        end = held()
+        self.assertIn("36,000 bytes in receive buffers, 0 bytes in temporary buffers", end)
+        page.press("Home")
+        self.assertIn("All together: 0 bytes in receive buffers", held())
+        page.press("ArrowRight")  # ranks 1 and 3 exchange blocks, and rank 0 copies its own
+        self.assertIn("All together: 3,000 bytes in receive buffers", held())
+        size = page.value("(document.getElementById('holdings').clientWidth - 76) / 6")
+        square = lambda row, column, part: self.pixel(page, "#holdings", 74 + size * (column + (part + .4) / 6), 34 + size * (row + .5))
+        self.assertEqual(square(1, 3, 1), [0, 114, 178], "rank 1 holds the block of rank 3 for rank 1")
+        self.assertNotEqual(square(1, 3, 2), [0, 114, 178])
+        self.assertNotEqual(square(2, 3, 2), [0, 114, 178])
+
+    def test_temporary_data_has_a_colour_of_its_own_and_goes(self):
+        page = self.browser.page(self.make("bruck", "alltoall", "tuna-coalesced", "2x4", generate=("--radix", "2")))
+        held = lambda: [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) byte", page.value("document.getElementById('held').textContent"))]
+        page.press("End")
+        self.assertEqual(held()[0], 64 * 4096)
+        temporary = []
+        while "before" not in self.now(page):
+            temporary.append(held()[1])
+            page.press("ArrowLeft")
+        self.assertGreater(max(temporary), 0)
+
+    def test_the_sums_of_the_matrix_are_those_of_the_call(self):
+        page = self.six()
+        self.assertEqual(page.value("document.getElementById('sums').textContent"),
+                         "22 messages, 22,000 bytes, between nodes; 8 messages, 8,000 bytes, inside a node.")
+        page.value("document.getElementById('table').open = true")
+        page.settle()
+        rows = page.value("[...document.querySelectorAll('#table tr')].map(row => [...row.children].map(cell => cell.textContent))")
+        self.assertEqual(rows[0], ["from, to", "0", "1", "2", "3", "4", "5", "sum"])
+        numbers = [[int(cell) for cell in row[1:]] for row in rows[1:]]
+        for rank in range(6):
+            self.assertEqual(numbers[rank][:6], [0 if other == rank else 1000 for other in range(6)])
+            self.assertEqual(numbers[rank][6], 5000)
+            self.assertEqual(numbers[6][rank], 5000)
+        self.assertEqual(numbers[6][6], 30000)
+        page.value("document.querySelector('[name=scope][value=step]').click()")
+        page.settle()
+        self.assertEqual(page.value("document.getElementById('sums').textContent"),
+                         "2 messages between nodes; 0 messages inside a node.")
+
+    def test_dark_mode_and_print_change_the_colours(self):
+        page = self.six()
+        ground = lambda: page.value("getComputedStyle(document.body).backgroundColor")
+        busy = lambda: self.pixel(page, "#runs canvas", 90, 9)
+        page.media()
+        self.assertEqual((ground(), busy()), (GROUNDS["light"], [0, 158, 115]))
+        page.media(dark=True)
+        self.assertEqual((ground(), busy()), (GROUNDS["dark"], [47, 207, 159]))
+        page.media("print", dark=True)
+        self.assertEqual((ground(), busy()), (GROUNDS["light"], [0, 158, 115]))
+        self.assertEqual(page.value("getComputedStyle(document.getElementById('slider')).display"), "none")
+
+    def test_the_timeline_shows_who_is_busy_and_who_waits(self):
+        # Two ranks exchange 10,000 bytes of 1 ns each after 2 us: nothing is copied, and no rank waits.
+        plain = ("--alpha", "2us", "--beta", "1ns", "--gap", "0", "--copy", "0", "--beta-copy", "0")
+        page = self.browser.page(self.make("two", "alltoall", "factor", "1,1", "--bytes", "10000", *plain))
+        self.assertIn("Simulated: 12 us; ranks are idle for 0.0 % of it on average", page.value("document.getElementById('runs').textContent"))
+        self.assertEqual(self.pixel(page, "#runs canvas", 400, 9), [213, 94, 0])
+        # The root of a broadcast among three ranks is done after its messages; the last one waits for it.
+        page = self.browser.page(self.make("three", "broadcast", "binomial", "3x1", "--bytes", "10000", *plain))
+        idle = page.value("JSON.parse(document.getElementById('data').textContent).runs[0].idle")
+        self.assertEqual(idle[0], 0)
+        self.assertGreater(max(idle), 300)
+
+    def test_the_page_says_what_is_proven_and_what_is_not(self):
+        verdict = lambda page: page.value("document.querySelector('.verdict').textContent")
+        self.assertIn("Proven for all sizes: the proof alltoall.hierarchical-factor", verdict(self.six()))
+        text = "algorithm shift for alltoall\ncopy send[rank] to recv[rank]\nfor round in 1 .. ranks\n  let right = wrap(rank + round, ranks)\n" \
+            "  let left = wrap(rank - round, ranks)\n  step round\n    send send[right] to right\n    receive recv[left] from left\n"
+        with open(self.file("shift.txt"), "w") as file:
+            file.write(text)
+        run("generate", "alltoall", "--program", self.file("shift.txt"), "--nodes", "2,2", "--out", self.file("shift.qs"))
+        run("show", self.file("shift.qs"), "--format", "html", "--out", self.file("shift.html"))
+        page = self.browser.page(self.file("shift.html"))
+        self.assertIn("Verified on these nodes", verdict(page))
+        self.assertIn("No proof of this program is known", verdict(page))
+        with open(self.file("wrong.txt"), "w") as file:
+            file.write(text.replace("receive recv[left] from left", "receive recv[right] from left"))
+        run("generate", "alltoall", "--program", self.file("wrong.txt"), "--nodes", "2,2", "--out", self.file("wrong.qs"))
+        run("show", self.file("wrong.qs"), "--format", "html", "--out", self.file("wrong.html"))
+        said = verdict(self.browser.page(self.file("wrong.html")))
+        self.assertIn("Refuted.", said)
+        self.assertNotIn("Verified", said)
+
+    def test_pages_of_all_kinds_of_calls_draw_without_errors(self):
+        calls = [("allgather", "blocked-ring-nodes", "1,2,3", ("--counts", "3000,0,1000,5000,2000,1000"), ()),
+                 ("allreduce", "ring-nodes", "2,2,2", (), ()), ("reduce", "binomial", "3,3", (), ()),
+                 ("barrier", "dissemination", "4x1", (), ()), ("scan", "doubling", "5", (), ()),
+                 ("alltoall", "factor", "3,1", (), ("--remote-nodes", "2,2")), ("scatter", "binomial", "40", (), ())]
+        for number, (collective, algorithm, nodes, flags, groups) in enumerate(calls):
+            with self.subTest(collective=collective):
+                page = self.browser.page(self.make(f"call{number}", collective, algorithm, nodes, *flags, generate=groups))
+                page.press("End")
+                self.assertEqual(page.errors(), [])
+                self.assertIn("Verified", page.value("document.querySelector('.verdict').textContent"))
+                self.assertEqual(page.value("document.getElementById('blocks').hidden"), collective == "barrier")
+                self.assertGreater(page.value("document.querySelectorAll('#runs canvas').length"), 0)
+
+    def test_the_page_asks_for_no_other_file(self):
+        page = self.six()
+        self.assertEqual([os.path.basename(address) for address in page.requests()], ["six.html"])
+        with open(self.file("six.html")) as file:
+            text = file.read()
+        for reference in (r"https?://(?!www\.w3\.org/2000/svg)", r"\bsrc=", r"@import", r"url\((?!#)", r"<link", r"fetch\(", r"XMLHttpRequest"):
+            self.assertIsNone(re.search(reference, text), reference)
+
+    def test_a_page_of_1024_ranks_is_small_and_fast_and_by_node(self):
+        for name, collective, algorithm, nodes, lane in (
+                ("large", "alltoall", "tuna-coalesced", "32x32", "node 31"), ("many", "alltoall", "hierarchical-factor", "32x32", "node 31"),
+                ("ring", "allgather", "linear-ring", "1024x1", "nodes 1008-1023")):
+            with self.subTest(algorithm=algorithm):
+                path = self.make(name, collective, algorithm, nodes, "--bytes", "4KiB")
+                self.assertLessEqual(os.path.getsize(path), MOST_BYTES)
+                times = []
+                for _ in range(3):  # the machine may be busy
+                    page = self.browser.page(path)
+                    times.append(page.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+                self.assertLessEqual(min(times), MOST_MILLISECONDS, times)
+                print(f"{algorithm}: {os.path.getsize(path)} bytes, first picture after {min(times):.0f} ms")
+                self.assertEqual(page.value("JSON.parse(document.getElementById('data').textContent).lanes.at(-1)"), lane)
+                page.press("End")
+                self.assertEqual(page.errors(), [])
+                held = page.value("document.getElementById('held').textContent")
+                self.assertIn(f"{1024 * 1024 * 4096:,} bytes in receive buffers", held)
+
+    def test_bad_input_gets_one_sentence(self):
+        path = self.file("six.qs")
+        self.make("six", "alltoall", "hierarchical-factor", "1,2,3", "--bytes", "1000")
+        for flags, said in (
+                (("--steps", "0..2"), "--steps: a page shows all steps; leave it out"),
+                (("--rank", "2"), "--rank: it is for --format plan"),
+                (("--bytes", "x"), "--bytes: 'x' is not a number of bytes"),
+                (("--bytes", "8", "--counts", "6x8"), "--bytes: --counts gives all lengths; leave one out"),
+                (("--window", "0"), "--window: 0 is not a number of steps from 1 to 65536"),
+                (("--beta", "fast"), "--beta: 'fast' is neither")):
+            done = run("show", path, "--format", "html", "--out", self.file("bad.html"), *flags, expected=2)
+            self.assertIn(f"show: {said}", done.stderr)
+            self.assertFalse(os.path.exists(self.file("bad.html")))
+        done = run("show", path, "--format", "svg", "--exclusive", expected=2)
+        self.assertIn("show: --exclusive: it is for --format html", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
