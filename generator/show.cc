@@ -106,14 +106,16 @@ const char* flag_of_a_call(const ShowArguments& arguments) {
 
 // The first given flag that only simulations use.
 const char* flag_of_a_simulation(const SimulationArguments& given) {
-  const std::pair<const char*, bool> flags[] = {
-      {"--memory", !given.memory.empty()},      {"--overhead", !given.overhead.empty()},
-      {"--beta-overhead", !given.beta_overhead.empty()},
-      {"--ports", given.ports.has_value()},     {"--exclusive", given.exclusive},
-      {"--switch-nodes", given.switch_nodes.has_value()},
-      {"--switch-ports", given.switch_ports.has_value()},
-      {"--noise", !given.noise.empty()},        {"--seed", given.seed.has_value()},
-      {"--sharing", given.sharing != "in-turn"}};
+  const std::pair<const char*, bool> flags[] = {{"--memory", !given.memory.empty()},
+                                                {"--overhead", !given.overhead.empty()},
+                                                {"--beta-overhead", !given.beta_overhead.empty()},
+                                                {"--ports", given.ports.has_value()},
+                                                {"--exclusive", given.exclusive},
+                                                {"--switch-nodes", given.switch_nodes.has_value()},
+                                                {"--switch-ports", given.switch_ports.has_value()},
+                                                {"--noise", !given.noise.empty()},
+                                                {"--seed", given.seed.has_value()},
+                                                {"--sharing", given.sharing != "in-turn"}};
   for (const auto& [flag, is_given] : flags)
     if (is_given) return flag;
   return nullptr;
@@ -156,8 +158,8 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   if (!nothing.ok()) return nothing.error();
   if (is_text) {
     if (const char* flag = flag_of_a_call(arguments))
-      return Error{
-          fmt::format("{}: the text says nothing of it; it is for --format steps, svg or html", flag)};
+      return Error{fmt::format(
+          "{}: the text says nothing of it; it is for --format steps, svg or html", flag)};
     return job_comment(schedule) + print(schedule.program);
   }
   if (arguments.format == "plan") {
@@ -202,8 +204,9 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
       "--rank", "NUMBER", &arguments.rank,
       "for plan: of this rank of the schedule, which numbers smaller nodes first (default 0)");
   command.add("--group", "NUMBER", &arguments.group, "for plan: in this group (default 0)");
-  command.add("--window", "STEPS", &arguments.window,
-              "for plan and html: how many steps may be in flight (default: what the program says, or 16)");
+  command.add(
+      "--window", "STEPS", &arguments.window,
+      "for plan and html: how many steps may be in flight (default: what the program says, or 16)");
   command.add_flag("--in-place", arguments.in_place, "for plan: the plan of a call in place");
   add_machine(command, arguments.machine, "for --explain and html: ");
   add_simulation(command, arguments.simulation);

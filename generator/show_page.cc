@@ -42,8 +42,9 @@ std::vector<std::string> proof_sentences(const verifier::ScheduleFile& file) {
   const std::string proof = proof_of(file.schedule.code);
   if (proof.empty())
     return {"No proof of this program is known, so this says nothing of other nodes or calls."};
-  return {fmt::format("Proven for all sizes: the proof {} covers this program on any nodes.", proof),
-          fmt::format("`quadrille prove {}` repeats it.", proof.substr(proof.find('.') + 1))};
+  return {
+      fmt::format("Proven for all sizes: the proof {} covers this program on any nodes.", proof),
+      fmt::format("`quadrille prove {}` repeats it.", proof.substr(proof.find('.') + 1))};
 }
 
 // "1.234 ms": four digits.
@@ -84,7 +85,8 @@ Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& ar
     for (const Topology& group : schedule.job.groups)
       equal.emplace_back(static_cast<size_t>(group.ranks()), block);
     call = verifier::call_with(equal, given, schedule);
-    words = fmt::format("Each block has {} bytes{}.", block, is_usual ? " (--bytes gives others)" : "");
+    words =
+        fmt::format("Each block has {} bytes{}.", block, is_usual ? " (--bytes gives others)" : "");
   }
   if (!call.ok()) return call.error();
   constexpr size_t kLongest = 120;
@@ -104,8 +106,8 @@ Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& ar
 
 std::vector<std::string> facts(const verifier::Schedule& schedule, const Planned& planned,
                                const Machine& machine, const Outcome& outcome) {
-  const auto least = static_cast<int64_t>(least_time(
-      schedule.program.collective, schedule.job.groups, planned.call, 1, machine));
+  const auto least = static_cast<int64_t>(
+      least_time(schedule.program.collective, schedule.job.groups, planned.call, 1, machine));
   std::vector<std::string> all = {planned.words};
   all.push_back(fmt::format(
       "It takes {} for {} messages with {} bytes. No schedule takes less than {}{}.",

@@ -4,11 +4,12 @@
 #
 #   schedule   itself
 #   runtime    itself and MPI; the parts of runtime:program and runtime:table_format, libc only
-#   generator  schedule, the table format, the machine of simulate, its flags and the least time on it, and of the verifier its decoder, replay, calls and plans, to show files;
+#   generator  schedule, the table format, simulate, view, and of the verifier its decoder, replay, calls and plans, to show files;
 #              the coloring, which asks Z3
 #   verifier   schedule, the table format, the rules of block sizes, the plans that it checks, cli; never the generator.
 #              Z3 only in verifier/prove, and its tests
 #   simulate   schedule, cli, and the plans of runtime; of the verifier its calls, decoder and plans; never the generator
+#   view       schedule, simulate, and the verifier's checker, which it observes; never the generator
 #   cli        schedule
 #   tools      the public header of runtime, preload as a library, the readers of sizes in cli
 #   emitted    the runtime; its rules run generator and verifier
@@ -31,7 +32,7 @@ refuse() {
   broken=1
 }
 
-rooms='schedule|runtime|tools|generator|verifier|simulate|emitted|preload|cli|tests|bench|examples|third_party'
+rooms='schedule|runtime|tools|generator|verifier|simulate|view|emitted|preload|cli|tests|bench|examples|third_party'
 # room NAME ALLOWED RULE: the room includes, and names in its BUILD files, only its own files and ALLOWED.
 room() {
   refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
@@ -46,12 +47,14 @@ room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:pre
   'tools/ knows the public header of runtime/, preload/ as a library, and of cli/ the reader of quantities'
 room preload 'runtime(/(quadrille|execute/datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
   'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
-room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:](bound|flags|machine)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
-  'generator/ knows schedule/, the table format, machines, the decoder, calls, plans and the coloring'
+room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
+  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, calls, plans and the coloring'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 room simulate 'schedule[/:]|cli[/:]|runtime(/plan/(builder|plan)\.h|:plan|/program/table_format\.h|:table_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
   'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
+room view 'schedule[/:]|simulate[/:]|simulate"|verifier(/(check|findings|memory)\.h|:check)' \
+  'view/ knows schedule/, simulate/ and the checker, never generator/'
 
 sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
 refuse "$sources" '# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'

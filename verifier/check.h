@@ -26,7 +26,7 @@ class Observer;  // verifier/memory.h
 struct CheckOptions {
   // How many partners a port may have at a time. If set, every node is checked, even if the program claims no port.
   std::optional<int64_t> ports;
-  Tell tell = nullptr;  // may be empty
+  Tell tell = nullptr;           // may be empty
   Observer* observer = nullptr;  // of execute() alone; may be empty
 };
 

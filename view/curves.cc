@@ -84,7 +84,8 @@ class Plot {
   double x(size_t index) const {
     const auto position = [](int64_t bytes) { return std::log2(static_cast<double>(bytes) + 1); };
     const double first = position(curves_.bytes.front()), last = position(curves_.bytes.back());
-    const double part = last > first ? (position(curves_.bytes[index]) - first) / (last - first) : 0;
+    const double part =
+        last > first ? (position(curves_.bytes[index]) - first) / (last - first) : 0;
     return kLeft + part * (kWidth - kLeft - kRight);
   }
   double y(double time) const {
@@ -112,7 +113,8 @@ class Plot {
     for (auto power = static_cast<int>(low_); power <= static_cast<int>(high_); ++power) {
       const double time = std::pow(10, power);
       text += fmt::format(
-          "<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\" class=\"grid\"/><text x=\"{3}\" "
+          "<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\" class=\"grid\"/><text "
+          "x=\"{3}\" "
           "y=\"{4:.1f}\" class=\"y\">{5}</text>\n",
           kLeft, y(time), kWidth - kRight, kLeft - 6, y(time) + 4, time_text(time));
     }
@@ -133,16 +135,18 @@ class Plot {
       const std::optional<int64_t>& time = one.curve->times[i];
       if (time) {
         last = x(i);
-        path += fmt::format("{}{:.1f},{:.1f} ", open ? "L" : "M", last, y(static_cast<double>(*time)));
+        path +=
+            fmt::format("{}{:.1f},{:.1f} ", open ? "L" : "M", last, y(static_cast<double>(*time)));
       }
       open = time.has_value();
     }
     const double name = kWidth - kRight + 18;
     return fmt::format(
-        "<path d=\"{}\" class=\"{}\"/><path d=\"M{:.1f},{:.1f} L{:.1f},{:.1f}\" class=\"guide\"/><path "
+        "<path d=\"{}\" class=\"{}\"/><path d=\"M{:.1f},{:.1f} L{:.1f},{:.1f}\" "
+        "class=\"guide\"/><path "
         "d=\"M{:.1f},{:.1f} h22\" class=\"{}\"/><text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-        path, one.classes, last, one.end, name - 4, one.name, name, one.name, one.classes, name + 28,
-        one.name + 4, escaped(one.curve->name));
+        path, one.classes, last, one.end, name - 4, one.name, name, one.name, one.classes,
+        name + 28, one.name + 4, escaped(one.curve->name));
   }
 
   const Curves& curves_;

@@ -150,9 +150,10 @@ class Walk {
         gatherer.enter(rank, wanted ? std::optional(walker.key) : std::nullopt);
         if (wanted) head(*gatherer.row(), walker, registers);
         if (rows.size() > most_rows_)
-          return Error{fmt::format("more than {} steps are too many to draw; choose some with "
-                                   "--format svg --steps LOW..HIGH",
-                                   most_rows_)};
+          return Error{
+              fmt::format("more than {} steps are too many to draw; choose some with "
+                          "--format svg --steps LOW..HIGH",
+                          most_rows_)};
       }
       if (pause == Pause::kUndefined)
         return Error{fmt::format("rank {}{} meets {}", rank, place.group == 0 ? "" : " of group 1",
@@ -195,8 +196,7 @@ std::string Figure::node_name(size_t node) const {
 }
 
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
-                    std::optional<int64_t> low, std::optional<int64_t> high,
-                    size_t most_rows) {
+                    std::optional<int64_t> low, std::optional<int64_t> high, size_t most_rows) {
   Figure figure;
   figure.title = program.algorithm.text + " on nodes ";
   figure.first_nodes = job.groups[0].sizes().size();

@@ -60,9 +60,9 @@ class Legend {
  public:
   void add(bool shown, const std::string& sample, int length, const char* words) {
     if (!shown) return;
-    text_ += fmt::format(
-        "<g transform=\"translate({} 40)\">{}<text x=\"{}\" y=\"4\">{}</text></g>\n", x_, sample,
-        length, words);
+    text_ +=
+        fmt::format("<g transform=\"translate({} 40)\">{}<text x=\"{}\" y=\"4\">{}</text></g>\n",
+                    x_, sample, length, words);
     x_ += length + 7 * static_cast<int>(std::string_view(words).size()) + 14;
   }
   const std::string& text() const { return text_; }
@@ -144,7 +144,8 @@ class Arrows {
     const bool combines = arc.kind == ArcKind::kCombines;
     const int direction = to > from ? 1 : -1;
     return fmt::format(
-        "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}{}\"{} marker-end=\"url(#{})\"/>\n",
+        "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}{}\"{} "
+        "marker-end=\"url(#{})\"/>\n",
         from + 3 * direction * arc.both_ways, y, to - 3 * direction, y,
         crosses ? "between" : "inside", arc.kind == ArcKind::kToken ? " token" : "",
         !arc.both_ways ? ""
@@ -156,8 +157,7 @@ class Arrows {
   std::string row(size_t index, int& y) const {
     const FigureRow& row = figure_.rows[index];
     const std::vector<int> track_of = tracks_of(row.arcs);
-    const int height =
-        kTrack * (1 + *std::max_element(track_of.begin(), track_of.end()));
+    const int height = kTrack * (1 + *std::max_element(track_of.begin(), track_of.end()));
     std::string text = fmt::format(
         "<g data-row=\"{}\"><rect class=\"now\" x=\"0\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
         index, y - kRowGap / 2, width_, height + kRowGap);
@@ -209,13 +209,13 @@ class Squares {
         cell_(lanes_.count() > 32 ? 2 : 4),
         side_(cell_ * lanes_.count()) {
     const Kinds kinds = kinds_of(figure, lanes_);
-    legend_.add(true, "",
-                0, lanes_.by_rank() ? "A square for each step: from ranks (down) to ranks (right)"
-                                    : "A square for each step: from lanes (down) to lanes (right)");
+    legend_.add(true, "", 0,
+                lanes_.by_rank() ? "A square for each step: from ranks (down) to ranks (right)"
+                                 : "A square for each step: from lanes (down) to lanes (right)");
     legend_.add(kinds.between, "<rect y=\"-6\" width=\"12\" height=\"12\" class=\"between cell\"/>",
                 18, "between nodes");
-    legend_.add(kinds.inside, "<rect y=\"-6\" width=\"12\" height=\"12\" class=\"inside cell\"/>", 18,
-                "inside a node");
+    legend_.add(kinds.inside, "<rect y=\"-6\" width=\"12\" height=\"12\" class=\"inside cell\"/>",
+                18, "inside a node");
     legend_.add(kinds.combines, "<path d=\"M6,-6 l6,6 -6,6 -6,-6z\" class=\"between cell\"/>", 18,
                 "reduces");
   }
@@ -231,8 +231,9 @@ class Squares {
     }
     const std::string lanes = fmt::format(
         "<text x=\"8\" y=\"60\" class=\"heading\">{}</text>\n",
-        lanes_.by_rank() ? "" : fmt::format("A lane is a {}: {} to {}.", lanes_.unit,
-                                            lanes_.all.front().name, lanes_.all.back().name));
+        lanes_.by_rank() ? ""
+                         : fmt::format("A lane is a {}: {} to {}.", lanes_.unit,
+                                       lanes_.all.front().name, lanes_.all.back().name));
     const int width = std::max(legend_.width(), across * (side_ + kSpace) + kSpace);
     return whole_svg(figure_, width, y + side_ + kSpace, legend_.text() + lanes + squares);
   }
@@ -245,16 +246,16 @@ class Squares {
     std::string cells[2];
     for (const LaneArc& arc : lane_arcs(row, lanes_)) {
       const int left = x + cell_ * arc.to, top = y + cell_ * arc.from, half = cell_ / 2;
-      cells[arc.between] +=
-          arc.combines ? fmt::format("M{},{}l{},{} {},{} {},{}z", left + half, top, half, half,
-                                     -half, half, -half, -half)
-                       : fmt::format("M{},{}h{}v{}h{}z", left, top, cell_, cell_, -cell_);
+      cells[arc.between] += arc.combines
+                                ? fmt::format("M{},{}l{},{} {},{} {},{}z", left + half, top, half,
+                                              half, -half, half, -half, -half)
+                                : fmt::format("M{},{}h{}v{}h{}z", left, top, cell_, cell_, -cell_);
     }
-    const std::string name =
-        row.heading.empty() ? fmt::format("{}", row.key)
-                            : fmt::format("{} ({})", row.key, row.heading);
+    const std::string name = row.heading.empty() ? fmt::format("{}", row.key)
+                                                 : fmt::format("{} ({})", row.key, row.heading);
     return fmt::format(
-        "<g data-row=\"{0}\"><rect class=\"now\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{4}\"/>\n"
+        "<g data-row=\"{0}\"><rect class=\"now\" x=\"{1}\" y=\"{2}\" width=\"{3}\" "
+        "height=\"{4}\"/>\n"
         "<text x=\"{5}\" y=\"{6}\" class=\"heading\">{7}</text>\n"
         "<rect x=\"{5}\" y=\"{8}\" width=\"{9}\" height=\"{9}\" class=\"node\"/>\n"
         "<path d=\"{10}\" class=\"inside cell\"/><path d=\"{11}\" class=\"between cell\"/></g>\n",

@@ -87,7 +87,8 @@ class Noting : public verifier::Observer {
       int64_t rank = first_[run.group] + std::min(run.first, run.last());
       for (int64_t left = run.count; left > 0;) {  // lane by lane
         const int32_t lane = lanes_.of_rank[rank];
-        const int64_t ranks = std::min(left, lanes_.all[lane].first + lanes_.all[lane].ranks - rank);
+        const int64_t ranks =
+            std::min(left, lanes_.all[lane].first + lanes_.all[lane].ranks - rank);
         if (parts_ == 1)
           count(here, lane, 0, sign * ranks * (high - low));
         else if (blocks_ > 1)

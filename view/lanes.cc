@@ -35,10 +35,10 @@ class Maker {
       add(node, std::accumulate(sizes.begin() + node, sizes.begin() + last, int64_t{0}));
       const std::string first = figure_.node_name(node);
       constexpr size_t kWord = std::string_view("node ").size();
-      lanes_.all.back().name =
-          last == node + 1 ? first
-                           : fmt::format("nodes {}-{}", first.substr(kWord),
-                                         figure_.node_name(last - 1).substr(kWord));
+      lanes_.all.back().name = last == node + 1
+                                   ? first
+                                   : fmt::format("nodes {}-{}", first.substr(kWord),
+                                                 figure_.node_name(last - 1).substr(kWord));
       node = last;
     }
     return finish(nodes == 1 ? "node" : "group of nodes");
@@ -55,8 +55,8 @@ class Maker {
     for (Lane& lane : lanes_.all) {
       lane.name = figure_.rank_name(lane.first);
       if (lane.ranks > 1)
-        lane.name = fmt::format("ranks {}-{}", lane.name,
-                                figure_.rank_name(lane.first + lane.ranks - 1));
+        lane.name =
+            fmt::format("ranks {}-{}", lane.name, figure_.rank_name(lane.first + lane.ranks - 1));
     }
   }
 

@@ -18,8 +18,8 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kMostLanes = 64;
-constexpr size_t kMostRows = 1 << 20;  // steps of a schedule
-constexpr size_t kMostFrames = 1000;   // steps, or several together, that can be chosen
+constexpr size_t kMostRows = 1 << 20;    // steps of a schedule
+constexpr size_t kMostFrames = 1000;     // steps, or several together, that can be chosen
 constexpr size_t kLongFigure = 400'000;  // bytes; a longer one nobody would scroll through
 
 // The lines of the program. Those of the n-th step statement, its heading and its body, have its number.
@@ -68,7 +68,8 @@ std::string verdict(const Page& page, const Holdings& holdings) {
   if (!holdings.violation.empty())
     return "<strong>Refuted.</strong> " + escaped(holdings.violation);
   std::string html =
-      "<strong>Verified</strong> on these nodes: the exact checker walked this call. Data ends where "
+      "<strong>Verified</strong> on these nodes: the exact checker walked this call. Data ends "
+      "where "
       "it belongs, and no rank waits for ever.";
   for (const std::string& sentence : page.proof) html += " " + prose(sentence);
   return html;
@@ -134,22 +135,21 @@ Result<std::string> page_html(const Page& page) {
   std::string steps = as_svg(*figure);
   if (steps.size() > kLongFigure)
     steps = "<p>" +
-            prose("The picture of all steps is too long. `quadrille show FILE --format svg --steps "
-                  "LOW..HIGH` draws some of them.") +
+            prose(
+                "The picture of all steps is too long. `quadrille show FILE --format svg --steps "
+                "LOW..HIGH` draws some of them.") +
             "</p>";
-  return filled(
-      kPageHtml,
-      {{"title", escaped(title(page, *figure))},
-       {"style", std::string(kPaletteCss) + kPageCss},
-       {"facts", list_items(page.facts)},
-       {"judged", holdings->violation.empty() ? "right" : "refuted"},
-       {"verdict", verdict(page, *holdings)},
-       {"unit", lanes.unit},
-       {"program", program_lines(*page.program)},
-       {"figure", steps},
-       {"curves", curves_svg(page.curves)},
-       {"data", page_data(page, *figure, lanes, *holdings)},
-       {"script", kPageJs}});
+  return filled(kPageHtml, {{"title", escaped(title(page, *figure))},
+                            {"style", std::string(kPaletteCss) + kPageCss},
+                            {"facts", list_items(page.facts)},
+                            {"judged", holdings->violation.empty() ? "right" : "refuted"},
+                            {"verdict", verdict(page, *holdings)},
+                            {"unit", lanes.unit},
+                            {"program", program_lines(*page.program)},
+                            {"figure", steps},
+                            {"curves", curves_svg(page.curves)},
+                            {"data", page_data(page, *figure, lanes, *holdings)},
+                            {"script", kPageJs}});
 }
 
 }  // namespace quadrille

@@ -12,11 +12,12 @@ const plural = (number, word) => `${whole(number)} ${word}${number === 1 ? '' : 
 
 // Numbers that view/pack.cc has written.
 function reader(text) {
-  const bytes = atob(text);
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = letters.charCodeAt(i);
   let at = 0;
   const next = () => {
     for (let value = 0, weight = 1;; weight *= 128) {
-      const byte = bytes.charCodeAt(at++);
+      const byte = bytes[at++];
       value += (byte & 127) * weight;
       if (byte < 128) return value;
     }
@@ -87,7 +88,7 @@ function readRun(run) {
 const kParts = 480;  // of the time, if the data has shares
 const kDoing = ['busy', 'between', 'inside', 'idle'];
 const kWords = ['copies or overheads', 'messages between nodes', 'messages inside a node', 'idle'];
-const rows = readRows();
+let rows = [];  // read after the first picture
 const runs = data.runs.map(readRun);
 const laneOf = data.ranks.flatMap((ranks, lane) => Array(ranks).fill(lane));
 const rankName = rank => rank < data.firstRanks ? `${rank}` : `${rank - data.firstRanks}'`;
@@ -170,6 +171,7 @@ class Timeline {
     const width = Math.max(480, element('runs').clientWidth), height = this.row * lanes + 46;
     this.plot = width - Timeline.left - Timeline.right;
     const context = prepare(this.canvas, width, height);
+    this.pixels = kDoing.map(doing => 0xff000000 + parseInt(colours[doing].replace(/#(..)(..)(..)/, '$3$2$1'), 16));
     for (let lane = 0; lane < lanes; ++lane) {
       write(context, laneName(lane), Timeline.left - 6, this.y(lane), 'right', 'ink');
       write(context, `${(this.run.idle[lane] / 10).toFixed(1)} % idle`, width - Timeline.right + 6, this.y(lane));
@@ -189,17 +191,23 @@ class Timeline {
     }
   }
 
+  // Each part of the time is a column of an image, which is then stretched.
   drawShares(context, lane) {
-    const high = this.row - 2, width = this.plot / kParts;
+    const high = 2 * (this.row - 2), image = new ImageData(kParts, high);
+    const bytes = new Uint32Array(image.data.buffer);
     for (let part = 0; part < kParts; ++part) {
-      let y = this.y(lane) + high / 2;
+      let end = 0, y = high;
       for (const doing of [1, 2, 0, 3]) {
-        const share = this.run.shares[(lane * kParts + part) * 4 + doing] / 127 * high;
-        context.fillStyle = colours[kDoing[doing]];
-        context.fillRect(Timeline.left + part * width, y - share, width + .3, share);
-        y -= share;
+        end += this.run.shares[(lane * kParts + part) * 4 + doing] / 127 * high;
+        while (y > 0 && high - y < end - .5) bytes[--y * kParts + part] = this.pixels[doing];
       }
     }
+    const canvas = document.createElement('canvas');
+    canvas.width = kParts;
+    canvas.height = high;
+    canvas.getContext('2d').putImageData(image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(canvas, Timeline.left, this.y(lane) - high / 4, this.plot, high / 2);
   }
 
   // A line between the nodes of ranks.
@@ -332,7 +340,7 @@ const shade = part => part > 0 ? .2 + .8 * Math.sqrt(Math.min(1, part)) : 0;
 // ---- The data that lanes hold
 
 const holdings = {
-  changes: readHoldings(), parts: data.holdings.parts, step: -1, most: 1,
+  changes: [], parts: data.holdings.parts, step: -1, most: 1,
   received: new Float64Array(lanes * lanes * data.holdings.parts), temporary: new Float64Array(lanes * lanes * data.holdings.parts),
   apply(changes, sign) {
     for (const change of changes) {
@@ -356,6 +364,7 @@ const holdingsSquare = new Square(element('holdings'), ['held by', 'from'], (con
     const cell = (row * lanes + column) * holdings.parts + part, width = size / holdings.parts, left = x + part * width;
     const received = holdings.received[cell], temporary = holdings.temporary[cell];
     const fill = (colour, amount, top, high) => {
+      if (amount === 0) return;
       context.globalAlpha = shade(amount / holdings.most);
       context.fillStyle = colours[colour];
       context.fillRect(left, top, holdings.parts > 1 ? Math.max(1, width - .7) : width, high);
@@ -382,7 +391,7 @@ function drawHoldings(step) {
 
 // ---- Traffic
 
-const traffic = readTraffic();
+let traffic = [];
 const isStepScope = () => document.querySelector('[name=scope]:checked').value === 'step';
 let shown = {cells: new Map(), most: 1, unit: 'byte'};
 
@@ -469,7 +478,8 @@ function draw() {
   markText();
   element('slider').value = step;
   element('now').textContent = stepWords();
-  requestAnimationFrame(() => { drawHoldings(step); drawTraffic(step); });
+  drawHoldings(step);
+  drawTraffic(step);
 }
 
 function go(to) {
@@ -511,13 +521,21 @@ function listen() {
   window.addEventListener('resize', redraw);
 }
 
-element('blocks').hidden = holdings.isEmpty();
-if (holdings.parts > 1)
-  element('parts').textContent = data.holdings.areBlocks ? '. In each square: the blocks for rank 0, 1 and so on' : '. In each square: equal parts of the data';
-holdings.goTo(data.rows);
-element('sizes').hidden = !document.querySelector('.curves');
 readColours();
+element('sizes').hidden = !document.querySelector('.curves');
 timelines = runs.map(run => new Timeline(run));
-listen();
-draw();
+for (const timeline of timelines) timeline.draw(step);
+requestAnimationFrame(() => setTimeout(() => {
+  performance.mark('first picture');
+  rows = readRows();
+  traffic = readTraffic();
+  holdings.changes = readHoldings();
+  element('blocks').hidden = holdings.isEmpty();
+  if (holdings.parts > 1)
+    element('parts').textContent = data.holdings.areBlocks ? '. In each square: the blocks for rank 0, 1 and so on' : '. In each square: equal parts of the data';
+  holdings.goTo(data.rows);  // for the most that a cell holds
+  listen();
+  draw();
+  document.body.dataset.ready = 'yes';
+}));
 })();

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int64_t kTicks = 1'000'000;
 constexpr int64_t kMostMessages = 20'000;  // that are drawn each
-constexpr int64_t kParts = 480;            // of the time, in shares
+constexpr int64_t kMostLegs = 2'000;
+constexpr int64_t kParts = 480;  // of the time, in shares
 constexpr int32_t kNoRow = -1;
 
 // The row of each message, by sender and its send. The t-th message from one rank to another in the figure is their t-th
@@ -61,7 +62,8 @@ std::string lanes_json(const Figure& figure, const Lanes& lanes) {
     nodes += fmt::format("{}{}", comma, lane.node);
   }
   return fmt::format(
-      "\"unit\":\"{}\",\"byRank\":{},\"firstRanks\":{},\"lanes\":[{}],\"ranks\":[{}],\"nodes\":[{}]",
+      "\"unit\":\"{}\",\"byRank\":{},\"firstRanks\":{},\"lanes\":[{}],\"ranks\":[{}],\"nodes\":[{}"
+      "]",
       lanes.unit, lanes.by_rank(), figure.first_ranks(), names, ranks, nodes);
 }
 
@@ -98,19 +100,20 @@ std::string holdings_json(const Page& page, const Holdings& holdings, const Lane
     changes.add(static_cast<int64_t>(row.size()));
     int64_t last = 0;
     for (const HoldingChange& change : row) {
-      const int64_t cell = (int64_t{change.lane} * lanes.count() + change.origin) * holdings.parts +
-                           change.part;
+      const int64_t cell =
+          (int64_t{change.lane} * lanes.count() + change.origin) * holdings.parts + change.part;
       changes.add(cell - last);
       last = cell;
       changes.add_signed(change.received);
       changes.add_signed(change.temporary);
     }
   }
-  const char* const unit = page.call->counts.empty()                 ? "block"
+  const char* const unit = page.call->counts.empty()           ? "block"
                            : reduces(page.program->collective) ? "element"
                                                                : "byte";
-  return fmt::format("\"holdings\":{{\"unit\":\"{}\",\"parts\":{},\"areBlocks\":{},\"changes\":{}}}", unit,
-                     holdings.parts, holdings.parts_are_blocks, changes.text());
+  return fmt::format(
+      "\"holdings\":{{\"unit\":\"{}\",\"parts\":{},\"areBlocks\":{},\"changes\":{}}}", unit,
+      holdings.parts, holdings.parts_are_blocks, changes.text());
 }
 
 // Bytes and messages from each lane to each other one.
@@ -156,8 +159,8 @@ class RunWriter {
     return fmt::format(
         "{{\"name\":{},\"time\":{},\"tick\":{},\"detail\":{},\"idle\":[{}],\"spans\":{},"
         "\"messages\":{},\"windows\":{},\"path\":{}}}",
-        json_text(run_.name), run_.outcome->time, tick_, detail, idle(), detail ? spans() : shares(),
-        detail ? messages() : "\"\"", windows(), path());
+        json_text(run_.name), run_.outcome->time, tick_, detail, idle(),
+        detail ? spans() : shares(), detail ? messages() : "\"\"", windows(), path());
   }
 
  private:
@@ -211,9 +214,10 @@ class RunWriter {
     Pack all;
     for (size_t i = 0; i < sums.size(); ++i)
       for (const int64_t sum : sums[i])
-        all.add(static_cast<int64_t>(127.0 * static_cast<double>(sum) / static_cast<double>(length) /
-                                         static_cast<double>(lanes_.all[i / kParts].ranks) +
-                                     0.5));
+        all.add(
+            static_cast<int64_t>(127.0 * static_cast<double>(sum) / static_cast<double>(length) /
+                                     static_cast<double>(lanes_.all[i / kParts].ranks) +
+                                 0.5));
     return all.text();
   }
 
@@ -257,12 +261,30 @@ class RunWriter {
     return all.text();
   }
 
+  // Of more legs than a picture can show, those at equal distances of time, each until the next one.
+  static std::vector<Leg> thinned(std::vector<Leg> legs) {
+    if (legs.size() <= kMostLegs) return legs;
+    std::vector<Leg> kept;
+    const int64_t end = legs.back().end;
+    int64_t part = 0;
+    for (const Leg& leg : legs) {
+      const auto at = [&](int64_t of) { return end / kMostLegs * of; };
+      if (leg.end <= at(part)) continue;  // another one stands for this time
+      while (at(part) < leg.end) ++part;
+      kept.push_back(leg);
+      kept.back().begin = kept.size() == 1 ? 0 : kept[kept.size() - 2].end;
+      kept.back().end = std::min(end, at(part));
+    }
+    kept.back().end = end;
+    return kept;
+  }
+
   // From and to which rank, bytes, between nodes or not, and times. A rank's own work has the same rank twice.
   std::string path() const {
     Pack all;
     if (!run_.machine) return "\"\"";
     const std::vector<Leg> legs =
-        critical_path(*run_.scripts, *run_.machine, *run_.outcome, *run_.trace);
+        thinned(critical_path(*run_.scripts, *run_.machine, *run_.outcome, *run_.trace));
     all.add(static_cast<int64_t>(legs.size()));
     for (const Leg& leg : legs) {
       const Post* const send =

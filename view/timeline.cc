@@ -69,8 +69,7 @@ std::vector<std::vector<Span>> timeline(const Scripts& scripts, const Trace& tra
     }
     for (size_t n = 0; n < scripts.all[i].sends.size(); ++n) {
       const int32_t peer = scripts.all[i].sends[n].peer;
-      const Doing doing =
-          scripts.node[i] == scripts.node[peer] ? Doing::kInside : Doing::kBetween;
+      const Doing doing = scripts.node[i] == scripts.node[peer] ? Doing::kInside : Doing::kBetween;
       const OnWay& message = on_way[i][n];
       changes[i].push_back({message.leaves, doing, 1});
       changes[i].push_back({message.arrives, doing, -1});

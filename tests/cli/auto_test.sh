@@ -101,7 +101,7 @@ expect 0 "$generator" show sum.qs --format steps
 says "leader on nodes 2 and 1,2, primed, root 0"
 says "     1 |             || 2'=>0'      | 2'=>0'"
 expect 0 "$generator" show sum.qs --format svg --out sum.svg
-grep -q 'class="combine"' sum.svg || fail 'nothing is combined'
+grep -q 'marker-end="url(#sum)"/>' sum.svg || fail 'nothing is combined'
 
 # ---- Refusals
 

@@ -131,6 +131,6 @@ examples() { "$@" --help | sed -n 's/^Example: [a-z]* //p'; }
 "$generator" $(examples "$generator" emit) >/dev/null || fail 'the example of emit'
 "$verifier" $(examples "$verifier" check) >/dev/null || fail 'the example of check'
 "$verifier" $(examples "$verifier" replay) >/dev/null || fail 'the example of replay'
-[ -s src/small.c ] && [ -s small.svg ] || fail 'the examples do not make what they say'
+[ -s src/small.c ] && [ -s small.html ] || fail 'the examples do not make what they say'
 
 finish

@@ -18,6 +18,13 @@ expect 0 "$generator" show a.qs --format steps --steps 12..
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 6 ] || fail 'not 6 steps'
 expect 0 "$generator" show a.qs --format svg --out a.svg
 [ ! -s .out ] && grep -q '</svg>' a.svg || fail 'no picture'
+expect 0 "$generator" show a.qs --format html --out a.html
+[ ! -s .out ] && grep -q '</html>' a.html || fail 'no page'
+# Without --counts a reduction has data for each rank, so that each has its part of a ring.
+expect 0 "$generator" generate allreduce --algorithm ring --nodes 4 --out around.qs
+expect 0 "$generator" show around.qs --format steps
+says 'ring on nodes 4, counts 4x4 (--counts gives others)'
+[ "$(grep -c '0=>1' .out)" -eq 3 ] || fail 'rank 0 does not send in each of the three steps'
 
 expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
 says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 500 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '
@@ -42,12 +49,12 @@ says 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1'
 
 refuses "show: 'b.qs' is not known" "$generator" show a.qs b.qs
 refuses 'give the bytes of a block, on the average, with --bytes' "$generator" show a.qs --explain
-refuses '--beta: it is for --explain' "$generator" show a.qs --beta 4
+refuses '--beta: it is for --explain and --format html' "$generator" show a.qs --beta 4
 refuses 'No such file or directory' "$generator" show a.qs --out nowhere/a.txt
-refuses "show: --format: 'pdf' is none of text, steps, svg" "$generator" show a.qs --format pdf
+refuses "show: --format: 'pdf' is none of text, steps, svg, html, plan" "$generator" show a.qs --format pdf
 for given in '--root 99' '--counts 1,2' '--parameter B=3' '--steps 0..2'; do
   # shellcheck disable=SC2086
-  refuses "show: ${given%% *}: the text says nothing of it; it is for --format steps or svg" "$generator" show a.qs $given
+  refuses "show: ${given%% *}: the text says nothing of it; it is for --format steps, svg or html" "$generator" show a.qs $given
 done
 refuses 'show: --format: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --format svg
 refuses 'show: --steps: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --steps 0..2
@@ -61,5 +68,6 @@ refuses "--parameter: 'b=4' is not NAME=VALUE of a parameter of its call" \
 refuses 'no steps there' "$generator" show a.qs --format steps --steps 100..
 expect 0 "$generator" generate alltoall --algorithm factor --nodes 2000 --out big.qs
 refuses '2000 ranks are too many to draw; at most 1024 are' "$generator" show big.qs --format svg
+refuses 'show: big.qs: 2000 ranks are too many to draw; at most 1024 are' "$generator" show big.qs --format html --bytes 1
 
 finish

@@ -55,9 +55,19 @@ refuses verifier/BUILD '    deps = ["//generator:encode"],' \
 refuses verifier/decode.cc '#include "runtime/program/program.h"' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses generator/encode.cc '#include "verifier/check.h"' \
-  'generator/ knows schedule/, the table format, machines, the decoder, calls, plans and the coloring'
+  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, calls, plans and the coloring'
 refuses simulate/engine.cc '#include "generator/registry.h"' \
   'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
+refuses simulate/engine.cc '#include "view/page.h"' \
+  'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
+refuses view/page.cc '#include "generator/registry.h"' \
+  'view/ knows schedule/, simulate/ and the checker, never generator/'
+refuses view/page.cc '#include "verifier/decode.h"' \
+  'view/ knows schedule/, simulate/ and the checker, never generator/'
+refuses view/BUILD '    deps = ["//generator:encode"],' \
+  'view/ knows schedule/, simulate/ and the checker, never generator/'
+refuses verifier/check.cc '#include "view/page.h"' \
+  'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 refuses runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 refuses generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'

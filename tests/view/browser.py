@@ -73,18 +73,21 @@ class Browser:
 class Page:
     def __init__(self, browser, path, width, height):
         self._browser = browser
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = browser.call("Target.attachToTarget", targetId=self._target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         browser.events.clear()
         self.call("Page.navigate", url="file://" + os.path.realpath(path))
-        self.wait("document.readyState === 'complete'")
+        self.wait("document.body?.dataset.ready === 'yes'")
         self.settle()
 
     def call(self, method, **parameters):
         return self._browser.call(method, self._session, **parameters)
+
+    def close(self):
+        self._browser.call("Target.closeTarget", targetId=self._target)
 
     def value(self, expression):
         """Of a JavaScript expression, which may be a promise."""

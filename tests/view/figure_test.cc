@@ -134,9 +134,9 @@ std::multiset<Drawn> of_svg(const std::string& svg, int64_t first_ranks) {
   const std::regex line(
       R"re(<line x1="(\d+)" y1="\d+" x2="(\d+)" y2="\d+" class="((?:between|inside)(?: token)?)"( marker-start="url\(#(?:from|sums)\)")? marker-end="url\(#(to|sum)\)")re");
   for (std::sregex_iterator at(rows.begin(), rows.end(), line), end; at != end; ++at)
-    result.insert({rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[2])),
-                   fmt::format("{} {}{}", (*at)[3].str(), (*at)[5].str(),
-                               (*at)[4].matched ? "<" : "")});
+    result.insert(
+        {rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[2])),
+         fmt::format("{} {}{}", (*at)[3].str(), (*at)[5].str(), (*at)[4].matched ? "<" : "")});
   const std::regex dot(R"re(<circle cx="(\d+)" cy="\d+" r="4" class="copy"/>)re");
   for (std::sregex_iterator at(rows.begin(), rows.end(), dot), end; at != end; ++at)
     result.insert({rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[1])), "copy"});
@@ -151,15 +151,14 @@ std::multiset<Drawn> as_drawn(const Figure& figure) {
   std::multiset<Drawn> result;
   for (const FigureRow& row : figure.rows)
     for (const Arc& arc : row.arcs)
-      result.insert({arc.source, arc.target,
-                     arc.source == arc.target
-                         ? "copy"
-                         : fmt::format("{}{} {}{}",
-                                       node_of[arc.source] == node_of[arc.target] ? "inside"
-                                                                                  : "between",
-                                       arc.kind == ArcKind::kToken ? " token" : "",
-                                       arc.kind == ArcKind::kCombines ? "sum" : "to",
-                                       arc.both_ways ? "<" : "")});
+      result.insert(
+          {arc.source, arc.target,
+           arc.source == arc.target
+               ? "copy"
+               : fmt::format(
+                     "{}{} {}{}", node_of[arc.source] == node_of[arc.target] ? "inside" : "between",
+                     arc.kind == ArcKind::kToken ? " token" : "",
+                     arc.kind == ArcKind::kCombines ? "sum" : "to", arc.both_ways ? "<" : "")});
   return result;
 }
 
@@ -281,7 +280,8 @@ TEST(Lanes, AreRanksOrNodesOrPartsOfNodesOrSeveralNodes) {
   EXPECT_EQ(lanes({512, 512}, 2), "64 of part of a node: ranks 0-15, ranks 1008-1023");
   EXPECT_EQ(lanes(std::vector<int64_t>(1024, 1), 1024),
             "64 of group of nodes: nodes 0-15, nodes 1008-1023");
-  EXPECT_EQ(lanes(std::vector<int64_t>(100, 1), 50), "50 of group of nodes: nodes 0-1, nodes 48'-49'");
+  EXPECT_EQ(lanes(std::vector<int64_t>(100, 1), 50),
+            "50 of group of nodes: nodes 0-1, nodes 48'-49'");
 }
 
 TEST(Figure, TellsTokensFromBlocksInBothDirections) {

@@ -43,8 +43,13 @@ class PageTest(unittest.TestCase):
             run("show", self.file(name + ".qs"), "--format", "html", "--out", self.file(name + ".html"), *flags)
         return self.file(name + ".html")
 
+    def open(self, path):
+        page = self.browser.page(path)
+        self.addCleanup(page.close)
+        return page
+
     def six(self):
-        return self.browser.page(self.make("six", "alltoall", "hierarchical-factor", "1,2,3", "--bytes", "1000"))
+        return self.open(self.make("six", "alltoall", "hierarchical-factor", "1,2,3", "--bytes", "1000"))
 
     def running(self, page):
         return page.value("[...document.querySelectorAll('#program .runs')].map(line => line.textContent.trim())")
@@ -110,7 +115,7 @@ class PageTest(unittest.TestCase):
         self.assertNotEqual(square(2, 3, 2), [0, 114, 178])
 
     def test_temporary_data_has_a_colour_of_its_own_and_goes(self):
-        page = self.browser.page(self.make("bruck", "alltoall", "tuna-coalesced", "2x4", generate=("--radix", "2")))
+        page = self.open(self.make("bruck", "alltoall", "tuna-coalesced", "2x4", generate=("--radix", "2")))
         held = lambda: [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) byte", page.value("document.getElementById('held').textContent"))]
         page.press("End")
         self.assertEqual(held()[0], 64 * 4096)
@@ -154,11 +159,11 @@ class PageTest(unittest.TestCase):
     def test_the_timeline_shows_who_is_busy_and_who_waits(self):
         # Two ranks exchange 10,000 bytes of 1 ns each after 2 us: nothing is copied, and no rank waits.
         plain = ("--alpha", "2us", "--beta", "1ns", "--gap", "0", "--copy", "0", "--beta-copy", "0")
-        page = self.browser.page(self.make("two", "alltoall", "factor", "1,1", "--bytes", "10000", *plain))
+        page = self.open(self.make("two", "alltoall", "factor", "1,1", "--bytes", "10000", *plain))
         self.assertIn("Simulated: 12 us; ranks are idle for 0.0 % of it on average", page.value("document.getElementById('runs').textContent"))
         self.assertEqual(self.pixel(page, "#runs canvas", 400, 9), [213, 94, 0])
         # The root of a broadcast among three ranks is done after its messages; the last one waits for it.
-        page = self.browser.page(self.make("three", "broadcast", "binomial", "3x1", "--bytes", "10000", *plain))
+        page = self.open(self.make("three", "broadcast", "binomial", "3x1", "--bytes", "10000", *plain))
         idle = page.value("JSON.parse(document.getElementById('data').textContent).runs[0].idle")
         self.assertEqual(idle[0], 0)
         self.assertGreater(max(idle), 300)
@@ -172,15 +177,17 @@ class PageTest(unittest.TestCase):
             file.write(text)
         run("generate", "alltoall", "--program", self.file("shift.txt"), "--nodes", "2,2", "--out", self.file("shift.qs"))
         run("show", self.file("shift.qs"), "--format", "html", "--out", self.file("shift.html"))
-        page = self.browser.page(self.file("shift.html"))
+        page = self.open(self.file("shift.html"))
         self.assertIn("Verified on these nodes", verdict(page))
         self.assertIn("No proof of this program is known", verdict(page))
+        # Without the copy of a rank's own block, one block is missing at each rank.
         with open(self.file("wrong.txt"), "w") as file:
-            file.write(text.replace("receive recv[left] from left", "receive recv[right] from left"))
+            file.write(text.replace("copy send[rank] to recv[rank]\n", ""))
         run("generate", "alltoall", "--program", self.file("wrong.txt"), "--nodes", "2,2", "--out", self.file("wrong.qs"))
         run("show", self.file("wrong.qs"), "--format", "html", "--out", self.file("wrong.html"))
-        said = verdict(self.browser.page(self.file("wrong.html")))
+        said = verdict(self.open(self.file("wrong.html")))
         self.assertIn("Refuted.", said)
+        self.assertIn("(coverage)", said)
         self.assertNotIn("Verified", said)
 
     def test_pages_of_all_kinds_of_calls_draw_without_errors(self):
@@ -190,7 +197,7 @@ class PageTest(unittest.TestCase):
                  ("alltoall", "factor", "3,1", (), ("--remote-nodes", "2,2")), ("scatter", "binomial", "40", (), ())]
         for number, (collective, algorithm, nodes, flags, groups) in enumerate(calls):
             with self.subTest(collective=collective):
-                page = self.browser.page(self.make(f"call{number}", collective, algorithm, nodes, *flags, generate=groups))
+                page = self.open(self.make(f"call{number}", collective, algorithm, nodes, *flags, generate=groups))
                 page.press("End")
                 self.assertEqual(page.errors(), [])
                 self.assertIn("Verified", page.value("document.querySelector('.verdict').textContent"))
@@ -214,8 +221,8 @@ class PageTest(unittest.TestCase):
                 self.assertLessEqual(os.path.getsize(path), MOST_BYTES)
                 times = []
                 for _ in range(3):  # the machine may be busy
-                    page = self.browser.page(path)
-                    times.append(page.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+                    page = self.open(path)
+                    times.append(page.value("performance.getEntriesByName('first picture')[0].startTime"))
                 self.assertLessEqual(min(times), MOST_MILLISECONDS, times)
                 print(f"{algorithm}: {os.path.getsize(path)} bytes, first picture after {min(times):.0f} ms")
                 self.assertEqual(page.value("JSON.parse(document.getElementById('data').textContent).lanes.at(-1)"), lane)

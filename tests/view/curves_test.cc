@@ -1,0 +1,85 @@
+// The plot of times over sizes: each curve has its points in the right order, its name, and a look of its own.
+#include "view/curves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+namespace quadrille {
+namespace {
+
+using testing::HasSubstr;
+
+const Curves kCurves{"alltoall on nodes 4x8",
+                     {8, 1024, 1 << 20},
+                     {{"linear", {1000, 2000, 900000}}, {"<tuna>", {500, std::nullopt, 950000}}},
+                     Curve{"no schedule takes less", {400, 700, 800000}},
+                     Curve{"measured", {3000, 4000, 1000000}}};
+
+struct Path {
+  std::vector<std::pair<double, double>> points;
+  std::string classes;
+};
+
+std::vector<Path> paths_of(const std::string& svg) {
+  std::vector<Path> paths;
+  const std::regex path(R"re(<path d="(M[^h"]*)" class="([^"]*)"/>)re"),
+      point(R"([ML]([\d.]+),([\d.]+))");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), path), end; at != end; ++at) {
+    if ((*at)[2] == "guide") continue;
+    paths.push_back({{}, (*at)[2]});
+    const std::string text = (*at)[1];
+    for (std::sregex_iterator each(text.begin(), text.end(), point); each != end; ++each)
+      paths.back().points.emplace_back(std::stod((*each)[1]), std::stod((*each)[2]));
+  }
+  return paths;
+}
+
+TEST(Curves, RunFromTheLeftAndSlowerTimesAreHigher) {
+  const std::vector<Path> paths = paths_of(curves_svg(kCurves));
+  ASSERT_EQ(paths.size(), 4u);
+  for (const Path& path : paths)
+    for (size_t i = 1; i < path.points.size(); ++i) {
+      EXPECT_GT(path.points[i].first, path.points[i - 1].first);
+      EXPECT_LT(path.points[i].second, path.points[i - 1].second);
+    }
+}
+
+TEST(Curves, AreAsFarApartAsTheLogarithmsOfTheirTimes) {
+  Curves curves{"a", {8, 16}, {{"one", {10, 100}}, {"other", {1000, 1000}}}, {}, {}};
+  const std::vector<Path> paths = paths_of(curves_svg(curves));
+  ASSERT_EQ(paths.size(), 2u);  // from the top: the slower one
+  const double low = paths[1].points[0].second, middle = paths[1].points[1].second;
+  EXPECT_NEAR(low - middle, middle - paths[0].points[0].second, 0.2);
+}
+
+TEST(Curves, HaveTheirNamesAndALookOfTheirOwn) {
+  const std::string svg = curves_svg(kCurves);
+  for (const char* words : {">linear<", ">&lt;tuna&gt;<", ">no schedule takes less<", ">measured<",
+                            ">alltoall on nodes 4x8<", ">8 B<", ">1 KiB<", ">1 MiB<"})
+    EXPECT_THAT(svg, HasSubstr(words));
+  Curves many{"many", {8, 16}, {}, {}, {}};
+  for (int i = 0; i < 28; ++i) many.curves.push_back({std::to_string(i), {100 + i, 200 + i}});
+  std::set<std::string> looks;
+  for (const Path& path : paths_of(curves_svg(many))) looks.insert(path.classes);
+  EXPECT_EQ(looks.size(), 28u);
+}
+
+TEST(Curves, HaveAGapWhereATimeIsMissing) {
+  EXPECT_EQ(paths_of(curves_svg(kCurves))[1].points.size() +
+                paths_of(curves_svg(kCurves))[2].points.size() +
+                paths_of(curves_svg(kCurves))[3].points.size() +
+                paths_of(curves_svg(kCurves))[0].points.size(),
+            11u);
+  EXPECT_THAT(curves_svg(kCurves), testing::ContainsRegex("M[0-9.]+,[0-9.]+ M[0-9.]+,[0-9.]+ \""));
+}
+
+TEST(Curves, WithoutAnyTimeAreNoPicture) {
+  EXPECT_EQ(curves_svg({}), "");
+  EXPECT_EQ(curves_svg({"none", {8}, {{"a", {std::nullopt}}}, {}, {}}), "");
+}
+
+}  // namespace
+}  // namespace quadrille
