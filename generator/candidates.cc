@@ -1,22 +1,23 @@
-// Each candidate is bound, and all or a few of its ranks are walked. Tested by tests/generator/candidates_test.cc.
+// Tested by tests/generator/candidates_test.cc.
 #include "generator/candidates.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
+#include <functional>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "cli/progress.h"
 #include "schedule/evaluate.h"
-#include "simulate/bound.h"
+#include "schedule/traverse.h"
 
 namespace quadrille {
 namespace {
 
 constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // as a block_count
-constexpr int64_t kAlike = 64;                 // the model is exact to this part of a time
+// Alphas of block sizes are so many times that of the machine, and as small a part of it. Block sizes grow like its root.
+constexpr int64_t kMostAlphas = 4 * 4 * 4 * 4;
 
 // All radices if ranks are few. Else, for each number of digits, the least radix that needs no more. It is taken for
 // the number of all ranks and for that of the largest node.
@@ -38,195 +39,76 @@ std::set<int64_t> radices(const Topology& topology) {
   return result;
 }
 
-// The longest time that the model cannot tell from this one.
-int64_t alike(int64_t time) { return time > INT64_MAX / 2 ? INT64_MAX : time + time / kAlike; }
-
-// Nodes of one size behave alike, so few represent all.
-bool is_alike(const Workload& workload) {
-  return workload.collective == Collective::kAlltoall && workload.groups.size() == 1;
-}
-
-bool has_counts(Collective collective) {
-  return collective != Collective::kAlltoall && collective != Collective::kBarrier;
-}
-
-verifier::Counts counts_of(const Workload& workload) {
-  if (!has_counts(workload.collective)) return {};
-  if (!workload.counts.empty()) return workload.counts;
-  // MPI has vectors of one length in both groups of a reduce-scatter.
-  const bool divided =
-      workload.collective == Collective::kReduceScatter && workload.groups.size() == 2;
-  int64_t ranks = 0;
-  for (const Topology& topology : workload.groups) ranks += topology.ranks();
-  verifier::Counts counts;
-  for (const Topology& topology : workload.groups)
-    counts.emplace_back(topology.ranks(), divided ? std::max<int64_t>(1, workload.bytes * ranks /
-                                                                             2 / topology.ranks())
-                                                  : workload.bytes);
-  return counts;
-}
-
-// Block sizes are chosen like in the runtime.
-Result<Call> call_of(const Program& program, const Job& job, const verifier::Counts& counts,
-                     const verifier::CallArguments& given = {}) {
-  verifier::Schedule schedule;
-  schedule.program = program;
-  schedule.job = job;
-  return verifier::call_with(counts, given, schedule);
-}
+// Whether no time differs from the other one by more than the model does from a machine.
+bool is_alike(int64_t time, int64_t least) { return time - least <= least / kAlike; }
 
 // Whether the program serves counts that differ.
 bool serves_uneven_counts(const Program& program, const Job& job) {
   if (!uses_counts(program) || has_one_count(program.collective)) return true;
-  verifier::Counts counts;
+  Workload uneven{program.collective, job.groups};
   for (const Topology& topology : job.groups) {
-    counts.emplace_back();
-    for (int64_t rank = 0; rank < topology.ranks(); ++rank) counts.back().push_back(rank);
+    uneven.counts.emplace_back();
+    for (int64_t rank = 0; rank < topology.ranks(); ++rank) uneven.counts.back().push_back(rank);
   }
-  const Result<Call> call = call_of(program, job, counts);
+  const Result<Call> call = call_of(program, job, uneven);
   return call.ok() && takes(program, job, *call);
 }
 
-// Between groups the root may be in either.
-bool has_two_directions(const Workload& workload) {
-  return workload.groups.size() == 2 && rooted(workload.collective) && !workload.root;
-}
-int64_t mean(int64_t one, int64_t other) { return one / 2 + other / 2; }
-Workload turned(Workload workload) {
-  std::swap(workload.groups[0], workload.groups[1]);
-  if (!workload.counts.empty()) std::swap(workload.counts[0], workload.counts[1]);
-  return workload;
+// The costs between nodes if there are several.
+LinearModel block_model(const Workload& workload) {
+  const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;
+  return one_node ? workload.machine.inside : workload.machine.between;
 }
 
-// Binds each group in the call of the workload.
-Result<std::vector<Binding>> bind_all(const Program& program, const Job& job, const Call& call) {
-  std::vector<Binding> bindings;
-  for (int group = 0; group < program.groups; ++group) {
-    Result<Binding> binding = bind(program, job, call, group);
-    if (!binding.ok()) return binding.error();
-    bindings.push_back(std::move(binding).value());
-  }
-  return bindings;
-}
-
-// 0 if the program does not serve the workload.
-double rough_time(const Program& program, const Job& job, const Workload& workload) {
-  const Result<Call> call = call_of(program, job, counts_of(workload));
-  if (!call.ok()) return 0;
-  const Result<std::vector<Binding>> bindings = bind_all(program, job, *call);
-  if (!bindings.ok()) return 0;
-  return rough_timing(program, job, *call, *bindings, workload.bytes, workload.machine);
-}
-
-Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
-                                   int64_t longest, const std::vector<std::string>& parameters) {
-  Estimate found;
-  verifier::CallArguments given;
-  given.parameters = parameters;
-  given.root = workload.root;
-  const Result<Call> call = call_of(program, job, counts_of(workload), given);
-  if (!call.ok()) return call.error();
-  Job called = job;  // the call sets the parameters, so no rule applies
-  if (!parameters.empty()) called.models.assign(job.models.size(), {});
-  const Result<std::vector<Binding>> bound = bind_all(program, job, *call);
-  if (!bound.ok()) return bound.error();
-  const std::vector<Binding>& bindings = *bound;
-  if (is_alike(workload)) {
-    found.traffic = traffic(program, job, bindings[0]);
-    found.time = call_time(workload.machine, found.traffic, workload.bytes);
-    return found;
-  }
-  const Result<Timing> timing =
-      call_timing(program, called, *call, bindings, workload.bytes, workload.machine, longest);
-  if (!timing.ok()) return timing.error();
-  found.time = timing->time;
-  found.work = timing->most;
-  return found;
-}
-
-int64_t least_time_as_it_is(const Workload& workload) {
-  const Call call{counts_of(workload), {}, workload.root.value_or(0)};
-  const __int128 time =
-      least_time(workload.collective, workload.groups, call,
-                 has_counts(workload.collective) ? 1 : workload.bytes, workload.machine);
-  return static_cast<int64_t>(std::min<__int128>(time / 1000, INT64_MAX));
-}
-
+// The numbers of an algorithm that take the least time in a workload.
 class Search {
  public:
-  Search(const Workload& workload, const Fixed& fixed, bool all)
-      : workload_(workload), topology_(workload.groups[0]), fixed_(fixed), all_(all) {}
+  Search(const Algorithm& algorithm, const Workload& workload, const Fixed& fixed)
+      : algorithm_(algorithm),
+        workload_(workload),
+        fixed_(fixed),
+        program_(make_program(algorithm, all_choices(algorithm)[0])) {}
 
-  // One way to run an algorithm.
-  struct Trial {
-    const Algorithm* algorithm;
-    std::vector<int64_t> numbers;
-    double rough_time;
-  };
-
-  // Empty if the algorithm does not have the fixed numbers.
-  std::vector<Trial> trials(const Algorithm& algorithm) {
-    const Program& program = programs_[&algorithm] =
-        make_program(algorithm, all_choices(algorithm)[0]);
-    if (workload_.ordered && program.commutative) return {};
+  // Nothing if the algorithm does not serve the workload with the fixed numbers.
+  std::optional<Candidate> best() const {
+    if (workload_.ordered && program_.commutative) return std::nullopt;
     for (const auto& [name, value] : fixed_)
-      if (std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
+      if (std::none_of(algorithm_.numbers.begin(), algorithm_.numbers.end(),
                        [&wanted = name](const Number& number) { return number.name == wanted; }))
-        return {};
-    std::vector<std::vector<int64_t>> numbers = {{}};
-    for (const Number& number : algorithm.numbers) numbers = longer(numbers, number);
-    std::vector<Trial> result;
-    for (const std::vector<int64_t>& each : numbers) {
-      const Job job = job_of(algorithm, each);
-      result.push_back(
-          {&algorithm, each, is_alike(workload_) ? 0 : rough_time(program, job, workload_)});
-    }
-    return result;
+        return std::nullopt;
+    std::vector<std::vector<int64_t>> all = {{}};
+    for (const Number& number : algorithm_.numbers) all = longer(all, number);
+    std::optional<Candidate> best;
+    for (const std::vector<int64_t>& numbers : all)
+      take_better(best, measured(numbers, block_model(workload_)));
+    if (!best) return best;
+    for (size_t i = 0; i < best->numbers.size(); ++i)
+      if (algorithm_.numbers[i].kind == NumberKind::kBatch &&
+          !fixed_.contains(algorithm_.numbers[i].name))
+        choose_batch(*best, i);
+    if (best->block_size > 0) fit_model(best);
+    return best;
   }
 
-  // The best of each algorithm that serves the topology, in the order of the trials. If not all are wanted, the likely
-  // winners are measured first: their times limit those of the others.
-  std::vector<Candidate> best(const std::vector<Trial>& trials) {
-    cli::Progress progress;  // with many ranks the walks take minutes
-    std::vector<size_t> order(trials.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return trials[a].rough_time < trials[b].rough_time;
-    });
-    std::vector<std::optional<Candidate>> found(trials.size());
-    for (const size_t i : order) {
-      progress.say("trying " + trials[i].algorithm->name);
-      found[i] = measured(*trials[i].algorithm, trials[i].numbers);
-      if (found[i] && !all_) longest_ = std::min(longest_, alike(found[i]->time));
-    }
-    std::vector<Candidate> result;
-    for (std::optional<Candidate>& each : found) {
-      if (!each) continue;
-      if (result.empty() || result.back().algorithm != each->algorithm)
-        result.push_back(*std::move(each));
-      else if (each->time < result.back().time)
-        result.back() = *std::move(each);
-    }
-    for (Candidate& each : result)
-      for (size_t i = 0; i < each.algorithm->numbers.size(); ++i)
-        if (each.algorithm->numbers[i].kind == NumberKind::kBatch &&
-            !fixed_.contains(each.algorithm->numbers[i].name))
-          choose_last(each, i);
-    return result;
-  }
+  bool is_direct() const { return quadrille::is_direct(program_); }
 
  private:
+  static void take_better(std::optional<Candidate>& best, std::optional<Candidate> other) {
+    if (other && (!best || other->time < best->time)) best = std::move(other);
+  }
+
   // The values to try. A batch has all at once until it is chosen.
   std::set<int64_t> values_of(const Number& number) const {
+    const Topology& topology = workload_.groups[0];
     if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end()) return {fixed->second};
-    if (number.kind == NumberKind::kRadix) return radices(topology_);
+    if (number.kind == NumberKind::kRadix) return radices(topology);
     if (number.kind == NumberKind::kBatch) return {kAllAtOnce};
     std::set<int64_t> result = {number.least()};
     if (number.kind == NumberKind::kLanes)
-      for (int64_t lanes = 2; lanes <= topology_.runs().front().size; lanes *= 2)
+      for (int64_t lanes = 2; lanes <= topology.runs().front().size; lanes *= 2)
         result.insert(lanes);
     if (number.kind == NumberKind::kNodes)
-      for (int64_t nodes = 1; nodes < topology_.nodes(); nodes *= 2) result.insert(nodes);
+      for (int64_t nodes = 1; nodes < topology.nodes(); nodes *= 2) result.insert(nodes);
     return result;
   }
 
@@ -242,137 +124,130 @@ class Search {
     return result;
   }
 
-  Job job_of(const Algorithm& algorithm, const std::vector<int64_t>& numbers) const {
+  Job job_of(const std::vector<int64_t>& numbers, const LinearModel& model) const {
     Job job{workload_.groups, {}, {}};
-    for (const Parameter& parameter : programs_.at(&algorithm).parameters) {
+    for (const Parameter& parameter : program_.parameters) {
       job.parameters.push_back(kRuleAuto);
-      job.models.push_back(parameter.at_call ? block_model(workload_) : LinearModel{});
+      job.models.push_back(parameter.at_call ? model : LinearModel{});
       for (size_t i = 0; i < numbers.size(); ++i)
-        if (algorithm.numbers[i].name == parameter.name.text) job.parameters.back() = numbers[i];
+        if (algorithm_.numbers[i].name == parameter.name.text) job.parameters.back() = numbers[i];
     }
     return job;
   }
 
-  std::optional<Candidate> measured(const Algorithm& algorithm,
-                                    const std::vector<int64_t>& numbers) const {
-    const Program& program = programs_.at(&algorithm);
-    const Job job = job_of(algorithm, numbers);
-    if (!serves_uneven_counts(program, job)) return std::nullopt;
-    Result<Estimate> found = estimate(program, job, workload_, longest_);
+  std::optional<Candidate> measured(const std::vector<int64_t>& numbers,
+                                    const LinearModel& model) const {
+    const Job job = job_of(numbers, model);
+    if (!serves_uneven_counts(program_, job)) return std::nullopt;
+    Result<Estimate> found = estimate(program_, job, workload_);
     if (!found.ok()) return std::nullopt;
-    return Candidate{*std::move(found), &algorithm, numbers, program.commutative};
+    Candidate candidate{*std::move(found), &algorithm_, numbers, {}, 0, program_.commutative};
+    const Call call = call_of(program_, job, workload_).value();
+    if (call.parameters.empty()) return candidate;
+    candidate.model = model;
+    candidate.block_size = call.parameters[0];
+    return candidate;
   }
 
-  template <typename What>
-  static int64_t most(const Candidate& candidate, const What& what) {
-    int64_t most = 0;
-    for (const Traffic& each : candidate.traffic) most = std::max(most, what(each));
-    return most;
-  }
-  static int64_t in_flight(const Traffic& traffic) { return traffic.in_flight; }
-  static int64_t rounds(const Traffic& traffic) {
-    return traffic.rounds_between() + traffic.rounds_inside();
-  }
-
-  // Doubles a batch number as long as that saves rounds and does not add too much data in flight.
-  void choose_last(Candidate& best, size_t number) const {
-    std::vector<int64_t> least = best.numbers;
-    least[number] = best.algorithm->numbers[number].least();
-    const std::optional<Candidate> smallest = measured(*best.algorithm, least);
-    if (!smallest) return;  // it takes longer than another algorithm
-    best = *smallest;
-    const int64_t enough = std::max(kInFlightBytes / workload_.bytes, most(best, in_flight));
-    for (;;) {
-      std::vector<int64_t> numbers = best.numbers;
-      numbers[number] *= 2;
-      const std::optional<Candidate> larger = measured(*best.algorithm, numbers);
-      if (!larger || most(*larger, rounds) == most(best, rounds) ||
-          most(*larger, in_flight) > enough)
+  // Takes the first power of two with which the call takes no longer.
+  void choose_batch(Candidate& best, size_t number) const {
+    std::vector<int64_t> numbers = best.numbers;
+    for (numbers[number] = 1; numbers[number] < workload_.groups[0].ranks(); numbers[number] *= 2)
+      if (std::optional<Candidate> smaller = measured(numbers, best.model);
+          smaller && is_alike(smaller->time, best.time)) {
+        best = *std::move(smaller);
         return;
-      best = *larger;
-    }
+      }
+    best.numbers[number] = numbers[number];  // all at once
   }
 
+  void fit_model(std::optional<Candidate>& best) const {
+    const LinearModel model = best->model;
+    std::set<int64_t> tried = {best->block_size};
+    for (int64_t factor = 4; factor <= kMostAlphas; factor *= 4)
+      for (const int64_t alpha : {model.alpha_ns * factor, model.alpha_ns / factor})
+        if (alpha <= kMaxCost) {
+          std::optional<Candidate> other = measured(best->numbers, {alpha, model.beta_ps});
+          if (other && tried.insert(other->block_size).second) take_better(best, std::move(other));
+        }
+  }
+
+  const Algorithm& algorithm_;
   const Workload& workload_;
-  const Topology& topology_;  // of the first group
   const Fixed& fixed_;
-  const bool all_;
-  std::map<const Algorithm*, Program> programs_;
-  int64_t longest_ = INT64_MAX;  // the limit for the first of all
+  const Program program_;
 };
 
-// Candidates with the same time are compared by these: the blocks or bytes that a rank sends and copies, then whether
-// they lack a proof.
-std::pair<int64_t, bool> drawbacks(const Candidate& candidate) {
+// Candidates with the same time are compared by these: the bytes that a rank sends and copies, then whether operators must
+// commute, then whether they lack a proof, then their place in the registry.
+std::tuple<int64_t, bool, bool, const Algorithm*> drawbacks(const Candidate& candidate) {
   const Work& work = candidate.work;
-  int64_t most = work.bytes_between + work.bytes_inside + work.bytes_copied;
-  for (const Traffic& each : candidate.traffic) {
-    const Load total = each.total();
-    most = std::max(most, total.blocks_between + total.blocks_inside + total.copied);
-  }
-  return {most, candidate.algorithm->proof == nullptr};
+  return {work.bytes_between + work.bytes_inside + work.bytes_copied, candidate.commutative,
+          candidate.algorithm->proof == nullptr, candidate.algorithm};
+}
+
+// Of those that `may` be chosen, takes the simplest within 1 / kAlike of the least time. The candidates are in the order of
+// their times.
+using Position = std::vector<Candidate>::iterator;
+Position simplest(std::vector<Candidate>& all, const std::function<bool(const Candidate&)>& may) {
+  const Position fastest = std::find_if(all.begin(), all.end(), may);
+  Position best = fastest;
+  for (Position each = fastest; each != all.end() && is_alike(each->time, fastest->time); ++each)
+    if (may(*each) && drawbacks(*each) < drawbacks(*best)) best = each;
+  return best;
 }
 
 }  // namespace
-
-Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
-                          int64_t longest, const std::vector<std::string>& parameters) {
-  if (!has_two_directions(workload))
-    return estimate_as_it_is(program, job, workload, longest, parameters);
-  const int64_t twice =
-      longest > INT64_MAX / 2 ? INT64_MAX : 2 * longest;  // the other direction may be short
-  Result<Estimate> found = estimate_as_it_is(program, job, workload, twice, parameters);
-  if (!found.ok()) return found;
-  Job turned_job = job;
-  std::swap(turned_job.groups[0], turned_job.groups[1]);
-  Result<Estimate> other =
-      estimate_as_it_is(program, turned_job, turned(workload), twice, parameters);
-  if (!other.ok()) return other;
-  if (found->time < other->time) found->work = other->work;
-  found->time = mean(found->time, other->time);
-  return found;
-}
-
-int64_t least_time(const Workload& workload) {
-  const int64_t time = least_time_as_it_is(workload);
-  return has_two_directions(workload) ? mean(time, least_time_as_it_is(turned(workload))) : time;
-}
-
-LinearModel block_model(const Workload& workload) {
-  const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;
-  return one_node ? workload.machine.inside : workload.machine.between;
-}
 
 std::string candidate_text(const Candidate& candidate) {
   std::string text = candidate.algorithm->name;
   for (size_t i = 0; i < candidate.numbers.size(); ++i)
     text +=
         ", " + candidate.algorithm->numbers[i].name + " = " + std::to_string(candidate.numbers[i]);
+  if (candidate.block_size > 0)
+    text += ", blocks of " + std::to_string(candidate.block_size) + " bytes";
   return candidate.commutative ? text + " (for operators that commute)" : text;
 }
 
+bool is_direct(const Program& program) {
+  bool forwards = false;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    const auto* message = std::get_if<Message>(&statement.kind);
+    if (!message || message->direction != Direction::kSend) return;
+    for_each_statement(message->pieces, [&](const Statement& part) {
+      const auto* transfer = std::get_if<Transfer>(&part.kind);
+      forwards |= transfer && transfer->piece.buffer != Buffer::kSend;
+    });
+  });
+  return !forwards;
+}
+
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
-                                       const Fixed& fixed, bool all) {
-  Search search(workload, fixed, all);
-  std::vector<Search::Trial> trials;
+                                       const Fixed& fixed) {
+  cli::Progress progress;  // with many ranks this takes minutes
+  std::vector<Candidate> result;
+  std::set<const Algorithm*> direct;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.collective != workload.collective ||
         algorithm.groups != static_cast<int>(workload.groups.size()))
       continue;
     if (!name.empty() && algorithm.name != name) continue;
-    const std::vector<Search::Trial> of_one = search.trials(algorithm);
-    trials.insert(trials.end(), of_one.begin(), of_one.end());
+    progress.say("trying " + algorithm.name);
+    const Search search(algorithm, workload, fixed);
+    std::optional<Candidate> best = search.best();
+    if (!best) continue;
+    result.push_back(*std::move(best));
+    if (search.is_direct()) direct.insert(&algorithm);
   }
-  std::vector<Candidate> result = search.best(trials);
+  if (result.empty()) return result;
   std::stable_sort(result.begin(), result.end(),
                    [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
-  const auto slower = std::find_if(result.begin(), result.end(), [&](const Candidate& each) {
-    return each.time > alike(result[0].time);
-  });
-  const auto first = std::min_element(
-      result.begin(), slower,
-      [](const Candidate& a, const Candidate& b) { return drawbacks(a) < drawbacks(b); });
-  if (first != slower) std::rotate(result.begin(), first, first + 1);
+  const auto least = static_cast<double>(result[0].time);
+  Position first =
+      simplest(result, [&](const Candidate& each) { return direct.contains(each.algorithm); });
+  if (first == result.end() || static_cast<double>(first->time) > kRicher * least)
+    first = simplest(result, [](const Candidate&) { return true; });
+  std::rotate(result.begin(), first, first + 1);
   return result;
 }
 

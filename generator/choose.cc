@@ -53,7 +53,7 @@ Result<bool> read_lengths(const std::string& bytes, const std::string& counts, W
     if (counts.empty()) return true;
     return Error{fmt::format("--counts: {} moves nothing; leave them out", name)};
   }
-  if (workload.collective == Collective::kAlltoall && !counts.empty())
+  if (!has_counts(workload.collective) && !counts.empty())
     return Error{fmt::format(
         "--counts: of {} the model has blocks of one length; give --bytes, their average", name)};
   if (!counts.empty()) {
@@ -63,48 +63,25 @@ Result<bool> read_lengths(const std::string& bytes, const std::string& counts, W
     return true;
   }
   if (!bytes.empty()) return true;
-  return Error{
-      fmt::format("give the bytes of a block, on the average, with --bytes{}",
-                  workload.collective == Collective::kAlltoall ? "" : ", or of all with --counts")};
+  return Error{fmt::format("give the bytes of a block, on the average, with --bytes{}",
+                           has_counts(workload.collective) ? ", or of all with --counts" : "")};
 }
 
 std::string in(const Unit& unit, int64_t nanoseconds) {
   return fmt::format("{:12.1f}", static_cast<double>(nanoseconds) / unit.nanoseconds);
 }
 
-// A line with the traffic of the slowest ranks.
-std::string row(const std::string& name, const Estimate& found, const Workload& workload,
-                const Unit& unit) {
-  if (found.traffic.empty()) {
-    const Work& work = found.work;
-    return fmt::format("{}  {:>8} {:>8}  {:>11} {:>11}  {:>11}  {}\n", in(unit, found.time),
-                       work.between, work.inside, work.bytes_between, work.bytes_inside,
-                       work.bytes_copied, name);
-  }
-  const auto time = [&](const Traffic& each) {
-    return call_time(workload.machine, {each}, workload.bytes);
-  };
-  const Traffic& slowest =
-      *std::max_element(found.traffic.begin(), found.traffic.end(),
-                        [&](const Traffic& a, const Traffic& b) { return time(a) < time(b); });
-  const Load total = slowest.total();
-  return fmt::format("{}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
-                     in(unit, time(slowest)), slowest.rounds_between(), slowest.rounds_inside(),
-                     total.between, total.inside, total.blocks_between, total.blocks_inside,
-                     total.copied, name);
+std::string row(const std::string& name, const Estimate& found, const Unit& unit) {
+  const Work& work = found.work;
+  return fmt::format("{}{} {:>8} {:>8}  {:>11} {:>11}  {:>11}  {}\n", in(unit, found.time),
+                     found.is_fitted ? '~' : ' ', work.between, work.inside, work.bytes_between,
+                     work.bytes_inside, work.bytes_copied, name);
 }
 
-std::string heading(const Estimate& found, const Unit& unit) {
-  if (found.traffic.empty())
-    return fmt::format(
-        "{:>12}  {:>17}  {:>23}  {:>11}\n{:>12}  {:>8} {:>8}  {:>11} {:>11}  {:>11}\n", "time",
-        "messages a rank", "bytes a rank", "bytes", unit.name, "between", "inside", "between",
-        "inside", "copied");
-  return fmt::format(
-      "{:>12}  {:>17}  {:>17}  {:>17}  {:>8}\n{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  "
-      "{:>8}\n",
-      "time", "rounds", "messages a rank", "blocks a rank", "blocks", unit.name, "between",
-      "inside", "between", "inside", "between", "inside", "copied");
+std::string heading(const Unit& unit) {
+  return fmt::format("{:>12}  {:>17}  {:>23}  {:>11}\n{:>12}  {:>8} {:>8}  {:>11} {:>11}  {:>11}\n",
+                     "time", "messages a rank", "bytes a rank", "bytes", unit.name, "between",
+                     "inside", "between", "inside", "copied");
 }
 
 bool has_several_nodes(const Workload& workload) {
@@ -118,7 +95,8 @@ Result<Workload> read_workload(const MachineArguments& arguments, const std::str
   Workload workload{collective, std::move(groups)};
   const bool inside = !arguments.alpha_inside.empty() || !arguments.beta_inside.empty() ||
                       !arguments.gap_inside.empty();
-  if (inside && arguments.alpha.empty() && arguments.beta.empty() && has_several_nodes(workload))
+  if (inside && arguments.machine.empty() && arguments.alpha.empty() && arguments.beta.empty() &&
+      has_several_nodes(workload))
     return Error{
         "--alpha and --beta are missing, for messages between the nodes; calibrate on two nodes or "
         "more"};
@@ -147,43 +125,14 @@ namespace {
 // Empty if the depth was not counted.
 std::optional<int64_t> depth_of(const verifier::Schedule& schedule, const Workload& workload,
                                 const std::vector<std::string>& parameters) {
-  verifier::Counts counts = workload.counts;
-  if (counts.empty() && uses_counts(schedule.program))
-    for (const Topology& group : schedule.job.groups)
-      counts.emplace_back(group.ranks(), workload.bytes);
-  verifier::CallArguments arguments;
-  arguments.parameters = parameters;
-  arguments.root = workload.root;
-  const Result<Call> call = verifier::call_with(counts, arguments, schedule);
+  const Result<Call> call = call_of(schedule.program, schedule.job, workload, parameters);
   if (!call.ok()) return std::nullopt;
   return depth(schedule.program, schedule.job, *call);
 }
 
-}  // namespace
-
-Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
-                            const std::vector<std::string>& parameters) {
-  const Result<Estimate> own =
-      estimate(schedule.program, schedule.job, workload, INT64_MAX, parameters);
-  if (!own.ok()) return own.error();
-  const Unit unit = unit_for(own->time);
-  const Machine& machine = workload.machine;
-  std::string of_single_messages;
-  if (own->traffic.empty())
-    of_single_messages = fmt::format(
-        "; a byte of a message alone in a node takes {} ps; messages of up to {} bytes leave "
-        "before their receiver is there",
-        std::max(machine.beta_alone_ps, machine.inside.beta_ps), machine.eager);
-  std::string text = fmt::format(
-      "{}; a message takes {} ns and a byte {} ps between nodes, the next one {} "
-      "ns; inside {} ns and {} ps, the next one {} ns; a block that is copied {} ns and {} ps; "
-      "{}{}\n\n{}",
-      workload_text(workload), machine.between.alpha_ns, machine.between.beta_ps, machine.gap_ns,
-      machine.inside.alpha_ns, machine.inside.beta_ps, machine.gap_inside_ns, machine.copy.alpha_ns,
-      machine.copy.beta_ps,
-      machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
-                                       : "each rank has a port of its own",
-      of_single_messages, heading(*own, unit));
+// "hypercube, B=4096": the file with its parameters, those of the call as given.
+std::string name_of_file(const verifier::Schedule& schedule,
+                         const std::vector<std::string>& parameters) {
   std::string name = schedule.program.algorithm.text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
     const auto given =
@@ -193,10 +142,38 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
     name += ", " + (given == parameters.end() ? parameter_text(schedule.program, schedule.job, i)
                                               : *given);
   }
-  text += row(name + " (this file)", *own, workload, unit);
-  for (const Candidate& candidate : best_candidates(workload, "", {}, true))
-    text += row(candidate_text(candidate), candidate, workload, unit);
+  return name;
+}
+
+}  // namespace
+
+Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
+                            const std::vector<std::string>& parameters) {
+  const Result<Estimate> own = estimate(schedule.program, schedule.job, workload, parameters);
+  if (!own.ok()) return own.error();
+  const Unit unit = unit_for(own->time);
+  const Machine& machine = workload.machine;
+  std::string text = fmt::format(
+      "{}; a message takes {} ns and a byte {} ps between nodes, the next one {} "
+      "ns; inside {} ns and {} ps, the next one {} ns; a block that is copied {} ns and {} ps; "
+      "{}; a byte of a message alone in a node takes {} ps; messages of up to {} bytes leave "
+      "before their receiver is there\n\n{}",
+      workload_text(workload), machine.between.alpha_ns, machine.between.beta_ps, machine.gap_ns,
+      machine.inside.alpha_ns, machine.inside.beta_ps, machine.gap_inside_ns, machine.copy.alpha_ns,
+      machine.copy.beta_ps,
+      machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
+                                       : "each rank has a port of its own",
+      std::max(machine.beta_alone_ps, machine.inside.beta_ps), machine.eager, heading(unit));
+  text += row(name_of_file(schedule, parameters) + " (this file)", *own, unit);
+  bool has_fitted = own->is_fitted;
+  for (const Candidate& candidate : best_candidates(workload, "", {})) {
+    text += row(candidate_text(candidate), candidate, unit);
+    has_fitted |= candidate.is_fitted;
+  }
   text += fmt::format("{}  no schedule takes less\n", in(unit, least_time(workload)));
+  if (has_fitted)
+    text +=
+        "\n~ follows from simulations on fewer nodes, since these calls have too many messages\n";
   if (const auto messages = depth_of(schedule, workload, parameters))
     text += fmt::format(
         "\ndepth of this file: {}, the messages in the longest chain in which each waits for the "

@@ -1,4 +1,4 @@
-// The flags of auto's model, and `show --explain`: a schedule's modelled time beside the times of other algorithms.
+// The flags of auto's model, and `show --explain`: a schedule's simulated time beside the times of other algorithms.
 #ifndef QUADRILLE_GENERATOR_CHOOSE_H_
 #define QUADRILLE_GENERATOR_CHOOSE_H_
 

@@ -212,8 +212,10 @@ bool chooses_block_size(const Program& program) {
 
 namespace {
 
+// --block-size auto is chosen for a call if one is given, else it follows from --alpha and --beta.
 bool chooses(const GenerateArguments& arguments) {
-  return arguments.algorithm == kAuto ||
+  const bool has_call = !arguments.machine.bytes.empty() || !arguments.counts.empty();
+  return arguments.algorithm == kAuto || (arguments.block_size == kAuto && has_call) ||
          std::any_of(arguments.numbers.begin(), arguments.numbers.end(),
                      [](const auto& number) { return number.second == kAuto; });
 }
@@ -289,10 +291,9 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
   for (size_t i = 0; i < best.numbers.size(); ++i)
     arguments.numbers[best.algorithm->numbers[i].name] = std::to_string(best.numbers[i]);
   arguments.machine = {};
-  if (chooses_block_size(make_program(*best.algorithm, all_choices(*best.algorithm)[0]))) {
-    const LinearModel model = block_model(*workload);
-    arguments.machine.alpha = fmt::format("{}ns", model.alpha_ns);
-    arguments.machine.beta = fmt::format("{}ps", model.beta_ps);
+  if (best.block_size > 0) {
+    arguments.machine.alpha = fmt::format("{}ns", best.model.alpha_ns);
+    arguments.machine.beta = fmt::format("{}ps", best.model.beta_ps);
   }
   const Unit unit = unit_for(best.time);
   arguments.chosen = fmt::format("chosen: {}; by the model a call {} takes {:.1f} {}\n",

@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
+#include <vector>
+
+#define JSMN_STATIC
+#include <jsmn.h>
 
 #include "cli/command_line.h"
+#include "cli/files.h"
 #include "cli/quantity.h"
 
 namespace quadrille {
@@ -47,6 +54,10 @@ void add_machine(cli::Command& command, MachineArguments& arguments, const std::
           "the average length of a block, 4096 or 4KiB. A block is what a rank contributes "
           "or gets by itself: in an all-to-all to or from one other rank, in a reduction the "
           "whole vector");
+  add("--machine", arguments.machine, "NAME|FILE",
+      fmt::format("{}its costs: one of {}, or a JSON file with these names, "
+                  "{{\"alpha\": \"30us\", \"beta\": \"100Gbit/s\"}}; flags replace them",
+                  when, machine_names()));
   add("--alpha", arguments.alpha, "TIME",
       fmt::format("the time of a message between nodes, 30us; nanoseconds without a unit (default "
                   "{}ns)",
@@ -56,16 +67,15 @@ void add_machine(cli::Command& command, MachineArguments& arguments, const std::
                   "without a unit (default {}ps)",
                   common.between.beta_ps));
   add("--alpha-inside", arguments.alpha_inside, "TIME",
-      fmt::format("{}the time of a message inside a node (default {}ns)", when,
-                  common.inside.alpha_ns));
+      fmt::format("{}the time of a message inside a node (default: a quarter of --alpha)", when));
   add("--beta-inside", arguments.beta_inside, "TIME|RATE",
       fmt::format("{}the time of one of its bytes (default {}ps)", when, common.inside.beta_ps));
   add("--gap", arguments.gap, "TIME",
-      fmt::format("{}the time from one message of a port to its next (default {}ns)", when,
-                  common.gap_ns));
+      fmt::format(
+          "{}the time from one message of a port to its next (default: a fortieth of --alpha)",
+          when));
   add("--gap-inside", arguments.gap_inside, "TIME",
-      fmt::format("{}the same for messages inside a node (default {}ns)", when,
-                  common.gap_inside_ns));
+      fmt::format("{}the same for messages inside a node (default: a fortieth of --alpha)", when));
   add("--copy", arguments.copy, "TIME",
       fmt::format("{}the time to copy a block into or out of a message (default {}ns)", when,
                   common.copy.alpha_ns));
@@ -86,7 +96,7 @@ void add_machine(cli::Command& command, MachineArguments& arguments, const std::
           "node)");
 }
 
-void add_simulation(cli::Command& command, SimulationArguments& arguments) {
+void add_simulation(cli::Command& command, MachineArguments& arguments) {
   command.add("--memory", "TIME|RATE", &arguments.memory,
               "the time of a byte in the memory that all messages inside a node share; 0: it is no "
               "limit (default: as --beta-inside)");
@@ -106,22 +116,49 @@ void add_simulation(cli::Command& command, SimulationArguments& arguments) {
   command.add("--noise", "TIME", &arguments.noise,
               "each message starts later by a random time of this mean (default 0)");
   command.add("--seed", "NUMBER", &arguments.seed, "of the noise (default 1)");
-  command.add_choice("--sharing", {"in-turn", "fair"}, arguments.sharing,
-                     "messages at a port go on one after another, or at once with equal shares");
+  command.add("--sharing", "in-turn|fair", &arguments.sharing,
+              "messages at a port go on one after another, or at once with equal shares (default "
+              "in-turn)");
 }
 
 namespace {
 
-using Reader = std::string (*)(const std::string&, const std::string&, int64_t&);
+// The name of each cost in flags and files; in flags "--" stands before it.
+struct CostName {
+  const char* name;
+  std::string MachineArguments::*text;
+};
+constexpr CostName kNames[] = {
+    {"alpha-inside", &MachineArguments::alpha_inside},
+    {"beta-inside", &MachineArguments::beta_inside},
+    {"gap", &MachineArguments::gap},
+    {"gap-inside", &MachineArguments::gap_inside},
+    {"copy", &MachineArguments::copy},
+    {"beta-copy", &MachineArguments::beta_copy},
+    {"beta-alone", &MachineArguments::beta_alone},
+    {"eager", &MachineArguments::eager},
+    {"port", &MachineArguments::port},
+    {"alpha", &MachineArguments::alpha},
+    {"beta", &MachineArguments::beta},
+    {"memory", &MachineArguments::memory},
+    {"overhead", &MachineArguments::overhead},
+    {"beta-overhead", &MachineArguments::beta_overhead},
+    {"noise", &MachineArguments::noise},
+    {"sharing", &MachineArguments::sharing},
+    {"ports", &MachineArguments::ports},
+    {"switch-nodes", &MachineArguments::switch_nodes},
+    {"switch-ports", &MachineArguments::switch_ports},
+    {"seed", &MachineArguments::seed},
+};
 
+// The first error, or an empty string.
+using Reader = std::string (*)(const std::string&, const std::string&, int64_t&);
 struct Cost {
   const char* flag;
   const std::string& text;
   Reader read;
   int64_t& value;
 };
-
-// The first error, or an empty string.
 std::string read_costs(std::initializer_list<Cost> costs) {
   for (const Cost& cost : costs)
     if (std::string error = cost.read(cost.flag, cost.text, cost.value); !error.empty())
@@ -129,11 +166,29 @@ std::string read_costs(std::initializer_list<Cost> costs) {
   return "";
 }
 
-}  // namespace
+std::string read_ports(const std::string& flag, const std::string& text, int64_t& value) {
+  if (text.empty() || quantity_whole(text.data(), text.size(), 1, kMostPorts, &value)) return "";
+  return fmt::format("{}: '{}' is not a number from 1 to {}", flag, text, kMostPorts);
+}
 
-Result<Machine> read_machine(const MachineArguments& arguments) {
-  Machine machine;
-  const std::string error =
+std::string read_seed(const std::string& flag, const std::string& text, int64_t& value) {
+  if (text.empty() || quantity_whole(text.data(), text.size(), 0, INT64_MAX, &value)) return "";
+  return fmt::format("{}: '{}' is not a whole number", flag, text);
+}
+
+// An error if the text is neither empty nor one of the two words; else whether it is the second one.
+std::string read_word(const char* flag, const std::string& text, const char* one, const char* other,
+                      bool& is_other) {
+  if (text == one || text == other) is_other = text == other;
+  if (text.empty() || text == one || text == other) return "";
+  return fmt::format("{}: '{}' is none of {}, {}", flag, text, one, other);
+}
+
+// Changes the costs that are given.
+Result<bool> read_into(const MachineArguments& arguments, Machine& machine) {
+  int64_t memory = machine.memory_ps.value_or(0);
+  bool by_rank = machine.port == PortScope::kRank, is_fair = machine.sharing == Sharing::kFair;
+  std::string error =
       read_costs({{"--alpha", arguments.alpha, read_alpha, machine.between.alpha_ns},
                   {"--beta", arguments.beta, read_beta, machine.between.beta_ps},
                   {"--alpha-inside", arguments.alpha_inside, read_alpha, machine.inside.alpha_ns},
@@ -142,64 +197,130 @@ Result<Machine> read_machine(const MachineArguments& arguments) {
                   {"--gap-inside", arguments.gap_inside, read_alpha, machine.gap_inside_ns},
                   {"--copy", arguments.copy, read_alpha, machine.copy.alpha_ns},
                   {"--beta-copy", arguments.beta_copy, read_beta, machine.copy.beta_ps},
-                  {"--beta-alone", arguments.beta_alone, read_beta, machine.beta_alone_ps}});
+                  {"--beta-alone", arguments.beta_alone, read_beta, machine.beta_alone_ps},
+                  {"--overhead", arguments.overhead, read_alpha, machine.overhead.alpha_ns},
+                  {"--beta-overhead", arguments.beta_overhead, read_beta, machine.overhead.beta_ps},
+                  {"--memory", arguments.memory, read_beta, memory},
+                  {"--noise", arguments.noise, read_alpha, machine.noise_ns},
+                  {"--ports", arguments.ports, read_ports, machine.ports},
+                  {"--switch-nodes", arguments.switch_nodes, read_ports, machine.switch_nodes},
+                  {"--switch-ports", arguments.switch_ports, read_ports, machine.switch_ports},
+                  {"--seed", arguments.seed, read_seed, machine.seed}});
+  if (error.empty()) error = read_word("--port", arguments.port, "node", "rank", by_rank);
+  if (error.empty()) error = read_word("--sharing", arguments.sharing, "in-turn", "fair", is_fair);
   if (!error.empty()) return Error{error};
   if (!arguments.eager.empty()) {
     const Result<int64_t> eager = read_bytes("--eager", arguments.eager, 0);
     if (!eager.ok()) return eager.error();
     machine.eager = *eager;
   }
-  if (arguments.port == "rank") machine.port = PortScope::kRank;
-  if (!arguments.port.empty() && arguments.port != "rank" && arguments.port != "node")
-    return Error{fmt::format("--port: '{}' is none of node, rank", arguments.port)};
-  return machine;
+  if (!arguments.memory.empty()) machine.memory_ps = memory;
+  machine.port = by_rank ? PortScope::kRank : PortScope::kNode;
+  machine.sharing = is_fair ? Sharing::kFair : Sharing::kInTurn;
+  machine.exclusive |= arguments.exclusive;
+  if (!arguments.switch_ports.empty() && machine.switch_nodes == 0)
+    return Error{"--switch-ports: say with --switch-nodes how many nodes a switch joins"};
+  return true;
 }
 
-Result<Machine> read_simulated_machine(const MachineArguments& arguments,
-                                       const SimulationArguments& simulation) {
-  Result<Machine> machine = read_machine(arguments);
-  if (!machine.ok()) return machine;
-  int64_t memory = 0;
-  const std::string error = read_costs(
-      {{"--overhead", simulation.overhead, read_alpha, machine->overhead.alpha_ns},
-       {"--beta-overhead", simulation.beta_overhead, read_beta, machine->overhead.beta_ps},
-       {"--memory", simulation.memory, read_beta, memory},
-       {"--noise", simulation.noise, read_alpha, machine->noise_ns}});
-  if (!error.empty()) return Error{error};
-  if (!simulation.memory.empty()) machine->memory_ps = memory;
-  machine->ports = simulation.ports.value_or(1);
-  machine->switch_nodes = simulation.switch_nodes.value_or(0);
-  machine->switch_ports = simulation.switch_ports.value_or(1);
-  machine->seed = simulation.seed.value_or(1);
-  if (simulation.switch_ports && !simulation.switch_nodes)
-    return Error{"--switch-ports: say with --switch-nodes how many nodes a switch joins"};
-  const std::pair<const char*, int64_t> numbers[] = {
-      {"--ports", machine->ports},
-      {"--switch-nodes", simulation.switch_nodes.value_or(1)},
-      {"--switch-ports", machine->switch_ports}};
-  for (const auto& [flag, number] : numbers)
-    if (number < 1 || number > kMostPorts)
-      return Error{fmt::format("{}: {} is not a number from 1 to {}", flag, number, kMostPorts)};
-  machine->exclusive = simulation.exclusive;
-  machine->sharing = simulation.sharing == "fair" ? Sharing::kFair : Sharing::kInTurn;
+// Other times of a message are in proportion to alpha.
+void scale_by_alpha(const MachineArguments& arguments, Machine& machine) {
+  const Machine common;
+  const auto scaled = [&](int64_t time) {
+    return machine.between.alpha_ns * time / common.between.alpha_ns;
+  };
+  if (arguments.alpha_inside.empty()) machine.inside.alpha_ns = scaled(common.inside.alpha_ns);
+  if (arguments.gap.empty()) machine.gap_ns = scaled(common.gap_ns);
+  if (arguments.gap_inside.empty()) machine.gap_inside_ns = scaled(common.gap_inside_ns);
+}
+
+// The values of a JSON object of one level, as the texts of flags.
+Result<MachineArguments> read_file_of_costs(const std::string& text) {
+  jsmn_parser parser;
+  jsmn_init(&parser);
+  std::vector<jsmntok_t> tokens(256);
+  const int count = jsmn_parse(&parser, text.data(), text.size(), tokens.data(),
+                               static_cast<unsigned>(tokens.size()));
+  if (count < 1 || tokens[0].type != JSMN_OBJECT)
+    return Error{R"(it is no JSON object, such as {"alpha": "30us", "beta": "100Gbit/s"})"};
+  const auto word = [&](int i) {
+    return text.substr(static_cast<size_t>(tokens[i].start),
+                       static_cast<size_t>(tokens[i].end - tokens[i].start));
+  };
+  MachineArguments costs;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string key = word(i), value = word(i + 1);
+    if (tokens[i + 1].type != JSMN_STRING && tokens[i + 1].type != JSMN_PRIMITIVE)
+      return Error{fmt::format("{}: its value is neither a text nor a number", key)};
+    const auto* const name = std::find_if(std::begin(kNames), std::end(kNames),
+                                          [&](const CostName& each) { return key == each.name; });
+    if (name != std::end(kNames))
+      costs.*(name->text) = value;
+    else if (key == "exclusive" && (value == "true" || value == "false"))
+      costs.exclusive = value == "true";
+    else if (key != "source")
+      return Error{fmt::format(
+          "'{}' is no cost of a machine; each has the name of a flag, such as alpha-inside", key)};
+  }
+  return costs;
+}
+
+// Typical machines of their kind. Those who know their machine measure it.
+constexpr std::pair<const char*, const char*> kMachines[] = {
+    {"ethernet-10g", R"({"alpha": "20us", "beta": "10Gbit/s", "gap": "1us",
+                         "alpha-inside": "1us", "beta-inside": "8GB/s"})"},
+    {"ethernet-100g", R"({"alpha": "10us", "beta": "100Gbit/s", "gap": "500ns",
+                          "alpha-inside": "700ns", "beta-inside": "10GB/s"})"},
+    {"infiniband-200g", R"({"alpha": "1500ns", "beta": "200Gbit/s", "gap": "50ns",
+                            "alpha-inside": "400ns", "beta-inside": "15GB/s"})"},
+    {"slingshot-200g", R"({"alpha": "2us", "beta": "200Gbit/s", "gap": "60ns",
+                           "alpha-inside": "400ns", "beta-inside": "20GB/s"})"},
+};
+
+Result<std::string> text_of_machine(const std::string& machine) {
+  for (const auto& [name, text] : kMachines)
+    if (machine == name) return std::string(text);
+  const Result<std::vector<uint8_t>> file = cli::read_file(machine);
+  if (!file.ok())
+    return Error{fmt::format("--machine: {}; name one of {}, or a JSON file", file.error().message,
+                             machine_names())};
+  return std::string(file->begin(), file->end());
+}
+
+}  // namespace
+
+std::string machine_names() {
+  std::string names;
+  for (const auto& [name, text] : kMachines)
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
+Result<Machine> read_machine(const MachineArguments& arguments) {
+  Machine machine;
+  if (!arguments.machine.empty()) {
+    const Result<std::string> text = text_of_machine(arguments.machine);
+    if (!text.ok()) return text.error();
+    const Result<MachineArguments> costs = read_file_of_costs(*text);
+    const Result<bool> read = costs.ok() ? read_into(*costs, machine) : costs.error();
+    if (!read.ok())
+      return Error{fmt::format("--machine: {}: {}", arguments.machine, read.error().message)};
+  }
+  const Result<bool> read = read_into(arguments, machine);
+  if (!read.ok()) return read.error();
+  if (arguments.machine.empty() && !arguments.alpha.empty()) scale_by_alpha(arguments, machine);
   return machine;
 }
 
 Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why) {
-  const std::pair<const char*, std::string> flags[] = {{"--bytes", arguments.bytes},
-                                                       {"--alpha-inside", arguments.alpha_inside},
-                                                       {"--beta-inside", arguments.beta_inside},
-                                                       {"--gap", arguments.gap},
-                                                       {"--gap-inside", arguments.gap_inside},
-                                                       {"--copy", arguments.copy},
-                                                       {"--beta-copy", arguments.beta_copy},
-                                                       {"--beta-alone", arguments.beta_alone},
-                                                       {"--eager", arguments.eager},
-                                                       {"--port", arguments.port},
-                                                       {"--alpha", all ? arguments.alpha : ""},
-                                                       {"--beta", all ? arguments.beta : ""}};
-  for (const auto& [flag, text] : flags)
-    if (!text.empty()) return Error{fmt::format("{}: {}", flag, why)};
+  if (!arguments.bytes.empty()) return Error{"--bytes: " + why};
+  if (!arguments.machine.empty()) return Error{"--machine: " + why};
+  for (const CostName& name : kNames) {
+    const bool is_kept =
+        !all && (name.text == &MachineArguments::alpha || name.text == &MachineArguments::beta);
+    if (!(arguments.*(name.text)).empty() && !is_kept)
+      return Error{fmt::format("--{}: {}", name.name, why)};
+  }
   return true;
 }
 

@@ -1,8 +1,7 @@
-// The flags that describe a machine. tools/calibrate.c prints most of them.
+// The flags that describe a machine, and files of JSON with the same names. tools/calibrate.c prints most of them.
 #ifndef QUADRILLE_SIMULATE_FLAGS_H_
 #define QUADRILLE_SIMULATE_FLAGS_H_
 
-#include <optional>
 #include <string>
 
 #include "schedule/result.h"
@@ -21,27 +20,26 @@ std::string read_beta(const std::string& flag, const std::string& text, int64_t&
 // A size: 4096, 4KiB.
 Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least);
 
-// As typed.
+// As typed. Empty if not given.
 struct MachineArguments {
-  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy, beta_copy,
-      beta_alone, eager, port;
-};
-// Flags of simulations alone.
-struct SimulationArguments {
-  std::string memory, overhead, beta_overhead, noise;
-  std::string sharing = "in-turn";
-  std::optional<int64_t> ports, switch_nodes, switch_ports, seed;
+  std::string bytes, machine, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy,
+      beta_copy, beta_alone, eager, port;
+  // Flags of simulations alone.
+  std::string memory, overhead, beta_overhead, noise, sharing, ports, switch_nodes, switch_ports,
+      seed;
   bool exclusive = false;
 };
 
-// Adds all flags of the model. `when`: the beginning of each help text.
+// Adds the flags that every model has. `when`: the beginning of each help text.
 void add_machine(cli::Command& command, MachineArguments& arguments, const std::string& when);
-void add_simulation(cli::Command& command, SimulationArguments& arguments);
+// Adds those of simulations alone. A machine of other commands may have them in its file.
+void add_simulation(cli::Command& command, MachineArguments& arguments);
 
-// Errors name the flag.
+// The machine that --machine names, or the common one, with the costs that flags give. If alpha is given and no machine, the
+// other times of a message that are not given are in proportion to it. Errors name the flag, or the file and the key.
 Result<Machine> read_machine(const MachineArguments& arguments);
-Result<Machine> read_simulated_machine(const MachineArguments& arguments,
-                                       const SimulationArguments& simulation);
+// "ethernet-10g, infiniband-200g".
+std::string machine_names();
 
 // For commands that do not use the model: an error that names the first flag that was given, and the reason. --alpha and
 // --beta are refused only if `all`, since block sizes use them, too.

@@ -34,7 +34,6 @@ struct Arguments {
   std::string format = "text";
   std::optional<int64_t> window;
   MachineArguments machine;
-  SimulationArguments simulation;
   verifier::CallArguments call;
 };
 
@@ -177,12 +176,16 @@ Result<Planned> plan(const Arguments& arguments) {
   const Result<verifier::Plans> plans =
       verifier::Plans::make(read->bytes, schedule.program, schedule.job, *call);
   if (!plans.ok()) return in_file(plans.error());
-  Result<Scripts> scripts =
-      scripts_of(*plans, schedule.job, lengths->bytes,
-                 {static_cast<int>(arguments.window.value_or(0)), false, false, lengths->element});
+  constexpr ScriptLimits kLimits;
+  Result<std::optional<Scripts>> scripts = scripts_of(
+      *plans, schedule.job, lengths->bytes,
+      {static_cast<int>(arguments.window.value_or(0)), false, false, lengths->element}, kLimits);
   if (!scripts.ok()) return in_file(scripts.error());
+  if (!*scripts)
+    return in_file({fmt::format("the call has more than {} messages, too many to simulate",
+                                kLimits.messages)});
   return Planned{std::move(read).value(), std::move(call).value(), lengths->element,
-                 std::move(scripts).value()};
+                 **std::move(scripts)};
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -190,7 +193,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 int simulate_file(const Arguments& arguments) {
-  const Result<Machine> machine = read_simulated_machine(arguments.machine, arguments.simulation);
+  const Result<Machine> machine = read_machine(arguments.machine);
   if (!machine.ok()) return bad_input(kName, machine.error().message);
   cli::Progress progress;
   progress.say("planning");
@@ -245,7 +248,7 @@ int run(int argc, char** argv) {
   command.add("--goal", "FILE", &arguments.goal, "write the schedule in GOAL, for LogGOPSim");
   command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
   add_machine(command, arguments.machine, "");
-  add_simulation(command, arguments.simulation);
+  add_simulation(command, arguments.machine);
   command.example("simulate any.qs --nodes 512x32 --bytes 4KiB --trace out.json",
                   "Times are the same on every run. The flags of the machine are those that "
                   "`calibrate` prints.");

@@ -15,7 +15,18 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kMostMessages = int64_t{1} << 26;  // which take some gigabytes
+// What the scripts may still hold. All threads take from it.
+class Budget {
+ public:
+  explicit Budget(const ScriptLimits& limits) : messages_(limits.messages), parts_(limits.parts) {}
+  // Returns whether there was enough.
+  bool take(int64_t messages, int64_t parts) {
+    return (messages_ -= messages) >= 0 && (parts_ -= parts) >= 0;
+  }
+
+ private:
+  std::atomic<int64_t> messages_, parts_;
+};
 
 // One rank's plans become its script.
 class Reader {
@@ -25,10 +36,16 @@ class Reader {
     if (builder.traits.at_once > 0) script_.window = builder.window.size;
   }
 
-  void read(const qd_plan& plan) {
+  // Returns whether the budget allows it.
+  bool read(const qd_plan& plan, Budget& budget) {
+    int64_t parts = 0;
+    for (int32_t i = 0; i < plan.receives.count; ++i) parts += plan.receives.all[i].count;
+    for (int32_t i = 0; i < plan.sends.count; ++i) parts += plan.sends.all[i].count;
+    if (!budget.take(plan.sends.count, parts + plan.operation_count)) return false;
     for (int32_t i = 0; i < plan.receives.count; ++i) read(plan.receives.all[i], script_.receives);
     for (int32_t i = 0; i < plan.sends.count; ++i) read(plan.sends.all[i], script_.sends);
     for (int32_t i = 0; i < plan.operation_count; ++i) read(plan, plan.operations[i]);
+    return true;
   }
 
   Script take() {
@@ -107,22 +124,25 @@ Result<bool> match(std::vector<Script>& all) {
   return true;
 }
 
-// The script of a rank of a group.
-Result<Script> script_of(const verifier::Plans& plans, int64_t group, int64_t rank, int64_t block,
-                         const verifier::PlanOptions& options) {
+// The script of a rank of a group. Nothing if the budget does not allow it.
+Result<std::optional<Script>> script_of(const verifier::Plans& plans, int64_t group, int64_t rank,
+                                        int64_t block, const verifier::PlanOptions& options,
+                                        Budget& budget) {
   Result<verifier::RankPlans> made = plans.of_rank(group, rank, options);
   if (!made.ok()) return made.error();
   Reader reader(made->builder(), block);
   Result<const qd_plan*> plan = made->next();
-  for (; plan.ok() && *plan; plan = made->next()) reader.read(**plan);
+  for (; plan.ok() && *plan; plan = made->next())
+    if (!reader.read(**plan, budget)) return std::optional<Script>{};
   if (!plan.ok()) return plan.error();
-  return reader.take();
+  return std::optional<Script>{reader.take()};
 }
 
 }  // namespace
 
-Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t block,
-                           const verifier::PlanOptions& options) {
+Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Job& job,
+                                          int64_t block, const verifier::PlanOptions& options,
+                                          const ScriptLimits& limits) {
   Scripts scripts;
   std::vector<std::pair<int64_t, int64_t>> places;  // group and rank, by process
   for (size_t group = 0; group < job.groups.size(); ++group) {
@@ -133,23 +153,26 @@ Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t
   }
   scripts.all.resize(places.size());
   std::atomic<size_t> next = 0;
-  std::atomic<int64_t> messages = 0;
+  Budget budget(limits);
+  std::atomic<bool> is_cut = false;
   std::mutex failing;
   size_t failed = places.size();  // the first process whose plans are refused
   Error why;
   const auto work = [&] {
     for (size_t i = next++; i < places.size(); i = next++) {
-      Result<Script> script = script_of(plans, places[i].first, places[i].second, block, options);
-      if (script.ok() && (messages += static_cast<int64_t>(script->sends.size())) > kMostMessages)
-        script = Error{
-            fmt::format("the call has more than {} messages, too many to simulate", kMostMessages)};
+      Result<std::optional<Script>> script =
+          script_of(plans, places[i].first, places[i].second, block, options, budget);
+      if (script.ok() && *script) {
+        scripts.all[i] = **std::move(script);
+        continue;
+      }
+      next = places.size();
       if (script.ok()) {
-        scripts.all[i] = std::move(script).value();
+        is_cut = true;
         continue;
       }
       const std::lock_guard<std::mutex> lock(failing);
       if (i < failed) failed = i, why = script.error();
-      next = places.size();
     }
   };
   {
@@ -158,9 +181,10 @@ Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t
     work();
   }
   if (failed < places.size()) return why;
+  if (is_cut) return std::optional<Scripts>{};
   const Result<bool> matched = match(scripts.all);
   if (!matched.ok()) return matched.error();
-  return scripts;
+  return std::optional<Scripts>{std::move(scripts)};
 }
 
 }  // namespace quadrille

@@ -4,6 +4,7 @@
 #define QUADRILLE_SIMULATE_SCRIPT_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "schedule/result.h"
@@ -40,9 +41,16 @@ struct Scripts {
   int32_t nodes = 0;
 };
 
-// `block`: the bytes of a block if only the two ends of a message know its length. Errors are the runtime's refusals, and a send without its receive.
-Result<Scripts> scripts_of(const verifier::Plans& plans, const Job& job, int64_t block,
-                           const verifier::PlanOptions& options);
+// The most messages, which take some gigabytes, and the most parts of messages and copies.
+struct ScriptLimits {
+  int64_t messages = int64_t{1} << 26, parts = INT64_MAX;
+};
+
+// Nothing if there are more than that. `block`: the bytes of a block if only the two ends of a message know its length. Errors
+// are the runtime's refusals, and a send without its receive.
+Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Job& job,
+                                          int64_t block, const verifier::PlanOptions& options,
+                                          const ScriptLimits& limits = {});
 
 }  // namespace quadrille
 

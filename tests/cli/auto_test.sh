@@ -47,7 +47,7 @@ expect 0 auto allreduce --nodes 16x1 --bytes 10000000 --out sum.qs
 
 # At the call, the block size of a pipeline is chosen by the model that chose the pipeline.
 expect 0 auto broadcast --nodes 8x1 --bytes 10000000 --alpha 30us --beta 400ps --out chosen.qs
-says 'chosen: hypercube; '
+says 'chosen: hypercube, blocks of '
 expect 0 "$verifier" check chosen.qs --counts 8x10000000
 says 'B is chosen at the call: auto, alpha 30000 ns, beta 400 ps'
 expect 0 "$generator" emit chosen.qs --out made
@@ -71,9 +71,10 @@ refuses '--root: an allreduce has no root' "$generator" show sum.qs --explain --
 
 # Different lengths, and operators that do not commute.
 expect 0 auto allgather --nodes 36x1 --counts 16777216,35x0 --out chosen.qs
-says 'chosen: hypercube; by the model a call with these counts takes '
+says ' bytes; by the model a call with these counts takes '
+says 'chosen: blocked-ring, blocks of '
 expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --out chosen.qs
-says 'chosen: blocked-ring (for operators that commute); by the model a call with these counts takes '
+says ' bytes (for operators that commute); by the model a call with these counts takes '
 expect 0 "$generator" show chosen.qs --explain --counts 10000000,3x0
 says 'with these counts; a message takes '
 expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --ordered --out chosen.qs
@@ -111,16 +112,17 @@ refuses "--bytes: '0' is not a number of bytes from 1 to 2147483647" auto scan -
 refuses '--counts: a barrier moves nothing; leave them out' auto barrier --nodes 4 --counts 4x1 --out x.qs
 refuses '--counts: of an all-to-all the model has blocks of one length; give --bytes, their average' \
   auto alltoall --nodes 4 --counts 4x1 --out x.qs
-refuses "--counts: '3x1' has 3 counts for 4 ranks; give each one" auto gather --nodes 4 --counts 3x1 --out x.qs
+refuses '--counts: of a gather the model has blocks of one length' auto gather --nodes 4 --counts 4x1 --out x.qs
+refuses "--counts: '3x1' has 3 counts for 4 ranks; give each one" auto allgather --nodes 4 --counts 3x1 --out x.qs
 refuses "--counts: '4x1' is for 1 group, and there are 2; give one list a group" \
-  auto gather --nodes 4 --remote-nodes 4 --counts 4x1 --out x.qs
+  auto allgather --nodes 4 --remote-nodes 4 --counts 4x1 --out x.qs
 refuses "--counts: '4x1/3x1' has 3 counts for 4 ranks" \
-  auto gather --nodes 4 --remote-nodes 4 --counts 4x1/3x1 --out x.qs
+  auto allgather --nodes 4 --remote-nodes 4 --counts 4x1/3x1 --out x.qs
 refuses "--counts: '3x1,-7' has -7; counts are bytes from 0 to 2147483647" \
-  auto gather --nodes 4 --counts 3x1,-7 --out x.qs
+  auto allgather --nodes 4 --counts 3x1,-7 --out x.qs
 refuses "--counts: '1,2' has 1 and 2; of a broadcast all ranks have one count" \
   auto broadcast --nodes 2 --counts 1,2 --out x.qs
-refuses "--counts: '1,,2' is not a list of numbers like 3,0,5" auto gather --nodes 4 --counts 1,,2 --out x.qs
+refuses "--counts: '1,,2' is not a list of numbers like 3,0,5" auto allgather --nodes 4 --counts 1,,2 --out x.qs
 refuses '--counts: nothing is chosen by it; give --algorithm auto or --radix auto' \
   "$generator" generate gather --algorithm linear --nodes 4 --counts 4x1 --out x.qs
 refuses '--ordered: nothing is chosen by it; give --algorithm auto or --radix auto' \

@@ -147,14 +147,14 @@ expect 0 "$generator" emit auto.qs --out made
 eval "expect 0 \"\$generator\" $(sed -n 's/.*bazel run \/\/generator -- \(generate.*\) --out.*/\1/p' made/auto.c) --out again.qs"
 cmp auto.qs again.qs || fail 'made again, it differs'
 expect 0 generate auto --nodes 8,8,4,12 --bytes 1000000 --out auto.qs
-says 'auto.qs: factor for alltoall'
+says 'auto.qs: hierarchical-factor for alltoall'
 expect 0 generate auto --nodes 8,8,4,12 --bytes 1000000 --radix 4 --out auto.qs
 says ', radix = 4, block_count = '
 expect 0 generate tuna --nodes 4x8 --bytes 1000000 --radix auto --out auto.qs
 says 'chosen: tuna, radix = 32; by the model a call with blocks of 1000000 bytes takes'
 # If messages cost almost nothing, no block is forwarded.
 expect 0 generate auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --gap 0 --out auto.qs
-says 'auto.qs: factor for alltoall'
+says 'auto.qs: xor for alltoall'
 
 # Relative paths start at the user's own folder, whichever folder the program runs in.
 mkdir -p user/below elsewhere

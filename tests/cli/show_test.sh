@@ -27,10 +27,10 @@ says 'ring on nodes 4, counts 4x4 (--counts gives others)'
 [ "$(grep -c '0=>1' .out)" -eq 3 ] || fail 'rank 0 does not send in each of the three steps'
 
 expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
-says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 500 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '
+says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 250 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '
 says 'each rank has a port of its own'
 # Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
-says '         6.0         1        0         5        0         5        0         0  hierarchical-factor (this file)'
+says '         6.0         5        2         5000        2000         1000  hierarchical-factor (this file)'
 [ "$(grep -c 'tuna-' .out)" -eq 3 ] || fail 'not the other algorithms'
 says 'depth of this file: 1, the messages in the longest chain in which each waits for the one before'
 

@@ -76,8 +76,25 @@ refuses 'give the bytes of each block with --bytes, or those of each rank with -
 refuses 'give the bytes of each block with --bytes' simulate ring.qs --bytes 8 --counts 1,2,3
 refuses "--bytes: 'much'" simulate two.qs --bytes much
 refuses '--window: 0 is not a number of steps from 1 to 65536' simulate two.qs --bytes 8 --window 0
-refuses '--ports: 0 is not a number from 1 to 1024' simulate two.qs --bytes 8 --ports 0
-refuses '--switch-nodes: -1 is not a number' simulate two.qs --bytes 8 --switch-nodes -1
+refuses "--ports: '0' is not a number from 1 to 1024" simulate two.qs --bytes 8 --ports 0
+refuses "--switch-nodes: '-1' is not a number" simulate two.qs --bytes 8 --switch-nodes -1
+echo '{"alpha": "30us", "betta": "200Mbit/s"}' >bad.json
+refuses "--machine: bad.json: 'betta' is no cost of a machine; each has the name of a flag" simulate two.qs --bytes 8 --machine bad.json
+echo '{"alpha": "soon"}' >bad.json
+refuses "--machine: bad.json: --alpha: 'soon' is not a time" simulate two.qs --bytes 8 --machine bad.json
+echo '{"alpha": ["1us"]}' >bad.json
+refuses '--machine: bad.json: alpha: its value is neither a text nor a number' simulate two.qs --bytes 8 --machine bad.json
+echo '[1, 2]' >bad.json
+refuses '--machine: bad.json: it is no JSON object' simulate two.qs --bytes 8 --machine bad.json
+refuses '; name one of ethernet-10g, ' simulate two.qs --bytes 8 --machine nowhere
+# A file has the same names as the flags, and flags replace it.
+echo '{"alpha": "30us", "beta": "200Mbit/s", "ports": 2, "exclusive": true, "source": "of a test"}' >costs.json
+expect 0 simulate two.qs --bytes 4096 --alpha 30us --alpha-inside 500ns --gap 50ns --gap-inside 50ns --beta 200Mbit/s --ports 2 --exclusive --format json
+sed 's/"seconds.*//' .out >by_flags.json
+expect 0 simulate two.qs --bytes 4096 --machine costs.json --format json
+sed 's/"seconds.*//' .out | cmp - by_flags.json || fail 'a machine of a file is not that of its flags'
+expect 0 simulate two.qs --bytes 4096 --machine costs.json --alpha 1s --format json
+sed 's/"seconds.*//' .out | cmp -s - by_flags.json && fail 'a flag does not replace what the file has'
 refuses '--switch-ports: say with --switch-nodes' simulate two.qs --bytes 8 --switch-ports 2
 refuses '--element: only a reduction has elements' simulate two.qs --bytes 8 --element 8
 refuses '--bytes: 12 bytes are not whole elements of 8' simulate sum.qs --bytes 12 --element 8

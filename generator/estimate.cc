@@ -1,0 +1,224 @@
+// Tested by tests/generator/candidates_test.cc.
+#include "generator/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "generator/encode.h"
+#include "simulate/bound.h"
+#include "simulate/engine.h"
+#include "simulate/script.h"
+#include "verifier/plans.h"
+
+namespace quadrille {
+namespace {
+
+verifier::Counts counts_of(const Workload& workload) {
+  if (workload.collective == Collective::kBarrier) return {};
+  if (!workload.counts.empty()) return workload.counts;
+  // MPI has vectors of one length in both groups of a reduce-scatter.
+  const bool divided =
+      workload.collective == Collective::kReduceScatter && workload.groups.size() == 2;
+  int64_t ranks = 0;
+  for (const Topology& topology : workload.groups) ranks += topology.ranks();
+  verifier::Counts counts;
+  for (const Topology& topology : workload.groups)
+    counts.emplace_back(topology.ranks(), divided ? std::max<int64_t>(1, workload.bytes * ranks /
+                                                                             2 / topology.ranks())
+                                                  : workload.bytes);
+  return counts;
+}
+
+// Between groups the root may be in either.
+bool has_two_directions(const Workload& workload) {
+  return workload.groups.size() == 2 && rooted(workload.collective) && !workload.root;
+}
+int64_t mean(int64_t one, int64_t other) { return one / 2 + other / 2; }
+Workload turned(Workload workload) {
+  std::swap(workload.groups[0], workload.groups[1]);
+  if (!workload.counts.empty()) std::swap(workload.counts[0], workload.counts[1]);
+  return workload;
+}
+
+int64_t least_time_as_it_is(const Workload& workload) {
+  const bool counted = has_counts(workload.collective);
+  const Call call{
+      counted ? counts_of(workload) : verifier::Counts{}, {}, workload.root.value_or(0)};
+  const __int128 time = least_time(workload.collective, workload.groups, call,
+                                   counted ? 1 : workload.bytes, workload.machine);
+  return static_cast<int64_t>(std::min<__int128>(time / kNanosecond, INT64_MAX));
+}
+
+void add(Work& work, const Scripts& scripts, int32_t process, const std::vector<Post>& messages) {
+  for (const Post& message : messages) {
+    const bool inside = scripts.node[process] == scripts.node[message.peer];
+    (inside ? work.inside : work.between) += 1;
+    (inside ? work.bytes_inside : work.bytes_between) += message.bytes;
+    if (message.parts > 0) work.bytes_copied += message.bytes;
+  }
+}
+
+void take_greater(Work& into, const Work& from) {
+  for (const auto each : {&Work::between, &Work::inside, &Work::bytes_between, &Work::bytes_inside})
+    into.*each = std::max(into.*each, from.*each);
+}
+
+Work work_of(const Scripts& scripts) {
+  Work most;
+  for (size_t i = 0; i < scripts.all.size(); ++i) {
+    const Script& script = scripts.all[i];
+    Work sent, received;
+    add(sent, scripts, static_cast<int32_t>(i), script.sends);
+    add(received, scripts, static_cast<int32_t>(i), script.receives);
+    int64_t copied = sent.bytes_copied + received.bytes_copied;
+    for (const Turn& turn : script.turns) copied += turn.copied;
+    take_greater(most, sent);
+    take_greater(most, received);
+    most.bytes_copied = std::max(most.bytes_copied, copied);
+  }
+  return most;
+}
+
+// Nothing if the call is too large.
+Result<std::optional<Estimate>> simulated(const Program& program, const Job& job,
+                                          const Workload& workload,
+                                          const std::vector<std::string>& parameters) {
+  const Result<Call> call = call_of(program, job, workload, parameters);
+  if (!call.ok()) return call.error();
+  Job called = job;  // the call sets the parameters, so no rule applies
+  if (!parameters.empty()) called.models.assign(job.models.size(), {});
+  for (int64_t group = 0; group < program.groups; ++group)
+    if (const Result<Binding> bound = bind(program, called, *call, group); !bound.ok())
+      return bound.error();
+  const Result<verifier::Plans> plans =
+      verifier::Plans::make(encode(program, called), program, called, *call);
+  if (!plans.ok()) return plans.error();
+  const Result<std::optional<Scripts>> scripts = scripts_of(
+      *plans, called, workload.bytes, {0, false, false, 1}, {kMostSimulated, kMostSimulated});
+  if (!scripts.ok()) return scripts.error();
+  if (!*scripts) return std::optional<Estimate>{};
+  const Result<Outcome> outcome = simulate(**scripts, workload.machine);
+  if (!outcome.ok()) return outcome.error();
+  return std::optional<Estimate>{{outcome->time / kNanosecond, false, work_of(**scripts)}};
+}
+
+// Every second one.
+template <typename List>
+List halved(const List& all) {
+  List half;
+  for (size_t i = 0; i < all.size(); i += 2) half.push_back(all[i]);
+  return half;
+}
+
+Topology halved(const Topology& topology) {
+  std::vector<Run> runs;
+  for (const int64_t size : topology.nodes() > 1 ? halved(topology.sizes())
+                                                 : std::vector<int64_t>{(topology.ranks() + 1) / 2})
+    runs.push_back({1, size});
+  return Topology::from_runs(std::move(runs)).value();
+}
+
+// On half of the nodes, or of the ranks of the only node. Counts are those of every second rank.
+Workload halved(const Workload& workload) {
+  Workload half = workload;
+  for (size_t group = 0; group < workload.groups.size(); ++group) {
+    half.groups[group] = halved(workload.groups[group]);
+    if (workload.counts.empty()) continue;
+    half.counts[group] = halved(workload.counts[group]);
+    half.counts[group].resize(half.groups[group].ranks(), half.counts[group][0]);
+  }
+  if (half.root) half.root = std::min(*half.root, half.groups[0].ranks() - 1);
+  return half;
+}
+
+bool is_smallest(const Workload& workload) {
+  return std::all_of(workload.groups.begin(), workload.groups.end(),
+                     [](const Topology& topology) { return topology.ranks() == 1; });
+}
+
+Result<std::optional<Estimate>> simulated_on(const Program& program, const Job& job,
+                                             const Workload& workload,
+                                             const std::vector<std::string>& parameters) {
+  Job there = job;
+  there.groups = workload.groups;
+  // Radices and the like are at most the number of ranks.
+  for (size_t i = 0; i < there.parameters.size(); ++i)
+    if (!program.parameters[i].at_call)
+      there.parameters[i] =
+          std::min(there.parameters[i], std::max<int64_t>(2, workload.groups[0].ranks()));
+  return simulated(program, there, workload, parameters);
+}
+
+// The time after so many doublings, each of which takes it up by the factor from `smaller` to `time`.
+int64_t extrapolated(int64_t time, int64_t smaller, int64_t doublings) {
+  constexpr int64_t kLongest = INT64_MAX / 4;
+  const double factor =
+      std::max(1.0, static_cast<double>(time) / static_cast<double>(std::max<int64_t>(1, smaller)));
+  const double all = static_cast<double>(time) * std::pow(factor, doublings);
+  return all < static_cast<double>(kLongest) ? static_cast<int64_t>(all) : kLongest;
+}
+
+Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
+                                   const std::vector<std::string>& parameters) {
+  const Result<std::optional<Estimate>> whole = simulated(program, job, workload, parameters);
+  if (!whole.ok()) return whole.error();
+  if (*whole) return **whole;
+  Workload part = workload;
+  std::optional<Estimate> larger;
+  for (int64_t halvings = 0; !is_smallest(part);) {
+    part = halved(part);
+    const Result<std::optional<Estimate>> found = simulated_on(program, job, part, parameters);
+    if (!found.ok()) return found.error();
+    if (!larger) ++halvings;
+    if (!*found) continue;
+    if (!larger) {
+      larger = **found;
+      continue;
+    }
+    larger->time = std::max(extrapolated(larger->time, (*found)->time, halvings),
+                            least_time_as_it_is(workload));
+    larger->is_fitted = true;
+    return *larger;
+  }
+  return Error{"the call has too many messages to simulate, even on few nodes"};
+}
+
+}  // namespace
+
+bool has_counts(Collective collective) {
+  return collective != Collective::kBarrier && !only_ends_know_lengths(collective);
+}
+
+Result<Call> call_of(const Program& program, const Job& job, const Workload& workload,
+                     const std::vector<std::string>& parameters) {
+  verifier::Schedule schedule;
+  schedule.program = program;
+  schedule.job = job;
+  verifier::CallArguments given;
+  given.parameters = parameters;
+  given.root = workload.root;
+  return verifier::call_with(counts_of(workload), given, schedule);
+}
+
+Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
+                          const std::vector<std::string>& parameters) {
+  Result<Estimate> found = estimate_as_it_is(program, job, workload, parameters);
+  if (!found.ok() || !has_two_directions(workload)) return found;
+  Job turned_job = job;
+  std::swap(turned_job.groups[0], turned_job.groups[1]);
+  const Result<Estimate> other =
+      estimate_as_it_is(program, turned_job, turned(workload), parameters);
+  if (!other.ok()) return other;
+  if (found->time < other->time) found->work = other->work;
+  found->time = mean(found->time, other->time);
+  found->is_fitted |= other->is_fitted;
+  return found;
+}
+
+int64_t least_time(const Workload& workload) {
+  const int64_t time = least_time_as_it_is(workload);
+  return has_two_directions(workload) ? mean(time, least_time_as_it_is(turned(workload))) : time;
+}
+
+}  // namespace quadrille

@@ -1,0 +1,68 @@
+// The time of calls of a program: those of its plans in a simulation (simulate/engine.h).
+#ifndef QUADRILLE_GENERATOR_ESTIMATE_H_
+#define QUADRILLE_GENERATOR_ESTIMATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulate/machine.h"
+#include "verifier/call.h"
+
+namespace quadrille {
+
+// The collective, its counts, and the nodes.
+struct Workload {
+  Collective collective = Collective::kAlltoall;
+  std::vector<Topology> groups;  // one or two
+  int64_t bytes = 0;             // of a block, on average
+  // In bytes; empty: each is `bytes`. Collectives of which only the two ends of a message know its length have none.
+  verifier::Counts counts = {};
+  Machine machine = {};
+  bool ordered = false;  // excludes algorithms that need operators to commute
+  // In the first group; if not given, `estimate` says which rank it is.
+  std::optional<int64_t> root = {};
+};
+
+// Whether a workload of the collective may have counts.
+bool has_counts(Collective collective);
+
+// The sends or receives of ranks, whichever are more: each number is the maximum over all ranks.
+struct Work {
+  int64_t between = 0, inside = 0;              // messages
+  int64_t bytes_between = 0, bytes_inside = 0;  // in these messages
+  int64_t bytes_copied = 0;                     // into messages, out of them, or combined
+  friend bool operator==(const Work&, const Work&) = default;
+};
+
+struct Estimate {
+  int64_t time = 0;  // nanoseconds
+  // The call has too many messages to be simulated. The time follows from calls on fewer nodes, and `work` is that of the
+  // largest of them.
+  bool is_fitted = false;
+  Work work = {};
+};
+
+// A simulated call has at most so many messages, and parts of messages and copies. That takes about a second.
+inline constexpr int64_t kMostSimulated = 1 << 20;
+
+// Without a given root, the root is rank 0. Between groups it is rank 0 of either group, and the time is the mean of
+// the two. `parameters`: "B=4096", those of the call that the file's rule does not choose. An element of a reduction is a byte.
+// The time of a call that is too large is extrapolated: of calls on a half, a quarter and so on of the nodes, the two largest that
+// can be simulated are. Each doubling of the nodes then multiplies the time by the same factor. No time is below least_time().
+// Errors: the program does not serve the nodes or the counts.
+Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
+                          const std::vector<std::string>& parameters = {});
+
+// A lower bound in nanoseconds for the time of every schedule: the bytes that must enter or leave the busiest node or
+// rank.
+int64_t least_time(const Workload& workload);
+
+// The call of a program. Block sizes are chosen as in the runtime. Errors: the call has wrong counts or parameters.
+Result<Call> call_of(const Program& program, const Job& job, const Workload& workload,
+                     const std::vector<std::string>& parameters = {});
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_ESTIMATE_H_
