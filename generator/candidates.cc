@@ -60,6 +60,18 @@ LinearModel block_model(const Workload& workload) {
   return one_node ? workload.machine.inside : workload.machine.between;
 }
 
+Job job_of(const Algorithm& algorithm, const Program& program, const std::vector<int64_t>& numbers,
+           const LinearModel& model, const Workload& workload) {
+  Job job{workload.groups, {}, {}};
+  for (const Parameter& parameter : program.parameters) {
+    job.parameters.push_back(kRuleAuto);
+    job.models.push_back(parameter.at_call ? model : LinearModel{});
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (algorithm.numbers[i].name == parameter.name.text) job.parameters.back() = numbers[i];
+  }
+  return job;
+}
+
 // The numbers of an algorithm that take the least time in a workload.
 class Search {
  public:
@@ -89,8 +101,6 @@ class Search {
     if (best->block_size > 0) fit_model(best);
     return best;
   }
-
-  bool is_direct() const { return quadrille::is_direct(program_); }
 
  private:
   static void take_better(std::optional<Candidate>& best, std::optional<Candidate> other) {
@@ -124,24 +134,14 @@ class Search {
     return result;
   }
 
-  Job job_of(const std::vector<int64_t>& numbers, const LinearModel& model) const {
-    Job job{workload_.groups, {}, {}};
-    for (const Parameter& parameter : program_.parameters) {
-      job.parameters.push_back(kRuleAuto);
-      job.models.push_back(parameter.at_call ? model : LinearModel{});
-      for (size_t i = 0; i < numbers.size(); ++i)
-        if (algorithm_.numbers[i].name == parameter.name.text) job.parameters.back() = numbers[i];
-    }
-    return job;
-  }
-
   std::optional<Candidate> measured(const std::vector<int64_t>& numbers,
                                     const LinearModel& model) const {
-    const Job job = job_of(numbers, model);
+    const Job job = job_of(algorithm_, program_, numbers, model, workload_);
     if (!serves_uneven_counts(program_, job)) return std::nullopt;
     Result<Estimate> found = estimate(program_, job, workload_);
     if (!found.ok()) return std::nullopt;
-    Candidate candidate{*std::move(found), &algorithm_, numbers, {}, 0, program_.commutative};
+    Candidate candidate{*std::move(found),    &algorithm_,        numbers, {}, 0,
+                        program_.commutative, is_direct(program_)};
     const Call call = call_of(program_, job, workload_).value();
     if (call.parameters.empty()) return candidate;
     candidate.model = model;
@@ -222,32 +222,42 @@ bool is_direct(const Program& program) {
   return !forwards;
 }
 
+Job job_of(const Candidate& candidate, const Workload& workload) {
+  const Algorithm& algorithm = *candidate.algorithm;
+  return job_of(algorithm, make_program(algorithm, all_choices(algorithm)[0]), candidate.numbers,
+                candidate.model, workload);
+}
+
+std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,
+                                        const Fixed& fixed) {
+  return Search(algorithm, workload, fixed).best();
+}
+
+void put_choice_first(std::vector<Candidate>& candidates) {
+  if (candidates.empty()) return;
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
+  const auto least = static_cast<double>(candidates[0].time);
+  Position first = simplest(candidates, [](const Candidate& each) { return each.direct; });
+  if (first == candidates.end() || static_cast<double>(first->time) > kRicher * least)
+    first = simplest(candidates, [](const Candidate&) { return true; });
+  std::rotate(candidates.begin(), first, first + 1);
+}
+
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
                                        const Fixed& fixed) {
   cli::Progress progress;  // with many ranks this takes minutes
   std::vector<Candidate> result;
-  std::set<const Algorithm*> direct;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.collective != workload.collective ||
         algorithm.groups != static_cast<int>(workload.groups.size()))
       continue;
     if (!name.empty() && algorithm.name != name) continue;
     progress.say("trying " + algorithm.name);
-    const Search search(algorithm, workload, fixed);
-    std::optional<Candidate> best = search.best();
-    if (!best) continue;
-    result.push_back(*std::move(best));
-    if (search.is_direct()) direct.insert(&algorithm);
+    if (std::optional<Candidate> best = best_candidate(algorithm, workload, fixed))
+      result.push_back(*std::move(best));
   }
-  if (result.empty()) return result;
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
-  const auto least = static_cast<double>(result[0].time);
-  Position first =
-      simplest(result, [&](const Candidate& each) { return direct.contains(each.algorithm); });
-  if (first == result.end() || static_cast<double>(first->time) > kRicher * least)
-    first = simplest(result, [](const Candidate&) { return true; });
-  std::rotate(result.begin(), first, first + 1);
+  put_choice_first(result);
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Candidate : Estimate {
   LinearModel model = {};
   int64_t block_size = 0;
   bool commutative = false;  // for commutative operators
+  bool direct = false;
 };
 
 // "tuna, radix = 4".
@@ -31,16 +33,24 @@ bool is_direct(const Program& program);
 // The given numbers, by name.
 using Fixed = std::map<std::string, int64_t>;
 
-// The best candidate of each algorithm for the collective that serves these nodes and all counts, with the fixed
-// numbers. They are in the order of their times. Of equals, the first is the algorithm that comes first in the
-// registry, with the least numbers. If `name` is not empty, only that algorithm is tried.
-//
-// Simple schedules lose less where a machine differs from its model. So a direct one comes first, if none takes less than
-// 1 / kRicher of its time. Of all others within 1 / kAlike of the least time, the first is the one whose ranks move and copy
-// the fewest bytes, preferably a proven one.
+// The best candidate of an algorithm, with the fixed numbers. Nothing if it does not serve these nodes, or not all counts.
 //
 // A batch number is the least power of two that takes no longer. Calls choose their block size by the model of the workload's
 // machine, with an alpha that is fitted: in this call, no other power of four times alpha takes less.
+std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,
+                                        const Fixed& fixed);
+
+// The nodes, numbers and model of its file.
+Job job_of(const Candidate& candidate, const Workload& workload);
+
+// Puts the candidates in the order of their times, and the one to choose first.
+//
+// Simple schedules lose less where a machine differs from its model. So a direct one comes first, if none takes less than
+// 1 / kRicher of its time. Of all others within 1 / kAlike of the least time, the first is the one whose ranks move and copy
+// the fewest bytes, preferably one for all operators, and a proven one.
+void put_choice_first(std::vector<Candidate>& candidates);
+
+// The same for all algorithms of the collective, or the one of that name.
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
                                        const Fixed& fixed);
 inline constexpr double kRicher = 1.15;

@@ -35,18 +35,9 @@ Result<Topology> read_topology(const GenerateArguments& arguments) {
   return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
 }
 
-std::optional<Collective> served_collective(const std::string& name) {
-  for (const Collective collective : served_collectives())
-    if (is_called(collective, name)) return collective;
-  return std::nullopt;
-}
-
 Result<const Algorithm*> find(const GenerateArguments& arguments) {
-  const auto collective = served_collective(arguments.collective);
-  if (!collective)
-    return Error{
-        fmt::format("'{}' is no collective that schedules are generated for; choose one of {}",
-                    arguments.collective, collective_names(", "))};
+  const Result<Collective> collective = read_collective(arguments);
+  if (!collective.ok()) return collective.error();
   const int groups = groups_of(arguments);
   const Algorithm* algorithm = find_algorithm(*collective, arguments.algorithm, groups);
   if (algorithm) return algorithm;
@@ -169,6 +160,14 @@ bool is_called(Collective collective, const std::string& name) {
   return name == own || (has_counts && name == own + "v");
 }
 
+Result<Collective> read_collective(const GenerateArguments& arguments) {
+  for (const Collective collective : served_collectives())
+    if (is_called(collective, arguments.collective)) return collective;
+  return Error{
+      fmt::format("'{}' is no collective that schedules are generated for; choose one of {}",
+                  arguments.collective, collective_names(", "))};
+}
+
 std::vector<Collective> served_collectives() {
   std::vector<Collective> served;
   for (const Algorithm& algorithm : algorithms())
@@ -253,9 +252,9 @@ Result<bool> refuse_choices(const GenerateArguments& arguments) {
 
 // The calls for which auto chooses.
 Result<Workload> read_purpose(const GenerateArguments& arguments) {
-  const auto collective = served_collective(arguments.collective);
-  if (arguments.algorithm != kAuto || !collective ||
-      algorithm_names(*collective, groups_of(arguments)).empty()) {
+  const Result<Collective> collective = read_collective(arguments);
+  if (!collective.ok()) return collective.error();
+  if (arguments.algorithm != kAuto || algorithm_names(*collective, groups_of(arguments)).empty()) {
     const Result<const Algorithm*> algorithm = find(arguments);
     if (!algorithm.ok()) return algorithm.error();
   }

@@ -33,8 +33,12 @@ struct GenerateArguments {
   std::string chosen;    // the choice of auto, and the reasons
 };
 
+// Adds the flags of the nodes: --nodes, --slurm, --hostfile, --remote-nodes.
+void add_nodes(cli::Command& command, GenerateArguments& arguments);
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
 
+// The collective that is named; an error lists those that are served.
+Result<Collective> read_collective(const GenerateArguments& arguments);
 // Whether this is MPI's name of the collective. "allgatherv" is a name of the allgather: a schedule serves all counts.
 bool is_called(Collective collective, const std::string& name);
 

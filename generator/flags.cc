@@ -34,7 +34,9 @@ void add_options(cli::Command& command, GenerateArguments& arguments) {
                    "for auto: the reduction's operator does not commute");
 }
 
-void add_node_options(cli::Command& command, GenerateArguments& arguments) {
+}  // namespace
+
+void add_nodes(cli::Command& command, GenerateArguments& arguments) {
   command.add("--nodes", "LIST", &arguments.nodes,
               "the ranks on each node, in any order: 1,2,3, or 4x8 for four nodes of eight, or "
               "512x16,5; any: the schedule serves every job. Give one of --nodes, --slurm, "
@@ -66,7 +68,7 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
               "your own program in place of an algorithm: a text as `show` prints it");
   command.add("--parameter", "NAME=VALUE", &arguments.parameters,
               "the value of a parameter of --program, for the file");
-  add_node_options(command, arguments);
+  add_nodes(command, arguments);
   command.require("--out", "FILE", &arguments.out, "the schedule file to write");
   add_options(command, arguments);
   command.example("generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out small.qs",

@@ -1,4 +1,4 @@
-// bazel run //generator -- generate | list | show | emit | proofs
+// bazel run //generator -- generate | choose | compare | list | show | emit | proofs
 //
 // Reads arguments, calls the code that does the work, and prints. Tested by tests/cli.
 #include <fmt/format.h>
@@ -10,11 +10,13 @@
 #include "cli/command_line.h"
 #include "cli/files.h"
 #include "generator/command.h"
+#include "generator/compare.h"
 #include "generator/emit.h"
 #include "generator/encode.h"
 #include "generator/optimal.h"
 #include "generator/proof_file.h"
 #include "generator/registry.h"
+#include "generator/rules.h"
 #include "generator/show.h"
 #include "verifier/call.h"
 #include "verifier/decode.h"
@@ -123,6 +125,10 @@ int run(int argc, char** argv) {
       fmt::format("`{} COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.", name));
   GenerateArguments generating;
   const cli::Command generating_command = add_generate(program, generating);
+  GenerateArguments choosing;
+  const cli::Command choosing_command = add_choose(program, choosing);
+  CompareArguments comparing;
+  const cli::Command comparing_command = add_compare(program, comparing);
   const cli::Command listing =
       program.command("list", "List the algorithms: idea, source, requirements, options.");
   ShowArguments showing;
@@ -135,6 +141,8 @@ int run(int argc, char** argv) {
 
   if (const auto code = program.parse(argc, argv)) return *code;
   if (generating_command.is_named()) return generate(generating);
+  if (choosing_command.is_named()) return choose(choosing);
+  if (comparing_command.is_named()) return compare(comparing);
   if (listing.is_named()) return list();
   if (showing_command.is_named()) return show(showing);
   if (proving.is_named()) return proofs(folder);

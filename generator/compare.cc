@@ -1,0 +1,259 @@
+// Tested by tests/cli/compare_test.sh.
+#include "generator/compare.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command_line.h"
+#include "cli/files.h"
+#include "cli/progress.h"
+#include "generator/encode.h"
+#include "generator/sizes.h"
+
+namespace quadrille {
+namespace {
+
+using cli::bad_input;
+
+// The best candidates at each size.
+using Grid = std::vector<std::vector<Candidate>>;
+
+Grid grid_of(Workload workload, const std::vector<int64_t>& sizes) {
+  Grid grid;
+  for (const int64_t bytes : sizes) {
+    workload.bytes = bytes;
+    grid.push_back(best_candidates(workload, "", {}));
+  }
+  return grid;
+}
+
+// `time` gives the time of a candidate at a size. The curves are in the order of the registry.
+template <typename Time>
+std::vector<Curve> curves_of(const Grid& grid, const Time& time) {
+  std::vector<Curve> curves;
+  for (const Algorithm& algorithm : algorithms()) {
+    Curve curve{algorithm.name, {}};
+    bool has_time = false;
+    for (size_t i = 0; i < grid.size(); ++i) {
+      const auto found = std::find_if(
+          grid[i].begin(), grid[i].end(),
+          [&](const Candidate& candidate) { return candidate.algorithm == &algorithm; });
+      curve.times.push_back(found == grid[i].end() ? std::nullopt : time(*found, i));
+      has_time |= curve.times.back().has_value();
+    }
+    if (has_time) curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+std::string title_of(const Workload& workload) {
+  std::string nodes;
+  for (const Topology& topology : workload.groups)
+    nodes += (nodes.empty() ? "" : " and ") + topology.text();
+  return fmt::format("{} on nodes {}",
+                     purpose_of(workload.collective, static_cast<int>(workload.groups.size())),
+                     nodes);
+}
+
+Curve bound_of(Workload workload, const std::vector<int64_t>& sizes) {
+  Curve bound{"no schedule takes less", {}};
+  for (const int64_t bytes : sizes) {
+    workload.bytes = bytes;
+    bound.times.push_back(least_time(workload));
+  }
+  return bound;
+}
+
+Curves simulated(const Workload& workload, const std::vector<int64_t>& sizes, const Grid& grid) {
+  Curves curves{title_of(workload), sizes, {}, bound_of(workload, sizes), {}};
+  curves.curves = curves_of(grid, [](const Candidate& candidate, size_t) {
+    return std::optional<int64_t>(candidate.time);
+  });
+  return curves;
+}
+
+// ---- Real times
+
+// The folder of the measured files, which ends with it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "quadrille-XXXXXX").string();
+    path_ = mkdtemp(name.data()) ? name : "";
+  }
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// The times that `run` prints: "  factor   123.4 us  (100.1 to 180.9)", and MPI's own below.
+struct Times {
+  int64_t ours = 0, native = 0;  // nanoseconds
+};
+
+Result<Times> times_of(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  if (!pipe) return Error{fmt::format("--measure: '{}' cannot be started", command)};
+  std::vector<int64_t> times;
+  std::array<char, 512> line{};
+  while (fgets(line.data(), static_cast<int>(line.size()), pipe.get())) {
+    const std::string text(line.data());
+    const size_t unit = text.find(" us  (");
+    if (unit == std::string::npos) continue;
+    times.push_back(std::llround(1e3 * std::stod(text.substr(text.find_last_of(' ', unit - 1)))));
+  }
+  if (times.size() == 2) return Times{times[0], times[1]};
+  return Error{fmt::format(
+      "--measure: '{}' printed no two times; give a command that starts `quadrille run` on as many "
+      "ranks, such as 'mpirun -n 16 quadrille run'",
+      command)};
+}
+
+Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& sizes,
+                        const Grid& grid, const std::string& command) {
+  const Folder folder;
+  if (folder.path().empty()) return Error{"--measure: no temporary folder can be made"};
+  Curves curves{title_of(workload) + ", measured", sizes, {}, {}, Curve{"MPI's own", {}}};
+  std::vector<std::vector<int64_t>> native(sizes.size());
+  std::optional<Error> wrong;
+  cli::Progress progress;
+  curves.curves = curves_of(grid, [&](const Candidate& candidate, size_t i) {
+    if (wrong) return std::optional<int64_t>{};
+    progress.say(fmt::format("{} of {} bytes", candidate.algorithm->name, sizes[i]));
+    const std::string file = folder.path() + "/" + candidate.algorithm->name + ".qs";
+    const Program program =
+        make_program(*candidate.algorithm, all_choices(*candidate.algorithm)[0]);
+    const Result<bool> written =
+        cli::write_file(file, encode(program, job_of(candidate, workload)));
+    const Result<Times> times =
+        written.ok() ? times_of(fmt::format("{} {} --bytes {}", command, file, sizes[i]))
+                     : Result<Times>(written.error());
+    if (!times.ok()) {
+      wrong = times.error();
+      return std::optional<int64_t>{};
+    }
+    native[i].push_back(times->native);
+    return std::optional<int64_t>(times->ours);
+  });
+  if (wrong) return *wrong;
+  for (std::vector<int64_t>& all : native) {
+    std::sort(all.begin(), all.end());
+    curves.native->times.push_back(all.empty() ? std::nullopt
+                                               : std::optional<int64_t>(all[all.size() / 2]));
+  }
+  return curves;
+}
+
+// ---- Output
+
+std::string microseconds(const std::optional<int64_t>& time) {
+  return time ? fmt::format("{:.1f}", static_cast<double>(*time) / 1e3) : "-";
+}
+
+std::string table(const Curves& curves) {
+  std::string text = curves.title + "; microseconds, the least of ours with a star\n";
+  const auto add = [&](const Curve& curve, const std::vector<int64_t>& least) {
+    text += fmt::format("{:<24}", curve.name);
+    for (size_t i = 0; i < curve.times.size(); ++i) {
+      const bool is_best = !least.empty() && curve.times[i] && *curve.times[i] == least[i];
+      text += fmt::format(" {:>11}{}", microseconds(curve.times[i]), is_best ? '*' : ' ');
+    }
+    text += '\n';
+  };
+  std::vector<int64_t> least(curves.bytes.size(), INT64_MAX);
+  for (const Curve& curve : curves.curves)
+    for (size_t i = 0; i < least.size(); ++i)
+      if (curve.times[i]) least[i] = std::min(least[i], *curve.times[i]);
+  text += fmt::format("{:<24}", "");
+  for (const int64_t bytes : curves.bytes) text += fmt::format(" {:>11} ", size_text(bytes));
+  text += '\n';
+  for (const Curve& curve : curves.curves) add(curve, least);
+  if (curves.bound) add(*curves.bound, {});
+  if (curves.native) add(*curves.native, {});
+  return text;
+}
+
+std::string csv(const Curves& curves) {
+  std::string text = "algorithm,bytes,nanoseconds\n";
+  const auto add = [&](const Curve& curve, const std::string& name) {
+    for (size_t i = 0; i < curve.times.size(); ++i)
+      if (curve.times[i]) text += fmt::format("{},{},{}\n", name, curves.bytes[i], *curve.times[i]);
+  };
+  for (const Curve& curve : curves.curves) add(curve, curve.name);
+  if (curves.bound) add(*curves.bound, "bound");
+  if (curves.native) add(*curves.native, "native");
+  return text;
+}
+
+Result<Curves> curves_for(const CompareArguments& arguments) {
+  const Result<Collective> collective = read_collective(arguments);
+  if (!collective.ok()) return collective.error();
+  const Result<std::vector<Topology>> groups = read_groups(arguments);
+  if (!groups.ok()) return groups.error();
+  if (groups->empty()) return Error{"--nodes any: times are those on given nodes; give them"};
+  const Result<std::vector<int64_t>> sizes = read_sizes(arguments.machine.bytes);
+  if (!sizes.ok()) return sizes.error();
+  const Result<Machine> machine = read_machine(arguments.machine);
+  if (!machine.ok()) return machine.error();
+  Workload workload{*collective, *groups};
+  workload.machine = *machine;
+  workload.ordered = arguments.ordered;
+  const Grid grid = grid_of(workload, *sizes);
+  if (arguments.measure.empty()) return simulated(workload, *sizes, grid);
+  return measured(workload, *sizes, grid, arguments.measure);
+}
+
+}  // namespace
+
+Curves simulated_curves(Workload workload, const std::vector<int64_t>& sizes) {
+  return simulated(workload, sizes, grid_of(workload, sizes));
+}
+
+cli::Command add_compare(cli::Command& program, CompareArguments& arguments) {
+  cli::Command command =
+      program.command("compare", "Show the times of all algorithms for a collective over sizes.");
+  command.require("collective", "COLLECTIVE", &arguments.collective, collective_names(", "));
+  add_nodes(command, arguments);
+  arguments.machine.bytes = "8..1MiB";
+  add_machine(command, arguments.machine, "");
+  command.add_flag("--ordered", arguments.ordered, "leave out what needs operators to commute");
+  command.add("--measure", "COMMAND", &arguments.measure,
+              "measure instead of simulating: the command that starts `quadrille run` on these "
+              "nodes, 'mpirun -n 16 quadrille run'");
+  command.add_choice("--format", {"table", "csv", "svg"}, arguments.format, "what is printed");
+  command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
+  command.example("compare alltoall --nodes 4x16 --bytes 8..1MiB --format svg --out times.svg",
+                  "--bytes LOW..HIGH: LOW, then four times as much each time, and HIGH. Each "
+                  "algorithm has its best parameters at each size.");
+  return command;
+}
+
+int compare(const CompareArguments& arguments) {
+  const Result<Curves> curves = curves_for(arguments);
+  if (!curves.ok()) return bad_input("compare", curves.error().message);
+  const std::string text = arguments.format == "svg"   ? curves_svg(*curves)
+                           : arguments.format == "csv" ? csv(*curves)
+                                                       : table(*curves);
+  if (arguments.out.empty()) {
+    fmt::print("{}", text);
+    return 0;
+  }
+  const Result<bool> written = cli::write_file(arguments.out, text);
+  return written.ok() ? 0 : bad_input("compare", "--out: " + written.error().message);
+}
+
+}  // namespace quadrille

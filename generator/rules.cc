@@ -1,0 +1,234 @@
+// A rule is made for a class of sizes, powers of four, as the library learns them. Tested by tests/cli/compare_test.sh.
+#include "generator/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/command_line.h"
+#include "cli/files.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "generator/sizes.h"
+#include "generator/universal_names.h"
+
+namespace quadrille {
+namespace {
+
+using cli::bad_input;
+
+constexpr const char* kAll = "all";
+constexpr const char* kNative = "native";
+
+// The names in rules of MPI's collectives that are served by one of ours and whose ranks know the bytes.
+std::vector<std::string> rule_names(Collective collective, size_t groups) {
+  switch (collective) {
+    case Collective::kAlltoall: return {"alltoall"};
+    case Collective::kAllgather:
+      return groups == 1 ? std::vector<std::string>{"allgather", "allgatherv"}
+                         : std::vector<std::string>{"allgather"};
+    case Collective::kAllreduce: return {"allreduce"};
+    case Collective::kReduceScatter: return {"reduce_scatter", "reduce_scatter_block"};
+    case Collective::kBroadcast:
+      return groups == 1 ? std::vector<std::string>{"bcast"} : std::vector<std::string>{};
+    case Collective::kGather:
+    case Collective::kScatter:
+    case Collective::kReduce:
+      return groups == 1 ? std::vector<std::string>{std::string(name_of(collective))}
+                         : std::vector<std::string>{};
+    default: return {};
+  }
+}
+
+// Whether MPI libraries have the schedule themselves. A rule that names it gains little.
+bool is_in_libraries(const Algorithm& algorithm) {
+  static const std::set<std::pair<Collective, std::string>> kKnown = {
+      {Collective::kAllgather, "bruck"},
+      {Collective::kAllgather, "linear-ring"},
+      {Collective::kAllgather, "neighbor-exchange"},
+      {Collective::kAllgather, "recursive-doubling"},
+      {Collective::kAllreduce, "doubling"},
+      {Collective::kAllreduce, "rabenseifner"},
+      {Collective::kAllreduce, "ring"},
+      {Collective::kAlltoall, "factor"},
+      {Collective::kAlltoall, "linear"},
+      {Collective::kAlltoall, "pairwise"},
+      {Collective::kAlltoall, "scattered"},
+      {Collective::kAlltoall, "spread-out"},
+      {Collective::kBroadcast, "binomial"},
+      {Collective::kBroadcast, "scatter-ring"},
+      {Collective::kGather, "binomial"},
+      {Collective::kGather, "linear"},
+      {Collective::kReduce, "binomial"},
+      {Collective::kReduceScatter, "halving"},
+      {Collective::kReduceScatter, "pairwise"},
+      {Collective::kReduceScatter, "ring"},
+      {Collective::kScatter, "binomial"},
+      {Collective::kScatter, "linear"},
+  };
+  return algorithm.groups == 1 && kKnown.contains({algorithm.collective, algorithm.name});
+}
+
+// A candidate and its name in rules.
+struct Named {
+  std::string name;
+  Candidate candidate;
+};
+
+// The candidate that the preload library has under that name; nothing if the name has an option without a number, or the
+// schedule does not serve the workload.
+std::optional<Candidate> candidate_of(const std::string& name, const Workload& workload) {
+  const size_t colon = name.find(':');
+  const Algorithm* algorithm = find_algorithm(workload.collective, name.substr(0, colon),
+                                              static_cast<int>(workload.groups.size()));
+  check(algorithm != nullptr, "a schedule of the preload library that is not in the registry");
+  Fixed fixed;
+  for (const Number& number : algorithm->numbers) fixed[number.name] = number.initial;
+  if (colon != std::string::npos) {
+    const size_t equals = name.find('=', colon);
+    const std::optional<int64_t> value = cli::whole_number(name.substr(equals + 1));
+    if (!value) return std::nullopt;
+    fixed[name.substr(colon + 1, equals - colon - 1)] = *value;
+  }
+  return best_candidate(*algorithm, workload, fixed);
+}
+
+std::vector<Named> all_named(const Workload& workload) {
+  const std::string kind = std::string(name_of(workload.collective)) +
+                           (workload.groups.size() == 2 ? "-between-groups" : "");
+  std::vector<Named> all;
+  for (const UniversalName& each : universal_names())
+    if (kind == each.kind)
+      if (std::optional<Candidate> candidate = candidate_of(each.name, workload))
+        all.push_back({each.name, *std::move(candidate)});
+  return all;
+}
+
+// The value of "algorithm" in the rule: MPI's own, unless another schedule takes less by a margin than each one that MPI
+// libraries have.
+std::string choice(const Workload& workload) {
+  const std::vector<Named> all = all_named(workload);
+  std::vector<Candidate> candidates;
+  int64_t least_known = INT64_MAX;
+  for (const Named& each : all) {
+    candidates.push_back(each.candidate);
+    if (is_in_libraries(*each.candidate.algorithm))
+      least_known = std::min(least_known, each.candidate.time);
+  }
+  put_choice_first(candidates);
+  if (candidates.empty() ||
+      static_cast<double>(least_known) < kRicher * static_cast<double>(candidates[0].time))
+    return kNative;
+  const auto chosen = std::find_if(all.begin(), all.end(), [&](const Named& each) {
+    return each.candidate.algorithm == candidates[0].algorithm &&
+           each.candidate.numbers == candidates[0].numbers;
+  });
+  const int64_t block_size = chosen->candidate.block_size;
+  return chosen->name + (block_size > 0 ? fmt::format(":block-size={}", block_size) : "");
+}
+
+struct Rule {
+  int64_t least, most;  // bytes, as rules have them
+  std::string algorithm;
+};
+
+// The rules of a collective, one for each class of sizes; neighbours with one choice are one rule.
+std::vector<Rule> rules_of(Workload workload, int64_t low, int64_t high, cli::Progress& progress) {
+  // Rules have the bytes of the whole vector, of which each rank gets a part.
+  const bool is_divided = workload.collective == Collective::kReduceScatter;
+  const int64_t parts = is_divided ? workload.groups[0].ranks() : 1;
+  std::vector<Rule> rules;
+  for (int64_t least = 1; least <= high; least *= 4) {
+    if (4 * least - 1 < low) continue;
+    progress.say(fmt::format("{} of {} bytes", name_of(workload.collective), 2 * least));
+    workload.bytes = std::max<int64_t>(1, 2 * least / parts);
+    const std::string algorithm = choice(workload);
+    if (!rules.empty() && rules.back().algorithm == algorithm)
+      rules.back().most = 4 * least - 1;
+    else
+      rules.push_back({least, 4 * least - 1, algorithm});
+  }
+  return rules;
+}
+
+// The conditions that a communicator of these groups meets.
+std::string shape_text(const std::vector<Topology>& groups) {
+  if (groups.size() == 2)
+    return fmt::format(R"("groups": 2, "ranks": {})", groups[0].ranks() + groups[1].ranks());
+  const Topology& nodes = groups[0];
+  return fmt::format(R"("nodes": {}, "ranks_a_node": [{}, {}], "ranks": {})", nodes.nodes(),
+                     nodes.runs().front().size, nodes.runs().back().size, nodes.ranks());
+}
+
+Result<std::vector<Collective>> read_collectives(const std::string& name, size_t groups) {
+  std::vector<Collective> all;
+  for (const Collective collective : served_collectives())
+    if ((name == kAll || is_called(collective, name)) && !rule_names(collective, groups).empty())
+      all.push_back(collective);
+  if (!all.empty()) return all;
+  for (const Collective collective : served_collectives())
+    if (is_called(collective, name))
+      return Error{
+          fmt::format("of {} no rule can ask for the bytes; name another collective, or {}",
+                      purpose_of(collective, static_cast<int>(groups)), kAll)};
+  return Error{fmt::format("'{}' is no collective that rules are written for; choose one of {}, {}",
+                           name, collective_names(", "), kAll)};
+}
+
+// All rules as one document; prints them, too.
+Result<std::string> rules_text(const GenerateArguments& arguments) {
+  const Result<std::vector<Topology>> groups = read_groups(arguments);
+  if (!groups.ok()) return groups.error();
+  if (groups->empty()) return Error{"--nodes any: a choice is for given nodes; give them"};
+  const Result<std::vector<Collective>> collectives =
+      read_collectives(arguments.collective, groups->size());
+  if (!collectives.ok()) return collectives.error();
+  const Result<std::vector<int64_t>> sizes = read_sizes(arguments.machine.bytes);
+  if (!sizes.ok()) return sizes.error();
+  const Result<Machine> machine = read_machine(arguments.machine);
+  if (!machine.ok()) return machine.error();
+  cli::Progress progress;
+  std::string text, shape = shape_text(*groups);
+  for (const Collective collective : *collectives) {
+    Workload workload{collective, *groups};
+    workload.machine = *machine;
+    const std::vector<Rule> rules = rules_of(workload, sizes->front(), sizes->back(), progress);
+    for (const std::string& name : rule_names(collective, groups->size()))
+      for (const Rule& rule : rules)
+        text += fmt::format(
+            "{}  {{\"collective\": \"{}\", {}, \"bytes\": [{}, {}], \"algorithm\": \"{}\"}}",
+            text.empty() ? "" : ",\n", name, shape, rule.least, rule.most, rule.algorithm);
+  }
+  return "{\"schema\": 1, \"rules\": [\n" + text + "\n]}\n";
+}
+
+}  // namespace
+
+cli::Command add_choose(cli::Command& program, GenerateArguments& arguments) {
+  cli::Command command = program.command(
+      "choose",
+      "Write rules for the preload library, by simulated times instead of measured ones.");
+  command.require("collective", "COLLECTIVE", &arguments.collective,
+                  fmt::format("{}; or {}", collective_names(", "), kAll));
+  add_nodes(command, arguments);
+  command.require("--out", "FILE", &arguments.out, "the rules file to write, for QUADRILLE_RULES");
+  arguments.machine.bytes = "1..16MiB";
+  add_machine(command, arguments.machine, "");
+  command.example(
+      "choose all --nodes 16x32 --machine infiniband-200g --out rules.json",
+      "A rule is for the sizes between two powers of four, from the first size of --bytes "
+      "LOW..HIGH to the last (default 1..16MiB).");
+  return command;
+}
+
+int choose(const GenerateArguments& arguments) {
+  const Result<std::string> text = rules_text(arguments);
+  if (!text.ok()) return bad_input("choose", text.error().message);
+  const Result<bool> written = cli::write_file(arguments.out, *text);
+  if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
+  fmt::print("{}: {} rules\n", arguments.out, std::count(text->begin(), text->end(), '\n') - 2);
+  return 0;
+}
+
+}  // namespace quadrille

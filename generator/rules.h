@@ -1,0 +1,19 @@
+// The command `choose` writes rules for the preload library, by simulated times in place of measured ones.
+#ifndef QUADRILLE_GENERATOR_RULES_H_
+#define QUADRILLE_GENERATOR_RULES_H_
+
+#include <string>
+
+#include "generator/command.h"
+
+namespace quadrille {
+
+// `arguments` gets what is typed. Its sizes are in the bytes of its machine.
+cli::Command add_choose(cli::Command& program, GenerateArguments& arguments);
+
+// Writes the rules file and tells what it chooses; returns the exit code.
+int choose(const GenerateArguments& arguments);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_RULES_H_
