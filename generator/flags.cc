@@ -51,8 +51,6 @@ void add_nodes(cli::Command& command, GenerateArguments& arguments) {
       "is any");
 }
 
-}  // namespace
-
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
   cli::Command command =
       program.command("generate", "Make a schedule file for a collective and its nodes.");

@@ -8,11 +8,13 @@ usage: quadrille COMMAND [ARGUMENT...]
 
 Under an unchanged program
   tune RULES.json SIZE...    learn which schedules are faster here (under mpirun)
+  choose COLLECTIVE ...      write rules by simulated times, without a job
   preload [openmpi|mpich]    print the path of the library to preload
 
 Schedules
   list                       describe every algorithm: idea, cost, needs, source
   generate COLLECTIVE ...    make a schedule, for any nodes or for given ones
+  compare COLLECTIVE ...     show the times of all algorithms over sizes
   show FILE.qs               print or draw a schedule
   emit FILE.qs ...           write a schedule as C
 
@@ -54,7 +56,7 @@ case $library in
   *) wrong "QUADRILLE_MPI is '$library'; it is openmpi or mpich" ;;
 esac
 case $command in
-  generate | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
+  generate | choose | compare | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
   check | prove | replay) exec "$tools/verifier" "$command" "$@" ;;
   simulate) exec "$tools/simulator" "$command" "$@" ;;
   run | calibrate | tune) exec "$tools/$command-$library" "$@" ;;

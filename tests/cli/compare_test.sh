@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# The commands `compare` and `choose`: times of all algorithms over sizes, and rules by them.
+simulator=$PWD/$4
+source "$(dirname "$0")/common.sh"
+
+compare() { "$generator" compare "$@"; }
+choose() { "$generator" choose "$@"; }
+
+# ---- compare
+
+expect 0 compare alltoall --nodes 2x2 --bytes 8..1KiB
+says 'alltoall on nodes 2x2; microseconds, the least of ours with a star'
+says '            8           32          128          512         1KiB'
+says 'hierarchical-factor '
+says 'no schedule takes less'
+expect 0 compare allgather --nodes 2x2 --remote-nodes 3 --bytes 4KiB
+says 'allgather between groups on nodes 2x2 and 3; '
+says 'segment-map-v '
+
+# Each time is that of `simulate`, and none is below the bound.
+expect 0 compare broadcast --nodes 4x2 --bytes 64..1KiB --format csv --out times.csv
+[ ! -s .out ] || fail 'printed what is in the file'
+expect 0 "$generator" generate broadcast --algorithm binomial --nodes 4x2 --out tree.qs
+for bytes in 64 1024; do
+  expect 0 "$simulator" simulate tree.qs --bytes $bytes --format json
+  picoseconds=$(sed 's/.*"time_ps": \([0-9]*\).*/\1/' .out)
+  grep -qx "binomial,$bytes,$((picoseconds / 1000))" times.csv || fail "another time of $bytes bytes than simulate's"
+done
+awk -F, '$1 == "bound" { bound[$2] = $3 } END { for (b in bound) n++; exit n != 3 }' times.csv || fail 'no three bounds'
+awk -F, 'NR > 1 && $1 == "bound" { bound[$2] = $3 } NR > 1 { time[$1, $2] = $3 }
+         END { for (each in time) { split(each, part, SUBSEP); if (time[each] < bound[part[2]]) exit 1 } }' times.csv ||
+  fail 'a time below the bound'
+expect 0 compare alltoall --nodes 4 --bytes 8..64 --format svg --out times.svg
+grep -q '</svg>' times.svg || fail 'no picture'
+
+# Commutative algorithms are left out.
+expect 0 compare allreduce --nodes 4 --bytes 8 --format csv
+says 'ring,8,'
+expect 0 compare allreduce --nodes 4 --bytes 8 --format csv --ordered
+! grep -q '^ring,' .out || fail 'ring keeps no order'
+
+# Real times come from a command that prints as `run` does; here one that does not run anything.
+cat >run.sh <<'RUN'
+#!/bin/sh
+[ -s "$1" ] && [ "$2" = --bytes ] || exit 2
+echo "  a-schedule   $3.5 us  (1.0 to 9.0)"
+echo "  MPI_Alltoall 77.0 us  (70.0 to 90.0)"
+RUN
+chmod +x run.sh
+expect 0 compare alltoall --nodes 4 --bytes 8..32 --measure ./run.sh --format csv
+says 'factor,8,8500'
+says 'linear,32,32500'
+says 'native,8,77000'
+! grep -q '^bound' .out || fail 'a bound of a model among measured times'
+refuses "--measure: 'true " compare alltoall --nodes 4 --bytes 8 --measure true
+[ ! -s .out ] || fail 'half a table'
+
+# ---- choose
+
+expect 0 choose all --nodes 4x4 --bytes 8..64KiB --machine ethernet-10g --out rules.json
+says 'rules.json: '
+for name in alltoall allgather allgatherv bcast reduce allreduce reduce_scatter reduce_scatter_block gather scatter; do
+  grep -q "\"collective\": \"$name\"" rules.json || fail "no rule for $name"
+done
+python3 - rules.json <<'CHECK' || fail 'wrong rules'
+import json, sys
+rules = json.load(open(sys.argv[1]))["rules"]
+for name in {rule["collective"] for rule in rules}:
+    ranges = [rule["bytes"] for rule in rules if rule["collective"] == name]
+    assert ranges[0][0] == 4 and ranges[-1][1] == 4**9 - 1, (name, ranges)
+    assert all(high + 1 == low for (_, high), (low, _) in zip(ranges, ranges[1:])), (name, ranges)
+assert all((rule["nodes"], rule["ranks_a_node"], rule["ranks"]) == (4, [4, 4], 16) for rule in rules)
+assert any(rule["algorithm"] != "native" for rule in rules) and any(rule["algorithm"] == "native" for rule in rules)
+CHECK
+expect 0 choose allreduce --nodes 3 --remote-nodes 2,2 --bytes 1KiB --out rules.json
+grep -q '"groups": 2, "ranks": 7, ' rules.json || fail 'no rule for two groups'
+
+# ---- Refused
+
+refuses "--bytes: '64..8' has no sizes; give LOW..HIGH, as in 8..1MiB" compare alltoall --nodes 4 --bytes 64..8
+refuses "--bytes: 'x' is not a number of bytes" compare alltoall --nodes 4 --bytes 8..x
+refuses '--nodes any: times are those on given nodes; give them' compare alltoall --nodes any
+refuses "'gossip' is no collective that schedules are generated for" compare gossip --nodes 4
+refuses "'gossip' is no collective that rules are written for" choose gossip --nodes 4 --out rules.json
+refuses 'of scan no rule can ask for the bytes; name another collective, or all' choose scan --nodes 4 --out rules.json
+refuses 'of broadcast between groups no rule can ask for the bytes' choose broadcast --nodes 4 --remote-nodes 2 --out rules.json
+refuses '--nodes any: a choice is for given nodes; give them' choose alltoall --nodes any --out rules.json
+refuses '--out: nowhere/rules.json' choose alltoall --nodes 4 --bytes 8 --out nowhere/rules.json
+
+finish
