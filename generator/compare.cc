@@ -172,6 +172,7 @@ std::string table(const Curves& curves) {
       const bool is_best = !least.empty() && curve.times[i] && *curve.times[i] == least[i];
       text += fmt::format(" {:>11}{}", microseconds(curve.times[i]), is_best ? '*' : ' ');
     }
+    if (text.back() == ' ') text.pop_back();
     text += '\n';
   };
   std::vector<int64_t> least(curves.bytes.size(), INT64_MAX);
@@ -180,7 +181,7 @@ std::string table(const Curves& curves) {
       if (curve.times[i]) least[i] = std::min(least[i], *curve.times[i]);
   text += fmt::format("{:<24}", "");
   for (const int64_t bytes : curves.bytes) text += fmt::format(" {:>11} ", size_text(bytes));
-  text += '\n';
+  text.back() = '\n';
   for (const Curve& curve : curves.curves) add(curve, least);
   if (curves.bound) add(*curves.bound, {});
   if (curves.native) add(*curves.native, {});

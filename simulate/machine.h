@@ -25,8 +25,7 @@ struct Machine {
   int64_t gap_ns = 50;                 // between two messages to other nodes
   int64_t gap_inside_ns = 50;          // between two messages inside
   PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
-  // The time per byte of a single message inside a node; `inside` applies if it is greater. The closed model of an all-to-all
-  // of one group does not use it: there all ranks send at once, and many messages are in flight.
+  // The time per byte of a single message inside a node; `inside` applies if it is greater.
   int64_t beta_alone_ps = 0;
   int64_t eager = 8192;  // bytes of the longest message that is sent before its receive is posted
   // The rest is for simulations alone.

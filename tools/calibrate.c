@@ -1,7 +1,7 @@
 /* mpirun -n RANKS calibrate: measures the machine for `generate --algorithm auto` and prints its flags: --bytes, --alpha,
  * --beta, --gap, the same inside a node, --beta-alone, --copy, --beta-copy, --eager, --port.
  *
- * generator/cost.h says what they mean. The ranks send as in an all-to-all: all at once, first to another node of as many
+ * simulate/machine.h says what they mean. The ranks send as in an all-to-all: all at once, first to another node of as many
  * ranks, then inside their own. A second measurement with few ranks shows whether the ranks of a node share a port. Exit
  * codes: 0 done, 2 bad input, or ranks that cannot be measured. */
 #include "tools/calibrate.h"

@@ -1,4 +1,4 @@
-/* What `calibrate` measures, in the terms of generator/cost.h. In a round, each rank of a team sends some messages of some
+/* What `calibrate` measures, in the terms of simulate/machine.h. In a round, each rank of a team sends some messages of some
  * bytes and receives as many. It takes
  *     alpha + shared * messages * (gap + beta * bytes),
  * where `shared` is 1 if each rank has a port of its own, and otherwise the number of ranks of a node that send. Tested by
