@@ -104,23 +104,6 @@ const char* flag_of_a_call(const ShowArguments& arguments) {
   return arguments.call.root ? "--root" : nullptr;
 }
 
-// The first given flag that only simulations use.
-const char* flag_of_a_simulation(const SimulationArguments& given) {
-  const std::pair<const char*, bool> flags[] = {{"--memory", !given.memory.empty()},
-                                                {"--overhead", !given.overhead.empty()},
-                                                {"--beta-overhead", !given.beta_overhead.empty()},
-                                                {"--ports", given.ports.has_value()},
-                                                {"--exclusive", given.exclusive},
-                                                {"--switch-nodes", given.switch_nodes.has_value()},
-                                                {"--switch-ports", given.switch_ports.has_value()},
-                                                {"--noise", !given.noise.empty()},
-                                                {"--seed", given.seed.has_value()},
-                                                {"--sharing", given.sharing != "in-turn"}};
-  for (const auto& [flag, is_given] : flags)
-    if (is_given) return flag;
-  return nullptr;
-}
-
 Result<std::string> show_text(const ShowArguments& arguments) {
   const Result<verifier::ScheduleFile> read =
       verifier::open_schedule(arguments.file, arguments.call);
@@ -132,9 +115,6 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   const char* const plans_flag = flag_of_a_plan(arguments);
   if (plans_flag && (arguments.format != "plan" || arguments.explain))
     return Error{fmt::format("{}: it is for --format plan", plans_flag)};
-  const char* const simulation_flag = flag_of_a_simulation(arguments.simulation);
-  if (simulation_flag && (arguments.format != "html" || arguments.explain))
-    return Error{fmt::format("{}: it is for --format html", simulation_flag)};
   if (arguments.explain) {
     if (!arguments.steps.empty() || arguments.format != "text")
       return Error{fmt::format("{}: --explain prints a table of times; leave one out",
@@ -209,7 +189,7 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
       "for plan and html: how many steps may be in flight (default: what the program says, or 16)");
   command.add_flag("--in-place", arguments.in_place, "for plan: the plan of a call in place");
   add_machine(command, arguments.machine, "for --explain and html: ");
-  add_simulation(command, arguments.simulation);
+  add_simulation(command, arguments.machine);
   verifier::add_call(command, arguments.call);
   command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
   command.example("show small.qs --format html --out small.html",

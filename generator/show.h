@@ -18,7 +18,6 @@ struct ShowArguments {
   bool explain = false, in_place = false;
   std::optional<int64_t> rank, group, window;
   MachineArguments machine;
-  SimulationArguments simulation;
   verifier::CallArguments call;
 };
 

@@ -97,11 +97,13 @@ Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& ar
   const Result<verifier::Plans> plans =
       verifier::Plans::make(file.bytes, schedule.program, schedule.job, *call);
   if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
-  Result<Scripts> scripts =
+  Result<std::optional<Scripts>> scripts =
       scripts_of(*plans, schedule.job, block,
                  {static_cast<int>(arguments.window.value_or(0)), false, false, 1});
   if (!scripts.ok()) return Error{fmt::format("{}: {}", arguments.file, scripts.error().message)};
-  return Planned{std::move(call).value(), words, std::move(scripts).value()};
+  if (!*scripts)
+    return Error{fmt::format("{}: the call has too many messages for a page", arguments.file)};
+  return Planned{std::move(call).value(), words, **std::move(scripts)};
 }
 
 std::vector<std::string> facts(const verifier::Schedule& schedule, const Planned& planned,
@@ -126,7 +128,7 @@ std::vector<std::string> facts(const verifier::Schedule& schedule, const Planned
 
 Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
   const verifier::Schedule& schedule = file.schedule;
-  const Result<Machine> machine = read_simulated_machine(arguments.machine, arguments.simulation);
+  const Result<Machine> machine = read_machine(arguments.machine);
   if (!machine.ok()) return machine.error();
   cli::Progress progress;
   progress.say("planning");

@@ -315,6 +315,7 @@ Result<Machine> read_machine(const MachineArguments& arguments) {
 Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why) {
   if (!arguments.bytes.empty()) return Error{"--bytes: " + why};
   if (!arguments.machine.empty()) return Error{"--machine: " + why};
+  if (arguments.exclusive) return Error{"--exclusive: " + why};
   for (const CostName& name : kNames) {
     const bool is_kept =
         !all && (name.text == &MachineArguments::alpha || name.text == &MachineArguments::beta);
