@@ -98,7 +98,12 @@ Result<std::optional<Estimate>> simulated(const Program& program, const Job& job
       *plans, called, workload.bytes, {0, false, false, 1}, {kMostSimulated, kMostSimulated});
   if (!scripts.ok()) return scripts.error();
   if (!*scripts) return std::optional<Estimate>{};
-  const Result<Outcome> outcome = simulate(**scripts, workload.machine);
+  int64_t messages = 0;
+  for (const Script& script : (*scripts)->all)
+    messages += static_cast<int64_t>(script.sends.size());
+  Machine machine = workload.machine;
+  if (messages <= kMostShared) machine.sharing = Sharing::kFair;
+  const Result<Outcome> outcome = simulate(**scripts, machine);
   if (!outcome.ok()) return outcome.error();
   return std::optional<Estimate>{{outcome->time / kNanosecond, false, work_of(**scripts)}};
 }

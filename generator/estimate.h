@@ -46,6 +46,8 @@ struct Estimate {
 
 // A simulated call has at most so many messages, and parts of messages and copies. That takes about a second.
 inline constexpr int64_t kMostSimulated = 1 << 20;
+// Up to so many messages share ports, as on real networks. More of them go on in turn, which is simulated faster.
+inline constexpr int64_t kMostShared = 1 << 14;
 
 // Without a given root, the root is rank 0. Between groups it is rank 0 of either group, and the time is the mean of
 // the two. `parameters`: "B=4096", those of the call that the file's rule does not choose. An element of a reduction is a byte.

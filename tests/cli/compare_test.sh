@@ -22,7 +22,7 @@ expect 0 compare broadcast --nodes 4x2 --bytes 64..1KiB --format csv --out times
 [ ! -s .out ] || fail 'printed what is in the file'
 expect 0 "$generator" generate broadcast --algorithm binomial --nodes 4x2 --out tree.qs
 for bytes in 64 1024; do
-  expect 0 "$simulator" simulate tree.qs --bytes $bytes --format json
+  expect 0 "$simulator" simulate tree.qs --bytes $bytes --sharing fair --format json
   picoseconds=$(sed 's/.*"time_ps": \([0-9]*\).*/\1/' .out)
   grep -qx "binomial,$bytes,$((picoseconds / 1000))" times.csv || fail "another time of $bytes bytes than simulate's"
 done
