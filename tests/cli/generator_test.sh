@@ -132,7 +132,7 @@ says '  scope     this code is alltoall.hierarchical-overlapped, proven for all 
 expect 0 "$generator" emit tuna.qs --out made
 grep -qF 'generate alltoall --algorithm hierarchical-overlapped --early 2 --nodes 4,2x8,12' made/tuna.h || fail 'no early'
 expect 0 generate hierarchical-overlapped --nodes 4x8 --early auto --bytes 1000 --out tuna.qs
-says 'chosen: hierarchical-overlapped, early = 2;'
+says 'chosen: hierarchical-overlapped, early = 1;'
 expect 0 generate hierarchical-overlapped --nodes 512x32 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 768 ] || fail "overlapped on 512x32: $(wc -c <tuna.qs) bytes"
 
@@ -147,7 +147,7 @@ expect 0 "$generator" emit auto.qs --out made
 eval "expect 0 \"\$generator\" $(sed -n 's/.*bazel run \/\/generator -- \(generate.*\) --out.*/\1/p' made/auto.c) --out again.qs"
 cmp auto.qs again.qs || fail 'made again, it differs'
 expect 0 generate auto --nodes 8,8,4,12 --bytes 1000000 --out auto.qs
-says 'auto.qs: hierarchical-factor for alltoall'
+says 'auto.qs: spread-out for alltoall'
 expect 0 generate auto --nodes 8,8,4,12 --bytes 1000000 --radix 4 --out auto.qs
 says ', radix = 4, block_count = '
 expect 0 generate tuna --nodes 4x8 --bytes 1000000 --radix auto --out auto.qs
@@ -244,8 +244,8 @@ refuses 'factor-even requires ranks mod 2 = 0, which does not hold for 5 ranks' 
 refuses '--quick' generate factor --nodes 4 --out x.qs --quick
 refuses '--out is required' generate factor --nodes 4
 refuses 'collective is required' "$generator" generate
-refuses 'generator: name a command: generate, list, show, emit, proofs' "$generator"
-refuses "generator: 'dance' is no command; there are generate, list, show, emit, proofs" "$generator" dance
+refuses 'generator: name a command: generate, choose, compare, list, show, emit, proofs' "$generator"
+refuses "generator: 'dance' is no command; there are generate, choose, compare, list, show, emit, proofs" "$generator" dance
 refuses "list: '--all' is not known; list --help names what is" "$generator" list --all
 refuses "generate: '--block_count' is written --block-count" generate scattered --nodes 9 --block_count 3 --out x.qs
 refuses 'generate: --bytes is given 2 times; give it once' generate auto --nodes 4 --bytes 3 --bytes 4 --out x.qs

@@ -212,7 +212,7 @@ TEST(Choice, IsOfWhatServesAllCountsAndKeepsTheOrderWhereThatIsWanted) {
   uneven.counts = {{1 << 24, 0, 0, 0}};
   EXPECT_EQ(chosen(uneven), "hypercube");
   uneven.ordered = true;
-  EXPECT_EQ(chosen(uneven), "pairwise");
+  EXPECT_EQ(chosen(uneven), "halving");
   for (const Candidate& candidate : best_candidates(uneven, "", {}))
     EXPECT_FALSE(candidate.commutative);
 }

@@ -245,7 +245,7 @@ class PageTest(unittest.TestCase):
             self.assertIn(f"show: {said}", done.stderr)
             self.assertFalse(os.path.exists(self.file("bad.html")))
         done = run("show", path, "--format", "svg", "--exclusive", expected=2)
-        self.assertIn("show: --exclusive: it is for --format html", done.stderr)
+        self.assertIn("show: --exclusive: it is for --explain and --format html", done.stderr)
 
 
 if __name__ == "__main__":
