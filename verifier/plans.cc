@@ -160,6 +160,7 @@ struct Plans::State {
     made.input.known[QD_PIECE_RECEIVE] = &made.extents[QD_PIECE_RECEIVE].all;
     made.input.own = first + static_cast<int>(rank);
     made.input.window = options.window > 0 ? options.window : qd_default_window(&program);
+    made.input.has_block_size = options.has_block_size;
     made.in_place = options.in_place && is_in_place_at(program, made.context);
     if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
       return qd_no_memory;

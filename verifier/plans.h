@@ -24,6 +24,7 @@ struct PlanOptions {
   bool in_place = false;  // if the collective has a call in place
   bool whole = true;      // one plan, else one streamed as in a call
   int64_t unit = 1;       // the bytes of an element, if all ranks know all counts
+  bool has_block_size = false;  // the user gave one
 };
 
 // The text of objection() if a check of the plans would take too much memory or time. Nothing is known of such plans.

@@ -1,12 +1,13 @@
 /* Binding: the problems of this rank, and the agreement of all ranks. Tested by tests/mpi/binding_test.cc. */
 #include "runtime/execute/agree.h"
+#include "runtime/execute/trace.h"
 #include "runtime/plan/plan.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WORDS = 12 }; /* of an agreement */
+enum { MOST_WORDS = 13 }; /* of an agreement */
 
 void qd_refuse(struct qd_problem* problem, int error_class, const char* text) {
   problem->error_class = error_class;
@@ -94,7 +95,8 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* sche
     mine[5] = (uint64_t)options->block_size;
   }
   mine[6] = (uint64_t)first_ranks;
-  for (int i = 7; i < WORDS; i++) mine[i] = ~mine[i - 5];
+  for (int i = 7; i < 12; i++) mine[i] = ~mine[i - 5];
+  mine[12] = qd_trace_ask();
   const int code = all_most(mine, all, WORDS, comm);
   agreement->error_class = (int)all[0];
   agreement->all_debug = all[1] == 0;
@@ -102,6 +104,7 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* sche
   agreement->same_layout = all[4] == ~all[9];
   agreement->same_block_size = all[5] == ~all[10];
   agreement->same_groups = all[6] == ~all[11];
+  agreement->traces = all[12];
   return code;
 }
 

@@ -239,6 +239,7 @@ int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, 
   struct qd_binding* binding;
   int code = qd_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
+  binding->calls++;
   if (is_repeated(binding, a)) return repeat(binding, comm);
   /* Such arguments name no array that the program may change. */
   const int is_whole = a->send.uniform && a->receive.uniform;

@@ -5,13 +5,14 @@
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/layout.h"
 #include "runtime/execute/schedule.h"
+#include "runtime/execute/trace.h"
 #include "runtime/plan/plan.h"
 
 struct qd_call;    /* call.h */
 struct qd_channel; /* channel.h */
 
 /* Tags of messages in the private communicator. Persistent calls take further ones. */
-enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
+enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_CLOCK_TAG, QD_TAGS };
 
 /* The arguments of one call of any collective. */
 struct qd_arguments {
@@ -66,6 +67,7 @@ struct qd_binding {
   MPI_Comm comm; /* the channel's private communicator, of all ranks of both groups */
   struct qd_layout layout;
   struct qd_run_options options;
+  struct qd_traced_binding trace;
 
   /* Calls change what follows. */
   struct qd_tables tables;
@@ -74,6 +76,7 @@ struct qd_binding {
   int are_tables_good; /* tables and plans are those of the root, the counts and the parameters */
   struct qd_last_call last;
   struct qd_counts counts;
+  int64_t calls; /* so far, also those that failed */
 };
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_BINDING_H_ */

@@ -132,6 +132,7 @@ struct qd_call {
   int in_place, whole; /* as the call was opened */
   int is_planned;      /* the plan is of a whole call, for these counts */
   int is_watched;      /* by QUADRILLE_STALL */
+  int is_observed;     /* it is watched, or may be traced */
   enum qd_lengths lengths;
   int tag, length_tag;
   MPI_Comm comm;
@@ -142,6 +143,7 @@ struct qd_call {
   struct qd_position at;
   struct qd_early_sends early;
   struct qd_outcome outcome;
+  struct qd_traced_call trace;
 };
 
 /* Takes memory and makes the plan. If the plan depends on counts, tries that of an empty call. `whole`: see
@@ -258,6 +260,20 @@ static inline struct qd_block qd_block_at(const struct qd_call* call, const stru
     block.count = part->high - part->low;
   }
   return block;
+}
+
+/* The bytes of a message that is complete. */
+static inline int64_t qd_traced_bytes(const struct qd_call* call, struct qd_posting p) {
+  const struct qd_message* m = p.message;
+  if (m->count == 0) return 0;
+  return call->plan.is_typed ? qd_packed_size(call, m->part.region) : qd_bytes_of(call, p);
+}
+
+/* Notes that a receive of a traced call is complete. */
+static inline void qd_trace_received(struct qd_call* call, struct qd_posting p) {
+  if (!call->trace.part) return;
+  const int64_t number = p.transfer - call->memory.receiving;
+  qd_trace_completed(&call->trace, &call->trace.receives[number], qd_traced_bytes(call, p));
 }
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_CALL_H_ */

@@ -15,8 +15,29 @@ static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request*
 /* Whether a message that is not empty has a count that an int holds. */
 static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-INLINED void post_receive(struct qd_call* c) {
-  const struct qd_posting p = {c->at.next_receive++, c->at.receive_transfer++};
+/* Notes an event of a traced call. */
+static void note_posted_receive(struct qd_call* c, struct qd_posting p) {
+  if (c->trace.part)
+    qd_trace_posted(&c->trace, &c->trace.receives[p.transfer - c->memory.receiving], p.message);
+}
+
+static void note_posted_send(struct qd_call* c, struct qd_posting p) {
+  if (c->trace.part)
+    qd_trace_posted(&c->trace, &c->trace.sends[p.transfer - c->memory.sending], p.message);
+}
+
+static void note_sent(struct qd_call* c, const struct qd_transfer* t) {
+  if (!c->trace.part) return;
+  const int64_t number = t - c->memory.sending;
+  const struct qd_posting p = qd_send_of(c, (int32_t)number);
+  qd_trace_completed(&c->trace, &c->trace.sends[number], qd_traced_bytes(c, p));
+}
+
+static void note_other(struct qd_call* c) {
+  if (c->trace.part) c->trace.last = qd_trace_ticks();
+}
+
+INLINED void receive(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   if (m->zero_copy & c->data.receive_zero_copy) {
     const struct qd_block block = qd_block_at(c, &m->part);
@@ -31,8 +52,13 @@ INLINED void post_receive(struct qd_call* c) {
   qd_message_receive(c, p);
 }
 
-INLINED void post_send(struct qd_call* c) {
-  const struct qd_posting p = {c->at.next_send++, c->at.send_transfer++};
+INLINED void post_receive(struct qd_call* c, int is_observed) {
+  const struct qd_posting p = {c->at.next_receive++, c->at.receive_transfer++};
+  receive(c, p);
+  if (is_observed) note_posted_receive(c, p);
+}
+
+INLINED void send(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   if (m->zero_copy & c->data.send_zero_copy) {
     const struct qd_block block = qd_block_at(c, &m->part);
@@ -46,6 +72,12 @@ INLINED void post_send(struct qd_call* c) {
   qd_message_send(c, p);
 }
 
+INLINED void post_send(struct qd_call* c, int is_observed) {
+  const struct qd_posting p = {c->at.next_send++, c->at.send_transfer++};
+  send(c, p);
+  if (is_observed) note_posted_send(c, p);
+}
+
 /* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */
 INLINED void check_arrival(struct qd_call* c, struct qd_transfer* t) {
   int bytes = 0;
@@ -55,10 +87,10 @@ INLINED void check_arrival(struct qd_call* c, struct qd_transfer* t) {
   if (qd_received_by(c, t).message->count > 0) qd_call_lose(c, MPI_SUCCESS);
 }
 
-INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
+INLINED void wait_for_receive(struct qd_call* c, int is_observed) {
   struct qd_transfer* t = c->at.receive_to_wait++;
   if (t->request != MPI_REQUEST_NULL) {
-    if (is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
+    if (is_observed && c->is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
     const int code = MPI_Wait(&t->request, c->asked);
     if (code == MPI_SUCCESS) {
       if (c->asked != MPI_STATUS_IGNORE) check_arrival(c, t);
@@ -67,7 +99,11 @@ INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
       fail(c, &t->request, code);
     }
   }
-  if (!t->zero_copy) qd_message_deliver(c, qd_received_by(c, t));
+  if (is_observed && c->lengths == QD_LENGTHS_KNOWN) qd_trace_received(c, qd_received_by(c, t));
+  if (!t->zero_copy) {
+    qd_message_deliver(c, qd_received_by(c, t));
+    if (is_observed) note_other(c);
+  }
 }
 
 /* Waits for the next sends, which begin with lengths, and for the data that follows them. */
@@ -78,14 +114,17 @@ static __attribute__((noinline)) void wait_and_read(struct qd_call* c, int sends
     if (code != MPI_SUCCESS) fail(c, &t->request, code);
     code = qd_wait_and_read(c, &t->data);
     if (code != MPI_SUCCESS) fail(c, &t->data, code);
+    if (c->is_observed) note_sent(c, t);
   }
 }
 
-INLINED void wait_for_send(struct qd_call* c, MPI_Request* request, int is_watched) {
-  if (*request == MPI_REQUEST_NULL) return;
-  if (is_watched) qd_watch(c, request, MPI_REQUEST_NULL);
-  const int code = MPI_Wait(request, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) fail(c, request, code);
+INLINED void wait_for_send(struct qd_call* c, struct qd_transfer* t, int is_observed) {
+  if (t->request != MPI_REQUEST_NULL) {
+    if (is_observed && c->is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
+    const int code = MPI_Wait(&t->request, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) fail(c, &t->request, code);
+  }
+  if (is_observed) note_sent(c, t);
 }
 
 /* Posts the next sends early, while a send of the operation `o` is in flight. Returns whether the receive
@@ -111,7 +150,7 @@ static int may_send_early(struct qd_call* c, const struct qd_transfer* pending,
       return c->early.receive < c->at.receive_transfer && c->early.receive->zero_copy;
     for (int n = 0; n < more->sends_posted; n++)
       if (!c->at.next_send[n].zero_copy) return 0;
-    for (int n = more->sends_posted; n > 0; n--, c->early.posted++) post_send(c);
+    for (int n = more->sends_posted; n > 0; n--, c->early.posted++) post_send(c, c->is_observed);
   }
 }
 
@@ -131,34 +170,36 @@ static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_tr
       if (which == 0) return;
       if (code == MPI_SUCCESS) check_arrival(c, next);
     }
+    if (c->is_observed) qd_trace_received(c, qd_received_by(c, next));
     c->early.receive++;
     c->early.received++;
   }
-  wait_for_send(c, &pending->request, 0);
+  wait_for_send(c, pending, 0);
 }
 
 INLINED void wait_or_send_early(struct qd_call* c, struct qd_transfer* t,
-                                const struct qd_operation* o) {
+                                const struct qd_operation* o, int is_observed) {
   /* A shorter message is sent at once. */
-  if ((c->at.message_to_wait++)->bytes < QD_LONG_SEND) return wait_for_send(c, &t->request, 0);
+  if ((c->at.message_to_wait++)->bytes < QD_LONG_SEND) return wait_for_send(c, t, is_observed);
   if (t->request != MPI_REQUEST_NULL) send_early(c, t, o);
+  if (is_observed) note_sent(c, t);
 }
 
 /* Follows one operation. A call sends nothing early if it is watched or lengths travel. */
 INLINED void follow(struct qd_call* c, const struct qd_operation* o, int sends_early,
-                    int is_watched) {
-  for (int n = o->more.receives_done; n > 0; n--) wait_for_receive(c, is_watched);
+                    int is_observed) {
+  for (int n = o->more.receives_done; n > 0; n--) wait_for_receive(c, is_observed);
   if (!sends_early && c->lengths != QD_LENGTHS_KNOWN) wait_and_read(c, o->more.sends_done);
   for (int n = o->more.sends_done; n > 0; n--) {
     if (sends_early)
-      wait_or_send_early(c, c->at.send_to_wait++, o);
+      wait_or_send_early(c, c->at.send_to_wait++, o, is_observed);
     else
-      wait_for_send(c, &(c->at.send_to_wait++)->request, is_watched);
+      wait_for_send(c, c->at.send_to_wait++, is_observed);
   }
-  for (int n = o->more.receives_posted; n > 0; n--) post_receive(c);
+  for (int n = o->more.receives_posted; n > 0; n--) post_receive(c, is_observed);
   int sent = o->more.sends_posted;
   for (; sends_early && sent > 0 && c->early.posted > 0; sent--) c->early.posted--;
-  for (; sent > 0; sent--) post_send(c);
+  for (; sent > 0; sent--) post_send(c, is_observed);
 }
 
 static __attribute__((noinline)) void follow_other(struct qd_call* c,
@@ -166,24 +207,25 @@ static __attribute__((noinline)) void follow_other(struct qd_call* c,
   if (o->kind == QD_PLAN_COPY) qd_copy(c, &c->plan.copies[o->what]);
   if (o->kind == QD_PLAN_COPY_OWN) qd_copy_own(c);
   if (o->kind == QD_PLAN_SAVE) qd_save(c, o->what, o->buffer);
+  note_other(c);
 }
 
 static inline int has_to_wait(const struct qd_operation* o) {
   return o->kind == QD_PLAN_MESSAGES && o->more.receives_done + o->more.sends_done > 0;
 }
 
-INLINED void follow_plan(struct qd_call* c, int waits, int sends_early, int is_watched) {
+INLINED void follow_plan(struct qd_call* c, int waits, int sends_early, int is_observed) {
   const struct qd_operation* o = c->at.next;
   for (; o->kind != QD_PLAN_END && (waits || !has_to_wait(o)); o++)
     if (o->kind == QD_PLAN_MESSAGES)
-      follow(c, o, sends_early, is_watched);
+      follow(c, o, sends_early, is_observed);
     else
       follow_other(c, o);
   c->at.next = o;
 }
 
-static __attribute__((noinline)) void progress_watched(struct qd_call* c, int waits) {
-  follow_plan(c, waits, 0, 1);
+static __attribute__((noinline)) void progress_observed(struct qd_call* c, int waits) {
+  follow_plan(c, waits, c->early.is_allowed && !c->is_watched, 1);
 }
 
 static __attribute__((noinline)) void progress_sending_early(struct qd_call* c, int waits) {
@@ -191,8 +233,8 @@ static __attribute__((noinline)) void progress_sending_early(struct qd_call* c, 
 }
 
 void qd_call_progress(struct qd_call* c, int waits) {
-  if (c->is_watched)
-    progress_watched(c, waits);
+  if (c->is_observed)
+    progress_observed(c, waits);
   else if (c->early.is_allowed)
     progress_sending_early(c, waits);
   else

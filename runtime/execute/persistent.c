@@ -120,7 +120,7 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
 }
 
 /* Returns NULL if memory ran out. `problem` says what is wrong. */
-static struct qd_persistent* make(const struct qd_binding* binding, const struct qd_arguments* a,
+static struct qd_persistent* make(struct qd_binding* binding, const struct qd_arguments* a,
                                   struct qd_problem* problem) {
   struct qd_persistent* p = calloc(1, sizeof *p);
   if (p) p->binding = qd_binding_copy(binding);
@@ -128,6 +128,7 @@ static struct qd_persistent* make(const struct qd_binding* binding, const struct
     qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
     return p;
   }
+  qd_trace_bind_copy(p->binding, binding->trace.requests);
   p->arguments = *a;
   p->global_counts = (struct qd_global_counts){
       p->binding, &p->arguments, .reduces = qd_reduces(&binding->schedule_data->program)};
@@ -236,9 +237,10 @@ static int agree(const struct qd_binding* binding, MPI_Comm comm,
                            problem->error_class != MPI_SUCCESS ? problem->text : NULL);
 }
 
-int qd_persistent_make(const struct qd_binding* binding, const struct qd_arguments* arguments,
+int qd_persistent_make(struct qd_binding* binding, const struct qd_arguments* arguments,
                        MPI_Comm comm, quadrille_request* request) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
+  binding->trace.requests++;
   struct qd_persistent* p = make(binding, arguments, &problem);
   if (!request) qd_refuse(&problem, MPI_ERR_ARG, "the place for the request is NULL");
   int code = agree(binding, comm, &problem);
@@ -267,6 +269,7 @@ int quadrille_start(quadrille_request request) {
   struct qd_call* c = p->binding->call;
   if (p->binding->channel->comm == MPI_COMM_NULL) return refuse(finalized);
   p->is_started = 1;
+  p->binding->calls++;
   if (c && c->builder.traits.has_global_counts)
     qd_global_counts_begin(&p->global_counts);
   else if (c)
@@ -282,6 +285,7 @@ int quadrille_wait(quadrille_request request) {
   p->is_started = 0;
   if (p->binding->channel->comm == MPI_COMM_NULL) return refuse(finalized);
   if (!c) return MPI_SUCCESS;
+  if (c->is_observed) c->trace.last = qd_trace_ticks();
   if (c->builder.traits.has_global_counts)
     qd_global_counts_finish(&p->global_counts);
   else

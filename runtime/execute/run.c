@@ -77,6 +77,7 @@ static const char* plan_checked(struct qd_call* c, struct qd_plan_check* check) 
 }
 
 const char* qd_call_plan(struct qd_call* c) {
+  c->trace.setup = 0;
   struct qd_plan_check* check = open_check(c);
   return close_check(check, plan_checked(c, check));
 }
@@ -117,6 +118,7 @@ const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int in_p
   c->binding = binding;
   c->comm = binding->comm;
   c->is_watched = binding->options.stall > 0;
+  c->is_observed = c->is_watched || binding->trace.id != 0;
   c->in_place = in_place;
   c->whole = whole;
   c->data.each = -1;
@@ -306,6 +308,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   /* The last call may have saved these blocks elsewhere. */
   for (int i = 0; c->in_place && c->builder.memory.sent_as && i < c->plan.regions.send_blocks; i++)
     c->data.blocks[i].address = c->data.blocks[c->plan.regions.send_blocks + i].address;
+  if (c->is_observed) qd_trace_begin(c);
   if (c->is_planned) qd_call_progress(c, 0);
 }
 
@@ -314,6 +317,7 @@ static void follow_in_parts(struct qd_call* c) {
   struct qd_builder* b = &c->builder;
   struct qd_plan_check* check = open_check(c);
   int more = 1;
+  c->trace.setup = 0;
   qd_builder_start(b);
   while (more > 0) {
     more = qd_builder_next(b);
@@ -327,6 +331,7 @@ static void follow_in_parts(struct qd_call* c) {
       qd_call_lose(c, MPI_ERR_NO_MEM);
     }
     rewind_plan(c);
+    if (c->is_observed) qd_trace_plan(c);
     qd_call_progress(c, 1);
   }
   b->error = close_check(check, b->error);
@@ -339,6 +344,7 @@ void qd_call_finish(struct qd_call* c) {
     qd_call_progress(c, 1);
   else
     follow_in_parts(c);
+  if (c->is_observed) qd_trace_end(c);
 }
 
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {

@@ -20,10 +20,16 @@ static double read_seconds(void) {
   return 0;
 }
 
+static const char* read_name(const char* variable) {
+  const char* value = getenv(variable);
+  return value && *value ? value : NULL;
+}
+
 static void read_settings(void) {
   qd_global.settings = (struct qd_settings){.debug = is_set("QUADRILLE_DEBUG"),
                                             .checks_plans = is_set("QUADRILLE_CHECK_PLANS"),
-                                            .stall = read_seconds()};
+                                            .stall = read_seconds(),
+                                            .trace = read_name("QUADRILLE_TRACE")};
 }
 
 const struct qd_settings* qd_settings(void) {

@@ -26,6 +26,21 @@ struct qd_settings {
   int debug;        /* QUADRILLE_DEBUG: calls are logged and compared */
   int checks_plans; /* QUADRILLE_CHECK_PLANS: each plan is checked; that of a whole call before the call */
   double stall; /* QUADRILLE_STALL: after how many seconds a wait reports its peer; 0: never */
+  const char* trace; /* QUADRILLE_TRACE: the folder for traces, or NULL */
+};
+
+/* A moment by the clock, and by the counter that dates events. */
+struct qd_trace_moment {
+  int64_t nanoseconds, ticks;
+};
+
+/* The trace of this process; see trace.h. */
+struct qd_traced_process {
+  int is_open, is_written, has_refused;
+  const char* failure;    /* why it cannot be opened */
+  char* memory;           /* the sections of the file; NULL: it is not open */
+  uint64_t used, end;     /* used: by all sections, also those for which there is no memory; end: of the others */
+  struct qd_trace_moment opened;
 };
 
 struct qd_global {
@@ -38,6 +53,7 @@ struct qd_global {
   char last_error[QD_TEXT];
   pthread_once_t settings_once;
   struct qd_settings settings;
+  struct qd_traced_process trace;
   unsigned long long libraries; /* how many were loaded at the last search for the driver */
   qd_pointer_attribute driver;  /* of CUDA's driver, or NULL */
 };

@@ -1,0 +1,63 @@
+// Compares a traced call with the plans that the runtime makes of the schedule.
+#ifndef QUADRILLE_TRACE_CHECK_H_
+#define QUADRILLE_TRACE_CHECK_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/result.h"
+#include "simulate/engine.h"
+#include "trace/run.h"
+#include "verifier/call.h"
+
+namespace quadrille::trace {
+
+// A call as the simulator describes one. Times begin with the first process.
+struct Measured {
+  Scripts scripts;  // the bytes of messages are those of the run
+  Trace trace;      // a message arrives when its receive is complete
+  Outcome outcome;
+  std::vector<int64_t> begins;   // by process, in picoseconds
+  std::vector<int32_t> real;     // by process: its rank in the communicator
+};
+
+// The plans of a call. Processes are the ranks of the schedule: those of its first group, then those of the second.
+struct Planned {
+  const verifier::ScheduleFile* file = nullptr;
+  Job job;
+  Call call;
+  Scripts scripts;
+  std::vector<int32_t> process;  // by rank of the communicator
+  bool knows_bytes = false;      // of each message; else only its two ends know them
+};
+
+class Checker {
+ public:
+  Checker(const TracedRun& run, const std::vector<verifier::ScheduleFile>& schedules)
+      : run_(run), schedules_(schedules) {}
+
+  // The plans of a call. Errors: no schedule has its hash; the ranks contradict each other; the runtime refuses the call.
+  Result<std::shared_ptr<const Planned>> plan(const TracedCall& call);
+  // The first difference between the run and the plans, or between the two ends of a message; nothing if all agree.
+  static std::optional<std::string> difference(const TracedCall& call, const Planned& planned);
+  // Of a call without a difference.
+  static Measured measure(const TracedCall& call, const Planned& planned);
+
+ private:
+  struct Kept {
+    const TracedCall* call = nullptr;
+    std::shared_ptr<const Planned> planned;
+  };
+  Result<Planned> make(const TracedCall& call) const;
+
+  const TracedRun& run_;
+  const std::vector<verifier::ScheduleFile>& schedules_;
+  std::map<size_t, Kept> kept_;  // the last plans of each binding
+};
+
+}  // namespace quadrille::trace
+
+#endif  // QUADRILLE_TRACE_CHECK_H_

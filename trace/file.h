@@ -1,0 +1,50 @@
+// The file of one process of a traced run, read and checked for its form. runtime/execute/trace_format.h describes it.
+#ifndef QUADRILLE_TRACE_FILE_H_
+#define QUADRILLE_TRACE_FILE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/execute/trace_format.h"
+#include "schedule/result.h"
+#include "schedule/topology.h"
+
+namespace quadrille::trace {
+
+struct BindingSection {
+  qd_trace_binding head;
+  std::vector<Run> runs, remote_runs;  // nodes of the own group and of the other
+};
+
+struct SetupSection {
+  qd_trace_setup head;
+  size_t binding;  // its index
+  std::vector<int64_t> parameters, counts, remote_counts;  // one count stands for all ranks
+};
+
+struct PartSection {
+  qd_trace_part head;
+  size_t setup;  // its index
+  std::span<const qd_trace_message> receives, sends;
+};
+
+struct File {
+  std::string path;
+  int32_t rank = 0;  // in MPI_COMM_WORLD
+  bool is_full = false;
+  std::vector<BindingSection> bindings;
+  std::vector<SetupSection> setups;
+  std::vector<PartSection> parts;  // in the order in which they began
+  std::vector<uint64_t> words;     // the whole file; the messages of parts are here
+};
+
+// Errors begin with the path.
+Result<File> read_file(const std::string& path);
+
+}  // namespace quadrille::trace
+
+#endif  // QUADRILLE_TRACE_FILE_H_

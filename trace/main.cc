@@ -1,0 +1,287 @@
+// bazel run //trace -- trace FOLDER FILE.qs ...
+//
+// Exit codes: 0 the run followed the plans, 1 it did not, 2 bad input. Tested by tests/trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/command_line.h"
+#include "cli/files.h"
+#include "cli/progress.h"
+#include "simulate/export.h"
+#include "trace/check.h"
+#include "trace/run.h"
+
+namespace quadrille::trace {
+namespace {
+
+using cli::bad_input;
+using cli::ExitCode;
+
+constexpr const char* kName = "trace";
+constexpr size_t kMostShown = 20;
+
+struct Arguments {
+  std::string folder, out;
+  std::vector<std::string> files;
+  std::string format = "text";
+  std::optional<int64_t> call;
+};
+
+// A call in one line.
+struct Row {
+  size_t call = 0;  // its index in the run
+  int64_t time = 0, messages = 0, bytes = 0;  // picoseconds
+  size_t slowest = 0;  // the process that ends last
+  size_t waiter = 0;   // the process with the longest wait
+  Wait longest;
+  int32_t awaited = -1;  // the other end of that message; -1: nobody waits
+  bool receives = false;
+  std::string difference;  // from the plan; empty: there is none
+};
+
+double microseconds(int64_t picoseconds) { return static_cast<double>(picoseconds) / 1e6; }
+
+Row row_of(size_t call, const Measured& measured) {
+  Row row;
+  row.call = call;
+  row.time = measured.outcome.time;
+  row.messages = measured.outcome.messages;
+  row.bytes = measured.outcome.bytes;
+  const std::vector<int64_t>& ends = measured.outcome.ends;
+  row.slowest = static_cast<size_t>(std::max_element(ends.begin(), ends.end()) - ends.begin());
+  for (size_t i = 0; i < measured.trace.waits.size(); ++i)
+    for (const Wait& wait : measured.trace.waits[i]) {
+      if (row.awaited >= 0 && wait.end - wait.begin <= row.longest.end - row.longest.begin) continue;
+      row.longest = wait;
+      row.waiter = i;
+      row.receives = wait.of.process != static_cast<int32_t>(i);
+      row.awaited = row.receives ? wait.of.process
+                                 : measured.scripts.all[i].sends[wait.of.index].peer;
+    }
+  return row;
+}
+
+std::string wait_text(const Row& row) {
+  if (row.awaited < 0) return "none";
+  return fmt::format("{:.1f} us, rank {} for {} rank {}",
+                     microseconds(row.longest.end - row.longest.begin), row.waiter,
+                     row.receives ? "a message of" : "its send to", row.awaited);
+}
+
+// All calls, checked.
+Result<std::vector<Row>> check_all(const TracedRun& run, Checker& checker, cli::Progress& progress) {
+  std::vector<Row> rows;
+  for (size_t i = 0; i < run.calls.size(); ++i) {
+    if (progress.is_due())
+      progress.say(fmt::format("checking call {} of {}", i + 1, run.calls.size()));
+    const TracedCall& call = run.calls[i];
+    Row row;
+    row.call = i;
+    row.time = (call.ended - call.begun) * 1000;
+    if (call.has_failed) {
+      row.difference = "the call returned an error";
+      rows.push_back(row);
+      continue;
+    }
+    const auto planned = checker.plan(call);
+    if (!planned.ok()) return planned.error();
+    if (auto difference = Checker::difference(call, **planned))
+      row.difference = *difference;
+    else
+      row = row_of(i, Checker::measure(call, **planned));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::string row_text(const Row& row) {
+  if (!row.difference.empty())
+    return fmt::format("  {:>6} {:>12.1f}  {}\n", row.call + 1, microseconds(row.time),
+                       row.difference);
+  return fmt::format("  {:>6} {:>12.1f} {:>9} {:>12} {:>8}  {}\n", row.call + 1,
+                     microseconds(row.time), row.messages, row.bytes, row.slowest, wait_text(row));
+}
+
+std::string text_of(const Arguments& arguments, const TracedRun& run,
+                    const std::vector<Row>& rows) {
+  size_t different = 0;
+  std::string text;
+  for (const Row& row : rows) different += !row.difference.empty();
+  text += fmt::format("{}: {} processes, {} calls; {}\n", arguments.folder, run.files.size(),
+                      rows.size(),
+                      different == 0 ? "all of them follow their plans"
+                                     : fmt::format("{} of them differ from their plans", different));
+  if (run.dropped > 0)
+    text += fmt::format("{} further calls are not shown: some trace was full before\n", run.dropped);
+  for (size_t bound = 0; bound < run.bound.size(); ++bound) {
+    size_t shown = 0, all = 0;
+    int64_t time = 0;
+    std::string lines;
+    for (const Row& row : rows) {
+      if (run.calls[row.call].bound != bound) continue;
+      ++all;
+      time += row.time;
+      if (!row.difference.empty() || shown++ < kMostShown) lines += row_text(row);
+    }
+    if (all == 0) continue;
+    text += fmt::format(
+        "\n{} on {} ranks: {} calls of {:.1f} us on average\n"
+        "    call      time/us  messages        bytes  slowest  longest wait\n{}",
+        run.bound[bound].name(), run.bound[bound].ranks.size(), all,
+        microseconds(time) / static_cast<double>(all), lines);
+    if (shown > kMostShown)
+      text += fmt::format("     ...  {} more: --format json lists all\n", shown - kMostShown);
+  }
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string made = "\"";
+  for (const char c : text) made += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
+  return made + "\"";
+}
+
+std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
+  std::string text = fmt::format(R"({{"schema": 1, "processes": {}, "dropped": {}, "calls": [)",
+                                 run.files.size(), run.dropped);
+  for (const Row& row : rows) {
+    const TracedCall& call = run.calls[row.call];
+    const Bound& bound = run.bound[call.bound];
+    text += fmt::format(
+        R"({}{{"call": {}, "collective": {}, "algorithm": {}, "hash": "{}", "ranks": {}, "request": {}, )"
+        R"("begun_ns": {}, "time_ns": {}, "messages": {}, "bytes": {}, "slowest_rank": {}, )"
+        R"("longest_wait_ns": {}, "difference": {}}})",
+        row.call == 0 ? "\n" : ",\n", row.call + 1, quoted(bound.collective),
+        quoted(bound.algorithm), bound.hash, bound.ranks.size(), bound.request, call.begun,
+        row.time / 1000, row.messages, row.bytes, row.slowest,
+        (row.longest.end - row.longest.begin) / 1000, quoted(row.difference));
+  }
+  return text + "]}\n";
+}
+
+// What each process did in a call, the last to end first.
+std::string call_text(const TracedRun& run, const Row& row, const Measured& measured) {
+  std::string text =
+      fmt::format("call {}: {}; it follows its plan\n"
+                  "time            {:.1f} us\n"
+                  "messages        {}, {} bytes\n"
+                  "longest wait    {}\n"
+                  "  rank  of the communicator     begun/us     ended/us   waiting/us      busy/us\n",
+                  row.call + 1, run.bound[run.calls[row.call].bound].name(),
+                  microseconds(row.time), row.messages, row.bytes, wait_text(row));
+  std::vector<size_t> order(measured.real.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return measured.outcome.ends[a] > measured.outcome.ends[b];
+  });
+  for (size_t n = 0; n < order.size(); ++n) {
+    if (n == kMostShown) return text + fmt::format("  ...   {} more\n", order.size() - n);
+    const size_t i = order[n];
+    int64_t waiting = 0, busy = 0;
+    for (const Wait& wait : measured.trace.waits[i]) waiting += wait.end - wait.begin;
+    for (const Busy& work : measured.trace.busy[i]) busy += work.end - work.begin;
+    text += fmt::format("  {:>4}  {:>19} {:>12.1f} {:>12.1f} {:>12.1f} {:>12.1f}\n", i,
+                        measured.real[i], microseconds(measured.begins[i]),
+                        microseconds(measured.outcome.ends[i]), microseconds(waiting),
+                        microseconds(busy));
+  }
+  return text;
+}
+
+// One call in the format that is asked for. Errors: the call differs from its plan.
+Result<std::string> show_call(const Arguments& arguments, const TracedRun& run, Checker& checker,
+                              size_t index) {
+  const TracedCall& call = run.calls[index];
+  if (call.has_failed)
+    return Error{fmt::format("call {} returned an error, so there is nothing to show", index + 1)};
+  const auto planned = checker.plan(call);
+  if (!planned.ok()) return planned.error();
+  if (const auto difference = Checker::difference(call, **planned))
+    return Error{fmt::format("call {} differs from its plan: {}", index + 1, *difference)};
+  const Measured measured = Checker::measure(call, **planned);
+  if (arguments.format == "csv") return csv_text(measured.scripts, measured.trace);
+  if (arguments.format == "chrome") return chrome_text(measured.scripts, measured.trace);
+  return call_text(run, row_of(index, measured), measured);
+}
+
+int write(const Arguments& arguments, const std::string& text) {
+  if (arguments.out.empty()) {
+    fmt::print("{}", text);
+    return ExitCode::kVerified;
+  }
+  const Result<bool> written = cli::write_file(arguments.out, text);
+  return written.ok() ? ExitCode::kVerified
+                      : bad_input(kName, "--out: " + written.error().message);
+}
+
+Result<std::vector<verifier::ScheduleFile>> open_all(const std::vector<std::string>& paths) {
+  std::vector<verifier::ScheduleFile> all;
+  for (const std::string& path : paths) {
+    Result<verifier::ScheduleFile> file = verifier::open_schedule(path, {});
+    if (!file.ok()) return file.error();
+    all.push_back(std::move(file).value());
+  }
+  return all;
+}
+
+int show(const Arguments& arguments) {
+  cli::Progress progress;
+  const Result<std::vector<verifier::ScheduleFile>> schedules = open_all(arguments.files);
+  if (!schedules.ok()) return bad_input(kName, schedules.error().message);
+  const Result<TracedRun> run =
+      read_run(arguments.folder, [&](const std::string& what) { progress.say(what); });
+  if (!run.ok()) return bad_input(kName, run.error().message);
+  const auto calls = static_cast<int64_t>(run->calls.size());
+  if (arguments.call && (*arguments.call < 1 || *arguments.call > calls))
+    return bad_input(kName, fmt::format("--call: {} is not a call from 1 to {}", *arguments.call,
+                                        calls));
+  Checker checker(*run, *schedules);
+  const bool has_all = arguments.format == "text" || arguments.format == "json";
+  if (!arguments.call && !has_all && calls != 1)
+    return bad_input(kName, fmt::format("--format {} shows one call; say which with --call, from 1 "
+                                        "to {}",
+                                        arguments.format, calls));
+  if (arguments.call && arguments.format == "json")
+    return bad_input(kName, "--call: --format json lists all calls; leave one of them out");
+  if (arguments.call || !has_all) {
+    const Result<std::string> text = show_call(
+        arguments, *run, checker, static_cast<size_t>(arguments.call.value_or(1)) - 1);
+    if (!text.ok()) return bad_input(kName, text.error().message);
+    return write(arguments, *text);
+  }
+  const Result<std::vector<Row>> rows = check_all(*run, checker, progress);
+  if (!rows.ok()) return bad_input(kName, rows.error().message);
+  const int code = write(arguments, arguments.format == "json" ? json_of(*run, *rows)
+                                                               : text_of(arguments, *run, *rows));
+  const bool agree = std::all_of(rows->begin(), rows->end(),
+                                 [](const Row& row) { return row.difference.empty(); });
+  return code != ExitCode::kVerified || agree ? code : ExitCode::kRefuted;
+}
+
+int run(int argc, char** argv) {
+  cli::Command program(cli::program_name("trace"), "Show and check traces of real runs.");
+  cli::Command command = program.command(
+      kName, "Show what the ranks of a traced run did, and check it against the schedule's plans.");
+  Arguments arguments;
+  command.require("folder", "FOLDER", &arguments.folder,
+                  "the folder that QUADRILLE_TRACE named, with the files of all ranks");
+  command.require("files", "FILE...", &arguments.files, "the schedules that the run loaded");
+  command.add("--call", "NUMBER", &arguments.call,
+              "show this call alone, by its number in the summary");
+  command.add_choice("--format", {"text", "json", "csv", "chrome"}, arguments.format,
+                     "a summary, or all calls as JSON; or one call: a CSV line for each message, "
+                     "or JSON for Perfetto");
+  command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
+  command.example("trace traces alltoall.qs --call 3 --format chrome --out call.json",
+                  "Ranks are those of the schedule. Exit code 1: a call differs from its plan.");
+  if (const auto code = program.parse(argc, argv)) return *code;
+  return show(arguments);
+}
+
+}  // namespace
+}  // namespace quadrille::trace
+
+int main(int argc, char** argv) {
+  return quadrille::cli::run_main("trace", quadrille::trace::run, argc, argv);
+}

@@ -1,0 +1,155 @@
+// The plans of a traced call: the runtime's builder makes them from the schedule file, with what the processes noted of
+// their nodes, counts and options.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/any_nodes.h"
+#include "simulate/script.h"
+#include "trace/check.h"
+
+namespace quadrille::trace {
+namespace {
+
+// The first process that made the call.
+const Noted& first_of(const TracedCall& call) {
+  return *std::find_if(call.ranks.begin(), call.ranks.end(),
+                       [](const Noted& noted) { return noted.setup != nullptr; });
+}
+
+std::vector<int64_t> all_counts(const std::vector<int64_t>& counts, int64_t ranks) {
+  return counts.size() == 1 ? std::vector<int64_t>(static_cast<size_t>(ranks), counts[0]) : counts;
+}
+
+// The counts of that group of the schedule.
+const std::vector<int64_t>& counts_of(const SetupSection& setup, int32_t group) {
+  return setup.head.group == group ? setup.counts : setup.remote_counts;
+}
+
+// What two processes of a call disagree on, or null.
+const char* contradiction(const SetupSection& one, const SetupSection& other) {
+  const qd_trace_setup &a = one.head, &b = other.head;
+  if (a.root != b.root) return "the root";
+  if (a.window != b.window) return "the window";
+  if (a.whole != b.whole || a.has_block_size != b.has_block_size) return "the options";
+  if (one.parameters != other.parameters) return "the parameters";
+  if (a.unit != b.unit) return "the length of an element";
+  for (const int32_t group : {0, 1})
+    if (counts_of(one, group) != counts_of(other, group)) return "the counts";
+  return nullptr;
+}
+
+bool is_same(const SetupSection* one, const SetupSection* other) {
+  if (!one || !other || one == other) return one == other;
+  return one->head.group == other->head.group && one->head.in_place == other->head.in_place &&
+         !contradiction(*one, *other);
+}
+
+// The bytes of each block; -1 if some rank does not know that all are equal.
+int64_t block_of(const TracedCall& call) {
+  const int64_t block = first_of(call).parts.front()->head.block;
+  for (const Noted& noted : call.ranks)
+    if (noted.setup && noted.parts.front()->head.block != block) return -1;
+  return block;
+}
+
+bool has_same_plans(const TracedCall& one, const TracedCall& other) {
+  for (size_t rank = 0; rank < one.ranks.size(); ++rank)
+    if (!is_same(one.ranks[rank].setup, other.ranks[rank].setup)) return false;
+  return block_of(one) == block_of(other);
+}
+
+// The job of the schedule on the nodes of the run.
+Result<Job> job_of(const verifier::ScheduleFile& file, const BindingSection& section,
+                   int32_t group) {
+  const verifier::Schedule& schedule = file.schedule;
+  if (!serves_any_nodes(schedule.job)) return schedule.job;
+  std::vector<Topology> groups;
+  for (int32_t g = 0; g < schedule.program.groups; ++g) {
+    Result<Topology> nodes =
+        Topology::from_runs(g == group ? section.runs : section.remote_runs);
+    if (!nodes.ok()) return nodes.error();
+    groups.push_back(std::move(nodes).value());
+  }
+  return on_nodes(schedule.program, schedule.job, groups);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Planned>> Checker::plan(const TracedCall& call) {
+  Kept& kept = kept_[call.bound];
+  if (kept.call && has_same_plans(*kept.call, call)) return kept.planned;
+  Result<Planned> made = make(call);
+  if (!made.ok())
+    return Error{fmt::format("call {} of {}: {}", call.number, run_.bound[call.bound].name(),
+                             made.error().message)};
+  kept = {&call, std::make_shared<const Planned>(std::move(made).value())};
+  return kept.planned;
+}
+
+Result<Planned> Checker::make(const TracedCall& call) const {
+  const Bound& bound = run_.bound[call.bound];
+  const auto file = std::find_if(schedules_.begin(), schedules_.end(), [&](const auto& schedule) {
+    return schedule.schedule.hash == bound.hash;
+  });
+  if (file == schedules_.end())
+    return Error{fmt::format(
+        "none of the files is its schedule, of hash {}; give the one that the run loaded, or "
+        "generate it with the same options",
+        bound.hash)};
+  const Noted& first = first_of(call);
+  const size_t first_rank = static_cast<size_t>(&first - call.ranks.data());
+  Planned planned;
+  planned.file = &*file;
+  const Program& program = file->schedule.program;
+  Result<Job> job = job_of(*file, *bound.ranks[first_rank], first.setup->head.group);
+  if (!job.ok()) return job.error();
+  planned.job = std::move(job).value();
+  const int64_t ranks = planned.job.groups[0].ranks();
+  int64_t all = 0;
+  for (const Topology& group : planned.job.groups) all += group.ranks();
+  if (all != static_cast<int64_t>(call.ranks.size()))
+    return Error{fmt::format("the schedule has {} ranks, and the communicator {}", all,
+                             call.ranks.size())};
+  bool in_place = false;
+  std::vector<bool> is_taken(static_cast<size_t>(all));
+  for (size_t rank = 0; rank < call.ranks.size(); ++rank) {
+    const SetupSection* setup = call.ranks[rank].setup;
+    if (const char* what = setup ? contradiction(*setup, *first.setup) : nullptr)
+      return Error{fmt::format("ranks {} and {} have different values of {}", first_rank, rank,
+                               what + 4)};
+    in_place |= setup && setup->head.in_place != 0;
+    // An idle rank is in the root's group, which is the first.
+    const int64_t process =
+        bound.ranks[rank]->head.rank + (setup && setup->head.group == 1 ? ranks : 0);
+    if (process >= all || is_taken[static_cast<size_t>(process)])
+      return Error{fmt::format("two processes say that they are rank {} of the schedule", process)};
+    is_taken[static_cast<size_t>(process)] = true;
+    planned.process.push_back(static_cast<int32_t>(process));
+  }
+  const qd_trace_setup& head = first.setup->head;
+  if (!first.setup->counts.empty())
+    for (int32_t group = 0; group < program.groups; ++group)
+      planned.call.counts.push_back(all_counts(
+          counts_of(*first.setup, group), planned.job.groups[static_cast<size_t>(group)].ranks()));
+  for (size_t i = 0; i < program.parameters.size() && i < first.setup->parameters.size(); ++i)
+    if (program.parameters[i].at_call)
+      planned.call.parameters.push_back(first.setup->parameters[i]);
+  planned.call.root = head.root;
+  const Result<verifier::Plans> plans =
+      verifier::Plans::make(file->bytes, program, planned.job, planned.call);
+  if (!plans.ok()) return plans.error();
+  const int64_t block = block_of(call);
+  Result<Scripts> scripts = scripts_of(*plans, planned.job, std::max<int64_t>(0, block),
+                                       {.window = head.window,
+                                        .in_place = in_place,
+                                        .whole = head.whole != 0,
+                                        .unit = head.unit,
+                                        .has_block_size = head.has_block_size != 0});
+  if (!scripts.ok()) return scripts.error();
+  planned.scripts = std::move(scripts).value();
+  planned.knows_bytes = block >= 0 || !first.setup->counts.empty();
+  return planned;
+}
+
+}  // namespace quadrille::trace

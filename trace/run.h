@@ -1,0 +1,55 @@
+// The files of all processes of a traced run, put together: calls, each with what every process noted.
+#ifndef QUADRILLE_TRACE_RUN_H_
+#define QUADRILLE_TRACE_RUN_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "schedule/result.h"
+#include "trace/file.h"
+
+namespace quadrille::trace {
+
+// A schedule on a communicator, or a persistent call of it.
+struct Bound {
+  std::string algorithm, collective, hash;  // hash: 32 hexadecimal digits
+  int64_t request = 0;                      // 0, or the number of the persistent call
+  std::vector<const BindingSection*> ranks;  // by rank of the communicator
+  std::string name() const;                  // "alltoall by tuna"
+};
+
+// What one process noted of a call. The clock of rank 0 shows `shift` nanoseconds more, or up to `error` less or more than
+// that.
+struct Noted {
+  const SetupSection* setup = nullptr;  // null: the process made no such call
+  std::vector<const PartSection*> parts;
+  int64_t shift = 0, error = 0;
+};
+
+struct TracedCall {
+  size_t bound = 0;
+  int64_t number = 0;        // of the call in its binding
+  std::vector<Noted> ranks;  // by rank of the communicator
+  int64_t begun = 0, ended = 0;  // nanoseconds of rank 0's clock, of the first and the last process
+  bool has_failed = false;
+};
+
+struct TracedRun {
+  std::vector<File> files;
+  std::vector<Bound> bound;
+  std::vector<TracedCall> calls;  // in the order in which they began
+  int64_t dropped = 0;            // calls that some rank lacks, since its trace was full
+};
+
+// Called with what is being read.
+using Say = std::function<void(const std::string&)>;
+
+// Reads all traces of a folder. Errors: no trace, a broken one, a rank whose trace is missing, a call that some rank did
+// not make or did not end.
+Result<TracedRun> read_run(const std::string& folder, const Say& say);
+
+}  // namespace quadrille::trace
+
+#endif  // QUADRILLE_TRACE_RUN_H_
