@@ -62,7 +62,7 @@ static void read_collective(int collective, const char* variable, const char* va
  * environment. */
 static void read_variable(const char* entry) {
   static const char* const elsewhere[] = {"QUADRILLE", "QUADRILLE_DEBUG", "QUADRILLE_STALL",
-                                          "QUADRILLE_CHECK_PLANS"};
+                                          "QUADRILLE_CHECK_PLANS", "QUADRILLE_TRACE"};
   const char* value = strchr(entry, '=') + 1;
   char variable[64];
   snprintf(variable, sizeof variable, "%.*s", (int)(value - 1 - entry), entry);
@@ -79,7 +79,7 @@ static void read_variable(const char* entry) {
   if (collective >= 0) return read_collective(collective, variable, value);
   refuse(
       "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_REPORT, QUADRILLE_DEBUG, "
-      "QUADRILLE_STALL, QUADRILLE_CHECK_PLANS, and one for each collective, such as "
+      "QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, and one for each collective, such as "
       "QUADRILLE_ALLTOALLV",
       variable);
 }

@@ -21,9 +21,9 @@ std::vector<int64_t> all_counts(const std::vector<int64_t>& counts, int64_t rank
   return counts.size() == 1 ? std::vector<int64_t>(static_cast<size_t>(ranks), counts[0]) : counts;
 }
 
-// The counts of that group of the schedule.
-const std::vector<int64_t>& counts_of(const SetupSection& setup, int32_t group) {
-  return setup.head.group == group ? setup.counts : setup.remote_counts;
+// The counts that a process surely knows: between groups, those of the other group.
+const std::vector<int64_t>& known_counts(const SetupSection& setup) {
+  return setup.remote_counts.empty() ? setup.counts : setup.remote_counts;
 }
 
 // What two processes of a call disagree on, or null.
@@ -34,15 +34,25 @@ const char* contradiction(const SetupSection& one, const SetupSection& other) {
   if (a.whole != b.whole || a.has_block_size != b.has_block_size) return "the options";
   if (one.parameters != other.parameters) return "the parameters";
   if (a.unit != b.unit) return "the length of an element";
-  for (const int32_t group : {0, 1})
-    if (counts_of(one, group) != counts_of(other, group)) return "the counts";
-  return nullptr;
+  return a.group == b.group && known_counts(one) != known_counts(other) ? "the counts" : nullptr;
 }
 
 bool is_same(const SetupSection* one, const SetupSection* other) {
   if (!one || !other || one == other) return one == other;
   return one->head.group == other->head.group && one->head.in_place == other->head.in_place &&
-         !contradiction(*one, *other);
+         one->counts == other->counts && !contradiction(*one, *other);
+}
+
+// The counts of each group of the schedule. Empty if only the two ends of messages know lengths.
+std::vector<std::vector<int64_t>> counts_of(const TracedCall& call, const Job& job) {
+  std::vector<std::vector<int64_t>> counts(job.groups.size());
+  for (const Noted& noted : call.ranks) {
+    if (!noted.setup || known_counts(*noted.setup).empty()) continue;
+    const auto own = static_cast<size_t>(noted.setup->head.group);
+    const size_t group = job.groups.size() == 2 ? 1 - own : 0;
+    counts[group] = all_counts(known_counts(*noted.setup), job.groups[group].ranks());
+  }
+  return counts[0].empty() ? std::vector<std::vector<int64_t>>() : counts;
 }
 
 // The bytes of each block; -1 if some rank does not know that all are equal.
@@ -128,10 +138,7 @@ Result<Planned> Checker::make(const TracedCall& call) const {
     planned.process.push_back(static_cast<int32_t>(process));
   }
   const qd_trace_setup& head = first.setup->head;
-  if (!first.setup->counts.empty())
-    for (int32_t group = 0; group < program.groups; ++group)
-      planned.call.counts.push_back(all_counts(
-          counts_of(*first.setup, group), planned.job.groups[static_cast<size_t>(group)].ranks()));
+  planned.call.counts = counts_of(call, planned.job);
   for (size_t i = 0; i < program.parameters.size() && i < first.setup->parameters.size(); ++i)
     if (program.parameters[i].at_call)
       planned.call.parameters.push_back(first.setup->parameters[i]);
@@ -148,7 +155,7 @@ Result<Planned> Checker::make(const TracedCall& call) const {
                                         .has_block_size = head.has_block_size != 0});
   if (!scripts.ok()) return scripts.error();
   planned.scripts = std::move(scripts).value();
-  planned.knows_bytes = block >= 0 || !first.setup->counts.empty();
+  planned.knows_bytes = block >= 0 || !planned.call.counts.empty();
   return planned;
 }
 

@@ -26,6 +26,11 @@ static void note_posted_send(struct qd_call* c, struct qd_posting p) {
     qd_trace_posted(&c->trace, &c->trace.sends[p.transfer - c->memory.sending], p.message);
 }
 
+/* A message with lengths is complete when messages.c has waited for its data. */
+static void note_received(struct qd_call* c, struct qd_posting p) {
+  if (c->lengths == QD_LENGTHS_KNOWN || p.message->count == 0) qd_trace_received(c, p);
+}
+
 static void note_sent(struct qd_call* c, const struct qd_transfer* t) {
   if (!c->trace.part) return;
   const int64_t number = t - c->memory.sending;
@@ -99,7 +104,7 @@ INLINED void wait_for_receive(struct qd_call* c, int is_observed) {
       fail(c, &t->request, code);
     }
   }
-  if (is_observed && c->lengths == QD_LENGTHS_KNOWN) qd_trace_received(c, qd_received_by(c, t));
+  if (is_observed) note_received(c, qd_received_by(c, t));
   if (!t->zero_copy) {
     qd_message_deliver(c, qd_received_by(c, t));
     if (is_observed) note_other(c);
