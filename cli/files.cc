@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -49,10 +50,15 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
     return Error{fmt::format("{}: is a folder; name a file", path)};
   std::ifstream file(full, std::ios::binary);
   if (!file) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  std::vector<uint8_t> bytes(kMostBytes + 1);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::vector<uint8_t> bytes;
+  while (file && bytes.size() <= kMostBytes) {
+    constexpr size_t kLeast = 1 << 16;
+    const size_t before = bytes.size(), more = std::max(before, kLeast);
+    bytes.resize(before + more);
+    file.read(reinterpret_cast<char*>(bytes.data() + before), static_cast<std::streamsize>(more));
+    bytes.resize(before + static_cast<size_t>(file.gcount()));
+  }
   if (file.bad()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  bytes.resize(file.gcount());
   if (bytes.size() > kMostBytes)
     return Error{fmt::format("{}: has more than {} MiB, which no schedule and no proof has", path,
                              kMostBytes >> 20)};

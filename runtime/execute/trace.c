@@ -284,7 +284,7 @@ void qd_trace_end(struct qd_call* c) {
   if (!part) return;
   part->has_failed = c->outcome.error != MPI_SUCCESS || c->outcome.is_lost ||
                      c->outcome.mismatch.source >= 0 || c->builder.error;
-  part->ended = qd_trace_ticks();
+  part->ended = c->trace.last;
   c->trace.part = NULL;
 }
 
