@@ -18,6 +18,7 @@ def mpi_tests(rows):
                 name = program,
                 testonly = True,
                 srcs = [name + ".cc"],
+                visibility = ["//tests/trace:__pkg__"],
                 linkopts = options.get("linkopts", []),
                 deps = options.get("deps", []) + ["//runtime:" + mpi, "//tests:effort"] + (
                     ["//third_party/precompiled:precompiled_tests"] if options.get("own_main") else [":world_" + mpi, "@system//:gtest"]

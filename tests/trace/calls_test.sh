@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# calls_test.sh MPI GENERATOR TRACE PERSISTENT LIBRARY PRELOADED [COLLECTIVES]: calls of every collective follow their plans:
+# with and without counts, in place, persistent, between groups, with lengths that travel, linked and preloaded.
+set -u
+. tests/mpi/mpirun.sh
+mpi=$1 generator=$2 trace=$3 persistent=$4 library=$PWD/$5 preloaded=$6 collectives=${7:-}
+unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE
+folder=$TEST_TMPDIR made=$TEST_TMPDIR/made failed=0
+mkdir "$made"
+
+# accepts NAME LEAST RANKS COMMAND...: the traces of its run have at least so many calls, and all follow their plans.
+accepts() {
+  local name=$1 least=$2 ranks=$3 said=$folder/$1.txt calls
+  shift 3
+  QUADRILLE_TRACE=$folder/$name start_ranks "$mpi" "$ranks" 120 "$@" >"$said" 2>&1 </dev/null ||
+    { echo "FAILED: $name: the run"; cat "$said"; failed=1; return; }
+  find -L tests/mpi "$made" -name '*.qs' -print0 | sort -z |
+    xargs -0 "$trace" trace "$folder/$name" >"$said" 2>&1
+  calls=$(sed -nE "s|^.*: $ranks processes, ([0-9]+) calls; all of them follow their plans\$|\1|p" "$said")
+  [ "${calls:-0}" -ge "$least" ] || { echo "FAILED: $name: fewer than $least calls"; head -50 "$said"; failed=1; }
+}
+
+# As in preload_test.sh; a rule of one name serves within a group and between groups.
+rules=(allgather=bruck allgatherv=blocked-ring allreduce=doubling alltoall=linear alltoallv=tuna alltoallw=tuna-coalesced
+  bcast=binomial exscan=one-two-three gather=binomial gatherv=linear reduce=binomial reduce_scatter=blocked-ring
+  reduce_scatter_block=halving scan=doubling scatter=binomial scatterv=linear)
+chosen=()
+for rule in "${rules[@]}"; do
+  collective=${rule%%=*} algorithm=${rule#*=}
+  chosen+=("QUADRILLE_${collective^^}=$algorithm")
+  collective=$(sed -E 's/_block$//; s/[vw]$//; s/_/-/; s/bcast/broadcast/' <<<"$collective")
+  for between in '' '--remote-nodes any'; do
+    # shellcheck disable=SC2086 # two words, or none
+    "$generator" generate "$collective" --algorithm "$algorithm" --nodes any $between \
+      --out "$made/$collective-$algorithm${between:+-between}.qs" >/dev/null 2>&1
+  done
+done
+[ "$(find "$made" -name '*.qs' | wc -l)" -ge ${#rules[@]} ] || { echo "FAILED: schedules"; failed=1; }
+
+[ -z "$collectives" ] || accepts collectives 1000 3 "$collectives"
+accepts persistent 50 2 "$persistent"
+accepts preloaded 50 4 env "${chosen[@]}" LD_PRELOAD="$library" "$preloaded"
+exit $failed
