@@ -25,6 +25,7 @@ Right for every size
 
 On a machine
   simulate FILE.qs ...       say how long a call takes there, and what it waits for
+  trace FOLDER FILE.qs ...   show and check what the ranks of a real run did
   calibrate                  measure the network of a machine (under mpirun)
   run FILE.qs ...            run a schedule beside MPI's own collective (under mpirun)
 
@@ -59,6 +60,7 @@ case $command in
   generate | choose | compare | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
   check | prove | replay) exec "$tools/verifier" "$command" "$@" ;;
   simulate) exec "$tools/simulator" "$command" "$@" ;;
+  trace) exec "$tools/trace" "$command" "$@" ;;
   run | calibrate | tune) exec "$tools/$command-$library" "$@" ;;
   preload)
     library=${1:-$library}

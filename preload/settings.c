@@ -79,7 +79,8 @@ static void read_variable(const char* entry) {
   if (collective >= 0) return read_collective(collective, variable, value);
   refuse(
       "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_REPORT, QUADRILLE_DEBUG, "
-      "QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, and one for each collective, such as "
+      "QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, and one for each collective, such "
+      "as "
       "QUADRILLE_ALLTOALLV",
       variable);
 }

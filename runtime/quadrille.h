@@ -13,6 +13,7 @@
  * Environment:
  *   QUADRILLE_CHECK_PLANS=1        checks each plan before it is followed, and a streamed plan afterwards
  *   QUADRILLE_STALL=SECONDS        a rank that waits longer for a message reports that on standard error, and waits on
+ *   QUADRILLE_TRACE=FOLDER         writes when messages were posted and complete there, for `quadrille trace`
  *
  * Threads: any thread may call if MPI was initialised with MPI_THREAD_MULTIPLE. Buffers are in host memory.
  */

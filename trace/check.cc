@@ -61,11 +61,11 @@ class List {
       const bool is_rank =
           message.peer >= 0 && static_cast<size_t>(message.peer) < all_.process.size();
       if (!is_rank || all_.process[static_cast<size_t>(message.peer)] != planned_[i].peer)
-        return fmt::format("{} {} {}; the plan has rank {}", name(i), way_,
-                           is_rank ? fmt::format("rank {}", all_.process[static_cast<size_t>(
-                                                                message.peer)])
-                                   : "no rank",
-                           planned_[i].peer);
+        return fmt::format(
+            "{} {} {}; the plan has rank {}", name(i), way_,
+            is_rank ? fmt::format("rank {}", all_.process[static_cast<size_t>(message.peer)])
+                    : "no rank",
+            planned_[i].peer);
       if (message.bytes < 0 || (all_.knows_bytes && message.bytes != planned_[i].bytes))
         return fmt::format("{} has {} bytes; the plan has {}", name(i), message.bytes,
                            static_cast<int64_t>(planned_[i].bytes));

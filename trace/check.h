@@ -20,8 +20,8 @@ struct Measured {
   Scripts scripts;  // the bytes of messages are those of the run
   Trace trace;      // a message arrives when its receive is complete
   Outcome outcome;
-  std::vector<int64_t> begins;   // by process, in picoseconds
-  std::vector<int32_t> real;     // by process: its rank in the communicator
+  std::vector<int64_t> begins;  // by process, in picoseconds
+  std::vector<int32_t> real;    // by process: its rank in the communicator
 };
 
 // The plans of a call. Processes are the ranks of the schedule: those of its first group, then those of the second.

@@ -23,7 +23,8 @@ class Reader {
     if (bytes() < sizeof header) return "is too short for a trace";
     std::memcpy(&header, file_.words.data(), sizeof header);
     if (header.magic != QD_TRACE_MAGIC)
-      return "is no trace of this version of Quadrille, or one of a machine with another byte order";
+      return "is no trace of this version of Quadrille, or one of a machine with another byte "
+             "order";
     if (header.length != bytes())
       return fmt::format("is cut or damaged: it has {} bytes, and says {}", bytes(), header.length);
     file_.rank = header.rank;

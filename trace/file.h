@@ -22,7 +22,7 @@ struct BindingSection {
 
 struct SetupSection {
   qd_trace_setup head;
-  size_t binding;  // its index
+  size_t binding;                                          // its index
   std::vector<int64_t> parameters, counts, remote_counts;  // one count stands for all ranks
 };
 

@@ -30,10 +30,10 @@ struct Arguments {
 
 // A call in one line.
 struct Row {
-  size_t call = 0;  // its index in the run
+  size_t call = 0;                            // its index in the run
   int64_t time = 0, messages = 0, bytes = 0;  // picoseconds
-  size_t slowest = 0;  // the process that ends last
-  size_t waiter = 0;   // the process with the longest wait
+  size_t slowest = 0;                         // the process that ends last
+  size_t waiter = 0;                          // the process with the longest wait
   Wait longest;
   int32_t awaited = -1;  // the other end of that message; -1: nobody waits
   bool receives = false;
@@ -52,12 +52,13 @@ Row row_of(size_t call, const Measured& measured) {
   row.slowest = static_cast<size_t>(std::max_element(ends.begin(), ends.end()) - ends.begin());
   for (size_t i = 0; i < measured.trace.waits.size(); ++i)
     for (const Wait& wait : measured.trace.waits[i]) {
-      if (row.awaited >= 0 && wait.end - wait.begin <= row.longest.end - row.longest.begin) continue;
+      if (row.awaited >= 0 && wait.end - wait.begin <= row.longest.end - row.longest.begin)
+        continue;
       row.longest = wait;
       row.waiter = i;
       row.receives = wait.of.process != static_cast<int32_t>(i);
-      row.awaited = row.receives ? wait.of.process
-                                 : measured.scripts.all[i].sends[wait.of.index].peer;
+      row.awaited =
+          row.receives ? wait.of.process : measured.scripts.all[i].sends[wait.of.index].peer;
     }
   return row;
 }
@@ -70,7 +71,8 @@ std::string wait_text(const Row& row) {
 }
 
 // All calls, checked.
-Result<std::vector<Row>> check_all(const TracedRun& run, Checker& checker, cli::Progress& progress) {
+Result<std::vector<Row>> check_all(const TracedRun& run, Checker& checker,
+                                   cli::Progress& progress) {
   std::vector<Row> rows;
   for (size_t i = 0; i < run.calls.size(); ++i) {
     if (progress.is_due())
@@ -108,12 +110,13 @@ std::string text_of(const Arguments& arguments, const TracedRun& run,
   size_t different = 0;
   std::string text;
   for (const Row& row : rows) different += !row.difference.empty();
-  text += fmt::format("{}: {} processes, {} calls; {}\n", arguments.folder, run.files.size(),
-                      rows.size(),
-                      different == 0 ? "all of them follow their plans"
-                                     : fmt::format("{} of them differ from their plans", different));
+  text += fmt::format(
+      "{}: {} processes, {} calls; {}\n", arguments.folder, run.files.size(), rows.size(),
+      different == 0 ? "all of them follow their plans"
+                     : fmt::format("{} of them differ from their plans", different));
   if (run.dropped > 0)
-    text += fmt::format("{} further calls are not shown: some trace was full before\n", run.dropped);
+    text +=
+        fmt::format("{} further calls are not shown: some trace was full before\n", run.dropped);
   for (size_t bound = 0; bound < run.bound.size(); ++bound) {
     size_t shown = 0, all = 0;
     int64_t time = 0;
@@ -138,7 +141,8 @@ std::string text_of(const Arguments& arguments, const TracedRun& run,
 
 std::string quoted(const std::string& text) {
   std::string made = "\"";
-  for (const char c : text) made += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
+  for (const char c : text)
+    made += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
   return made + "\"";
 }
 
@@ -162,14 +166,14 @@ std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
 
 // What each process did in a call, the last to end first.
 std::string call_text(const TracedRun& run, const Row& row, const Measured& measured) {
-  std::string text =
-      fmt::format("call {}: {}; it follows its plan\n"
-                  "time            {:.1f} us\n"
-                  "messages        {}, {} bytes\n"
-                  "longest wait    {}\n"
-                  "  rank  of the communicator     begun/us     ended/us   waiting/us      busy/us\n",
-                  row.call + 1, run.bound[run.calls[row.call].bound].name(),
-                  microseconds(row.time), row.messages, row.bytes, wait_text(row));
+  std::string text = fmt::format(
+      "call {}: {}; it follows its plan\n"
+      "time            {:.1f} us\n"
+      "messages        {}, {} bytes\n"
+      "longest wait    {}\n"
+      "  rank  of the communicator     begun/us     ended/us   waiting/us      busy/us\n",
+      row.call + 1, run.bound[run.calls[row.call].bound].name(), microseconds(row.time),
+      row.messages, row.bytes, wait_text(row));
   std::vector<size_t> order(measured.real.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -211,8 +215,7 @@ int write(const Arguments& arguments, const std::string& text) {
     return ExitCode::kVerified;
   }
   const Result<bool> written = cli::write_file(arguments.out, text);
-  return written.ok() ? ExitCode::kVerified
-                      : bad_input(kName, "--out: " + written.error().message);
+  return written.ok() ? ExitCode::kVerified : bad_input(kName, "--out: " + written.error().message);
 }
 
 Result<std::vector<verifier::ScheduleFile>> open_all(const std::vector<std::string>& paths) {
@@ -234,8 +237,8 @@ int show(const Arguments& arguments) {
   if (!run.ok()) return bad_input(kName, run.error().message);
   const auto calls = static_cast<int64_t>(run->calls.size());
   if (arguments.call && (*arguments.call < 1 || *arguments.call > calls))
-    return bad_input(kName, fmt::format("--call: {} is not a call from 1 to {}", *arguments.call,
-                                        calls));
+    return bad_input(kName,
+                     fmt::format("--call: {} is not a call from 1 to {}", *arguments.call, calls));
   Checker checker(*run, *schedules);
   const bool has_all = arguments.format == "text" || arguments.format == "json";
   if (!arguments.call && !has_all && calls != 1)
@@ -245,8 +248,8 @@ int show(const Arguments& arguments) {
   if (arguments.call && arguments.format == "json")
     return bad_input(kName, "--call: --format json lists all calls; leave one of them out");
   if (arguments.call || !has_all) {
-    const Result<std::string> text = show_call(
-        arguments, *run, checker, static_cast<size_t>(arguments.call.value_or(1)) - 1);
+    const Result<std::string> text =
+        show_call(arguments, *run, checker, static_cast<size_t>(arguments.call.value_or(1)) - 1);
     if (!text.ok()) return bad_input(kName, text.error().message);
     return write(arguments, *text);
   }

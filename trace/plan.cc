@@ -76,8 +76,7 @@ Result<Job> job_of(const verifier::ScheduleFile& file, const BindingSection& sec
   if (!serves_any_nodes(schedule.job)) return schedule.job;
   std::vector<Topology> groups;
   for (int32_t g = 0; g < schedule.program.groups; ++g) {
-    Result<Topology> nodes =
-        Topology::from_runs(g == group ? section.runs : section.remote_runs);
+    Result<Topology> nodes = Topology::from_runs(g == group ? section.runs : section.remote_runs);
     if (!nodes.ok()) return nodes.error();
     groups.push_back(std::move(nodes).value());
   }
@@ -119,15 +118,15 @@ Result<Planned> Checker::make(const TracedCall& call) const {
   int64_t all = 0;
   for (const Topology& group : planned.job.groups) all += group.ranks();
   if (all != static_cast<int64_t>(call.ranks.size()))
-    return Error{fmt::format("the schedule has {} ranks, and the communicator {}", all,
-                             call.ranks.size())};
+    return Error{
+        fmt::format("the schedule has {} ranks, and the communicator {}", all, call.ranks.size())};
   bool in_place = false;
   std::vector<bool> is_taken(static_cast<size_t>(all));
   for (size_t rank = 0; rank < call.ranks.size(); ++rank) {
     const SetupSection* setup = call.ranks[rank].setup;
     if (const char* what = setup ? contradiction(*setup, *first.setup) : nullptr)
-      return Error{fmt::format("ranks {} and {} have different values of {}", first_rank, rank,
-                               what + 4)};
+      return Error{
+          fmt::format("ranks {} and {} have different values of {}", first_rank, rank, what + 4)};
     in_place |= setup && setup->head.in_place != 0;
     // An idle rank is in the root's group, which is the first.
     const int64_t process =

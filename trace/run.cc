@@ -14,7 +14,8 @@
 namespace quadrille::trace {
 namespace {
 
-using Name = std::pair<uint64_t, int64_t>;  // of a binding: its id, and the number of a persistent call
+using Name =
+    std::pair<uint64_t, int64_t>;  // of a binding: its id, and the number of a persistent call
 
 // Clocks of two nodes drift apart by at most so many nanoseconds a second.
 constexpr int64_t kDrift = 100'000;
@@ -156,8 +157,8 @@ class Merger {
   TracedRun& run_;
   const std::string folder_;
   bool is_full_ = false;
-  std::map<Name, size_t> names_;                  // indices of bindings
-  std::vector<std::vector<const File*>> files_;   // by binding and rank
+  std::map<Name, size_t> names_;                            // indices of bindings
+  std::vector<std::vector<const File*>> files_;             // by binding and rank
   std::map<std::pair<size_t, int64_t>, TracedCall> calls_;  // by binding and number
 };
 

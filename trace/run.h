@@ -14,8 +14,8 @@ namespace quadrille::trace {
 
 // A schedule on a communicator, or a persistent call of it.
 struct Bound {
-  std::string algorithm, collective, hash;  // hash: 32 hexadecimal digits
-  int64_t request = 0;                      // 0, or the number of the persistent call
+  std::string algorithm, collective, hash;   // hash: 32 hexadecimal digits
+  int64_t request = 0;                       // 0, or the number of the persistent call
   std::vector<const BindingSection*> ranks;  // by rank of the communicator
   std::string name() const;                  // "alltoall by tuna"
 };
@@ -30,8 +30,8 @@ struct Noted {
 
 struct TracedCall {
   size_t bound = 0;
-  int64_t number = 0;        // of the call in its binding
-  std::vector<Noted> ranks;  // by rank of the communicator
+  int64_t number = 0;            // of the call in its binding
+  std::vector<Noted> ranks;      // by rank of the communicator
   int64_t begun = 0, ended = 0;  // nanoseconds of rank 0's clock, of the first and the last process
   bool has_failed = false;
 };

@@ -20,10 +20,10 @@ struct qd_plan;     // runtime/plan/plan.h
 namespace quadrille::verifier {
 
 struct PlanOptions {
-  int window = 0;         // steps in flight; 0: the runtime's default
-  bool in_place = false;  // if the collective has a call in place
-  bool whole = true;      // one plan, else one streamed as in a call
-  int64_t unit = 1;       // the bytes of an element, if all ranks know all counts
+  int window = 0;               // steps in flight; 0: the runtime's default
+  bool in_place = false;        // if the collective has a call in place
+  bool whole = true;            // one plan, else one streamed as in a call
+  int64_t unit = 1;             // the bytes of an element, if all ranks know all counts
   bool has_block_size = false;  // the user gave one
 };
 

@@ -26,7 +26,7 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
 struct qd_agreement {
   int error_class; /* the greatest of all ranks */
   int same_schedule, same_layout, same_block_size, same_groups;
-  int all_debug; /* QUADRILLE_DEBUG is set at every rank */
+  int all_debug;   /* QUADRILLE_DEBUG is set at every rank */
   uint64_t traces; /* the greatest answer of qd_trace_ask */
 };
 /* Collective. `schedule_data` and `options` may be NULL. Returns an MPI error code. */

@@ -159,7 +159,8 @@ static int may_send_early(struct qd_call* c, const struct qd_transfer* pending,
       return c->early.receive < c->at.receive_transfer && c->early.receive->zero_copy;
     for (int n = 0; n < more->sends_posted; n++)
       if (!c->at.next_send[n].zero_copy) return 0;
-    for (int n = more->sends_posted; n > 0; n--, c->early.posted++) post_send(c, c->trace.part ? TRACE : NOBODY);
+    for (int n = more->sends_posted; n > 0; n--, c->early.posted++)
+      post_send(c, c->trace.part ? TRACE : NOBODY);
   }
 }
 

@@ -25,7 +25,7 @@ typedef int (*qd_pointer_attribute)(void*, int, unsigned long long);
 struct qd_settings {
   int debug;        /* QUADRILLE_DEBUG: calls are logged and compared */
   int checks_plans; /* QUADRILLE_CHECK_PLANS: each plan is checked; that of a whole call before the call */
-  double stall; /* QUADRILLE_STALL: after how many seconds a wait reports its peer; 0: never */
+  double stall;      /* QUADRILLE_STALL: after how many seconds a wait reports its peer; 0: never */
   const char* trace; /* QUADRILLE_TRACE: the folder for traces, or NULL */
 };
 
@@ -37,9 +37,10 @@ struct qd_trace_moment {
 /* The trace of this process; see trace.h. */
 struct qd_traced_process {
   int is_open, is_written, has_refused;
-  const char* failure;    /* why it cannot be opened */
-  char* memory;           /* the sections of the file; NULL: it is not open */
-  uint64_t used, end;     /* used: by all sections, also those for which there is no memory; end: of the others */
+  const char* failure; /* why it cannot be opened */
+  char* memory;        /* the sections of the file; NULL: it is not open */
+  uint64_t used,
+      end; /* used: by all sections, also those for which there is no memory; end: of the others */
   struct qd_trace_moment opened;
 };
 

@@ -105,8 +105,7 @@ static void* take(uint64_t kind, uint64_t length) {
 }
 
 static uint64_t place_of(const void* section) {
-  return sizeof(struct qd_trace_header) +
-         (uint64_t)((const char*)section - qd_global.trace.memory);
+  return sizeof(struct qd_trace_header) + (uint64_t)((const char*)section - qd_global.trace.memory);
 }
 
 static void tell(const struct qd_binding* b, int64_t number, int peer) {
@@ -169,8 +168,7 @@ static void put_binding(struct qd_binding* b) {
   const struct qd_layout* l = &b->layout;
   const struct qd_program* program = &b->schedule_data->program;
   const uint64_t runs = (uint64_t)(l->topologies[0].run_count + l->topologies[1].run_count);
-  struct qd_trace_binding* s =
-      take(QD_TRACE_BINDING, sizeof *s + 2 * runs * sizeof(int64_t));
+  struct qd_trace_binding* s = take(QD_TRACE_BINDING, sizeof *s + 2 * runs * sizeof(int64_t));
   b->trace.place = s ? place_of(s) : 0;
   if (!s) return;
   s->id = b->trace.id;
@@ -216,8 +214,8 @@ static uint64_t put_setup(const struct qd_call* c) {
   const int32_t own = has_counts ? counts_of(context->counts, context->ranks) : 0,
                 remote = has_counts ? counts_of(context->remote_counts, context->remote_ranks) : 0,
                 parameters = b->schedule_data->program.parameter_count;
-  struct qd_trace_setup* s = take(
-      QD_TRACE_SETUP, sizeof *s + (uint64_t)(parameters + own + remote) * sizeof(int64_t));
+  struct qd_trace_setup* s =
+      take(QD_TRACE_SETUP, sizeof *s + (uint64_t)(parameters + own + remote) * sizeof(int64_t));
   if (!s) return 0;
   s->binding = b->trace.place;
   s->unit = has_counts ? c->builder.traits.unit : 1;
@@ -260,8 +258,8 @@ void qd_trace_plan(struct qd_call* c) {
   if (t->parts < 0) return;
   if (t->setup == 0) t->setup = put_setup(c);
   struct qd_trace_part* part =
-      take(QD_TRACE_PART, sizeof *part + ((uint64_t)receives + (uint64_t)sends) *
-                                             sizeof(struct qd_trace_message));
+      take(QD_TRACE_PART,
+           sizeof *part + ((uint64_t)receives + (uint64_t)sends) * sizeof(struct qd_trace_message));
   t->part = part;
   if (!part) {
     t->parts = -1;
@@ -296,8 +294,8 @@ static void convert(int64_t* time, const struct qd_trace_moment* from, double ra
 static void convert_all(struct qd_traced_process* t, uint64_t length) {
   struct qd_trace_moment now;
   read_clocks(&now);
-  const double rate = (double)(now.nanoseconds - t->opened.nanoseconds) /
-                      (double)(now.ticks - t->opened.ticks);
+  const double rate =
+      (double)(now.nanoseconds - t->opened.nanoseconds) / (double)(now.ticks - t->opened.ticks);
   const struct qd_trace_section* section;
   for (uint64_t place = 0; place < length; place += section->length) {
     section = (const struct qd_trace_section*)(t->memory + place);

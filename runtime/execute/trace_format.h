@@ -27,12 +27,12 @@ struct qd_trace_section {
  * group, then those of the other. */
 struct qd_trace_binding {
   struct qd_trace_section section;
-  uint64_t id;            /* equal at all ranks of the communicator, and at no others */
-  int64_t request;        /* 0, or the number of a persistent call of the binding */
-  int64_t bound;          /* when it was bound */
-  int64_t offset, error;  /* rank 0's clock minus this clock; the most by which that may be wrong */
-  int32_t ranks, remote;  /* ranks of the own group and of the other one, or 0 */
-  int32_t own, rank;      /* this process in the communicator, and in its group of the schedule */
+  uint64_t id;           /* equal at all ranks of the communicator, and at no others */
+  int64_t request;       /* 0, or the number of a persistent call of the binding */
+  int64_t bound;         /* when it was bound */
+  int64_t offset, error; /* rank 0's clock minus this clock; the most by which that may be wrong */
+  int32_t ranks, remote; /* ranks of the own group and of the other one, or 0 */
+  int32_t own, rank;     /* this process in the communicator, and in its group of the schedule */
   int32_t runs, remote_runs;
   char hash[16];
   char algorithm[64];
@@ -43,24 +43,25 @@ struct qd_trace_binding {
  * the other one. */
 struct qd_trace_setup {
   struct qd_trace_section section;
-  uint64_t binding;       /* the place of its section */
-  int64_t unit;           /* bytes of an element of a range, if all ranks know all counts */
-  int64_t root;           /* in the root's group of the schedule */
-  int32_t group;          /* of this process in the schedule */
+  uint64_t binding; /* the place of its section */
+  int64_t unit;     /* bytes of an element of a range, if all ranks know all counts */
+  int64_t root;     /* in the root's group of the schedule */
+  int32_t group;    /* of this process in the schedule */
   int32_t in_place, whole, window, has_block_size;
-  int32_t parameters, counts, remote_counts; /* how many follow; no counts if only two ends know lengths */
+  int32_t parameters, counts,
+      remote_counts; /* how many follow; no counts if only two ends know lengths */
 };
 
 /* The messages of a plan: a whole call, or a part of one. The receives follow in the order of their posts, then the
  * sends. */
 struct qd_trace_part {
   struct qd_trace_section section;
-  uint64_t setup;         /* the place of its section */
-  int64_t call;           /* the number of the call of its binding */
-  int64_t block;          /* bytes of each block; -1: only the two ends know */
-  int64_t begun, ended;   /* ended: 0 unless the part is the last one of a call that ended */
-  int32_t number;         /* of the part in its call */
-  int32_t has_failed;     /* the call returned an error */
+  uint64_t setup;       /* the place of its section */
+  int64_t call;         /* the number of the call of its binding */
+  int64_t block;        /* bytes of each block; -1: only the two ends know */
+  int64_t begun, ended; /* ended: 0 unless the part is the last one of a call that ended */
+  int32_t number;       /* of the part in its call */
+  int32_t has_failed;   /* the call returned an error */
   int32_t receives, sends;
 };
 
