@@ -4,9 +4,6 @@
 
 #include <stdint.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 #include "runtime/execute/trace_format.h"
 #include "runtime/plan/plan.h"
@@ -41,7 +38,7 @@ static inline int64_t qd_trace_nanoseconds(void) {
 extern int qd_trace_counts_ticks;
 static inline int64_t qd_trace_ticks(void) {
 #if defined(__x86_64__)
-  if (qd_trace_counts_ticks) return (int64_t)__rdtsc();
+  if (qd_trace_counts_ticks) return (int64_t)__builtin_ia32_rdtsc();
 #endif
   return qd_trace_nanoseconds();
 }
