@@ -21,6 +21,7 @@ INSTRUMENTS = {
     "preload": "collectives of an unchanged program there, and what preloading makes of them, as root",
     "programs": "unchanged programs there, as root: mpi4py-fft and examples",
     "simulate": "the simulator's speed, and its agreement with SimGrid",
+    "papers": "the curves of the papers, simulated, against docs/papers.md",
     "count": "instructions, counted by callgrind",
     "smpi": "simulated times on flat, fat-tree and dragonfly networks",
 }
@@ -57,7 +58,10 @@ def parse(words):
     parser.add_argument("--force", action="store_true", help="measure on a loaded machine, and flag it")
     parser.add_argument("--repetitions", type=at_least_one, metavar="N", help="of each timed pair or benchmark")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name has this text")
+    parser.add_argument("--update", action="store_true", help="papers: write docs/papers.md")
     options = parser.parse_args(words)
+    if options.update and options.names != ["papers"]:
+        parser.error("--update is for papers alone")
     if options.names[:1] != ["show"]:
         for name in options.names:
             if name not in INSTRUMENTS:

@@ -1,7 +1,7 @@
 """python3 -m bench.expected TABLE GENERATOR PROGRAM [--accept]: compares simulated times with the expected ones.
 
 A line of the table is: network, nodes, collective, counts, window, seconds, algorithm and its options. Counts are bytes a
-block, or for allgatherv DISTRIBUTION:BYTES in all. The option --remote-nodes makes two groups: the ranks of these nodes and the
+block, for allgatherv DISTRIBUTION:BYTES in all, or for alltoallv and a persistent one a distribution of bench/collective.c. The option --remote-nodes makes two groups: the ranks of these nodes and the
 others. Simulated times are the same on every run. So a difference beyond rounding is a change of the schedule, of the
 runtime, or of the simulator. --accept writes the new times into the table.
 
@@ -15,6 +15,7 @@ from bench import machine, sampling, simulation
 from bench.distributions import DISTRIBUTIONS, as_text
 
 TOLERANCE = 1e-6  # of the time
+BY_PAIR = ("alltoallv", "persistent")  # whose lengths differ from pair to pair
 
 
 def read(path):
@@ -42,9 +43,16 @@ def read(path):
     return rows
 
 
-def counts_of(text, ranks):
+def schedules_for(collective):
+    """The collective whose schedules serve a line."""
+    if collective in BY_PAIR:
+        return "alltoall"
+    return collective.removesuffix("v") if collective.endswith("rv") else collective
+
+
+def counts_of(collective, text, ranks):
     distribution, colon, total = text.partition(":")
-    if not colon:
+    if not colon or collective in BY_PAIR:
         return text
     if distribution not in DISTRIBUTIONS:
         raise machine.Unusable(f"there is no distribution '{distribution}'; there are {', '.join(DISTRIBUTIONS)}")
@@ -54,7 +62,7 @@ def counts_of(text, ranks):
 def simulate(words, generator, program):
     """Simulates the call of one line. Returns its time."""
     kind, nodes, collective, counts, window, _, algorithm, *options = words
-    schedules = collective.removesuffix("v") if collective.endswith("rv") else collective
+    schedules = schedules_for(collective)
     first = None
     if "--remote-nodes" in options:
         first = sum(simulation.node_sizes(nodes))
@@ -64,7 +72,7 @@ def simulate(words, generator, program):
     with tempfile.TemporaryDirectory() as folder:
         made = sampling.Generator(generator, folder).file(schedules, algorithm, nodes, *options)
         network = simulation.Network(kind, network_nodes, folder)
-        counts = counts_of(counts, network.ranks)
+        counts = counts_of(collective, counts, network.ranks)
         # SimGrid has no intercommunicators to compare with.
         checked = first is None or schedules == "allgather"
         sampled = network.sample(

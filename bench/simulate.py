@@ -8,6 +8,7 @@ from bench.sampling import Generator
 
 NEEDS_CALM = True  # for events a second
 WINDOW = 16
+EAGER = 1 << 16  # bytes
 # SimGrid charges a message between nodes 2 us and 800 ps a byte there, and one inside a node 200 ns and 100 ps a byte. It adds 16
 # bytes to a message, and 10 ns.
 LINEAR = ["--alpha", "2010ns", "--beta", "800ps", "--alpha-inside", "202ns", "--beta-inside", "100ps", "--memory", "0"]
@@ -65,6 +66,22 @@ def agreement(m):
                 )
 
 
+def eager(m):
+    """The same for eager messages, which jam: hierarchical-factor."""
+    flags = [EAGER if before == "--eager" else word for before, word in zip([None, *LINEAR], LINEAR)]
+    for nodes in ("8x8", "16x8"):
+        for size in (64, 4096):
+            name = f"eager, hierarchical-factor, {nodes}, {size} B"
+            if not m.wanted(name):
+                continue
+            network = simulation.Network("linear", nodes, tempfile.mkdtemp(dir=m.folder), EAGER)
+            file = m.generator.file("alltoall", "hierarchical-factor", nodes)
+            of_simgrid = network.sample(m.collective, "alltoall", size, [(file, WINDOW)], native=False, checked=False)[0].ours[0]
+            said = m.simulate(file, size, "--window", WINDOW, *flags)
+            m.report.figure(f"{name} | difference", 100 * abs(said["time_ps"] * 1e-12 / of_simgrid - 1), "%", at_most=5)
+            m.report.figure(f"{name} | time / its port's work", said["time_ps"] / said["busiest_port"]["busy_ps"])
+
+
 def speed(m):
     """Events a second on one core, and long simulations."""
     for name, collective, algorithm, nodes, size, limit in (
@@ -88,3 +105,4 @@ def measure(report, options, programs):
         m = Measuring(report, options, programs, folder)
         speed(m)
         agreement(m)
+        eager(m)

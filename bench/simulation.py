@@ -9,7 +9,6 @@ from bench import machine, networks, sampling
 CONFIGURATION = [
     "--cfg=smpi/simulate-computation:no",
     "--cfg=network/crosstraffic:0",  # full duplex: receiving does not slow sending
-    "--cfg=smpi/send-is-detached-thresh:0",
     "--cfg=smpi/test:0",  # a test for a message takes no time
     "--log=root.thres:critical",
 ]
@@ -28,9 +27,11 @@ def node_sizes(text):
 class Network:
     """A network with one rank per core. Node i has the i-th of the sizes. Its files are in `folder`."""
 
-    def __init__(self, kind, nodes, folder):
+    def __init__(self, kind, nodes, folder, eager=0):
+        """`eager`: bytes of the longest message that starts before its receive is posted, and whose send is over at once."""
         self.sizes = node_sizes(nodes)
         self.configuration = CONFIGURATION + networks.CONFIGURATION.get(kind, [])
+        self.configuration += [f"--cfg=smpi/send-is-detached-thresh:{eager}", f"--cfg=smpi/async-small-thresh:{eager}"]
         self.folder = folder
         hosts = [f"n{node}" for node, size in enumerate(self.sizes) for _ in range(size)]
         self.ranks, self.hosts = len(hosts), self.write("hosts", "\n".join(hosts) + "\n")

@@ -30,32 +30,37 @@ class Setting:
         """The time of root gathering by Equation 2, over the limit. The paper leaves out what grows slower than the groups: a root
         has its own contribution, and a scatter and a ring on n ranks each carry (n - 1)/n of the bytes. So 64 ranks stay
         below the paper's limits of 7.0, 4.84, 4.21 and 6.68."""
-        ranks = (self.first, 64 - self.first)
+        ranks = (self.first, len(self.counts) - self.first)
         totals = self.totals()
         gathered = max(total - counts[0] for total, counts in zip(totals, (self.counts, self.counts[self.first :])))
         sent_on = sum(total * (1 + 2 * (n - 1) / n) for total, n in zip(totals, reversed(ranks)))
         return (gathered + sent_on) / self.longest()
 
 
-def equal(first, of_first, of_second):
-    return [of_first] * first + [of_second] * (64 - first)
+def settings(ranks, most):
+    """The eight settings for so many ranks and bytes. Groups are equal, or as 25 to 7."""
+
+    def equal(first, of_first, of_second):
+        return [of_first] * first + [of_second] * (ranks - first)
+
+    def arithmetic(first):
+        """Contributions that grow by rank, with the same total as equal ones."""
+        return [2 * most * (rank + 1) // (size + 1) for size in (first, ranks - first) for rank in range(size)]
+
+    half, more = ranks // 2, ranks * 25 // 32
+    return [
+        Setting("1", half, equal(half, most, most)),
+        Setting("2", more, equal(more, most, most)),
+        Setting("3", more, equal(more, most, most // 4)),
+        Setting("4", more, equal(more, most // 4, most)),
+        Setting("5", half, equal(half, most, most)),
+        Setting("6", half, arithmetic(half)),
+        Setting("7", more, equal(more, most, most)),
+        Setting("8", more, arithmetic(more)),
+    ]
 
 
-def arithmetic(first):
-    """Contributions that grow by rank, with the same total as equal ones."""
-    return [2 * MOST * (rank + 1) // (ranks + 1) for ranks in (first, 64 - first) for rank in range(ranks)]
-
-
-SETTINGS = [
-    Setting("1", 32, equal(32, MOST, MOST)),
-    Setting("2", 50, equal(50, MOST, MOST)),
-    Setting("3", 50, equal(50, MOST, MOST // 4)),
-    Setting("4", 50, equal(50, MOST // 4, MOST)),
-    Setting("5", 32, equal(32, MOST, MOST)),
-    Setting("6", 32, arithmetic(32)),
-    Setting("7", 50, equal(50, MOST, MOST)),
-    Setting("8", 50, arithmetic(50)),
-]
+SETTINGS = settings(64, MOST)
 OF_THE_MODEL = 0.995  # root gathering takes that much of Equation 2 at least, over the best of ours
 
 

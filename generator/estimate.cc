@@ -94,8 +94,9 @@ Result<std::optional<Estimate>> simulated(const Program& program, const Job& job
   const Result<verifier::Plans> plans =
       verifier::Plans::make(encode(program, called), program, called, *call);
   if (!plans.ok()) return plans.error();
-  const Result<std::optional<Scripts>> scripts = scripts_of(
-      *plans, called, workload.bytes, {0, false, false, 1}, {kMostSimulated, kMostSimulated});
+  const Result<std::optional<Scripts>> scripts =
+      scripts_of(*plans, called, BlockLengths(workload.bytes), {0, false, false, 1}, {},
+                 {kMostSimulated, kMostSimulated});
   if (!scripts.ok()) return scripts.error();
   if (!*scripts) return std::optional<Estimate>{};
   int64_t messages = 0;

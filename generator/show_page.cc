@@ -98,7 +98,7 @@ Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& ar
       verifier::Plans::make(file.bytes, schedule.program, schedule.job, *call);
   if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
   Result<std::optional<Scripts>> scripts =
-      scripts_of(*plans, schedule.job, block,
+      scripts_of(*plans, schedule.job, BlockLengths(block),
                  {static_cast<int>(arguments.window.value_or(0)), false, false, 1});
   if (!scripts.ok()) return Error{fmt::format("{}: {}", arguments.file, scripts.error().message)};
   if (!*scripts)

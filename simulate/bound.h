@@ -6,6 +6,7 @@
 
 #include "schedule/binding.h"
 #include "schedule/collective.h"
+#include "simulate/lengths.h"
 #include "simulate/machine.h"
 
 namespace quadrille {
@@ -15,6 +16,9 @@ namespace quadrille {
 // a unit of the counts, or of a block if the call has no counts.
 __int128 least_time(Collective collective, const std::vector<Topology>& groups, const Call& call,
                     int64_t unit, const Machine& machine);
+// The same for an all-to-all whose blocks have these lengths.
+__int128 least_time(const BlockLengths& lengths, const std::vector<Topology>& groups,
+                    const Machine& machine);
 
 }  // namespace quadrille
 

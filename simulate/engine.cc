@@ -28,6 +28,8 @@ struct Process {
   bool is_busy = false;   // until an event
   bool has_paid = false;  // for the next send
   bool has_ended = false;
+  bool is_reading = false;   // lengths, as they arrive
+  int32_t next_to_read = 0;  // a receive
   int64_t idle_since = kNotIdle;
   // Sends before their turn, as in the executor: after a receive of a later turn.
   size_t early_turn = 0;
@@ -70,7 +72,8 @@ struct Late {
 
 class Engine {
  public:
-  Engine(const Scripts& scripts, const Machine& machine, const Tell& tell, Trace* trace)
+  Engine(const Scripts& scripts, const Machine& machine, const Tell& tell, Trace* trace,
+         PortUse* use)
       : scripts_(scripts),
         machine_(machine),
         tell_(tell),
@@ -95,6 +98,7 @@ class Engine {
     network_ =
         make_network(machine, by_node ? scripts.nodes : static_cast<int32_t>(processes_.size()));
     if (trace_) network_->note_waits(&trace_->queued);
+    network_->note_use(use);
   }
 
   Result<Outcome> run() {
@@ -110,10 +114,15 @@ class Engine {
       while (late_.time() == now_) network_->start(late_.pop().flow, now_);
       if (moved == now_) {
         network_->advance(now_, arrived);
-        for (const Sent& sent : arrived) arrive(sent);
+        constexpr size_t kAhead = 8;
+        for (size_t i = 0; i < arrived.size(); ++i) {
+          if (i + kAhead < arrived.size()) prefetch_ends(arrived[i + kAhead]);
+          arrive(arrived[i]);
+        }
         arrived.clear();
       }
       while (ready_.time() == now_) {
+        if (const Ready* soon = ready_.soon()) prefetch(soon->process);
         const int32_t process = ready_.pop().process;
         ++outcome_.events;
         processes_[process].is_busy = false;
@@ -129,6 +138,18 @@ class Engine {
   }
 
  private:
+  // Loads from memory what an event soon needs, as each concerns another process.
+  void prefetch(int32_t process) const {
+    __builtin_prefetch(&processes_[process]);
+    __builtin_prefetch(&scripts_.all[process]);
+  }
+  void prefetch_ends(const Sent& sent) const {
+    const Post* send = &scripts_.all[sent.process].sends[sent.index];
+    __builtin_prefetch(send);
+    __builtin_prefetch(&states_[static_cast<size_t>(first_send_[sent.process] + sent.index)]);
+    prefetch(sent.process);
+  }
+
   // Of the message that the process sends as its `index`-th.
   uint8_t& state(int32_t process, int32_t index) {
     return states_[static_cast<size_t>(first_send_[process] + index)];
@@ -150,7 +171,7 @@ class Engine {
 
   int64_t work(const Post& message) const {
     return cost(machine_.overhead, 1, message.bytes) +
-           (message.parts > 0 ? cost(machine_.copy, message.parts, message.bytes) : 0);
+           (message.parts > 0 ? cost(machine_.copy, message.parts, message.copied()) : 0);
   }
 
   static int64_t cost(const LinearModel& model, int64_t parts, int64_t bytes) {
@@ -173,6 +194,7 @@ class Engine {
     Process& p = processes_[process];
     const Script& script = scripts_.all[process];
     p.receive_awaited = p.send_awaited = kNone;
+    p.is_reading = false;
     for (; p.turn < script.turns.size(); ++p.turn, begin_turn(p, script)) {
       if (p.left.copies > 0) {
         const int64_t duration = cost(machine_.copy, p.left.copies, p.left.copied);
@@ -193,6 +215,8 @@ class Engine {
 
   bool wait_for_receives(int32_t process, Process& p, const Script& script) {
     while (p.left.receives_done > 0) {
+      // While it waits for data, it reads the lengths of later messages.
+      if (script.receives[p.receives_done].kind == Kind::kData) read_lengths(process, p, script);
       if (!has_arrived(process, p.receives_done)) {
         p.receive_awaited = p.receives_done;
         return false;
@@ -207,11 +231,23 @@ class Engine {
     for (; p.left.sends_done > 0; --p.left.sends_done, ++p.sends_done) {
       if (is_sent(process, p.sends_done)) continue;
       p.send_awaited = p.sends_done;
+      if (script.reads_lengths) read_lengths(process, p, script);
       if (script.window > 0 && script.sends[p.sends_done].bytes >= QD_LONG_SEND)
         send_early(process, p, script);
       return false;
     }
     return true;
+  }
+
+  // Reads the lengths that have arrived, in the order of the receives, and posts the receives of the data that follows them.
+  void read_lengths(int32_t process, Process& p, const Script& script) {
+    p.is_reading = true;
+    for (; p.next_to_read < p.receives_posted; ++p.next_to_read) {
+      if (script.receives[p.next_to_read].kind == Kind::kData) continue;
+      if (!has_arrived(process, p.next_to_read)) return;
+      if (script.receives[p.next_to_read].kind == Kind::kLengths)
+        note_receive(process, script.receives[p.next_to_read + 1]);
+    }
   }
 
   // Posts sends of later turns whose receives have arrived, while a send is in flight (executor.c, may_send_early).
@@ -245,6 +281,10 @@ class Engine {
 
   void post_receive(int32_t process, Process& p) {
     const Post& receive = scripts_.all[process].receives[p.receives_posted++];
+    if (receive.kind != Kind::kData) note_receive(process, receive);
+  }
+
+  void note_receive(int32_t process, const Post& receive) {
     uint8_t& now = state(receive.peer, receive.partner);
     now |= kReceivePosted;
     if (trace_) trace_->messages[receive.peer][receive.partner].receive_posted = now_;
@@ -295,7 +335,10 @@ class Engine {
     if (trace_) trace_->messages[sent.process][sent.index].arrived = now_;
     const Post& send = scripts_.all[sent.process].sends[sent.index];
     if (processes_[sent.process].send_awaited == sent.index) wake(sent.process, sent);
-    if (processes_[send.peer].receive_awaited == send.partner) wake(send.peer, sent);
+    const Process& receiver = processes_[send.peer];
+    if (receiver.receive_awaited == send.partner ||
+        (receiver.is_reading && receiver.next_to_read == send.partner))
+      wake(send.peer, sent);
   }
 
   void wake(int32_t process, const Sent& sent) {
@@ -322,12 +365,12 @@ class Engine {
 }  // namespace
 
 Result<Outcome> simulate(const Scripts& scripts, const Machine& machine, const Tell& tell,
-                         Trace* trace) {
+                         Trace* trace, PortUse* use) {
   if (!is_short_enough(scripts, machine))
     return Error{
         "the bytes of all messages, one after another, take longer than 26 days on this machine; "
         "the simulation ends there"};
-  return Engine(scripts, machine, tell, trace).run();
+  return Engine(scripts, machine, tell, trace, use).run();
 }
 
 }  // namespace quadrille

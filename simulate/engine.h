@@ -7,7 +7,6 @@
 #define QUADRILLE_SIMULATE_ENGINE_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "schedule/result.h"
@@ -48,12 +47,9 @@ struct Outcome {
   int64_t events = 0;
 };
 
-// Called from time to time with the number of messages that have arrived.
-using Tell = std::function<void(int64_t arrived, int64_t all)>;
-
-// Fills `trace` if there is one. Errors: the plans wait for each other for ever.
+// `tell`: of messages that have arrived. Fills `trace` and `use` if there are any; `use` names a port. Errors: the plans wait for each other for ever.
 Result<Outcome> simulate(const Scripts& scripts, const Machine& machine, const Tell& tell = {},
-                         Trace* trace = nullptr);
+                         Trace* trace = nullptr, PortUse* use = nullptr);
 
 }  // namespace quadrille
 

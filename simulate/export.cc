@@ -31,8 +31,11 @@ void goal_of(const Script& script, Text out) {
                      message.peer);
       if (moments > 0) fmt::format_to(out, "{}{} requires m{}\n", kind, index, moments);
     };
-    for (int32_t n = 0; n < turn.receives_posted; ++n, ++receives)
+    for (int32_t n = 0; n < turn.receives_posted; ++n, ++receives) {
       post('r', receives, "recv", "from", script.receives[receives]);
+      if (script.receives[receives].kind == Kind::kData)
+        fmt::format_to(out, "r{} requires r{}\n", receives, receives - 1);
+    }
     for (int32_t n = 0; n < turn.sends_posted; ++n, ++sends)
       post('s', sends, "send", "to", script.sends[sends]);
   }

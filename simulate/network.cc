@@ -101,8 +101,9 @@ class InTurn final : public Network {
       queue_.push({begun + latency(machine_.inside) + taken, flow, path.count});
       return;
     }
-    const int64_t begun =
-        serve(path.places[0], now, time_at_port(machine_, flow.bytes), flow.sent, 0);
+    const int64_t busy = time_at_port(machine_, flow.bytes);
+    const int64_t begun = serve(path.places[0], now, busy, flow.sent, 0);
+    note_port(flow.from, false, begun, busy);
     queue_.push({begun + latency(machine_.between), flow, 1});
   }
 
@@ -125,7 +126,10 @@ class InTurn final : public Network {
       const int64_t busy = time_at_port(machine_, event.flow.bytes);
       event.time = serve(path.places[event.at], now, busy, event.flow.sent, event.at);
       ++event.at;
-      if (event.at == path.count) event.time += busy;
+      if (event.at == path.count) {
+        note_port(event.flow.to, true, event.time, busy);
+        event.time += busy;
+      }
       queue_.push(event);
     }
   }
@@ -137,6 +141,11 @@ class InTurn final : public Network {
     int32_t
         at;  // the first byte is at this place of the path; their count: the last byte has passed
   };
+
+  void note_port(int32_t port, bool receives, int64_t begun, int64_t busy) {
+    if (use_)
+      use_->add(port, receives, begun, begun + busy, 1 / static_cast<double>(machine_.ports));
+  }
 
   // Returns when the place begins with the message. `at`: which place of its path that is.
   int64_t serve(const Place& place, int64_t now, int64_t busy, const Sent& sent, int32_t at) {
@@ -217,6 +226,12 @@ class Fair final : public Network {
   };
 
   void pass(int64_t now) {
+    for (const Moving& one : flows_) {
+      if (!use_ || one.flow.is_inside() || now == since_) continue;
+      const double use = one.rate / static_cast<double>(machine_.ports);
+      use_->add(one.flow.from, false, since_, now, use);
+      use_->add(one.flow.to, true, since_, now, use);
+    }
     for (Moving& one : flows_) one.work -= one.rate * static_cast<double>(now - since_);
     if (done_ <= now)  // rounding must not leave the one that is done
       for (Moving& one : flows_)

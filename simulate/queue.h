@@ -36,6 +36,12 @@ class Queue {
     return least_;
   }
 
+  // An event that comes out soon after the first one of that time, or null.
+  const Event* soon() const {
+    constexpr size_t kAhead = 8;
+    return first_ + kAhead < buckets_[0].size() ? &buckets_[0][first_ + kAhead] : nullptr;
+  }
+
   // The first event of that time. The queue is not empty.
   Event pop() {
     if (first_ == buckets_[0].size()) refill();

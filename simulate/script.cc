@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -14,6 +15,8 @@
 
 namespace quadrille {
 namespace {
+
+constexpr int64_t kMostParts = int64_t{1} << 28;  // if blocks differ; they take some gigabytes
 
 // What the scripts may still hold. All threads take from it.
 class Budget {
@@ -28,12 +31,25 @@ class Budget {
   std::atomic<int64_t> messages_, parts_;
 };
 
-// One rank's plans become its script.
+// One rank's plans become its script, and its parts if blocks differ.
 class Reader {
  public:
-  Reader(const qd_builder& builder, int64_t block)
-      : known_(builder.traits.has_global_counts), block_(block) {
+  Reader(const qd_builder& builder, const qd_plan& plan, const BlockLengths& lengths, Parts* parts)
+      : known_(builder.traits.has_global_counts),
+        travel_(!known_ && !plan.is_typed && lengths.travel),
+        first_temporary_(known_ ? std::numeric_limits<int32_t>::max()
+                                : plan.regions.send_blocks + plan.regions.receive_blocks),
+        own_(builder.input.own),
+        lengths_(lengths),
+        parts_(parts) {
     if (builder.traits.at_once > 0) script_.window = builder.window.size;
+    script_.reads_lengths = travel_;
+    if (!parts_) return;
+    parts_->send_blocks = plan.regions.send_blocks;
+    parts_->receive_blocks = plan.regions.receive_blocks;
+    parts_->regions = first_temporary_ + plan.regions.temporaries;
+    parts_->first_peer = builder.input.remote_real ? builder.input.remote_real[0] : 0;
+    if (builder.input.program->groups == 1) parts_->first_peer = 0;
   }
 
   // Returns whether the budget allows it.
@@ -42,22 +58,41 @@ class Reader {
     for (int32_t i = 0; i < plan.receives.count; ++i) parts += plan.receives.all[i].count;
     for (int32_t i = 0; i < plan.sends.count; ++i) parts += plan.sends.all[i].count;
     if (!budget.take(plan.sends.count, parts + plan.operation_count)) return false;
-    for (int32_t i = 0; i < plan.receives.count; ++i) read(plan.receives.all[i], script_.receives);
-    for (int32_t i = 0; i < plan.sends.count; ++i) read(plan.sends.all[i], script_.sends);
+    for (int32_t i = 0; i < plan.receives.count; ++i)
+      read(plan, plan.receives.all[i], script_.receives, true);
+    for (int32_t i = 0; i < plan.sends.count; ++i)
+      read(plan, plan.sends.all[i], script_.sends, false);
     for (int32_t i = 0; i < plan.operation_count; ++i) read(plan, plan.operations[i]);
     return true;
   }
 
   Script take() {
     if (copies_ > 0) script_.turns.push_back({.copies = copies_, .copied = copied_});
+    // One beside the other in memory, which the engine reads in one go.
+    script_.turns.shrink_to_fit();
+    script_.sends.shrink_to_fit();
+    script_.receives.shrink_to_fit();
     return std::move(script_);
   }
 
  private:
-  void read(const qd_message& message, std::vector<Post>& all) const {
+  void read(const qd_plan& plan, const qd_message& message, std::vector<Post>& all,
+            bool receives) const {
+    const qd_part* part = qd_parts_of(&plan, &message);
     const bool straight = message.zero_copy && !message.needs_staging && !message.combines;
-    all.push_back({message.peer, 0, straight ? 0 : message.count,
-                   known_ ? message.bytes : message.count * block_});
+    int32_t copied = message.count;
+    // Temporary blocks stay where they arrived.
+    if (receives && !known_)
+      for (int32_t i = 0; i < message.count; ++i) copied -= part[i].region >= first_temporary_;
+    if (straight && !travel_) copied = 0;
+    all.push_back({.peer = message.peer,
+                   .parts = copied,
+                   .all_parts = message.count,
+                   .bytes = known_ ? message.bytes : message.count * lengths_.of(0, 0),
+                   .straight = straight});
+    if (!parts_) return;
+    std::vector<int32_t>& regions = receives ? parts_->received : parts_->sent;
+    for (int32_t i = 0; i < message.count; ++i) regions.push_back(part[i].region);
   }
 
   void read(const qd_plan& plan, const qd_operation& operation) {
@@ -69,16 +104,25 @@ class Reader {
       copied_ = 0;
     } else if (operation.kind != QD_PLAN_END) {
       ++copies_;
-      copied_ += operation.kind == QD_PLAN_COPY ? bytes(plan.copies[operation.what].from) : block_;
+      copied_ += operation.kind == QD_PLAN_COPY ? bytes(plan.copies[operation.what].from)
+                                                : lengths_.of(own_, own_);
+      if (parts_ && operation.kind == QD_PLAN_COPY)
+        parts_->copies.push_back({static_cast<int32_t>(script_.turns.size()),
+                                  plan.copies[operation.what].from.region,
+                                  plan.copies[operation.what].to.region});
     }
   }
 
+  // Those of a block that differs are not known yet.
   int64_t bytes(const qd_part& part) const {
-    return part.form == QD_RANGE ? part.high - part.low : block_;
+    if (part.form == QD_RANGE) return part.high - part.low;
+    return parts_ ? 0 : lengths_.of(0, 0);
   }
 
-  const bool known_;
-  const int64_t block_;
+  const bool known_, travel_;
+  const int32_t first_temporary_, own_;
+  const BlockLengths& lengths_;
+  Parts* const parts_;
   Script script_;
   int32_t copies_ = 0;
   int64_t copied_ = 0;
@@ -126,12 +170,13 @@ Result<bool> match(std::vector<Script>& all) {
 
 // The script of a rank of a group. Nothing if the budget does not allow it.
 Result<std::optional<Script>> script_of(const verifier::Plans& plans, int64_t group, int64_t rank,
-                                        int64_t block, const verifier::PlanOptions& options,
-                                        Budget& budget) {
+                                        const BlockLengths& lengths, Parts* parts,
+                                        const verifier::PlanOptions& options, Budget& budget) {
   Result<verifier::RankPlans> made = plans.of_rank(group, rank, options);
   if (!made.ok()) return made.error();
-  Reader reader(made->builder(), block);
   Result<const qd_plan*> plan = made->next();
+  if (!plan.ok()) return plan.error();
+  Reader reader(made->builder(), **plan, lengths, parts);
   for (; plan.ok() && *plan; plan = made->next())
     if (!reader.read(**plan, budget)) return std::optional<Script>{};
   if (!plan.ok()) return plan.error();
@@ -141,7 +186,8 @@ Result<std::optional<Script>> script_of(const verifier::Plans& plans, int64_t gr
 }  // namespace
 
 Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Job& job,
-                                          int64_t block, const verifier::PlanOptions& options,
+                                          const BlockLengths& lengths,
+                                          const verifier::PlanOptions& options, const Tell& tell,
                                           const ScriptLimits& limits) {
   Scripts scripts;
   std::vector<std::pair<int64_t, int64_t>> places;  // group and rank, by process
@@ -152,16 +198,26 @@ Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Jo
       scripts.node.insert(scripts.node.end(), static_cast<size_t>(size), scripts.nodes++);
   }
   scripts.all.resize(places.size());
+  std::vector<Parts> parts(lengths.differ() ? places.size() : 0);
   std::atomic<size_t> next = 0;
+  std::atomic<int64_t> blocks = 0;
   Budget budget(limits);
   std::atomic<bool> is_cut = false;
   std::mutex failing;
   size_t failed = places.size();  // the first process whose plans are refused
   Error why;
-  const auto work = [&] {
+  const auto work = [&](bool tells) {
     for (size_t i = next++; i < places.size(); i = next++) {
+      if (tells && tell) tell(static_cast<int64_t>(i), static_cast<int64_t>(places.size()));
       Result<std::optional<Script>> script =
-          script_of(plans, places[i].first, places[i].second, block, options, budget);
+          script_of(plans, places[i].first, places[i].second, lengths,
+                    lengths.differ() ? &parts[i] : nullptr, options, budget);
+      if (script.ok() && lengths.differ() &&
+          (blocks += static_cast<int64_t>(parts[i].sent.size())) > kMostParts)
+        script = Error{fmt::format(
+            "messages have more than {} blocks with lengths of their own, too many to follow; give "
+            "--sizes equal",
+            kMostParts)};
       if (script.ok() && *script) {
         scripts.all[i] = **std::move(script);
         continue;
@@ -177,13 +233,16 @@ Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Jo
   };
   {
     std::vector<std::jthread> others;
-    for (unsigned t = 1; t < std::thread::hardware_concurrency(); ++t) others.emplace_back(work);
-    work();
+    for (unsigned t = 1; t < std::thread::hardware_concurrency(); ++t)
+      others.emplace_back(work, false);
+    work(true);
   }
   if (failed < places.size()) return why;
   if (is_cut) return std::optional<Scripts>{};
   const Result<bool> matched = match(scripts.all);
   if (!matched.ok()) return matched.error();
+  if (lengths.differ()) follow_blocks(scripts.all, parts, lengths);
+  send_lengths(scripts.all);
   return std::optional<Scripts>{std::move(scripts)};
 }
 

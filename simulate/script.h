@@ -4,19 +4,32 @@
 #define QUADRILLE_SIMULATE_SCRIPT_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "schedule/result.h"
+#include "simulate/lengths.h"
 #include "verifier/plans.h"
 
 namespace quadrille {
 
-// A send or a receive. `partner` is the index of the other end among the peer's receives or sends. `parts` are packed,
-// unpacked or combined by the processor; 0 if the message goes straight from or to where its bytes belong.
+// How a message travels (runtime/execute/messages.c).
+enum class Kind : uint8_t {
+  kPlain,
+  kLengths,  // the lengths of the next message, which goes to the same peer
+  kData      // it follows its lengths: its receive is posted when these have been read
+};
+
+// A send or a receive. `partner` is the index of the other end among the peer's receives or sends. The processor packs,
+// unpacks or combines `parts` of its `all_parts`.
 struct Post {
-  int32_t peer = 0, partner = 0, parts = 0;
-  int64_t bytes = 0;
+  int32_t peer = 0, partner = 0, parts = 0, all_parts = 0;
+  int64_t bytes : 48 = 0;
+  Kind kind : 8 = Kind::kPlain;
+  bool straight : 8 = false;  // its bytes can go from or to where they belong, without a copy
+  // The bytes of those parts.
+  int64_t copied() const { return parts == all_parts ? bytes : bytes * parts / all_parts; }
 };
 
 // The process copies so many bytes in so many parts. Then it waits for so many more receives and sends, and posts so many
@@ -30,7 +43,8 @@ struct Turn {
 struct Script {
   std::vector<Post> receives, sends;
   std::vector<Turn> turns;
-  int32_t window = 0;  // of an allgather, which may send early; else 0
+  int32_t window = 0;          // of an allgather, which may send early; else 0
+  bool reads_lengths = false;  // those of its receives, in their order
 };
 
 // One script for each process: those of the first group, then those of the second. The caller has checked that the
@@ -41,16 +55,20 @@ struct Scripts {
   int32_t nodes = 0;
 };
 
+// Called from time to time with how much is done, and how much there is.
+using Tell = std::function<void(int64_t done, int64_t all)>;
+
 // The most messages, which take some gigabytes, and the most parts of messages and copies.
 struct ScriptLimits {
   int64_t messages = int64_t{1} << 26, parts = INT64_MAX;
 };
 
-// Nothing if there are more than that. `block`: the bytes of a block if only the two ends of a message know its length. Errors
-// are the runtime's refusals, and a send without its receive.
+// Nothing if there are more than that. `lengths` matter if only the two ends of a message know them. Errors are the runtime's
+// refusals, and a send without its receive.
 Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Job& job,
-                                          int64_t block, const verifier::PlanOptions& options,
-                                          const ScriptLimits& limits = {});
+                                          const BlockLengths& lengths,
+                                          const verifier::PlanOptions& options,
+                                          const Tell& tell = {}, const ScriptLimits& limits = {});
 
 }  // namespace quadrille
 

@@ -146,14 +146,17 @@ Result<Planned> Checker::make(const TracedCall& call) const {
       verifier::Plans::make(file->bytes, program, planned.job, planned.call);
   if (!plans.ok()) return plans.error();
   const int64_t block = block_of(call);
-  Result<Scripts> scripts = scripts_of(*plans, planned.job, std::max<int64_t>(0, block),
-                                       {.window = head.window,
-                                        .in_place = in_place,
-                                        .whole = head.whole != 0,
-                                        .unit = head.unit,
-                                        .has_block_size = head.has_block_size != 0});
+  // Messages of unknown lengths are not empty.
+  Result<std::optional<Scripts>> scripts =
+      scripts_of(*plans, planned.job, BlockLengths(block < 0 ? 1 : block),
+                 {.window = head.window,
+                  .in_place = in_place,
+                  .whole = head.whole != 0,
+                  .unit = head.unit,
+                  .has_block_size = head.has_block_size != 0});
   if (!scripts.ok()) return scripts.error();
-  planned.scripts = std::move(scripts).value();
+  if (!*scripts) return Error{"the call has too many messages to be checked"};
+  planned.scripts = **std::move(scripts);
   planned.knows_bytes = block >= 0 || !planned.call.counts.empty();
   return planned;
 }

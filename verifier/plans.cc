@@ -110,6 +110,7 @@ struct Plans::State {
   std::vector<int64_t> parameters;
   std::vector<int> ranks;  // 0, 1, ...
   std::array<qd_tables, 2> tables{};
+  std::array<int64_t, 2> most_iterations{};  // of a rank, by group
   int64_t root = 0;
 
   explicit State(const Job& job) : topologies(job) {}
@@ -158,6 +159,7 @@ struct Plans::State {
     made.input.user = ranks.data();
     made.input.known[QD_PIECE_SEND] = &made.extents[QD_PIECE_SEND].all;
     made.input.known[QD_PIECE_RECEIVE] = &made.extents[QD_PIECE_RECEIVE].all;
+    made.input.most_iterations = most_iterations[static_cast<size_t>(group)];
     made.input.own = first + static_cast<int>(rank);
     made.input.window = options.window > 0 ? options.window : qd_default_window(&program);
     made.input.has_block_size = options.has_block_size;
@@ -197,6 +199,10 @@ Result<Plans> Plans::make(std::span<const uint8_t> file, const Program& program,
     if (const char* error =
             qd_tables_fill(&made->tables[static_cast<size_t>(g)], &made->program, &context))
       return Error{error};
+    qd_plan_input input{};
+    input.program = &made->program;
+    input.context = &context;
+    made->most_iterations[static_cast<size_t>(g)] = qd_most_iterations(&input);
   }
   return Plans(std::move(made));
 }

@@ -23,9 +23,6 @@
 #include "runtime/execute/binding.h"
 #include "runtime/plan/builder.h"
 
-/* The most data in a message that begins with lengths, equal at all ranks. */
-enum { QD_EAGER_BYTES = 1 << 14 };
-
 enum qd_lengths {
   QD_LENGTHS_KNOWN, /* both ends know them */
   QD_LENGTHS_AHEAD, /* they travel with the blocks */

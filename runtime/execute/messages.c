@@ -129,12 +129,10 @@ static int is_zero_copy(const struct qd_call* c, const struct qd_message* m) {
 /* Where the data of a message is: after the lengths, or in a second message. */
 enum { INLINE_DATA, SEPARATE_DATA };
 
-/* The bytes of a word before inline data and before separate data. */
-enum { SHORT_WORD = 2, LONG_WORD = 8, ALIGNMENT = 16 };
-
 /* Where data begins in a buffer after 64-bit lengths. */
 static int64_t head_size(int parts) {
-  const int64_t bytes = LONG_WORD + LONG_WORD * (int64_t)parts;
+  enum { ALIGNMENT = 16 };
+  const int64_t bytes = QD_LONG_WORD + QD_LONG_WORD * (int64_t)parts;
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
@@ -156,17 +154,17 @@ static char* write_short(const struct qd_call* c, const struct qd_message* m, ch
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   write_word(buffer, INLINE_DATA);
   for (int i = m->count; i > 0; i--, part++)
-    write_word(buffer += SHORT_WORD, (uint16_t)c->data.blocks[part->region].count);
-  return buffer + SHORT_WORD;
+    write_word(buffer += QD_SHORT_WORD, (uint16_t)c->data.blocks[part->region].count);
+  return buffer + QD_SHORT_WORD;
 }
 
 static void write_long(const struct qd_call* c, const struct qd_message* m, char* buffer) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
-  memset(buffer, 0, LONG_WORD);
+  memset(buffer, 0, QD_LONG_WORD);
   write_word(buffer, SEPARATE_DATA);
   for (int i = 0; i < m->count; i++) {
     const int64_t length = c->data.blocks[parts[i].region].count;
-    memcpy(buffer += LONG_WORD, &length, sizeof length);
+    memcpy(buffer += QD_LONG_WORD, &length, sizeof length);
   }
 }
 
@@ -185,7 +183,7 @@ static void send_with_lengths(struct qd_call* c, struct qd_posting p) {
     return post_bytes(c, 0, buffer, end - buffer, m->peer, c->length_tag, request);
   }
   write_long(c, m, buffer);
-  post_bytes(c, 0, buffer, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, request);
+  post_bytes(c, 0, buffer, QD_LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, request);
   if (!with_data) return;
   char* address = zero_copy ? qd_block_at(c, &m->part).address : buffer + head;
   if (!zero_copy) qd_gather_parts(c, m, address);
@@ -209,9 +207,9 @@ static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* 
   if (how > SEPARATE_DATA) return -1;
   for (int i = 0; i < m->count; i++) {
     if (how == SEPARATE_DATA) {
-      memcpy(&lengths[i], buffer + LONG_WORD * (i + 1), sizeof lengths[i]);
+      memcpy(&lengths[i], buffer + QD_LONG_WORD * (i + 1), sizeof lengths[i]);
     } else {
-      memcpy(&word, buffer + SHORT_WORD * (i + 1), sizeof word);
+      memcpy(&word, buffer + QD_SHORT_WORD * (i + 1), sizeof word);
       lengths[i] = word;
     }
     if (lengths[i] < 0 || __builtin_add_overflow(total, lengths[i], &total)) return -1;
@@ -292,7 +290,7 @@ static char* read_message(struct qd_call* c, struct qd_posting p) {
   char* const buffer = c->memory.buffers[p.message->buffer].address;
   return p.transfer->arrival == QD_DATA_SEPARATE
              ? buffer
-             : buffer + SHORT_WORD * ((int64_t)p.message->count + 1);
+             : buffer + QD_SHORT_WORD * ((int64_t)p.message->count + 1);
 }
 
 void qd_message_receive(struct qd_call* c, struct qd_posting p) {

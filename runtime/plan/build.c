@@ -21,6 +21,7 @@ int64_t qd_most_iterations(const struct qd_plan_input* input) {
   const struct qd_topology* topologies = qd_topologies_of(input->program, context);
   const int64_t nodes = topologies[0].nodes + (context->remote_ranks > 0 ? topologies[1].nodes : 0);
   int64_t bytes = 0;
+  if (input->most_iterations > 0) return input->most_iterations;
   for (int64_t i = 0; has_global_counts && i < context->ranks; i++) bytes += context->counts[i];
   for (int64_t i = 0; has_global_counts && i < context->remote_ranks; i++)
     bytes += context->remote_counts[i];

@@ -39,6 +39,11 @@ extern "C" {
 /* While a send of at least so many bytes is in flight, an allgather posts up to so many sends before their turn. */
 #define QD_LONG_SEND (1 << 12)
 #define QD_SENT_AHEAD 4
+/* The most data in a message that begins with lengths, equal at all ranks. */
+#define QD_EAGER_BYTES (1 << 14)
+/* The bytes of a length, and of the word before all lengths, if data follows in the same message or in another one. */
+#define QD_SHORT_WORD 2
+#define QD_LONG_WORD 8
 static inline int qd_default_window(const struct qd_program* program) {
   return program->window > 0 ? program->window : QD_DEFAULT_WINDOW;
 }
@@ -150,6 +155,8 @@ struct qd_plan_input {
   int window;                        /* steps in flight, at least 1 */
   int has_block_size;                /* the user gave one */
   int keeps_steps; /* the builder remembers the keys of steps until the plan ends */
+  int64_t
+      most_iterations; /* what qd_most_iterations() returned for another rank of the group, or 0 */
 };
 
 void qd_plan_destroy(struct qd_plan* plan);

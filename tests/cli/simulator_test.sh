@@ -20,6 +20,7 @@ says 'time            3 us'
 says 'bound           3 us: no schedule takes less; this one takes 1.000 times as long'
 says 'messages        2, 2000 bytes'
 says 'busiest port    of node 0, when it sends: 33.3 % of the time'
+says 'over time       100 100 100 33 0 0 0 0 0 0 % in tenths of the time; all ports on average'
 says 'critical path   1 message one after another for 3 us, and 0 ns between them'
 expect 0 simulate two.qs --bytes 1000 "${plain[@]}" --format json
 python3 - <<'EOT' || fail "not the JSON: $(cat .out)"
@@ -27,7 +28,10 @@ import json
 said = json.load(open(".out"))
 assert said["schema"] == 1 and said["time_ps"] == said["bound_ps"] == 3_000_000, said
 assert said["messages"] == 2 and said["bytes"] == 2000, said
-assert said["busiest_port"] == {"of": "node", "number": 0, "busy_ps": 1_000_000}, said
+port = said["busiest_port"]
+assert port["of"] == "node" and port["number"] == 0 and port["busy_ps"] == 1_000_000, said
+assert [round(use) for use in port["use"]] == [1, 1, 1, 0, 0, 0, 0, 0, 0, 0], said
+assert len(said["mean_use"]) == 10 and 3.2 < sum(said["mean_use"]) < 3.4, said
 EOT
 expect 0 simulate any.qs --nodes 4x2 --bytes 4KiB --sharing fair
 says 'messages        56, '
@@ -43,6 +47,27 @@ expect 0 simulate barrier.qs
 says 'bound           2 us'
 expect 0 simulate groups.qs --bytes 8
 says 'messages        8, 64 bytes'
+
+# ---- Lengths that only the two ends of a message know
+
+make alltoall --algorithm tuna --radix 2 --nodes 4x1 --out tuna.qs
+expect 0 simulate tuna.qs --bytes 1000
+says 'messages        8, 16000 bytes'
+expect 0 simulate tuna.qs --bytes 1000 --sizes equal # 2 bytes a block and 2 before them
+says 'messages        8, 16048 bytes'
+expect 0 simulate tuna.qs --bytes 10000 --sizes equal # 8 bytes a block and 8 before them, as messages of their own
+says 'messages        16, 160192 bytes'
+expect 0 simulate tuna.qs --bytes 10000 --sizes equal --persistent
+says 'messages        8, 160000 bytes'
+expect 0 simulate two.qs --bytes 10000 --sizes equal # each message is a whole block, so its receiver knows its length
+says 'messages        2, 20000 bytes'
+printf '%s\n' '0 5' '7, 0' >sizes.txt
+expect 0 simulate two.qs --sizes sizes.txt "${plain[@]}"
+says 'messages        2, 12 bytes'
+says 'bound           2.007 us'
+expect 0 simulate tuna.qs --sizes uniform:1000 --format json && cp .out one.json
+expect 0 simulate tuna.qs --sizes uniform:1000 --seed 2 --format json
+! cmp -s .out one.json || fail 'the lengths do not depend on the seed'
 
 # Every flag of the machine changes the time.
 slow() { expect 0 simulate any.qs --nodes 4,4,4,4 --bytes 4KiB --format json "$@" && cat .out; }
@@ -102,6 +127,12 @@ refuses "--alpha: 'fast' is not a time" simulate two.qs --bytes 8 --alpha fast
 refuses "--memory: 'wide' is neither" simulate two.qs --bytes 8 --memory wide
 refuses "--noise: 'loud' is not a time" simulate two.qs --bytes 8 --noise loud
 refuses '--sharing' simulate two.qs --bytes 8 --sharing never
+refuses '--persistent: all ranks know the lengths of this call' simulate two.qs --bytes 8 --persistent
+refuses '--sizes: all ranks know the lengths of allgather' simulate ring.qs --bytes 8 --sizes equal
+refuses '--bytes: --sizes gives all lengths; leave it out' simulate two.qs --bytes 8 --sizes uniform:9
+refuses "--sizes: 'odd:9' is none of uniform:MOST" simulate two.qs --sizes odd:9
+refuses '--sizes: missing.txt' simulate two.qs --sizes missing.txt
+refuses '--sizes: sizes.txt: line 1: it has 2 numbers; the call has 4 ranks' simulate tuna.qs --sizes sizes.txt
 refuses '--trace: ' simulate two.qs --bytes 8 --trace missing/out.json
 refuses '--goal: ' simulate two.qs --bytes 8 --goal missing/out.goal
 refuses 'take longer than 26 days' simulate two.qs --bytes 2000000000 --beta 1ms --alpha 1s

@@ -41,8 +41,8 @@ Scripts processes(int32_t count) {
 // The process posts a send to `to`, which posts the receive, in a turn of their own; and waits in the next.
 void message(Scripts& scripts, int32_t from, int32_t to, int64_t bytes) {
   Script &sender = scripts.all[from], &receiver = scripts.all[to];
-  sender.sends.push_back({to, static_cast<int32_t>(receiver.receives.size()), 0, bytes});
-  receiver.receives.push_back({from, static_cast<int32_t>(sender.sends.size()) - 1, 0, bytes});
+  sender.sends.push_back({to, static_cast<int32_t>(receiver.receives.size()), 0, 1, bytes});
+  receiver.receives.push_back({from, static_cast<int32_t>(sender.sends.size()) - 1, 0, 1, bytes});
   sender.turns.push_back({.sends_posted = 1});
   receiver.turns.push_back({.receives_posted = 1});
 }
@@ -178,7 +178,8 @@ TEST_P(BothSharings, CountOverheadsAndCopiesOfTheProcess) {
   Scripts scripts = processes(2);
   message(scripts, 0, 1, 500);
   wait_for_all(scripts);
-  scripts.all[0].sends[0].parts = scripts.all[1].receives[0].parts = 3;
+  for (Post* end : {&scripts.all[0].sends[0], &scripts.all[1].receives[0]})
+    end->parts = end->all_parts = 3;
   scripts.all[1].turns.push_back({.copies = 2, .copied = 50});
   Machine busy = machine();
   busy.overhead = {7, 1};
@@ -219,6 +220,59 @@ TEST(Queue, GivesEventsByTimeAndThenInTheOrderOfThePushes) {
       }
     }
   }
+}
+
+TEST(Usage, IsTheShareOfEachPartOfTheTime) {
+  Usage usage;
+  usage.add(0, 500);
+  usage.add(250, 1000, 0.5);
+  const std::vector<double> parts = usage.parts(1000, 4), expected = {1, 1.5, 0.5, 0.5};
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(parts[i], expected[i], 1e-9);
+  usage.add(0, 1'000'000'000'000, 2);  // bins are wider from now on
+  for (const double part : usage.parts(1'000'000'000'000, 10)) EXPECT_NEAR(part, 2, 1e-6);
+  std::minstd_rand random(3);
+  double sum = 0;
+  Usage many;
+  int64_t begin = 0, end = 0;
+  for (int i = 0; i < 10000; ++i) {
+    begin = end - static_cast<int64_t>(random() % 5000);
+    begin = std::max<int64_t>(begin, 0);
+    end = begin + static_cast<int64_t>(random() % 100000);
+    many.add(begin, end);
+    sum += static_cast<double>(end - begin);
+  }
+  double found = 0;
+  for (const double part : many.parts(2 * end, 7)) found += part * 2 * static_cast<double>(end) / 7;
+  EXPECT_NEAR(found / sum, 1, 1e-9);
+}
+
+TEST_P(BothSharings, NoteTheUseOfPorts) {
+  Scripts scripts = processes(3);
+  message(scripts, 0, 2, 500);
+  message(scripts, 1, 2, 500);
+  wait_for_all(scripts);
+  PortUse use{2, true, false, {}, {}};
+  const Result<Outcome> outcome = simulate(scripts, machine(), {}, nullptr, &use);
+  ASSERT_TRUE(outcome.ok());
+  double busiest = 0, all = 0;
+  for (const double part : use.busiest.parts(outcome->time, 10)) busiest += part;
+  for (const double part : use.all.parts(outcome->time, 10)) all += part;
+  const double work = 1000 * kByte;
+  EXPECT_NEAR(busiest / 10 * static_cast<double>(outcome->time), work, work / 1000);
+  EXPECT_NEAR(all / 10 * static_cast<double>(outcome->time), 2 * work, work / 1000);
+}
+
+TEST(InTurn, HoldsUpNoMessageForTheSakeOfAnotherOnesReceiver) {
+  // The second message of 0 waits at the port of 2, behind a longer one. The third one does not wait for it.
+  Scripts scripts = processes(4);
+  message(scripts, 1, 2, 5000);
+  message(scripts, 0, 2, 500);
+  message(scripts, 0, 3, 500);
+  wait_for_all(scripts);
+  const Result<Outcome> outcome = simulate(scripts, plain());
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->ends[2], kLatency + 5500 * kByte);
+  EXPECT_EQ(outcome->ends[3], kLatency + 1000 * kByte);
 }
 
 TEST(InTurn, SendsTheFirstMessageFirst) {

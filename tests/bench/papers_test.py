@@ -1,0 +1,96 @@
+"""papers_test.py GENERATOR SIMULATOR: docs/papers.md is what `./dev bench papers` writes, in its quick sections; and how that command
+treats its page."""
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+from bench import machine, papers, papers_closure, papers_page, report
+
+PROGRAMS = [os.path.abspath(path) for path in sys.argv[1:3]]
+QUICK = [section for section in papers.SECTIONS if section.quick]
+
+
+def options(only="", update=False):
+    return types.SimpleNamespace(only=only, update=update)
+
+
+class Page(unittest.TestCase):
+    def test_quick_sections_are_what_the_command_writes(self):
+        self.assertGreater(len(QUICK), 3)
+        page = papers.sections_of(papers.read_page())
+        for section in QUICK:
+            with tempfile.TemporaryDirectory() as folder, self.subTest(section=section.name):
+                self.assertEqual(page.get(section.name), papers.written(section, papers_page.Runs(PROGRAMS, folder)))
+
+    def test_has_every_section_in_order(self):
+        self.assertEqual(list(papers.sections_of(papers.read_page())), [section.name for section in papers.SECTIONS])
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.page = os.path.join(folder.name, "papers.md")
+        sections = [
+            papers_page.Section(name, (lambda text: lambda runs: text)(text)) for name, text in (("One", "1\n"), ("Two", "2\n"))
+        ]
+        for target, value in (("PAGE", self.page), ("SECTIONS", sections)):
+            patch = mock.patch.object(papers, target, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def run_command(self, **words):
+        """Returns how many sections differ, and what is said."""
+        made = report.Report("papers", "2026-01-01", {})
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            papers.measure(made, options(**words), PROGRAMS)
+        return made.figures[0]["value"], said.getvalue()
+
+    def test_update_writes_what_a_later_run_finds(self):
+        self.assertEqual(self.run_command()[0], 2)
+        self.assertFalse(os.path.exists(self.page))
+        self.assertIn("2 of 2 sections changed", self.run_command(update=True)[1])
+        self.assertEqual(self.run_command()[0], 0)
+
+    def test_a_changed_number_is_told(self):
+        self.run_command(update=True)
+        with open(self.page) as file:
+            text = file.read()
+        with open(self.page, "w") as file:
+            file.write(text.replace("2\n", "3\n"))
+        differing, said = self.run_command()
+        self.assertEqual(differing, 1)
+        self.assertIn("has another text for 'Two'", said)
+        self.run_command(update=True, only="Two")
+        self.assertEqual(self.run_command()[0], 0)
+
+    def test_an_unknown_section_is_refused(self):
+        with self.assertRaisesRegex(machine.Unusable, "no section has 'Three' in its name; there are: One, Two"):
+            self.run_command(only="Three")
+
+
+class Closure(unittest.TestCase):
+    STATUS = "Package: a\nDepends: b (>= 1), c | d\n\nPackage: b\nPre-Depends: e:any\nDescription: x\n Depends: no\n\nPackage: e\n"
+
+    def test_reads_dependencies_of_packages(self):
+        self.assertEqual(papers_closure.edges_of(self.STATUS), {("a", "b"), ("a", "c"), ("b", "e")})
+
+    def test_finds_all_paths_of_a_chain_and_a_circle(self):
+        chain = {(i, i + 1) for i in range(5)}
+        named = {(f"v{one}", f"v{other}") for one, other in chain}
+        rounds = list(papers_closure.rounds_of(named, 4))
+        self.assertEqual(rounds[-1][1], 15)
+        self.assertEqual(sum(map(sum, rounds[0][0])), 4 * papers_closure.PAIR)
+        self.assertEqual(sum(map(sum, rounds[-1][0])), 0)
+        circle = {(f"v{i}", f"v{(i + 1) % 5}") for i in range(5)}
+        self.assertEqual(list(papers_closure.rounds_of(circle, 3))[-1][1], 25)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
