@@ -10,7 +10,7 @@
 #              Z3 only in verifier/prove, and its tests
 #   simulate   schedule, cli, and the plans of runtime; of the verifier its calls, decoder and plans; never the generator
 #   view       schedule, simulate, and the verifier's checker, which it observes; never the generator
-#   trace      schedule, cli, simulate, the format of traces of runtime; of the verifier its calls, decoder and plans
+#   trace      schedule, cli, simulate, view, the format of traces of runtime; of the verifier its calls, decoder and plans
 #   cli        schedule
 #   tools      the public header of runtime, preload as a library, the readers of sizes in cli
 #   emitted    the runtime; its rules run generator and verifier
@@ -56,8 +56,8 @@ room simulate 'schedule[/:]|cli[/:]|runtime(/plan/(builder|plan)\.h|:plan|/progr
   'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
 room view 'schedule[/:]|simulate[/:]|simulate"|verifier(/(check|findings|memory)\.h|:check)' \
   'view/ knows schedule/, simulate/ and the checker, never generator/'
-room trace 'schedule[/:]|cli[/:]|simulate[/:]|runtime(/execute/trace_format\.h|:trace_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
-  'trace/ knows schedule/, simulate/, the format of traces, calls and plans, never generator/'
+room trace 'schedule[/:]|cli[/:]|simulate[/:]|view[/:]|runtime(/execute/trace_format\.h|:trace_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
+  'trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
 
 sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
 refuse "$sources" '# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'

@@ -9,8 +9,10 @@
 #include "cli/files.h"
 #include "cli/progress.h"
 #include "simulate/export.h"
+#include "simulate/flags.h"
 #include "trace/check.h"
 #include "trace/run.h"
+#include "view/page.h"
 
 namespace quadrille::trace {
 namespace {
@@ -23,6 +25,7 @@ constexpr size_t kMostShown = 20;
 
 struct Arguments {
   std::string folder, out;
+  MachineArguments machine;  // of the simulation beside the run
   std::vector<std::string> files;
   std::string format = "text";
   std::optional<int64_t> call;
@@ -193,6 +196,26 @@ std::string call_text(const TracedRun& run, const Row& row, const Measured& meas
   return text;
 }
 
+// The page of a call, with a simulation of the same plans beside it.
+Result<std::string> page_of(const Arguments& arguments, const Row& row, const Planned& planned,
+                            const Measured& measured) {
+  const Result<Machine> machine = read_machine(arguments.machine);
+  if (!machine.ok()) return machine.error();
+  Trace trace;
+  const Result<Outcome> outcome = simulate(measured.scripts, *machine, {}, &trace);
+  if (!outcome.ok()) return outcome.error();
+  Page page;
+  page.program = &planned.file->schedule.program;
+  page.job = &planned.job;
+  page.call = &planned.call;
+  page.facts = {fmt::format("Call {} of a run took {:.1f} us for {} messages with {} bytes.",
+                            row.call + 1, microseconds(row.time), row.messages, row.bytes),
+                fmt::format("In the simulation it takes {:.1f} us.", microseconds(outcome->time))};
+  page.runs = {{"measured", &measured.scripts, &measured.trace, &measured.outcome, &*machine},
+               {"simulated", &measured.scripts, &trace, &*outcome, &*machine}};
+  return page_html(page);
+}
+
 // One call in the format that is asked for. Errors: the call differs from its plan.
 Result<std::string> show_call(const Arguments& arguments, const TracedRun& run, Checker& checker,
                               size_t index) {
@@ -206,6 +229,8 @@ Result<std::string> show_call(const Arguments& arguments, const TracedRun& run, 
   const Measured measured = Checker::measure(call, **planned);
   if (arguments.format == "csv") return csv_text(measured.scripts, measured.trace);
   if (arguments.format == "chrome") return chrome_text(measured.scripts, measured.trace);
+  if (arguments.format == "html")
+    return page_of(arguments, row_of(index, measured), **planned, measured);
   return call_text(run, row_of(index, measured), measured);
 }
 
@@ -272,9 +297,12 @@ int run(int argc, char** argv) {
   command.require("files", "FILE...", &arguments.files, "the schedules that the run loaded");
   command.add("--call", "NUMBER", &arguments.call,
               "show this call alone, by its number in the summary");
-  command.add_choice("--format", {"text", "json", "csv", "chrome"}, arguments.format,
+  command.add_choice("--format", {"text", "json", "csv", "chrome", "html"}, arguments.format,
                      "a summary, or all calls as JSON; or one call: a CSV line for each message, "
-                     "or JSON for Perfetto");
+                     "JSON for Perfetto, or a page with a simulation beside it");
+  command.add("--machine", "NAME|FILE", &arguments.machine.machine,
+              fmt::format("for html: the machine of the simulation, one of {}, or a JSON file",
+                          machine_names()));
   command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
   command.example("trace traces alltoall.qs --call 3 --format chrome --out call.json",
                   "Ranks are those of the schedule. Exit code 1: a call differs from its plan.");

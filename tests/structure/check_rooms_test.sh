@@ -69,9 +69,9 @@ refuses view/BUILD '    deps = ["//generator:encode"],' \
 refuses verifier/check.cc '#include "view/page.h"' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses trace/check.cc '#include "generator/registry.h"' \
-  'trace/ knows schedule/, simulate/, the format of traces, calls and plans, never generator/'
+  'trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
 refuses trace/file.cc '#include "runtime/execute/call.h"' \
-  'trace/ knows schedule/, simulate/, the format of traces, calls and plans, never generator/'
+  'trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
 refuses verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 refuses runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 refuses generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'
