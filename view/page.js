@@ -318,15 +318,19 @@ class Square {
     write(context, this.corner[1], this.left, 8);
     write(context, this.corner[0], 0, this.top - 8);
     const every = Math.ceil(13 / this.size);
+    context.fillStyle = colours.ground;
+    context.fillRect(this.left, this.top, side, side);
+    context.fillStyle = colours.panel;
+    for (let i = 1; i <= lanes; ++i) {
+      context.fillRect(this.left + this.size * i - 1, this.top, 1, side);
+      context.fillRect(this.left, this.top + this.size * i - 1, side, 1);
+    }
     for (let i = 0; i < lanes; ++i) {
       const middle = this.size * i + this.size / 2;
       if (i % every === 0) write(context, data.byRank ? data.lanes[i] : shortName(i), this.left - 6, this.top + middle, 'right', 'ink');
       if (i % Math.ceil(26 / this.size) === 0) write(context, shortName(i), this.left + middle, this.top - 8, 'center', 'ink');
       for (let j = 0; j < lanes; ++j) {
-        const x = this.left + this.size * j, y = this.top + this.size * i;
-        context.fillStyle = colours.ground;
-        context.fillRect(x, y, this.size - 1, this.size - 1);
-        this.cell(context, i, j, x, y, this.size - 1);
+        this.cell(context, i, j, this.left + this.size * j, this.top + this.size * i, this.size - 1);
       }
       if (!sums) continue;
       if (i % every === 0) write(context, whole(sums.rows[i]), this.left + side + 6, this.top + middle);

@@ -77,6 +77,7 @@ class Page:
         self._session = browser.call("Target.attachToTarget", targetId=self._target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Performance.enable", timeDomain="threadTicks")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         browser.events.clear()
         self.call("Page.navigate", url="file://" + os.path.realpath(path))
@@ -116,6 +117,11 @@ class Page:
         self.call("Emulation.setEmulatedMedia", media=media,
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.settle()
+
+    def processor_milliseconds(self):
+        """That the page's thread has worked so far. The load of the machine does not count."""
+        metrics = self.call("Performance.getMetrics")["metrics"]
+        return 1000 * next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
     def requests(self):
         """The addresses of what the page has asked for."""

@@ -11,7 +11,7 @@ from browser import Browser
 
 GENERATOR = os.path.realpath(sys.argv.pop(1))
 MOST_BYTES = 3_000_000
-MOST_MILLISECONDS = 1000
+MOST_MILLISECONDS = 1000  # of work, as other tests may load the machine
 
 # The page's palette in light, dark and print, by what the ground looks like.
 GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}
@@ -219,12 +219,11 @@ class PageTest(unittest.TestCase):
             with self.subTest(algorithm=algorithm):
                 path = self.make(name, collective, algorithm, nodes, "--bytes", "4KiB")
                 self.assertLessEqual(os.path.getsize(path), MOST_BYTES)
-                times = []
-                for _ in range(3):  # the machine may be busy
-                    page = self.open(path)
-                    times.append(page.value("performance.getEntriesByName('first picture')[0].startTime"))
-                self.assertLessEqual(min(times), MOST_MILLISECONDS, times)
-                print(f"{algorithm}: {os.path.getsize(path)} bytes, first picture after {min(times):.0f} ms")
+                page = self.open(path)
+                worked = page.processor_milliseconds()  # until all is drawn, so more than until the first picture
+                after = page.value("performance.getEntriesByName('first picture')[0].startTime")
+                print(f"{algorithm}: {os.path.getsize(path)} bytes, first picture after {after:.0f} ms, {worked:.0f} ms of work")
+                self.assertLessEqual(worked, MOST_MILLISECONDS)
                 self.assertEqual(page.value("JSON.parse(document.getElementById('data').textContent).lanes.at(-1)"), lane)
                 page.press("End")
                 self.assertEqual(page.errors(), [])
