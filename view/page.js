@@ -320,7 +320,7 @@ class Square {
     const every = Math.ceil(13 / this.size);
     context.fillStyle = colours.ground;
     context.fillRect(this.left, this.top, side, side);
-    context.fillStyle = colours.panel;
+    context.fillStyle = colours.line;
     for (let i = 1; i <= lanes; ++i) {
       context.fillRect(this.left + this.size * i - 1, this.top, 1, side);
       context.fillRect(this.left, this.top + this.size * i - 1, side, 1);
