@@ -30,6 +30,8 @@ class BlockLengths {
 
   // Whether receivers learn them from the sender, in each call.
   bool travel = false;
+  // Whether messages without bytes are left out, as the executor does. A comparison with plans keeps them.
+  bool leaves_out_empty = true;
 
  private:
   enum class Distribution { kNone, kUniform, kNormal, kPower };

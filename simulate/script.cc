@@ -242,7 +242,7 @@ Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Jo
   const Result<bool> matched = match(scripts.all);
   if (!matched.ok()) return matched.error();
   if (lengths.differ()) follow_blocks(scripts.all, parts, lengths);
-  send_lengths(scripts.all);
+  if (lengths.leaves_out_empty) send_lengths(scripts.all);
   return std::optional<Scripts>{std::move(scripts)};
 }
 

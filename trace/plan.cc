@@ -146,14 +146,14 @@ Result<Planned> Checker::make(const TracedCall& call) const {
       verifier::Plans::make(file->bytes, program, planned.job, planned.call);
   if (!plans.ok()) return plans.error();
   const int64_t block = block_of(call);
-  // Messages of unknown lengths are not empty.
-  Result<std::optional<Scripts>> scripts =
-      scripts_of(*plans, planned.job, BlockLengths(block < 0 ? 1 : block),
-                 {.window = head.window,
-                  .in_place = in_place,
-                  .whole = head.whole != 0,
-                  .unit = head.unit,
-                  .has_block_size = head.has_block_size != 0});
+  BlockLengths lengths(std::max<int64_t>(0, block));
+  lengths.leaves_out_empty = false;  // the run notes them
+  Result<std::optional<Scripts>> scripts = scripts_of(*plans, planned.job, lengths,
+                                                      {.window = head.window,
+                                                       .in_place = in_place,
+                                                       .whole = head.whole != 0,
+                                                       .unit = head.unit,
+                                                       .has_block_size = head.has_block_size != 0});
   if (!scripts.ok()) return scripts.error();
   if (!*scripts) return Error{"the call has too many messages to be checked"};
   planned.scripts = **std::move(scripts);

@@ -39,10 +39,8 @@ INLINED void note_received(struct qd_call* c, struct qd_transfer* t) {
 }
 
 INLINED void note_sent(struct qd_call* c, const struct qd_transfer* t) {
-  const int64_t number = t - c->memory.sending;
-  qd_trace_completed(
-      &c->trace, &c->trace.sends[number],
-      bytes_of(c, qd_send_of(c, (int32_t)number), &c->data.send, c->data.send_zero_copy));
+  struct qd_trace_message* m = &c->trace.sends[t - c->memory.sending];
+  qd_trace_completed(&c->trace, m, m->bytes);
 }
 
 INLINED void receive(struct qd_call* c, struct qd_posting p) {
@@ -84,8 +82,12 @@ INLINED void send(struct qd_call* c, struct qd_posting p) {
 INLINED void post_send(struct qd_call* c, enum observer by) {
   const struct qd_posting p = {c->at.next_send++, c->at.send_transfer++};
   send(c, p);
-  if (is_traced(c, by))
-    qd_trace_posted(&c->trace, &c->trace.sends[p.transfer - c->memory.sending], p.message);
+  if (is_traced(c, by)) {
+    struct qd_trace_message* m = &c->trace.sends[p.transfer - c->memory.sending];
+    qd_trace_posted(&c->trace, m, p.message);
+    /* A receive of the same step may replace blocks of the message, and their lengths. */
+    m->bytes = bytes_of(c, p, &c->data.send, c->data.send_zero_copy);
+  }
 }
 
 /* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */

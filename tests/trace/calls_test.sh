@@ -17,7 +17,7 @@ accepts() {
   find -L tests/mpi "$made" -name '*.qs' -print0 | sort -z |
     xargs -0 "$trace" trace "$folder/$name" >"$said" 2>&1
   calls=$(sed -nE "s|^.*: $ranks processes, ([0-9]+) calls; all of them follow their plans\$|\1|p" "$said")
-  [ "${calls:-0}" -ge "$least" ] || { echo "FAILED: $name: fewer than $least calls"; head -50 "$said"; failed=1; }
+  [ "${calls:-0}" -ge "$least" ] || { echo "FAILED: $name: fewer than $least calls"; awk '/^[a-z].* calls of /{ name = $0 } /^ +[0-9]+ +[0-9.]+  [a-z]/{ print name; print }' "$said" | head -50; failed=1; }
 }
 
 # As in preload_test.sh; a rule of one name serves within a group and between groups.
