@@ -111,7 +111,7 @@ def chosen_on(m, kind, at_most):
         schedules += [
             ("hierarchical-overlapped", "--early", early) for early in (1, 2, 4, 8, 16) if early < len(network.sizes)
         ]
-        files = [(m.generator.file("alltoall", words[0], nodes, *map(str, words[1:])), MANY) for words in schedules]
+        files = [(m.generator.file("alltoall", words[0], nodes, *map(str, words[1:])), WINDOW) for words in schedules]
         ours, *swept = [one.ours[0] for one in network.sample(m.collective, "alltoall", size, files, native=False)]
         best = swept.index(min(swept))
         m.report.figure(f"{case} | auto / best of the sweep ({' '.join(map(str, schedules[1 + best]))})", ours / swept[best])

@@ -9,10 +9,14 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
+#include <sstream>
 
 #include "cli/command_line.h"
 #include "cli/files.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "generator/encode.h"
 #include "generator/sizes.h"
@@ -21,6 +25,11 @@ namespace quadrille {
 namespace {
 
 using cli::bad_input;
+
+// The first line of CSV, and the names of the bound and of MPI's own there and in words.
+constexpr const char* kCsvHeading = "algorithm,bytes,nanoseconds";
+constexpr const char *kBound = "bound", *kBoundWords = "no schedule takes less";
+constexpr const char *kNative = "native", *kNativeWords = "MPI's own";
 
 // The best candidates at each size.
 using Grid = std::vector<std::vector<Candidate>>;
@@ -63,7 +72,7 @@ std::string title_of(const Workload& workload) {
 }
 
 Curve bound_of(Workload workload, const std::vector<int64_t>& sizes) {
-  Curve bound{"no schedule takes less", {}};
+  Curve bound{kBoundWords, {}};
   for (const int64_t bytes : sizes) {
     workload.bytes = bytes;
     bound.times.push_back(least_time(workload));
@@ -127,7 +136,7 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
                         const Grid& grid, const std::string& command) {
   const Folder folder;
   if (folder.path().empty()) return Error{"--measure: no temporary folder can be made"};
-  Curves curves{title_of(workload) + ", measured", sizes, {}, {}, Curve{"MPI's own", {}}};
+  Curves curves{title_of(workload) + ", measured", sizes, {}, {}, Curve{kNativeWords, {}}};
   std::vector<std::vector<int64_t>> native(sizes.size());
   std::optional<Error> wrong;
   cli::Progress progress;
@@ -189,14 +198,14 @@ std::string table(const Curves& curves) {
 }
 
 std::string csv(const Curves& curves) {
-  std::string text = "algorithm,bytes,nanoseconds\n";
+  std::string text = std::string(kCsvHeading) + '\n';
   const auto add = [&](const Curve& curve, const std::string& name) {
     for (size_t i = 0; i < curve.times.size(); ++i)
       if (curve.times[i]) text += fmt::format("{},{},{}\n", name, curves.bytes[i], *curve.times[i]);
   };
   for (const Curve& curve : curves.curves) add(curve, curve.name);
-  if (curves.bound) add(*curves.bound, "bound");
-  if (curves.native) add(*curves.native, "native");
+  if (curves.bound) add(*curves.bound, kBound);
+  if (curves.native) add(*curves.native, kNative);
   return text;
 }
 
@@ -220,8 +229,46 @@ Result<Curves> curves_for(const CompareArguments& arguments) {
 
 }  // namespace
 
-Curves simulated_curves(Workload workload, const std::vector<int64_t>& sizes) {
-  return simulated(workload, sizes, grid_of(workload, sizes));
+Result<Curves> read_curves(const std::string& path) {
+  const Result<std::vector<uint8_t>> file = cli::read_file(path);
+  if (!file.ok()) return file.error();
+  std::istringstream text(std::string(file->begin(), file->end()));
+  std::map<std::string, std::map<int64_t, int64_t>> times;  // by name and size
+  std::vector<std::string> names;                           // as they come
+  std::set<int64_t> sizes;
+  std::string line;
+  for (int number = 1; std::getline(text, line); ++number) {
+    if (number == 1 && line == kCsvHeading) continue;
+    const size_t first = line.find(','), last = line.rfind(',');
+    const auto bytes =
+        cli::whole_number(line.substr(std::min(first + 1, line.size()), last - first - 1));
+    const auto time = cli::whole_number(line.substr(std::min(last + 1, line.size())));
+    if (first == last || !bytes || !time || *bytes < 1 || *time < 0)
+      return Error{fmt::format(
+          "{}:{}: no line 'algorithm,bytes,nanoseconds' of compare --format csv", path, number)};
+    const std::string name = line.substr(0, first);
+    if (!times.contains(name)) names.push_back(name);
+    times[name][*bytes] = *time;
+    sizes.insert(*bytes);
+  }
+  if (sizes.empty()) return Error{fmt::format("{}: has no times", path)};
+  Curves curves;
+  curves.bytes.assign(sizes.begin(), sizes.end());
+  for (const std::string& name : names) {
+    Curve curve{name, {}};
+    for (const int64_t size : curves.bytes) {
+      const auto found = times[name].find(size);
+      curve.times.push_back(found == times[name].end() ? std::nullopt
+                                                       : std::optional<int64_t>(found->second));
+    }
+    if (name == kBound)
+      curves.bound = Curve{kBoundWords, curve.times};
+    else if (name == kNative)
+      curves.native = Curve{kNativeWords, curve.times};
+    else
+      curves.curves.push_back(std::move(curve));
+  }
+  return curves;
 }
 
 cli::Command add_compare(cli::Command& program, CompareArguments& arguments) {

@@ -16,8 +16,9 @@ cli::Command add_compare(cli::Command& program, CompareArguments& arguments);
 // Prints a table, CSV or a picture; returns the exit code.
 int compare(const CompareArguments& arguments);
 
-// The simulated times of the best candidate of each algorithm at these sizes, and the lower bound.
-Curves simulated_curves(Workload workload, const std::vector<int64_t>& sizes);
+// The curves of a file that `compare --format csv` has written; measured times of MPI's own are `native`. Errors name the
+// file, and the line.
+Result<Curves> read_curves(const std::string& path);
 
 }  // namespace quadrille
 

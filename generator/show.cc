@@ -133,6 +133,7 @@ Result<std::string> show_text(const ShowArguments& arguments) {
     if (!arguments.steps.empty()) return Error{"--steps: a page shows all steps; leave it out"};
     return page_text(*read, arguments);
   }
+  if (!arguments.curves.empty()) return Error{"--curves: it is for --format html"};
   const Result<bool> nothing =
       refuse_model(arguments.machine, true, "it is for --explain and --format html");
   if (!nothing.ok()) return nothing.error();
@@ -188,6 +189,9 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
       "--window", "STEPS", &arguments.window,
       "for plan and html: how many steps may be in flight (default: what the program says, or 16)");
   command.add_flag("--in-place", arguments.in_place, "for plan: the plan of a call in place");
+  command.add(
+      "--curves", "FILE", &arguments.curves,
+      "for html: also draw the times of this file, which `compare --format csv` has written");
   add_machine(command, arguments.machine, "for --explain and html: ");
   add_simulation(command, arguments.machine);
   verifier::add_call(command, arguments.call);

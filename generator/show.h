@@ -14,7 +14,7 @@ namespace quadrille {
 
 // As typed.
 struct ShowArguments {
-  std::string file, format = "text", steps, out;
+  std::string file, format = "text", steps, curves, out;
   bool explain = false, in_place = false;
   std::optional<int64_t> rank, group, window;
   MachineArguments machine;

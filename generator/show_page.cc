@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/progress.h"
+#include "generator/compare.h"
 #include "generator/show.h"
 #include "runtime/program/digest.h"
 #include "schedule/volume.h"
@@ -152,6 +153,11 @@ Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArgu
   page.call = &planned->call;
   page.facts = facts(schedule, *planned, *machine, *outcome);
   page.proof = proof_sentences(file);
+  if (!arguments.curves.empty()) {
+    Result<Curves> curves = read_curves(arguments.curves);
+    if (!curves.ok()) return Error{"--curves: " + curves.error().message};
+    page.curves = std::move(curves).value();
+  }
   page.tell = [&](const char* unit, int64_t done, int64_t) {
     if (progress.is_due()) progress.say(fmt::format("checking: {} {}", done, unit));
   };

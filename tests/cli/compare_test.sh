@@ -33,6 +33,13 @@ awk -F, 'NR > 1 && $1 == "bound" { bound[$2] = $3 } NR > 1 { time[$1, $2] = $3 }
 expect 0 compare alltoall --nodes 4 --bytes 8..64 --format svg --out times.svg
 grep -q '</svg>' times.svg || fail 'no picture'
 
+expect 0 "$generator" show tree.qs --format html --bytes 64 --curves times.csv --out page.html
+grep -q 'binomial' page.html && grep -q 'no schedule takes less' page.html || fail 'no curves on the page'
+echo 'binomial,64' >wrong.csv
+refuses "--curves: wrong.csv:1: no line 'algorithm,bytes,nanoseconds'" \
+  "$generator" show tree.qs --format html --bytes 64 --curves wrong.csv
+refuses '--curves: it is for --format html' "$generator" show tree.qs --curves times.csv
+
 # Commutative algorithms are left out.
 expect 0 compare allreduce --nodes 4 --bytes 8 --format csv
 says 'ring,8,'
