@@ -6,7 +6,7 @@ from bench.smpi_groups import settings
 # Cray XC series network (Alverson et al. 2012, WP-Aries01-1112): about 1.3 us and 10 GB/s for MPI between two nodes.
 CORI = Machine(
     "Cori, a Cray XC40",
-    ["--alpha", "1300ns", "--beta", "100ps", "--copy", 0, "--beta-copy", 0, "--eager", 0, "--sharing", "fair"],
+    ["--alpha", "1300ns", "--beta", "100ps", "--gap", "50ns", "--copy", 0, "--beta-copy", 0, "--eager", 0, "--sharing", "fair"],
     "Latency and bandwidth are about those of the white paper on the Cray XC network (Alverson et al. 2012). Copies take no time, as "
     "in the paper's analysis.",
 )

@@ -3,7 +3,8 @@ from bench.papers_page import Machine, Section, table
 
 GIGANET = Machine(
     "a Giganet cluster of 6 nodes with 4 processors",
-    ["--alpha", "20us", "--beta", "1.25Gbit/s", "--beta-inside", "4ns", "--exclusive", "--eager", "0"],
+    ["--alpha", "20us", "--beta", "1.25Gbit/s", "--gap", "50ns", "--alpha-inside", "500ns", "--beta-inside", "4ns"]
+    + ["--gap-inside", "50ns", "--exclusive", "--eager", "0"],
     "Giganet cLAN links carry 1.25 Gbit/s. The latency, and the speed inside a node, are guesses.",
 )
 NODES = {

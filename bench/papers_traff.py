@@ -4,12 +4,13 @@ from bench.papers_page import Machine, Section, table
 
 SX8 = Machine(
     "NEC SX-8",
-    ["--alpha", "5us", "--beta", "125ps", "--beta-inside", "30ps", "--sharing", "fair"],
+    ["--alpha", "5us", "--beta", "125ps", "--gap", "50ns", "--alpha-inside", "500ns", "--beta-inside", "30ps"]
+    + ["--gap-inside", "50ns", "--sharing", "fair"],
     "Its crossbar takes 8 GB/s each way from a node. The latency is a guess, which long messages do not depend on.",
 )
 BLUE_GENE = Machine(
     "IBM Blue Gene/P",
-    ["--alpha", "3us", "--beta", "2667ps"],
+    ["--alpha", "3us", "--beta", "2667ps", "--gap", "50ns"],
     "A link of its torus takes 425 MB/s each way, about 375 MB/s of it data. The latency is a guess.",
 )
 MIB = 1 << 20

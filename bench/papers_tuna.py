@@ -11,7 +11,7 @@ COPY = ["--copy", "10ns", "--beta-copy", "100ps"]
 
 def machine_of(name, alpha, beta, network):
     gap = round(1e9 * CALIBRATED[name] / ALL_OF_A_NODE)
-    flags = ["--alpha", alpha, "--beta", beta, "--gap", f"{gap}ns", *COPY]
+    flags = ["--alpha", alpha, "--beta", beta, "--gap", f"{gap}ns", "--alpha-inside", "500ns", "--gap-inside", "50ns", *COPY]
     source = f"The gap makes MPI_Alltoallv take the printed {1e3 * CALIBRATED[name]:g} ms on 8,192 ranks with S = 16. {network}"
     return Machine(name, flags, source)
 
