@@ -11,6 +11,7 @@
 #include "schedule/volume.h"
 #include "simulate/bound.h"
 #include "simulate/engine.h"
+#include "simulate/export.h"
 #include "simulate/path.h"
 #include "simulate/script.h"
 #include "verifier/plans.h"
@@ -46,14 +47,6 @@ std::vector<std::string> proof_sentences(const verifier::ScheduleFile& file) {
   return {
       fmt::format("Proven for all sizes: the proof {} covers this program on any nodes.", proof),
       fmt::format("`quadrille prove {}` repeats it.", proof.substr(proof.find('.') + 1))};
-}
-
-// "1.234 ms": four digits.
-std::string in_words(int64_t picoseconds) {
-  const auto time = static_cast<double>(picoseconds);
-  if (time < 1e6) return fmt::format("{:.4g} ns", time / 1e3);
-  if (time < 1e9) return fmt::format("{:.4g} us", time / 1e6);
-  return time < 1e12 ? fmt::format("{:.4g} ms", time / 1e9) : fmt::format("{:.4g} s", time / 1e12);
 }
 
 // A call as it is simulated.
@@ -114,7 +107,7 @@ std::vector<std::string> facts(const verifier::Schedule& schedule, const Planned
   std::vector<std::string> all = {planned.words};
   all.push_back(fmt::format(
       "It takes {} for {} messages with {} bytes. No schedule takes less than {}{}.",
-      in_words(outcome.time), outcome.messages, outcome.bytes, in_words(least),
+      time_text(outcome.time), outcome.messages, outcome.bytes, time_text(least),
       least > 0 ? fmt::format(": this one takes {:.3f} times as long",
                               static_cast<double>(outcome.time) / static_cast<double>(least))
                 : ""));

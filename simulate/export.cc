@@ -117,4 +117,11 @@ std::string csv_text(const Scripts& scripts, const Trace& trace) {
   return text;
 }
 
+std::string time_text(int64_t picoseconds) {
+  const auto time = static_cast<double>(picoseconds);
+  if (time < 1e6) return fmt::format("{:.4g} ns", time / 1e3);
+  if (time < 1e9) return fmt::format("{:.4g} us", time / 1e6);
+  return time < 1e12 ? fmt::format("{:.4g} ms", time / 1e9) : fmt::format("{:.4g} s", time / 1e12);
+}
+
 }  // namespace quadrille

@@ -18,6 +18,9 @@ std::string chrome_text(const Scripts& scripts, const Trace& trace);
 // it arrived.
 std::string csv_text(const Scripts& scripts, const Trace& trace);
 
+// "1.234 ms": four digits of a time in picoseconds.
+std::string time_text(int64_t picoseconds);
+
 }  // namespace quadrille
 
 #endif  // QUADRILLE_SIMULATE_EXPORT_H_

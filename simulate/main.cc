@@ -57,14 +57,6 @@ Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, c
   return written.ok() ? written : Error{"--goal: " + written.error().message};
 }
 
-// "1.234 ms": four digits.
-std::string in_words(int64_t picoseconds) {
-  const auto time = static_cast<double>(picoseconds);
-  if (time < 1e6) return fmt::format("{:.4g} ns", time / 1e3);
-  if (time < 1e9) return fmt::format("{:.4g} us", time / 1e6);
-  return time < 1e12 ? fmt::format("{:.4g} ms", time / 1e9) : fmt::format("{:.4g} s", time / 1e12);
-}
-
 constexpr size_t kParts = 10;  // of the time, for the use of ports
 
 // From 0 to 1 in each part of the time. `sum`: of all ports and directions.
@@ -86,8 +78,8 @@ std::string in_percent(const std::vector<double>& parts) {
 
 void tell_outcome(const Scripts& scripts, const Machine& machine, const Outcome& outcome,
                   int64_t least, const PortUse& use) {
-  fmt::print("time            {}\n", in_words(outcome.time));
-  fmt::print("bound           {}: no schedule takes less{}\n", in_words(least),
+  fmt::print("time            {}\n", time_text(outcome.time));
+  fmt::print("bound           {}: no schedule takes less{}\n", time_text(least),
              least > 0 ? fmt::format("; this one takes {:.3f} times as long",
                                      static_cast<double>(outcome.time) / static_cast<double>(least))
                        : "");
@@ -113,7 +105,7 @@ void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
     if (leg.is_message) ++count, on_way += leg.end - leg.begin;
   const int64_t all = path.empty() ? 0 : path.back().end;
   fmt::print("critical path   {} message{} one after another for {}, and {} between them\n", count,
-             count == 1 ? "" : "s", in_words(on_way), in_words(all - on_way));
+             count == 1 ? "" : "s", time_text(on_way), time_text(all - on_way));
   constexpr size_t kShown = 6;
   size_t shown = 0;
   for (const Leg& leg : path) {
@@ -124,8 +116,8 @@ void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
     }
     ++shown;
     const Post& send = scripts.all[leg.process].sends[leg.index];
-    fmt::print("  {:>10} to {:>10}  rank {} to {}, {} bytes\n", in_words(leg.begin),
-               in_words(leg.end), leg.process, send.peer, send.bytes);
+    fmt::print("  {:>10} to {:>10}  rank {} to {}, {} bytes\n", time_text(leg.begin),
+               time_text(leg.end), leg.process, send.peer, send.bytes);
   }
 }
 
@@ -172,6 +164,10 @@ Result<Lengths> read_lengths(const Arguments& arguments, Collective collective) 
   }
   if (has_bytes == !arguments.call.counts.empty() && collective != Collective::kBarrier)
     return Error{"give the bytes of each block with --bytes, or those of each rank with --counts"};
+  if (!has_bytes && only_ends_know_lengths(collective))
+    return Error{
+        fmt::format("--counts: of {} only the two ends of a message know its length; give --bytes",
+                    in_words(collective))};
   if (has_bytes) {
     const Result<int64_t> given = read_bytes("--bytes", arguments.machine.bytes, 0);
     if (!given.ok()) return given.error();

@@ -99,6 +99,8 @@ refuses "missing.qs" simulate missing.qs --bytes 8
 refuses 'any.qs serves any nodes; say on which with --nodes 1,2,3' simulate any.qs --bytes 8
 refuses 'give the bytes of each block with --bytes, or those of each rank with --counts' simulate two.qs
 refuses 'give the bytes of each block with --bytes' simulate ring.qs --bytes 8 --counts 1,2,3
+expect 0 "$generator" generate gather --algorithm binomial --nodes 3 --out gather.qs
+refuses '--counts: of a gather only the two ends of a message know its length; give --bytes' simulate gather.qs --counts 1,2,3
 refuses "--bytes: 'much'" simulate two.qs --bytes much
 refuses '--window: 0 is not a number of steps from 1 to 65536' simulate two.qs --bytes 8 --window 0
 refuses "--ports: '0' is not a number from 1 to 1024" simulate two.qs --bytes 8 --ports 0
