@@ -83,6 +83,35 @@ Result<Job> job_of(const verifier::ScheduleFile& file, const BindingSection& sec
   return on_nodes(schedule.program, schedule.job, groups);
 }
 
+// Finds the process of each rank of the communicator. Returns whether the call is in place.
+Result<bool> place_ranks(const TracedCall& call, const Bound& bound, Planned& planned) {
+  const Noted& first = first_of(call);
+  const size_t first_rank = static_cast<size_t>(&first - call.ranks.data());
+  const int64_t ranks = planned.job.groups[0].ranks();
+  int64_t all = 0;
+  for (const Topology& group : planned.job.groups) all += group.ranks();
+  if (all != static_cast<int64_t>(call.ranks.size()))
+    return Error{
+        fmt::format("the schedule has {} ranks, and the communicator {}", all, call.ranks.size())};
+  bool in_place = false;
+  std::vector<bool> is_taken(static_cast<size_t>(all));
+  for (size_t rank = 0; rank < call.ranks.size(); ++rank) {
+    const SetupSection* setup = call.ranks[rank].setup;
+    if (const char* what = setup ? contradiction(*setup, *first.setup) : nullptr)
+      return Error{
+          fmt::format("ranks {} and {} have different values of {}", first_rank, rank, what + 4)};
+    in_place |= setup && setup->head.in_place != 0;
+    // An idle rank is in the root's group, which is the first.
+    const int64_t process =
+        bound.ranks[rank]->head.rank + (setup && setup->head.group == 1 ? ranks : 0);
+    if (process >= all || is_taken[static_cast<size_t>(process)])
+      return Error{fmt::format("two processes say that they are rank {} of the schedule", process)};
+    is_taken[static_cast<size_t>(process)] = true;
+    planned.process.push_back(static_cast<int32_t>(process));
+  }
+  return in_place;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Planned>> Checker::plan(const TracedCall& call) {
@@ -114,28 +143,8 @@ Result<Planned> Checker::make(const TracedCall& call) const {
   Result<Job> job = job_of(*file, *bound.ranks[first_rank], first.setup->head.group);
   if (!job.ok()) return job.error();
   planned.job = std::move(job).value();
-  const int64_t ranks = planned.job.groups[0].ranks();
-  int64_t all = 0;
-  for (const Topology& group : planned.job.groups) all += group.ranks();
-  if (all != static_cast<int64_t>(call.ranks.size()))
-    return Error{
-        fmt::format("the schedule has {} ranks, and the communicator {}", all, call.ranks.size())};
-  bool in_place = false;
-  std::vector<bool> is_taken(static_cast<size_t>(all));
-  for (size_t rank = 0; rank < call.ranks.size(); ++rank) {
-    const SetupSection* setup = call.ranks[rank].setup;
-    if (const char* what = setup ? contradiction(*setup, *first.setup) : nullptr)
-      return Error{
-          fmt::format("ranks {} and {} have different values of {}", first_rank, rank, what + 4)};
-    in_place |= setup && setup->head.in_place != 0;
-    // An idle rank is in the root's group, which is the first.
-    const int64_t process =
-        bound.ranks[rank]->head.rank + (setup && setup->head.group == 1 ? ranks : 0);
-    if (process >= all || is_taken[static_cast<size_t>(process)])
-      return Error{fmt::format("two processes say that they are rank {} of the schedule", process)};
-    is_taken[static_cast<size_t>(process)] = true;
-    planned.process.push_back(static_cast<int32_t>(process));
-  }
+  const Result<bool> placed = place_ranks(call, bound, planned);
+  if (!placed.ok()) return placed.error();
   const qd_trace_setup& head = first.setup->head;
   planned.call.counts = counts_of(call, planned.job);
   for (size_t i = 0; i < program.parameters.size() && i < first.setup->parameters.size(); ++i)
@@ -150,7 +159,7 @@ Result<Planned> Checker::make(const TracedCall& call) const {
   lengths.leaves_out_empty = false;  // the run notes them
   Result<std::optional<Scripts>> scripts = scripts_of(*plans, planned.job, lengths,
                                                       {.window = head.window,
-                                                       .in_place = in_place,
+                                                       .in_place = *placed,
                                                        .whole = head.whole != 0,
                                                        .unit = head.unit,
                                                        .has_block_size = head.has_block_size != 0});
