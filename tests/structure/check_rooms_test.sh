@@ -8,7 +8,7 @@ failures=0
 # A tree that keeps every rule.
 right_tree() {
   rm -rf "$tree"
-  mkdir -p "$tree"/{schedule,runtime/program,runtime/bind,generator,verifier/prove,cli,tests,preload}
+  mkdir -p "$tree"/{schedule,runtime/program,runtime/execute,generator,verifier/prove,cli,tests,preload}
   echo '#include "schedule/ids.h"' >"$tree/schedule/program.h"
   echo '#include <stdlib.h>' >"$tree/runtime/program/load.c"
   printf '#include <mpi.h>\n#include "runtime/program/program.h"\n' >"$tree/runtime/execute/bind.c"
