@@ -12,7 +12,7 @@ struct qd_call;    /* call.h */
 struct qd_channel; /* channel.h */
 
 /* Tags of messages in the private communicator. Persistent calls take further ones. */
-enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_CLOCK_TAG, QD_TAGS };
+enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
 
 /* The arguments of one call of any collective. */
 struct qd_arguments {

@@ -108,15 +108,16 @@ static uint64_t place_of(const void* section) {
   return sizeof(struct qd_trace_header) + (uint64_t)((const char*)section - qd_global.trace.memory);
 }
 
+/* Bindings are made one at a time, and a rank calls a schedule once it has heard its last number. So the tag of data is free. */
 static void tell(const struct qd_binding* b, int64_t number, int peer) {
   MPI_Request request;
-  if (MPI_Isend(&number, 1, MPI_INT64_T, peer, QD_CLOCK_TAG, b->comm, &request) == MPI_SUCCESS)
+  if (MPI_Isend(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, &request) == MPI_SUCCESS)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static int64_t hear(const struct qd_binding* b, int peer) {
   int64_t number = 0;
-  MPI_Recv(&number, 1, MPI_INT64_T, peer, QD_CLOCK_TAG, b->comm, MPI_STATUS_IGNORE);
+  MPI_Recv(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, MPI_STATUS_IGNORE);
   return number;
 }
 
