@@ -37,6 +37,7 @@ struct qd_trace_moment {
 /* The trace of this process; see trace.h. */
 struct qd_traced_process {
   int is_open, is_written, has_refused;
+  int counts_ticks;    /* times are those of the processor's counter */
   const char* failure; /* why it cannot be opened */
   char* memory;        /* the sections of the file; NULL: it is not open */
   uint64_t used,

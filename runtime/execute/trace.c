@@ -20,8 +20,6 @@
 
 enum { MEMORY = (1 << 20) * sizeof(struct qd_trace_message) };
 
-int qd_trace_counts_ticks;
-
 /* Whether the counter of ticks has a constant rate, and goes on while the processor sleeps. */
 static int has_constant_ticks(void) {
 #if defined(__x86_64__)
@@ -54,7 +52,7 @@ static void open_trace(struct qd_traced_process* t, const char* folder) {
   t->memory = calloc(1, MEMORY);
   if (!t->memory) t->failure = qd_no_memory;
   t->end = UINT64_MAX;
-  qd_trace_counts_ticks = has_constant_ticks();
+  qd_global.trace.counts_ticks = has_constant_ticks();
   read_clocks(&t->opened);
 }
 

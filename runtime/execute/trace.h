@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "runtime/execute/state.h"
 #include "runtime/execute/trace_format.h"
 #include "runtime/plan/plan.h"
 
@@ -35,10 +36,9 @@ static inline int64_t qd_trace_nanoseconds(void) {
 
 /* The time of an event in ticks, which become nanoseconds when the file is written. If the processor counts at a constant
  * rate, its counter costs half as much as the clock. */
-extern int qd_trace_counts_ticks;
 static inline int64_t qd_trace_ticks(void) {
 #if defined(__x86_64__)
-  if (qd_trace_counts_ticks) return (int64_t)__builtin_ia32_rdtsc();
+  if (qd_global.trace.counts_ticks) return (int64_t)__builtin_ia32_rdtsc();
 #endif
   return qd_trace_nanoseconds();
 }
