@@ -15,7 +15,6 @@ NEEDS_CALM = False
 TABLE = "tests/simulation/expected.txt"
 WINDOW = 16
 WINDOWS = (1, WINDOW)  # for given block sizes; simultaneous messages share a simulated wire, so that all arrive late
-MANY = 1 << 16  # a window that limits nothing
 KINDS = ("flat", "fat-tree", "dragonfly")
 LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
 ROOTED = {"broadcast": ("hypercube", "pipeline"), "reduce": ("hypercube", "pipeline")}  # that cut a vector into blocks

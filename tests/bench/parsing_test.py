@@ -94,10 +94,11 @@ class Expected(unittest.TestCase):
             self.read("# nothing\n")
 
     def test_counts(self):
-        self.assertEqual(expected.counts_of("1024", 4), "1024")
-        self.assertEqual(expected.counts_of("broadcast:64", 4), "1x64,3x0")
+        self.assertEqual(expected.counts_of("allgather", "1024", 4), "1024")
+        self.assertEqual(expected.counts_of("allgather", "broadcast:64", 4), "1x64,3x0")
+        self.assertEqual(expected.counts_of("alltoallv", "uniform:64", 4), "uniform:64")
         with self.assertRaisesRegex(machine.Unusable, "no distribution 'spiky'"):
-            expected.counts_of("spiky:64", 4)
+            expected.counts_of("allgather", "spiky:64", 4)
 
     def test_times_are_compared_to_rounding(self):
         self.assertTrue(expected.agrees(1.0000005, 1.0))
