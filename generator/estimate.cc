@@ -9,7 +9,6 @@
 #include "simulate/bound.h"
 #include "simulate/engine.h"
 #include "simulate/script.h"
-#include "verifier/plans.h"
 
 namespace quadrille {
 namespace {
@@ -91,19 +90,13 @@ Result<std::optional<Estimate>> simulated(const Program& program, const Job& job
   for (int64_t group = 0; group < program.groups; ++group)
     if (const Result<Binding> bound = bind(program, called, *call, group); !bound.ok())
       return bound.error();
-  const Result<verifier::Plans> plans =
-      verifier::Plans::make(encode(program, called), program, called, *call);
-  if (!plans.ok()) return plans.error();
   const Result<std::optional<Scripts>> scripts =
-      scripts_of(*plans, called, BlockLengths(workload.bytes), {0, false, false, 1}, {},
-                 {kMostSimulated, kMostSimulated});
+      scripts_of(encode(program, called), program, called, *call, BlockLengths(workload.bytes),
+                 {0, false, false, 1}, {}, {kMostSimulated, kMostSimulated});
   if (!scripts.ok()) return scripts.error();
   if (!*scripts) return std::optional<Estimate>{};
-  int64_t messages = 0;
-  for (const Script& script : (*scripts)->all)
-    messages += static_cast<int64_t>(script.sends.size());
   Machine machine = workload.machine;
-  if (messages <= kMostShared) machine.sharing = Sharing::kFair;
+  if (messages(**scripts) <= kMostShared) machine.sharing = Sharing::kFair;
   const Result<Outcome> outcome = simulate(**scripts, machine);
   if (!outcome.ok()) return outcome.error();
   return std::optional<Estimate>{{outcome->time / kNanosecond, false, work_of(**scripts)}};

@@ -73,8 +73,8 @@ Result<std::string> plan_text(const verifier::ScheduleFile& file, const ShowArgu
   const int64_t ranks = schedule.job.groups[static_cast<size_t>(group)].ranks();
   if (rank < 0 || rank >= ranks)
     return Error{fmt::format("--rank: there is no rank {} of {}", rank, ranks)};
-  if (arguments.window && (*arguments.window < 1 || *arguments.window > 1 << 16))
-    return Error{"--window: it is 1 to 65536 steps"};
+  const Result<int> window = verifier::read_window(arguments.window);
+  if (!window.ok()) return window.error();
   Result<Call> call = verifier::read_call(arguments.call, schedule);
   if (!call.ok()) return call.error();
   const Result<verifier::Plans> plans =
@@ -82,8 +82,7 @@ Result<std::string> plan_text(const verifier::ScheduleFile& file, const ShowArgu
   if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
   if (arguments.in_place && !plans->has_in_place())
     return Error{"--in-place: the schedule has no plan of its own for calls in place"};
-  Result<std::string> text = plans->print(
-      group, rank, {static_cast<int>(arguments.window.value_or(0)), arguments.in_place, true});
+  Result<std::string> text = plans->print(group, rank, {*window, arguments.in_place, true});
   if (!text.ok()) return Error{fmt::format("{}: {}", arguments.file, text.error().message)};
   return text;
 }

@@ -14,7 +14,6 @@
 #include "simulate/export.h"
 #include "simulate/path.h"
 #include "simulate/script.h"
-#include "verifier/plans.h"
 #include "view/page.h"
 
 extern const char* const kProofList;  // emitted/proofs.txt
@@ -58,9 +57,8 @@ struct Planned {
 
 Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
   const verifier::Schedule& schedule = file.schedule;
-  if (arguments.window && (*arguments.window < 1 || *arguments.window > kMaxWindow))
-    return Error{fmt::format("--window: {} is not a number of steps from 1 to {}",
-                             *arguments.window, kMaxWindow)};
+  const Result<int> window = verifier::read_window(arguments.window);
+  if (!window.ok()) return window.error();
   verifier::CallArguments given = arguments.call;
   int64_t block = 0;
   std::string words;
@@ -75,10 +73,7 @@ Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& ar
         read_bytes("--bytes", is_usual ? kUsualBytes : arguments.machine.bytes, 0);
     if (!bytes.ok()) return bytes.error();
     block = *bytes;
-    verifier::Counts equal;
-    for (const Topology& group : schedule.job.groups)
-      equal.emplace_back(static_cast<size_t>(group.ranks()), block);
-    call = verifier::call_with(equal, given, schedule);
+    call = verifier::call_with(verifier::equal_counts(schedule.job.groups, block), given, schedule);
     words =
         fmt::format("Each block has {} bytes{}.", block, is_usual ? " (--bytes gives others)" : "");
   }
@@ -88,12 +83,9 @@ Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& ar
   if (given.counts.empty()) said.counts.clear();
   if (const std::string text = verifier::call_text(schedule.program, said, kLongest); !text.empty())
     words += (words.empty() ? "" : " ") + fmt::format("The call has {}.", text);
-  const Result<verifier::Plans> plans =
-      verifier::Plans::make(file.bytes, schedule.program, schedule.job, *call);
-  if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
   Result<std::optional<Scripts>> scripts =
-      scripts_of(*plans, schedule.job, BlockLengths(block),
-                 {static_cast<int>(arguments.window.value_or(0)), false, false, 1});
+      scripts_of(file.bytes, schedule.program, schedule.job, *call, BlockLengths(block),
+                 {*window, false, false, 1});
   if (!scripts.ok()) return Error{fmt::format("{}: {}", arguments.file, scripts.error().message)};
   if (!*scripts)
     return Error{fmt::format("{}: the call has too many messages for a page", arguments.file)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedule/volume.h"
+#include "simulate/network.h"
 
 namespace quadrille {
 
@@ -31,7 +32,7 @@ __int128 least_time(const Volume& volume, const Sizes& sizes, const Machine& mac
   const int64_t bytes =
       machine.exclusive ? volume.in + volume.out : std::max(volume.in, volume.out);
   const int64_t at_a_port = bytes / (by_nodes ? machine.ports : 1);
-  return __int128{model.alpha_ns} * 1000 + __int128{at_a_port} * model.beta_ps;
+  return __int128{model.alpha_ns} * kNanosecond + __int128{at_a_port} * model.beta_ps;
 }
 
 }  // namespace

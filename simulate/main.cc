@@ -9,7 +9,6 @@
 #include "cli/command_line.h"
 #include "cli/files.h"
 #include "cli/progress.h"
-#include "runtime/program/table_format.h"
 #include "schedule/any_nodes.h"
 #include "simulate/bound.h"
 #include "simulate/engine.h"
@@ -19,7 +18,6 @@
 #include "simulate/script.h"
 #include "verifier/call.h"
 #include "verifier/decode.h"
-#include "verifier/plans.h"
 
 namespace quadrille {
 namespace {
@@ -38,12 +36,6 @@ struct Arguments {
   MachineArguments machine;
   verifier::CallArguments call;
 };
-
-int64_t messages(const Scripts& scripts) {
-  int64_t count = 0;
-  for (const Script& script : scripts.all) count += static_cast<int64_t>(script.sends.size());
-  return count;
-}
 
 Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, const Trace& trace) {
   if (!arguments.trace.empty()) {
@@ -232,28 +224,24 @@ Result<Planned> plan(const Arguments& arguments, const Machine& machine, const T
   if (!lengths.ok()) return lengths.error();
   Result<BlockLengths> blocks = read_sizes(arguments, schedule, lengths->bytes, machine.seed);
   if (!blocks.ok()) return blocks.error();
-  if (arguments.window && (*arguments.window < 1 || *arguments.window > QD_MAX_WINDOW))
-    return Error{fmt::format("--window: {} is not a number of steps from 1 to {}",
-                             *arguments.window, QD_MAX_WINDOW)};
-  verifier::Counts equal;
-  for (const Topology& group : schedule.job.groups)
-    equal.emplace_back(static_cast<size_t>(group.ranks()), lengths->bytes / lengths->element);
+  const Result<int> window = verifier::read_window(arguments.window);
+  if (!window.ok()) return window.error();
   verifier::CallArguments given = arguments.call;
   given.element = lengths->element;
-  Result<Call> call = given.counts.empty() ? verifier::call_with(equal, given, schedule)
-                                           : verifier::read_call(given, schedule);
+  Result<Call> call =
+      given.counts.empty()
+          ? verifier::call_with(
+                verifier::equal_counts(schedule.job.groups, lengths->bytes / lengths->element),
+                given, schedule)
+          : verifier::read_call(given, schedule);
   if (!call.ok()) return call.error();
   const auto in_file = [&](const Error& error) {
     return Error{fmt::format("{}: {}", arguments.file, error.message)};
   };
-  const Result<verifier::Plans> plans =
-      verifier::Plans::make(read->bytes, schedule.program, schedule.job, *call);
-  if (!plans.ok()) return in_file(plans.error());
   constexpr ScriptLimits kLimits;
   Result<std::optional<Scripts>> scripts =
-      scripts_of(*plans, schedule.job, *blocks,
-                 {static_cast<int>(arguments.window.value_or(0)), false, false, lengths->element},
-                 tell, kLimits);
+      scripts_of(read->bytes, schedule.program, schedule.job, *call, *blocks,
+                 {*window, false, false, lengths->element}, tell, kLimits);
   if (!scripts.ok()) return in_file(scripts.error());
   if (!*scripts)
     return in_file({fmt::format("the call has more than {} messages, too many to simulate",

@@ -128,15 +128,6 @@ class Reader {
   int64_t copied_ = 0;
 };
 
-// The indices of messages, by peer, each peer's in their order.
-std::vector<int32_t> by_peer(const std::vector<Post>& all) {
-  std::vector<int32_t> order(all.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t one, int32_t other) { return all[one].peer < all[other].peer; });
-  return order;
-}
-
 // The t-th send to a process meets its t-th receive from there.
 Result<bool> match(std::vector<Script>& all) {
   std::vector<std::vector<int32_t>> receives(all.size());
@@ -185,10 +176,27 @@ Result<std::optional<Script>> script_of(const verifier::Plans& plans, int64_t gr
 
 }  // namespace
 
-Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Job& job,
+int64_t messages(const Scripts& scripts) {
+  int64_t count = 0;
+  for (const Script& script : scripts.all) count += static_cast<int64_t>(script.sends.size());
+  return count;
+}
+
+std::vector<int32_t> by_peer(const std::vector<Post>& all) {
+  std::vector<int32_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t one, int32_t other) { return all[one].peer < all[other].peer; });
+  return order;
+}
+
+Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const Program& program,
+                                          const Job& job, const Call& call,
                                           const BlockLengths& lengths,
                                           const verifier::PlanOptions& options, const Tell& tell,
                                           const ScriptLimits& limits) {
+  const Result<verifier::Plans> plans = verifier::Plans::make(file, program, job, call);
+  if (!plans.ok()) return plans.error();
   Scripts scripts;
   std::vector<std::pair<int64_t, int64_t>> places;  // group and rank, by process
   for (size_t group = 0; group < job.groups.size(); ++group) {
@@ -210,7 +218,7 @@ Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Jo
     for (size_t i = next++; i < places.size(); i = next++) {
       if (tells && tell) tell(static_cast<int64_t>(i), static_cast<int64_t>(places.size()));
       Result<std::optional<Script>> script =
-          script_of(plans, places[i].first, places[i].second, lengths,
+          script_of(*plans, places[i].first, places[i].second, lengths,
                     lengths.differ() ? &parts[i] : nullptr, options, budget);
       if (script.ok() && lengths.differ() &&
           (blocks += static_cast<int64_t>(parts[i].sent.size())) > kMostParts)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "schedule/result.h"
@@ -55,6 +56,10 @@ struct Scripts {
   int32_t nodes = 0;
 };
 
+int64_t messages(const Scripts& scripts);
+// The indices of messages, by peer, each peer's in their order.
+std::vector<int32_t> by_peer(const std::vector<Post>& all);
+
 // Called from time to time with how much is done, and how much there is.
 using Tell = std::function<void(int64_t done, int64_t all)>;
 
@@ -63,9 +68,11 @@ struct ScriptLimits {
   int64_t messages = int64_t{1} << 26, parts = INT64_MAX;
 };
 
-// Nothing if there are more than that. `lengths` matter if only the two ends of a message know them. Errors are the runtime's
+// From the plans of a schedule file, and the program that was read from it, in a call (verifier/plans.h). Nothing if there are
+// more than the limits. `lengths` matter if only the two ends of a message know them. Errors are the runtime's
 // refusals, and a send without its receive.
-Result<std::optional<Scripts>> scripts_of(const verifier::Plans& plans, const Job& job,
+Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const Program& program,
+                                          const Job& job, const Call& call,
                                           const BlockLengths& lengths,
                                           const verifier::PlanOptions& options,
                                           const Tell& tell = {}, const ScriptLimits& limits = {});

@@ -12,6 +12,7 @@
 #include "simulate/flags.h"
 #include "trace/check.h"
 #include "trace/run.h"
+#include "view/pack.h"
 #include "view/page.h"
 
 namespace quadrille::trace {
@@ -142,13 +143,6 @@ std::string text_of(const Arguments& arguments, const TracedRun& run,
   return text;
 }
 
-std::string quoted(const std::string& text) {
-  std::string made = "\"";
-  for (const char c : text)
-    made += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
-  return made + "\"";
-}
-
 std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
   std::string text = fmt::format(R"({{"schema": 1, "processes": {}, "dropped": {}, "calls": [)",
                                  run.files.size(), run.dropped);
@@ -159,10 +153,10 @@ std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
         R"({}{{"call": {}, "collective": {}, "algorithm": {}, "hash": "{}", "ranks": {}, "request": {}, )"
         R"("begun_ns": {}, "time_ns": {}, "messages": {}, "bytes": {}, "slowest_rank": {}, )"
         R"("longest_wait_ns": {}, "difference": {}}})",
-        row.call == 0 ? "\n" : ",\n", row.call + 1, quoted(bound.collective),
-        quoted(bound.algorithm), bound.hash, bound.ranks.size(), bound.request, call.begun,
+        row.call == 0 ? "\n" : ",\n", row.call + 1, json_text(bound.collective),
+        json_text(bound.algorithm), bound.hash, bound.ranks.size(), bound.request, call.begun,
         row.time / 1000, row.messages, row.bytes, row.slowest,
-        (row.longest.end - row.longest.begin) / 1000, quoted(row.difference));
+        (row.longest.end - row.longest.begin) / 1000, json_text(row.difference));
   }
   return text + "]}\n";
 }

@@ -151,18 +151,16 @@ Result<Planned> Checker::make(const TracedCall& call) const {
     if (program.parameters[i].at_call)
       planned.call.parameters.push_back(first.setup->parameters[i]);
   planned.call.root = head.root;
-  const Result<verifier::Plans> plans =
-      verifier::Plans::make(file->bytes, program, planned.job, planned.call);
-  if (!plans.ok()) return plans.error();
   const int64_t block = block_of(call);
   BlockLengths lengths(std::max<int64_t>(0, block));
   lengths.leaves_out_empty = false;  // the run notes them
-  Result<std::optional<Scripts>> scripts = scripts_of(*plans, planned.job, lengths,
-                                                      {.window = head.window,
-                                                       .in_place = *placed,
-                                                       .whole = head.whole != 0,
-                                                       .unit = head.unit,
-                                                       .has_block_size = head.has_block_size != 0});
+  Result<std::optional<Scripts>> scripts =
+      scripts_of(file->bytes, program, planned.job, planned.call, lengths,
+                 {.window = head.window,
+                  .in_place = *placed,
+                  .whole = head.whole != 0,
+                  .unit = head.unit,
+                  .has_block_size = head.has_block_size != 0});
   if (!scripts.ok()) return scripts.error();
   if (!*scripts) return Error{"the call has too many messages to be checked"};
   planned.scripts = **std::move(scripts);

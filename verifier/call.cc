@@ -187,6 +187,19 @@ void add_call(cli::Command& command, CallArguments& arguments) {
               "between two groups: the nodes of the other group");
 }
 
+Counts equal_counts(const std::vector<Topology>& groups, int64_t count) {
+  Counts counts;
+  for (const Topology& group : groups) counts.emplace_back(group.ranks(), count);
+  return counts;
+}
+
+Result<int> read_window(const std::optional<int64_t>& window) {
+  if (!window) return 0;
+  if (*window >= 1 && *window <= kMaxWindow) return static_cast<int>(*window);
+  return Error{
+      fmt::format("--window: {} is not a number of steps from 1 to {}", *window, kMaxWindow)};
+}
+
 Error wants_nodes(const std::string& file, const Schedule& schedule) {
   return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3{}", file,
                            schedule.program.groups == 2 ? " --remote-nodes 2,2" : "")};
@@ -243,9 +256,7 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
         "--counts: '{}' is for {} groups, and the schedule for {}; give one list a group",
         arguments.counts, all_counts.size(), program.groups)};
   if (has_one_count(program.collective) && all_counts.size() == 1 && all_counts[0].size() == 1) {
-    const int64_t count = all_counts[0][0];
-    all_counts.clear();
-    for (const Topology& group : schedule.job.groups) all_counts.emplace_back(group.ranks(), count);
+    all_counts = equal_counts(schedule.job.groups, all_counts[0][0]);
   }
   const std::vector<Parameter>& parameters = program.parameters;
   std::set<std::string> given;

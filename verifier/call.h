@@ -29,6 +29,10 @@ void add_call(cli::Command& command, CallArguments& arguments);
 
 using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
 
+// The same count for each rank.
+Counts equal_counts(const std::vector<Topology>& groups, int64_t count);
+// The steps in flight that --window gives; 0 if it is not given.
+Result<int> read_window(const std::optional<int64_t>& window);
 // "3,0,5", or for two groups "3,0/4". Errors begin with --counts.
 Result<Counts> read_counts(const std::string& text);
 // A call with these counts. Its parameters are given, or chosen by the schedule's rule.

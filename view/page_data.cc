@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include "simulate/path.h"
@@ -38,12 +37,8 @@ std::vector<std::vector<int32_t>> rows_of(const Figure& figure, const Scripts& s
   auto next = drawn.begin();
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::vector<Post>& sends = scripts.all[i].sends;
-    std::vector<int32_t> order(sends.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int32_t a, int32_t b) { return sends[a].peer < sends[b].peer; });
     rows[i].resize(sends.size());
-    for (const int32_t index : order) {
+    for (const int32_t index : by_peer(sends)) {
       if (next == drawn.end() || std::get<0>(*next) != static_cast<int64_t>(i) ||
           std::get<1>(*next) != sends[index].peer)
         return {};
@@ -150,9 +145,8 @@ class RunWriter {
         row_of_(row_of),
         tick_(std::max<int64_t>(1, run.outcome->time / kTicks)),
         on_way_(on_way(*run.scripts, *run.trace, run.machine ? run.machine->eager : 0)),
-        spans_(timeline(*run.scripts, *run.trace, *run.outcome, on_way_)) {
-    for (const Script& script : run.scripts->all) messages_ += script.sends.size();
-  }
+        spans_(timeline(*run.scripts, *run.trace, *run.outcome, on_way_)),
+        messages_(quadrille::messages(*run.scripts)) {}
 
   std::string json() const {
     const bool detail = lanes_.by_rank() && messages_ <= kMostMessages;
@@ -228,7 +222,7 @@ class RunWriter {
   // From, to, bytes, between nodes or not, row, and times; by sender.
   std::string messages() const {
     Pack all;
-    all.add(static_cast<int64_t>(messages_));
+    all.add(messages_);
     for (size_t i = 0; i < on_way_.size(); ++i)
       for (size_t n = 0; n < on_way_[i].size(); ++n) {
         const Post& send = run_.scripts->all[i].sends[n];
@@ -306,7 +300,7 @@ class RunWriter {
   const int64_t tick_;
   const std::vector<std::vector<OnWay>> on_way_;
   const std::vector<std::vector<Span>> spans_;
-  size_t messages_ = 0;
+  const int64_t messages_;
 };
 
 }  // namespace

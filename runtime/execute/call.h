@@ -259,7 +259,7 @@ static inline struct qd_block qd_block_at(const struct qd_call* call, const stru
   return block;
 }
 
-/* The bytes of a message that is complete. */
+/* The bytes of a message whose parts have their lengths. */
 static inline int64_t qd_traced_bytes(const struct qd_call* call, struct qd_posting p) {
   const struct qd_message* m = p.message;
   if (m->count == 0) return 0;

@@ -22,7 +22,7 @@ INLINED int is_traced(const struct qd_call* c, enum observer by) {
   return by == TRACE || (by == WATCHER && c->trace.part);
 }
 
-/* The bytes of a message that is complete. */
+/* The bytes of a message. */
 INLINED int64_t bytes_of(const struct qd_call* c, struct qd_posting p, const struct qd_side* side,
                          int zero_copy) {
   if (!(p.message->zero_copy & zero_copy)) return qd_traced_bytes(c, p);

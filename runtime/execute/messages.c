@@ -284,7 +284,7 @@ static char* read_message(struct qd_call* c, struct qd_posting p) {
   while (c->at.next_to_read <= p.transfer) read_head(c);
   const int code = qd_wait_and_read(c, &p.transfer->data);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
-  if (c->trace.part) qd_trace_received(c, p);
+  qd_trace_received(c, p);
   if (p.transfer->arrival == QD_DATA_ZERO_COPY)
     return c->data.blocks[p.message->part.region].address;
   char* const buffer = c->memory.buffers[p.message->buffer].address;
