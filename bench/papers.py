@@ -1,7 +1,7 @@
 """The curves of the papers, simulated beside the printed numbers: docs/papers.md.
 
-Each section of the page is written by a run. `--update` writes the page, else it is compared. `--only TEXT` takes the
-sections whose name has this text. Simulated times are the same on every run and at any load.
+Each run makes the text of every section and compares it with the page. `--update` writes the page instead. `--only TEXT` takes
+the sections whose name has this text. Simulated times are the same on every run and at any load.
 """
 import re
 import sys
@@ -31,8 +31,8 @@ Quadrille's schedules come from five papers. This page repeats the measurements 
 the printed numbers, and a sentence explains each difference. `./dev bench papers` runs everything again and compares it with
 this page; `./dev bench papers --only "Kang et al."` runs the sections with that name.
 
-The copies of the papers that were used have no readable plots, so the printed numbers are those of the papers' text. The
-simulator is that of [the guide](guide.md#simulate-it).
+Our copies of the papers have no readable plots, so the printed numbers are those of the papers' text. The simulator is that of
+[the guide](guide.md#simulate-it).
 """
 
 

@@ -21,8 +21,8 @@ def call(setting):
 
 
 def row(runs, setting, ranks):
-    """Of one setting: the gain at each size, and at the greatest one the gain that Equation 2 gives and what an allgather of one
-    group takes longer."""
+    """A setting's gain at each size. At the greatest size also the gain by Equation 2, and the time of an allgather of one group over
+    ours."""
     nodes, remote = f"{setting.first}x1", f"{ranks - setting.first}x1"
     gains = []
     for size in SIZES:
@@ -55,22 +55,22 @@ def write(ranks):
 
 
 TEXT = """Figs. 4 to 6, {ranks} nodes of one process: the time of root gathering over that of the paper's algorithm (`segment-map-v`),
-by the greatest contribution of a node. Settings 1 and 5 have groups of one size, and so has 6; the others have 25 ranks for 7.
+by the greatest contribution of a node. The groups are equally large in settings 1, 5 and 6, and as 25 to 7 in the others.
 Contributions are equal in settings 1, 2, 5 and 7, differ between the groups in 3 and 4, and grow by rank in 6 and 8. *Eq. 2* is
-the paper's time of root gathering over its lower bound, for these ranks. *One group* is an allgather of the same contributions by
-all ranks (`blocked-ring`), over ours between groups; *its bytes* is the ratio of the bytes that a rank receives.
+the paper's time of root gathering over its lower bound, for these ranks. *One group* is the time of an allgather of the same
+contributions by all ranks (`blocked-ring`), over our time between groups. *Its bytes* is the ratio of the bytes that a rank receives.
 """
 DIFFERENCES = """Differences:
 
 - The printed limits are those of Eq. 2 for very many ranks. *Eq. 2* counts what these ranks send, so it is lower.
-- At 64 KiB the start of each message takes a part of the time, and root gathering has other messages than ours.
+- At 64 KiB the latency of each message counts, and root gathering sends other messages than ours.
 - In setting 4 the larger group sends less. Its gain stays below Eq. 2, because ours has a ring of as many rounds as the larger group has
   ranks, and each round begins with a latency.
 - In settings 6 and 8 contributions differ. Eq. 2 counts the total alone, but the trees of root gathering wait for the greatest
   contributions.
 - The paper's plots exceed the limits on Cori, with gains up to 23.67 on 256 nodes. It names the reason: the library gathers
   round a ring there, and neighbours in the ring are far from each other. This machine is fully connected.
-- Between two groups a rank receives the other group's bytes alone. So an allgather of one group takes longer, by the ratio of the bytes
+- Between two groups a rank receives only the other group's bytes. So an allgather of one group takes longer, by the ratio of the bytes
   (*its bytes*) and a ring of more rounds.
 """
 QUICK = Section("Kang et al. 2019: 64 nodes", write(64), quick=True)

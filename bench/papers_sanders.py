@@ -15,7 +15,7 @@ NODES = {
     "32 full nodes": "32x4",
 }
 SIZE = 65536
-WINDOWS = (1, 4, 65536)  # messages of a rank in flight; the last one limits nothing
+WINDOWS = (1, 4, 65536)  # steps of a rank in flight; the last one limits nothing
 TRIVIAL, OURS, BETTER = "linear", "hierarchical-factor", "hierarchical-circle"
 
 
@@ -35,8 +35,8 @@ def quick(runs):
 
 
 TEXT = """Section 4, blocks of 64 KiB: the time of the trivial algorithm over that of the hierarchical factor algorithm (*theirs*), and over
-our variant with the circle method (*circle*). The trivial one exchanges with all ranks in rank order (`linear`). A rank has so many
-steps in flight as the column says. A port does not send and receive at the same time. The paper prints: never slower, and 10 to 20 %
+our variant with the circle method (*circle*). The trivial one exchanges with all ranks in rank order (`linear`). The columns say how
+many steps a rank has in flight. A port does not send and receive at the same time. The paper prints: never slower, and 10 to 20 %
 faster where nodes differ; a factor of two and more on a large cluster.
 """
 DIFFERENCES = """Differences:

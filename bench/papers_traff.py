@@ -6,7 +6,7 @@ SX8 = Machine(
     "NEC SX-8",
     ["--alpha", "5us", "--beta", "125ps", "--gap", "50ns", "--alpha-inside", "500ns", "--beta-inside", "30ps"]
     + ["--gap-inside", "50ns", "--sharing", "fair"],
-    "Its crossbar takes 8 GB/s each way from a node. The latency is a guess, which long messages do not depend on.",
+    "Its crossbar takes 8 GB/s each way from a node. The latency is a guess; it hardly matters for long messages.",
 )
 BLUE_GENE = Machine(
     "IBM Blue Gene/P",
@@ -63,23 +63,23 @@ def long(runs):
 
 
 TEXT = """30 nodes of one process, blocks of 1 MiB: milliseconds by total. *Gain* is the linear ring's time over the blocked ring's.
-*Analysis* is the same by the paper: p - 1 rounds of the greatest contribution, over one round less than there are blocks. *Over
-regular* is the blocked ring's time over that of the regular distribution.
+*Analysis* is the gain by the paper: p - 1 rounds of the greatest contribution, over as many rounds of a block as there are blocks,
+less one. *Over regular* is the blocked ring's time over its time for the regular distribution.
 """
 DIFFERENCES = """Differences:
 
 - The paper's text has no times, only plots. It says that the six distributions have comparable running times. That holds for
   64 MiB, within the column *over regular*. With 4 MiB most ranks have less than one block, so blocks of 1 MiB are too long to fill
   the ring.
-- *Analysis* counts every block as full, and a ring in which no rank waits. Where blocks are shorter, as in geometric and regular, the two
+- *Analysis* counts every block as full, and assumes that no rank waits. If blocks are shorter, as in geometric and regular, the two
   differ.
 """
-LONG_TEXT = "30 nodes of 8 processes, with the ring of nodes (`blocked-ring-nodes`) in blocks of 1 MiB.\n"
+LONG_TEXT = "30 nodes of 8 processes, with the ring of nodes (`blocked-ring-nodes`) in blocks of 1 MiB: milliseconds.\n"
 MANY_TEXT = "4,096 processes, blocks of 64 KiB, 64 MiB in all: milliseconds.\n"
 LONG_DIFFERENCES = """Differences:
 
-- The paper shows these cases in plots alone. Its finding is the same: the blocked ring gains where contributions differ, and equals the
-  linear ring where they do not.
+- The paper shows these cases only in plots. Its finding is the same: the blocked ring gains if contributions differ, and equals the
+  linear ring if they do not.
 - With 8 processes a node, *analysis* counts equal rounds. But seven of eight steps of the linear ring stay inside a node, where
   they take less time. So the gain is smaller.
 """

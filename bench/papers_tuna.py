@@ -2,8 +2,8 @@
 from bench.papers_page import Machine, Section, table
 
 RANKS_A_NODE = 32
-# MPI_Alltoallv on 8,192 ranks with blocks of up to 16 bytes takes 51.8 ms on Polaris and 408.33 ms on Fugaku: section V-A. Of
-# that, each message of a node has its share, which is the gap of its port. Everything else is a prediction.
+# MPI_Alltoallv on 8,192 ranks with blocks of up to 16 bytes takes 51.8 ms on Polaris and 408.33 ms on Fugaku: section V-A. That
+# time divided by the messages of a node is the gap of its port. Everything else is a prediction.
 CALIBRATED = {"Polaris": 51.8e-3, "Fugaku": 408.33e-3}
 ALL_OF_A_NODE = RANKS_A_NODE * (8192 - RANKS_A_NODE)
 COPY = ["--copy", "10ns", "--beta-copy", "100ps"]
@@ -82,20 +82,20 @@ TRENDS = """Fig. 7 on {ranks} ranks of Polaris, 32 a node: milliseconds of `tuna
 same probability; lengths travel ahead of the blocks. The paper finds three trends: the best radix is about 2 for small S, near the
 square root of the ranks for middle S, and near the number of ranks for large S.
 """
-TREND_DIFFERENCES = """The three trends are those of the paper. Where S is the border between two trends depends on the guessed costs of copies.
+TREND_DIFFERENCES = """The three trends are those of the paper. The guessed costs of copies decide at which S one trend gives way to the next.
 """
-SPEED_UPS = """Speed-ups over MPI_Alltoallv, Figs. 8 and 13. Each is the time of MPI_Alltoallv over that of the best radix tried. MPI_Alltoallv
-takes what a node's port takes for all its messages. Every block has S/2 bytes.
+SPEED_UPS = """Speed-ups over MPI_Alltoallv, Figs. 8 and 13. Each is the time of MPI_Alltoallv over that of the best radix tried. The time of
+MPI_Alltoallv is that of a node's port for all messages of the node. Every block has S/2 bytes.
 """
 DIFFERENCES = """Differences:
 
 - The best radix for S = 16 is 8 here, not 2: each copy of a block has a cost, and radix 2 copies most. Radix 2 is close behind.
 - For S = 16 ours gains more than the paper, since `tuna` itself takes less time. The simulation leaves out what each rank of the paper
   does before the rounds, an MPI_Allreduce of the greatest length and the rotation of its blocks.
-- For S = 1,024 on Fugaku ours gains more, too. The gap that the printed time with S = 16 gives holds here for all S. The paper's own
+- For S = 1,024 on Fugaku ours gains more, too. Here the gap that fits the printed time with S = 16 holds for all S. The paper's own
   speed-ups fall faster, so MPI_Alltoallv must be better than that with longer blocks. On Polaris ours gains less.
-- Coalesced `tuna` sends more messages between nodes than flat `tuna` with a small radix. With such a gap it gains less here for S = 16, and
-  for S = 8,192 more, as above.
+- Coalesced `tuna` sends more messages between nodes than flat `tuna` with a small radix. With such a gap it gains less here than in the
+  paper for S = 16. For S = 8,192 it gains more, as above.
 - Staggered `tuna`, the scattered algorithm and MPI_Alltoallv have 268 million messages on 16,384 ranks, too many to simulate.
 """
 QUICK = Section("Fan et al. 2024 (TuNA): radices on 512 ranks", quick, quick=True)
