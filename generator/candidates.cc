@@ -16,7 +16,7 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // as a block_count
-// Alphas of block sizes are so many times that of the machine, and as small a part of it. Block sizes grow like its root.
+// The alpha of block sizes is the machine's, multiplied or divided by at most this. Block sizes grow like its root.
 constexpr int64_t kMostAlphas = 4 * 4 * 4 * 4;
 
 // All radices if ranks are few. Else, for each number of digits, the least radix that needs no more. It is taken for
@@ -39,7 +39,7 @@ std::set<int64_t> radices(const Topology& topology) {
   return result;
 }
 
-// Whether no time differs from the other one by more than the model does from a machine.
+// Whether the times differ by less than the error of the model.
 bool is_alike(int64_t time, int64_t least) { return time - least <= least / kAlike; }
 
 // Whether the program serves counts that differ.
@@ -149,7 +149,7 @@ class Search {
     return candidate;
   }
 
-  // Takes the first power of two with which the call takes no longer.
+  // Takes the first power of two with which the call takes about as long as with all at once.
   void choose_batch(Candidate& best, size_t number) const {
     std::vector<int64_t> numbers = best.numbers;
     for (numbers[number] = 1; numbers[number] < workload_.groups[0].ranks(); numbers[number] *= 2)
@@ -186,8 +186,8 @@ std::tuple<int64_t, bool, bool, const Algorithm*> drawbacks(const Candidate& can
           candidate.algorithm->proof == nullptr, candidate.algorithm};
 }
 
-// Of those that `may` be chosen, takes the simplest within 1 / kAlike of the least time. The candidates are in the order of
-// their times.
+// Of those that `may` be chosen, takes the simplest within 1 / kAlike of their least time. The candidates are in the order
+// of their times.
 using Position = std::vector<Candidate>::iterator;
 Position simplest(std::vector<Candidate>& all, const std::function<bool(const Candidate&)>& may) {
   const Position fastest = std::find_if(all.begin(), all.end(), may);

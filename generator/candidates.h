@@ -35,8 +35,8 @@ using Fixed = std::map<std::string, int64_t>;
 
 // The best candidate of an algorithm, with the fixed numbers. Nothing if it does not serve these nodes, or not all counts.
 //
-// A batch number is the least power of two that takes no longer. Calls choose their block size by the model of the workload's
-// machine, with an alpha that is fitted: in this call, no other power of four times alpha takes less.
+// A batch number is the least power of two that takes at most 1 / kAlike longer than all at once. Calls choose their block
+// size by the model of the workload's machine. Its alpha is fitted to this call: it is multiplied by the best power of four.
 std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,
                                         const Fixed& fixed);
 
@@ -50,7 +50,7 @@ Job job_of(const Candidate& candidate, const Workload& workload);
 // the fewest bytes, preferably one for all operators, and a proven one.
 void put_choice_first(std::vector<Candidate>& candidates);
 
-// The same for all algorithms of the collective, or the one of that name.
+// The best candidates of all algorithms of the collective, or of the one with that name; the one to choose is first.
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
                                        const Fixed& fixed);
 inline constexpr double kRicher = 1.15;

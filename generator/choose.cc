@@ -35,7 +35,7 @@ Result<verifier::Counts> read_counts(const std::string& text, const Workload& wo
       if (count < 0 || count > INT32_MAX)
         return wrong(fmt::format("has {}; counts are bytes from 0 to {}", count, INT32_MAX));
       else if (has_one_count(workload.collective) && count != (*counts)[0][0])
-        return wrong(fmt::format("has {} and {}; of {} all ranks have one count", (*counts)[0][0],
+        return wrong(fmt::format("has {} and {}; all ranks of {} have one count", (*counts)[0][0],
                                  count, in_words(workload.collective)));
   }
   return counts;
@@ -55,7 +55,8 @@ Result<bool> read_lengths(const std::string& bytes, const std::string& counts, W
   }
   if (!has_counts(workload.collective) && !counts.empty())
     return Error{fmt::format(
-        "--counts: of {} the model has blocks of one length; give --bytes, their average", name)};
+        "--counts: all blocks of {} have one length in the model; give --bytes, their average",
+        name)};
   if (!counts.empty()) {
     Result<verifier::Counts> all = read_counts(counts, workload);
     if (!all.ok()) return all.error();

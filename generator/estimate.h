@@ -1,4 +1,4 @@
-// The time of calls of a program: those of its plans in a simulation (simulate/engine.h).
+// The time of a call of a program, by simulation of its plans (simulate/engine.h).
 #ifndef QUADRILLE_GENERATOR_ESTIMATE_H_
 #define QUADRILLE_GENERATOR_ESTIMATE_H_
 
@@ -17,7 +17,7 @@ struct Workload {
   Collective collective = Collective::kAlltoall;
   std::vector<Topology> groups;  // one or two
   int64_t bytes = 0;             // of a block, on average
-  // In bytes; empty: each is `bytes`. Collectives of which only the two ends of a message know its length have none.
+  // In bytes; empty: each is `bytes`. Always empty if only the two ends of a message know its length.
   verifier::Counts counts = {};
   Machine machine = {};
   bool ordered = false;  // excludes algorithms that need operators to commute
@@ -46,13 +46,15 @@ struct Estimate {
 
 // A simulated call has at most so many messages, and parts of messages and copies. That takes about a second.
 inline constexpr int64_t kMostSimulated = 1 << 20;
-// Up to so many messages share ports, as on real networks. More of them go on in turn, which is simulated faster.
+// In a call of up to so many messages, messages share ports, as on real networks. In a larger one a port serves one after
+// another, which is simulated faster.
 inline constexpr int64_t kMostShared = 1 << 14;
 
 // Without a given root, the root is rank 0. Between groups it is rank 0 of either group, and the time is the mean of
-// the two. `parameters`: "B=4096", those of the call that the file's rule does not choose. An element of a reduction is a byte.
-// The time of a call that is too large is extrapolated: of calls on a half, a quarter and so on of the nodes, the two largest that
-// can be simulated are. Each doubling of the nodes then multiplies the time by the same factor. No time is below least_time().
+// the two. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte.
+// The time of a call that is too large is extrapolated. Calls on a half, a quarter and so on of the nodes are tried, until two
+// of them could be simulated. Each further doubling of the nodes multiplies the time by the factor between these two. The
+// extrapolated time is not below least_time().
 // Errors: the program does not serve the nodes or the counts.
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           const std::vector<std::string>& parameters = {});

@@ -1,4 +1,4 @@
-// A rule is made for a class of sizes, powers of four, as the library learns them. Tested by tests/cli/compare_test.sh.
+// Each rule is for sizes between two powers of four, as the library learns them. Tested by tests/cli/compare_test.sh.
 #include "generator/rules.h"
 
 #include <fmt/format.h>
@@ -105,8 +105,8 @@ std::vector<Named> all_named(const Workload& workload) {
   return all;
 }
 
-// The value of "algorithm" in the rule: MPI's own, unless another schedule takes less by a margin than each one that MPI
-// libraries have.
+// The value of "algorithm" in the rule: MPI's own, unless each schedule that MPI libraries have takes kRicher times as long as
+// the chosen one.
 std::string choice(const Workload& workload) {
   const std::vector<Named> all = all_named(workload);
   std::vector<Candidate> candidates;
@@ -169,14 +169,13 @@ Result<std::vector<Collective>> read_collectives(const std::string& name, size_t
   if (!all.empty()) return all;
   for (const Collective collective : served_collectives())
     if (is_called(collective, name))
-      return Error{
-          fmt::format("of {} no rule can ask for the bytes; name another collective, or {}",
-                      purpose_of(collective, static_cast<int>(groups)), kAll)};
+      return Error{fmt::format("there are no rules for {}; name another collective, or {}",
+                               purpose_of(collective, static_cast<int>(groups)), kAll)};
   return Error{fmt::format("'{}' is no collective that rules are written for; choose one of {}, {}",
                            name, collective_names(", "), kAll)};
 }
 
-// All rules as one document; prints them, too.
+// All rules as one document.
 Result<std::string> rules_text(const GenerateArguments& arguments) {
   const Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();

@@ -11,7 +11,7 @@ namespace quadrille {
 // `arguments` gets what is typed. Its sizes are in the bytes of its machine.
 cli::Command add_choose(cli::Command& program, GenerateArguments& arguments);
 
-// Writes the rules file and tells what it chooses; returns the exit code.
+// Writes the rules file and prints how many rules it has; returns the exit code.
 int choose(const GenerateArguments& arguments);
 
 }  // namespace quadrille

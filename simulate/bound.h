@@ -11,9 +11,9 @@
 
 namespace quadrille {
 
-// Picoseconds. No schedule of the collective takes less. If several nodes share ports, the data that passes the busiest one's
-// port counts. Else the data that the busiest rank sends or receives counts. It passes after one latency. `unit`: the bytes of
-// a unit of the counts, or of a block if the call has no counts.
+// Picoseconds. No schedule of the collective takes less. The time is one latency, and that of the data at the busiest place:
+// a node's ports if there are several nodes and their ranks share ports, else a rank. `unit`: the bytes of a unit of the
+// counts, or of a block if the call has no counts.
 __int128 least_time(Collective collective, const std::vector<Topology>& groups, const Call& call,
                     int64_t unit, const Machine& machine);
 // The same for an all-to-all whose blocks have these lengths.

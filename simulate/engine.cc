@@ -41,7 +41,7 @@ struct Ready {
   int32_t process;
 };
 
-// Whether no sum of times is more than an integer holds.
+// Whether an integer holds every sum of times.
 bool is_short_enough(const Scripts& scripts, const Machine& machine) {
   __int128 bytes = 0, parts = 0;
   for (const Script& script : scripts.all) {
@@ -150,7 +150,7 @@ class Engine {
     prefetch(sent.process);
   }
 
-  // Of the message that the process sends as its `index`-th.
+  // The state of the process's `index`-th send.
   uint8_t& state(int32_t process, int32_t index) {
     return states_[static_cast<size_t>(first_send_[process] + index)];
   }

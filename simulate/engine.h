@@ -1,8 +1,8 @@
 // Runs the plans of all processes over a model of the machine: discrete events.
 //
 // A process follows its script as the executor follows a plan (runtime/execute/executor.c). While it is busy with a message
-// or a copy, it posts nothing. A message starts when its send is posted, and, if it is longer than an eager one, its receive
-// too. Such a send is complete when the message has arrived, an eager one at once.
+// or a copy, it posts nothing. An eager message starts when its send is posted, and the send is complete at once. A longer
+// one starts when its receive is posted, too. Its send is complete when the message has arrived.
 #ifndef QUADRILLE_SIMULATE_ENGINE_H_
 #define QUADRILLE_SIMULATE_ENGINE_H_
 
@@ -47,7 +47,8 @@ struct Outcome {
   int64_t events = 0;
 };
 
-// `tell`: of messages that have arrived. Fills `trace` and `use` if there are any; `use` names a port. Errors: the plans wait for each other for ever.
+// `tell` gets the number of messages that have arrived. `trace` and `use` may be null. `use` names the port that it is
+// about. Errors: the plans wait for each other for ever, or times are too long for an integer.
 Result<Outcome> simulate(const Scripts& scripts, const Machine& machine, const Tell& tell = {},
                          Trace* trace = nullptr, PortUse* use = nullptr);
 

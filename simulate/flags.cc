@@ -103,7 +103,7 @@ void add_simulation(cli::Command& command, MachineArguments& arguments) {
   command.add("--overhead", "TIME", &arguments.overhead,
               "how long a message keeps its sender busy, and its receiver (default 0)");
   command.add("--beta-overhead", "TIME|RATE", &arguments.beta_overhead,
-              "and each of its bytes (default 0)");
+              "the same for each of its bytes (default 0)");
   command.add("--ports", "NUMBER", &arguments.ports,
               "the ports of a node, or of a rank (default 1)");
   command.add_flag("--exclusive", arguments.exclusive,
@@ -115,7 +115,7 @@ void add_simulation(cli::Command& command, MachineArguments& arguments) {
               "the ports of a switch to the others, each as fast as a node's (default 1)");
   command.add("--noise", "TIME", &arguments.noise,
               "each message starts later by a random time of this mean (default 0)");
-  command.add("--seed", "NUMBER", &arguments.seed, "of the noise (default 1)");
+  command.add("--seed", "NUMBER", &arguments.seed, "of all random numbers (default 1)");
   command.add("--sharing", "in-turn|fair", &arguments.sharing,
               "messages at a port go on one after another, or at once with equal shares (default "
               "in-turn)");
@@ -151,7 +151,6 @@ constexpr CostName kNames[] = {
     {"seed", &MachineArguments::seed},
 };
 
-// The first error, or an empty string.
 using Reader = std::string (*)(const std::string&, const std::string&, int64_t&);
 struct Cost {
   const char* flag;
@@ -159,6 +158,7 @@ struct Cost {
   Reader read;
   int64_t& value;
 };
+// Returns the first error, or an empty string.
 std::string read_costs(std::initializer_list<Cost> costs) {
   for (const Cost& cost : costs)
     if (std::string error = cost.read(cost.flag, cost.text, cost.value); !error.empty())
@@ -176,7 +176,7 @@ std::string read_seed(const std::string& flag, const std::string& text, int64_t&
   return fmt::format("{}: '{}' is not a whole number", flag, text);
 }
 
-// An error if the text is neither empty nor one of the two words; else whether it is the second one.
+// Sets whether the text is the second word. Returns an error if it is neither word, unless it is empty.
 std::string read_word(const char* flag, const std::string& text, const char* one, const char* other,
                       bool& is_other) {
   if (text == one || text == other) is_other = text == other;
@@ -265,7 +265,7 @@ Result<MachineArguments> read_file_of_costs(const std::string& text) {
   return costs;
 }
 
-// Typical machines of their kind. Those who know their machine measure it.
+// Typical machines of their kind. `calibrate` measures a real one.
 constexpr std::pair<const char*, const char*> kMachines[] = {
     {"ethernet-10g", R"({"alpha": "20us", "beta": "10Gbit/s", "gap": "1us",
                          "alpha-inside": "1us", "beta-inside": "8GB/s"})"},

@@ -30,9 +30,9 @@ struct MachineArguments {
   bool exclusive = false;
 };
 
-// Adds the flags that every model has. `when`: the beginning of each help text.
+// Adds the flags of all commands that have a machine. `when`: the beginning of most help texts.
 void add_machine(cli::Command& command, MachineArguments& arguments, const std::string& when);
-// Adds those of simulations alone. A machine of other commands may have them in its file.
+// Adds the flags of simulations alone. A file of --machine may have them for other commands, too.
 void add_simulation(cli::Command& command, MachineArguments& arguments);
 
 // The machine that --machine names, or the common one, with the costs that flags give. If alpha is given and no machine, the
@@ -41,8 +41,8 @@ Result<Machine> read_machine(const MachineArguments& arguments);
 // "ethernet-10g, infiniband-200g".
 std::string machine_names();
 
-// For commands that do not use the model: an error that names the first flag that was given, and the reason. --alpha and
-// --beta are refused only if `all`, since block sizes use them, too.
+// For commands without a machine: an error that names the first flag that was given, and the reason. --alpha and --beta are
+// refused only if `all`, since block sizes use them, too.
 Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
 
 }  // namespace quadrille

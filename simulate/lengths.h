@@ -25,7 +25,7 @@ class BlockLengths {
 
   // Whether blocks have different lengths.
   bool differ() const { return !matrix_.empty() || kind_ != Distribution::kNone; }
-  // Of the block of `from` for `to`, by process.
+  // The bytes of the block from process `from` to process `to`.
   int64_t of(int64_t from, int64_t to) const;
 
   // Whether receivers learn them from the sender, in each call.
@@ -58,9 +58,8 @@ struct Parts {
 void follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
                    const BlockLengths& lengths);
 
-// Adds lengths that travel to the messages of processes that read them: before the bytes of a short message, or as a
-// message of their own before a long one. Of other processes, removes empty messages of blocks: both ends know that nothing
-// travels.
+// If processes read lengths, adds the lengths to their messages: in front of a short one, or as a message of their own ahead
+// of a long one. Else removes the messages whose blocks are empty, since both ends know that nothing travels.
 void send_lengths(std::vector<Script>& all);
 
 }  // namespace quadrille

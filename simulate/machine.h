@@ -12,12 +12,12 @@ namespace quadrille {
 // Typical values: alpha is 2 us between nodes, and 10 GB per second leave a node.
 inline constexpr LinearModel kCommonModel = {2000, 100};
 
-// Messages at one place go on one after another, in the order in which they come; or all at once, with equal shares of its
+// Messages at a port go on one after another, in the order in which they come; or all at once, with equal shares of its
 // bandwidth.
 enum class Sharing { kInTurn, kFair };
 
-// LogGOPS (Hoefler, Schneider and Lumsdaine 2010) with ports of nodes. An integer of nanoseconds or picoseconds in each
-// place, so one machine gives one time.
+// LogGOPS (Hoefler, Schneider and Lumsdaine 2010) with ports of nodes. All costs are integers, so the times of a call are
+// the same on every run.
 struct Machine {
   LinearModel between = kCommonModel;  // messages between nodes
   LinearModel inside = {500, 50};      // messages inside a node
@@ -34,7 +34,7 @@ struct Machine {
   std::optional<int64_t> memory_ps = {};
   int64_t ports = 1;       // of a node, or of a rank
   bool exclusive = false;  // a port does not send and receive at the same time
-  // A switch joins so many nodes, in the order of the schedule, and has so many ports to the other switches; no switches if 0.
+  // A switch joins so many nodes, in the order of the schedule, and has so many ports to the other switches. 0: no switches.
   // A fat tree has fewer of these ports than nodes; so has a group of a dragonfly.
   int64_t switch_nodes = 0, switch_ports = 1;
   // Each message starts later by a random time of this mean, exponentially distributed.

@@ -169,7 +169,7 @@ class InTurn final : public Network {
   Queue<Event> queue_;
 };
 
-// All messages at a place have equal shares of it, and what one cannot use goes to the others: max-min fairness (Bertsekas and
+// All messages at a place have equal shares of it. The others get what one cannot use: max-min fairness (Bertsekas and
 // Gallager 1992, section 6.5.2).
 class Fair final : public Network {
  public:

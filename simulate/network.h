@@ -1,12 +1,12 @@
 // How messages share ports. A network takes messages when they start, and says when they have arrived.
 //
-// A message keeps its sender's port for the time of its bytes, whether its receiver's port is free or not: the network holds
-// what waits for a port. So no message holds up another one at its sender for the sake of a third one's receiver.
+// A message keeps its sender's port for the time of its bytes, even if its receiver's port is busy: the network buffers it.
+// So a busy receiver does not delay the messages of a sender to others.
 //
 // Jams are real nevertheless. Many all-to-alls make every node go through the others in the same order, such as i, i + 1,
 // and so on. If two nodes send to one node at once, its port serves both at half the speed. Then both go on to the next
-// node together, and others catch up with them. Nothing ends this if messages are eager, as each node sends on until it
-// lacks blocks that others owe it. A rendezvous message does not start before its receiver is there, so jams stay short.
+// node together, and others catch up with them. Nothing ends this if messages are eager: each node sends on until it lacks
+// blocks that others owe it. A rendezvous message does not start before its receive is posted, so jams stay short.
 // On 8x8 and 16x8 ranks SimGrid shows the same jams as `fair`: `hierarchical-factor` takes 1.8 and 2.1 times its port's work
 // with eager messages, and 1.4 and 1.3 times with rendezvous (`./dev bench simulate --only eager`). In turn, jams take more
 // ranks to form and then grow longer. LogGOPSim, too, serves the messages at a receiver in the order in which they come.
@@ -50,9 +50,9 @@ struct Queued {
 class Network {
  public:
   virtual ~Network() = default;
-  // Notes there each wait of a message at a place. Messages that share a place do not wait.
+  // From now on, appends each wait of a message at a place. Messages that share a place do not wait.
   virtual void note_waits(std::vector<Queued>*) {}
-  // Notes there the use of ports by messages between nodes.
+  // From now on, adds the use of ports by messages between nodes.
   void note_use(PortUse* use) { use_ = use; }
   // A message starts. `now` is not earlier than in any call before.
   virtual void start(const Flow& flow, int64_t now) = 0;
@@ -68,7 +68,7 @@ class Network {
   PortUse* use_ = nullptr;
 };
 
-// `ports`: how many numbers of ports there are.
+// `ports`: the number of nodes, or of processes if each has ports of its own.
 std::unique_ptr<Network> make_network(const Machine& machine, int32_t ports);
 
 // The picoseconds that a message keeps a port busy.

@@ -9,8 +9,8 @@
 
 namespace quadrille {
 
-// A part of the critical path: a message on its way, from the moment when the port in question began with it; or what a process
-// does between messages.
+// A part of the critical path: a message, from the moment when a port began with it; or what a process does between
+// messages.
 struct Leg {
   bool is_message = false;
   int32_t process = 0;  // the sender of a message
@@ -18,8 +18,8 @@ struct Leg {
   int64_t begin = 0, end = 0;
 };
 
-// The chain of messages, and of work between them, that ends when the last process ends. Each leg begins when the one before it
-// ends, the first one at 0. A message that waits at a port comes after the one that it waits behind.
+// The chain of messages, and of work between them, that ends when the last process ends. Each leg begins when the one before
+// it ends, the first one at 0. A message that waits at a port comes after the one that it waits behind.
 std::vector<Leg> critical_path(const Scripts& scripts, const Machine& machine,
                                const Outcome& outcome, const Trace& trace);
 

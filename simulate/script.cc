@@ -113,7 +113,7 @@ class Reader {
     }
   }
 
-  // Those of a block that differs are not known yet.
+  // 0 for a block with a length of its own: follow_blocks() adds it.
   int64_t bytes(const qd_part& part) const {
     if (part.form == QD_RANGE) return part.high - part.low;
     return parts_ ? 0 : lengths_.of(0, 0);

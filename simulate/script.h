@@ -28,7 +28,7 @@ struct Post {
   int32_t peer = 0, partner = 0, parts = 0, all_parts = 0;
   int64_t bytes : 48 = 0;
   Kind kind : 8 = Kind::kPlain;
-  bool straight : 8 = false;  // its bytes can go from or to where they belong, without a copy
+  bool straight : 8 = false;  // zero copy: its bytes can go from or to where they belong
   // The bytes of those parts.
   int64_t copied() const { return parts == all_parts ? bytes : bytes * parts / all_parts; }
 };
@@ -48,8 +48,7 @@ struct Script {
   bool reads_lengths = false;  // those of its receives, in their order
 };
 
-// One script for each process: those of the first group, then those of the second. The caller has checked that the
-// plans are right: each send has its receive.
+// One script for each process: those of the first group, then those of the second. Each send has its receive.
 struct Scripts {
   std::vector<Script> all;
   std::vector<int32_t> node;  // by process
@@ -57,7 +56,7 @@ struct Scripts {
 };
 
 int64_t messages(const Scripts& scripts);
-// The indices of messages, by peer, each peer's in their order.
+// The indices of messages, sorted by peer. Those of one peer keep their order.
 std::vector<int32_t> by_peer(const std::vector<Post>& all);
 
 // Called from time to time with how much is done, and how much there is.
@@ -68,9 +67,9 @@ struct ScriptLimits {
   int64_t messages = int64_t{1} << 26, parts = INT64_MAX;
 };
 
-// From the plans of a schedule file, and the program that was read from it, in a call (verifier/plans.h). Nothing if there are
-// more than the limits. `lengths` matter if only the two ends of a message know them. Errors are the runtime's
-// refusals, and a send without its receive.
+// From the plans of a schedule file, and the program that was read from it, in a call (verifier/plans.h). Nothing if a limit
+// is exceeded. `lengths` matter if only the two ends of a message know them. Errors: the runtime refuses the call, a message
+// lacks its other end, or too many blocks have lengths of their own.
 Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const Program& program,
                                           const Job& job, const Call& call,
                                           const BlockLengths& lengths,

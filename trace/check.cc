@@ -152,7 +152,7 @@ class Order {
   std::optional<std::string> wrong_;
 };
 
-// What the two ends of each message contradict each other in.
+// The first contradiction between the two ends of a message.
 std::optional<std::string> difference_of_ends(const AllEnds& all, const Scripts& scripts) {
   for (size_t from = 0; from < all.ends.size(); ++from)
     for (size_t i = 0; i < all.ends[from].sends.size(); ++i) {

@@ -15,7 +15,7 @@
 
 namespace quadrille::trace {
 
-// A call as the simulator describes one. Times begin with the first process.
+// A call as the simulator describes one. Times count from the start of the first process.
 struct Measured {
   Scripts scripts;  // the bytes of messages are those of the run
   Trace trace;      // a message arrives when its receive is complete

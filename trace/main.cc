@@ -205,8 +205,8 @@ Result<std::string> page_of(const Arguments& arguments, const Row& row, const Pl
   page.facts = {fmt::format("Call {} of a run took {:.1f} us for {} messages with {} bytes.",
                             row.call + 1, microseconds(row.time), row.messages, row.bytes),
                 fmt::format("In the simulation it takes {:.1f} us.", microseconds(outcome->time))};
-  page.runs = {{"measured", &measured.scripts, &measured.trace, &measured.outcome, &*machine},
-               {"simulated", &measured.scripts, &trace, &*outcome, &*machine}};
+  page.runs = {{"Measured", &measured.scripts, &measured.trace, &measured.outcome, &*machine},
+               {"Simulated", &measured.scripts, &trace, &*outcome, &*machine}};
   return page_html(page);
 }
 

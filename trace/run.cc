@@ -1,5 +1,5 @@
-// Puts the files of processes together. Two processes take part in one call if the names of their bindings are equal, and
-// the numbers of their calls. Tested by tests/trace.
+// Puts the files of processes together. Two processes take part in one call if their bindings have one name and their calls
+// one number. Tested by tests/trace.
 #include "trace/run.h"
 
 #include <fmt/format.h>

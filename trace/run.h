@@ -20,8 +20,7 @@ struct Bound {
   std::string name() const;                  // "alltoall by tuna"
 };
 
-// What one process noted of a call. The clock of rank 0 shows `shift` nanoseconds more, or up to `error` less or more than
-// that.
+// What one process noted of a call. The clock of rank 0 is `shift` nanoseconds ahead, plus or minus `error`.
 struct Noted {
   const SetupSection* setup = nullptr;  // null: the process made no such call
   std::vector<const PartSection*> parts;

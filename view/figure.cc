@@ -127,7 +127,7 @@ class Walk {
         loops_(find_loops(program)),
         most_rows_(most_rows) {}
 
-  // of all ranks of the group
+  // Walks all ranks of the group.
   Result<bool> run(std::optional<int64_t> low, std::optional<int64_t> high, Rows& rows) {
     const Place& place = binding_.place;
     const int64_t first = place.group == 0 ? 0 : place.remote_ranks;

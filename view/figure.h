@@ -13,7 +13,7 @@
 
 namespace quadrille {
 
-// The end of a message: its pieces are stored or reduced, or it has none.
+// What the receiver does with the pieces of a message: it stores or reduces them, or there are none.
 enum class ArcKind : uint8_t { kMoves, kCombines, kToken };
 
 // A message or copy in a step. Ranks are numbered through both groups.
@@ -44,8 +44,8 @@ struct Figure {
 
 inline constexpr size_t kMostDrawnRows = 2000;
 
-// Steps low .. high of the schedule in that call. Errors: the picture is too large, the call does not fit, or an
-// expression has no value.
+// The steps of the schedule in that call, from low up to, not including, high. Errors: the picture is too large, the call
+// does not fit, or an expression has no value.
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
                     std::optional<int64_t> low, std::optional<int64_t> high,
                     size_t most_rows = kMostDrawnRows);

@@ -1,7 +1,7 @@
 // The figure as SVG. Up to 32 ranks it has a column for each rank, nodes as shaded bands, a row for each step, and arrows;
 // those of a row that would cross are drawn above each other. A larger figure has a square for each step, from lanes (down)
-// to lanes (right). Colour says whether a message passes between nodes, shape which way it goes and whether data is
-// combined.
+// to lanes (right). Colour says whether a message passes between nodes. Shape says which way it goes and whether data is
+// reduced.
 #include <fmt/core.h>
 
 #include <algorithm>

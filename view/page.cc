@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kMostLanes = 64;
 constexpr size_t kMostRows = 1 << 20;    // steps of a schedule
 constexpr size_t kMostFrames = 1000;     // steps, or several together, that can be chosen
-constexpr size_t kLongFigure = 400'000;  // bytes; a longer one nobody would scroll through
+constexpr size_t kLongFigure = 400'000;  // bytes; the page leaves a longer one out
 
 // The lines of the program. Those of the n-th step statement, its heading and its body, have its number.
 std::string program_lines(const Program& program) {

@@ -14,9 +14,9 @@
 
 namespace quadrille {
 
-// A simulated or measured call. A measured one has no `busy` and no `queued`.
+// A simulated or measured call. A measured one has no `queued`.
 struct PageRun {
-  std::string name;  // "simulated", "measured"
+  std::string name;  // "Simulated", "Measured"
   const Scripts* scripts = nullptr;
   const Trace* trace = nullptr;
   const Outcome* outcome = nullptr;

@@ -43,10 +43,10 @@ static inline int64_t qd_trace_ticks(void) {
   return qd_trace_nanoseconds();
 }
 
-/* For the agreement at binding. 0: this process can trace; 1: it is not asked to; greater: it says why it cannot if
- * qd_trace_refuse gets this number. */
+/* For the agreement at binding. 0: this process can trace; 1: QUADRILLE_TRACE is not set here; greater: this process cannot
+ * trace, and its rank plus 2 is the number. */
 uint64_t qd_trace_ask(void);
-/* `answer`: the greatest of all ranks. The process whose answer it is says why nothing is traced. */
+/* `answer`: the greatest of all ranks, not 0. Its process says why nothing is traced; rank 0 does if it is 1. */
 void qd_trace_refuse(uint64_t answer);
 /* Collective, if all ranks can trace: names the binding and compares the clocks. */
 void qd_trace_bind(struct qd_binding* binding);

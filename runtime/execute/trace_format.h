@@ -65,9 +65,9 @@ struct qd_trace_part {
   int32_t receives, sends;
 };
 
-/* One end of a message. Between these times the process packs, unpacks, combines or copies. */
+/* One end of a message. From `started` to `posted` the process packs or copies. From `waited` to `completed` it waits. */
 struct qd_trace_message {
-  int64_t started;   /* the executor turned to it: it may go as far as its step is concerned */
+  int64_t started;   /* the executor turned to it, after its last event */
   int64_t posted;    /* MPI_Isend or MPI_Irecv returned */
   int64_t waited;    /* the executor began to wait for it */
   int64_t completed; /* MPI said that it is complete */

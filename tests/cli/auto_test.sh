@@ -110,9 +110,9 @@ refuses 'give the bytes of a block, on the average, with --bytes, or of all with
   auto allgather --nodes 4 --out x.qs
 refuses "--bytes: '0' is not a number of bytes from 1 to 2147483647" auto scan --nodes 4 --bytes 0 --out x.qs
 refuses '--counts: a barrier moves nothing; leave them out' auto barrier --nodes 4 --counts 4x1 --out x.qs
-refuses '--counts: of an all-to-all the model has blocks of one length; give --bytes, their average' \
+refuses '--counts: all blocks of an all-to-all have one length in the model; give --bytes, their average' \
   auto alltoall --nodes 4 --counts 4x1 --out x.qs
-refuses '--counts: of a gather the model has blocks of one length' auto gather --nodes 4 --counts 4x1 --out x.qs
+refuses '--counts: all blocks of a gather have one length in the model' auto gather --nodes 4 --counts 4x1 --out x.qs
 refuses "--counts: '3x1' has 3 counts for 4 ranks; give each one" auto allgather --nodes 4 --counts 3x1 --out x.qs
 refuses "--counts: '4x1' is for 1 group, and there are 2; give one list a group" \
   auto allgather --nodes 4 --remote-nodes 4 --counts 4x1 --out x.qs
@@ -120,7 +120,7 @@ refuses "--counts: '4x1/3x1' has 3 counts for 4 ranks" \
   auto allgather --nodes 4 --remote-nodes 4 --counts 4x1/3x1 --out x.qs
 refuses "--counts: '3x1,-7' has -7; counts are bytes from 0 to 2147483647" \
   auto allgather --nodes 4 --counts 3x1,-7 --out x.qs
-refuses "--counts: '1,2' has 1 and 2; of a broadcast all ranks have one count" \
+refuses "--counts: '1,2' has 1 and 2; all ranks of a broadcast have one count" \
   auto broadcast --nodes 2 --counts 1,2 --out x.qs
 refuses "--counts: '1,,2' is not a list of numbers like 3,0,5" auto allgather --nodes 4 --counts 1,,2 --out x.qs
 refuses '--counts: nothing is chosen by it; give --algorithm auto or --radix auto' \

@@ -89,8 +89,8 @@ refuses "--bytes: 'x' is not a number of bytes" compare alltoall --nodes 4 --byt
 refuses '--nodes any: times are those on given nodes; give them' compare alltoall --nodes any
 refuses "'gossip' is no collective that schedules are generated for" compare gossip --nodes 4
 refuses "'gossip' is no collective that rules are written for" choose gossip --nodes 4 --out rules.json
-refuses 'of scan no rule can ask for the bytes; name another collective, or all' choose scan --nodes 4 --out rules.json
-refuses 'of broadcast between groups no rule can ask for the bytes' choose broadcast --nodes 4 --remote-nodes 2 --out rules.json
+refuses 'there are no rules for scan; name another collective, or all' choose scan --nodes 4 --out rules.json
+refuses 'there are no rules for broadcast between groups' choose broadcast --nodes 4 --remote-nodes 2 --out rules.json
 refuses '--nodes any: a choice is for given nodes; give them' choose alltoall --nodes any --out rules.json
 refuses '--out: nowhere/rules.json' choose alltoall --nodes 4 --bytes 8 --out nowhere/rules.json
 
