@@ -179,7 +179,7 @@ Result<std::vector<Collective>> read_collectives(const std::string& name, size_t
 Result<std::string> rules_text(const GenerateArguments& arguments) {
   const Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();
-  if (groups->empty()) return Error{"--nodes any: a choice is for given nodes; give them"};
+  if (groups->empty()) return Error{"--nodes any: give the nodes to choose for, such as 4x8"};
   const Result<std::vector<Collective>> collectives =
       read_collectives(arguments.collective, groups->size());
   if (!collectives.ok()) return collectives.error();

@@ -106,7 +106,8 @@ static uint64_t place_of(const void* section) {
   return sizeof(struct qd_trace_header) + (uint64_t)((const char*)section - qd_global.trace.memory);
 }
 
-/* Bindings are made one at a time, and a rank calls a schedule once it has heard its last number. So the tag of data is free. */
+/* No call of a schedule is under way: bindings are made one at a time, and a rank calls a schedule only after it has got its
+ * last number. So these messages may use the tag of data. */
 static void tell(const struct qd_binding* b, int64_t number, int peer) {
   MPI_Request request;
   if (MPI_Isend(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, &request) == MPI_SUCCESS)
@@ -119,7 +120,7 @@ static int64_t hear(const struct qd_binding* b, int peer) {
   return number;
 }
 
-/* The beginning of the name of the node's boot; 0 if there is none. Processes with one name have one clock. */
+/* The beginning of the node's boot id; 0 if there is none. Processes with the same one have the same clock. */
 static uint64_t name_of_boot(void) {
   FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
   unsigned long long name = 0;
@@ -347,7 +348,8 @@ void qd_trace_write(void) {
     fprintf(stderr, "quadrille: QUADRILLE_TRACE=%s: %s; the trace of rank %d is lost\n",
             qd_settings()->trace, error, rank);
   else if (t->used > MEMORY && rank == 0)
-    fprintf(stderr, "quadrille: the trace of rank 0 is full; it lacks the last calls\n");
+    fprintf(stderr,
+            "quadrille: the trace of rank 0 is full; it lacks the last calls; trace fewer calls\n");
   free(t->memory);
   t->memory = NULL;
   t->is_open = 0;

@@ -91,7 +91,7 @@ refuses "'gossip' is no collective that schedules are generated for" compare gos
 refuses "'gossip' is no collective that rules are written for" choose gossip --nodes 4 --out rules.json
 refuses 'there are no rules for scan; name another collective, or all' choose scan --nodes 4 --out rules.json
 refuses 'there are no rules for broadcast between groups' choose broadcast --nodes 4 --remote-nodes 2 --out rules.json
-refuses '--nodes any: a choice is for given nodes; give them' choose alltoall --nodes any --out rules.json
+refuses '--nodes any: give the nodes to choose for, such as 4x8' choose alltoall --nodes any --out rules.json
 refuses '--out: nowhere/rules.json' choose alltoall --nodes 4 --bytes 8 --out nowhere/rules.json
 
 finish
