@@ -27,9 +27,9 @@ HEAD = """<!-- ./dev bench papers --update writes this page. -->
 
 # The papers' figures
 
-Quadrille's schedules come from five papers. This page repeats the measurements of four of them in simulation. Ours stands beside
-the printed numbers, and a sentence explains each difference. `./dev bench papers` runs everything again and compares it with
-this page; `./dev bench papers --only "Kang et al."` runs the sections with that name.
+Quadrille's schedules come from many [papers](references.md). This page repeats the measurements of four of them in simulation. Our
+numbers stand beside the printed ones, and a sentence explains each difference. `./dev bench papers` runs everything again and
+compares it with this page; `./dev bench papers --only "Kang et al."` runs the sections with that name.
 
 Our copies of the papers have no readable plots, so the printed numbers are those of the papers' text. The simulator is that of
 [the guide](guide.md#simulate-it).
