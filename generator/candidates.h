@@ -17,7 +17,7 @@ namespace quadrille {
 struct Candidate : Estimate {
   const Algorithm* algorithm = nullptr;
   std::vector<int64_t> numbers = {};  // in the order of algorithm->numbers
-  // By which calls choose their block size, if the algorithm has one; and the size in this call, in bytes.
+  // If the algorithm has a block size: the model by which calls choose it, and the size in this call, in bytes.
   LinearModel model = {};
   int64_t block_size = 0;
   bool commutative = false;  // for commutative operators

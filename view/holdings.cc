@@ -1,5 +1,5 @@
-// The observer of the checker's memory. A write replaces data, so the part of each contribution that was there is
-// subtracted, and that which comes is added. In a sum each contribution counts in full.
+// Observes the checker's memory. A write replaces data: the contributions that were there are subtracted, and the new ones are
+// added. In a sum each contribution counts in full.
 #include "view/holdings.h"
 
 #include <fmt/format.h>

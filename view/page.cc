@@ -43,7 +43,7 @@ std::string program_lines(const Program& program) {
   return html;
 }
 
-// What stands between backticks is code.
+// Text between backticks becomes code.
 std::string prose(const std::string& sentence) {
   std::string html;
   bool is_code = false;
@@ -82,7 +82,7 @@ std::string title(const Page& page, const Figure& figure) {
                      figure.title.substr(name.size()));
 }
 
-// Joins steps that follow each other, if there are so many that a page would become large.
+// Joins consecutive steps if the page would else become large.
 void join_rows(Figure& figure) {
   const size_t joined = (figure.rows.size() + kMostFrames - 1) / kMostFrames;
   if (joined <= 1) return;
