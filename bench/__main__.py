@@ -18,6 +18,7 @@ INSTRUMENTS = {
     "check": "sizes of schedule files, times of generator and checker",
     "prove": "times of the proofs",
     "cluster": "MPI's collectives and ours on an emulated cluster, as root",
+    "choice": "what auto and choose take there, beside all algorithms, as root; an hour or two",
     "preload": "collectives of an unchanged program there, and what preloading makes of them, as root",
     "programs": "unchanged programs there, as root: mpi4py-fft and examples",
     "simulate": "the simulator's speed, and its agreement with SimGrid",

@@ -206,8 +206,7 @@ Result<Estimate> estimate(const Program& program, const Job& job, const Workload
   if (!found.ok() || !has_two_directions(workload)) return found;
   Job turned_job = job;
   std::swap(turned_job.groups[0], turned_job.groups[1]);
-  const Result<Estimate> other =
-      estimate_as_it_is(program, turned_job, turned(workload), parameters);
+  Result<Estimate> other = estimate_as_it_is(program, turned_job, turned(workload), parameters);
   if (!other.ok()) return other;
   if (found->time < other->time) found->work = other->work;
   found->time = mean(found->time, other->time);

@@ -126,7 +126,8 @@ class Follower {
       for (int32_t b = 0; b < mine.send_blocks; ++b)
         blocks[static_cast<size_t>(b)] = lengths.of(self, mine.first_peer + b);
       for (int32_t b = 0; b < mine.receive_blocks; ++b)
-        blocks[static_cast<size_t>(mine.send_blocks + b)] = lengths.of(mine.first_peer + b, self);
+        blocks[static_cast<size_t>(mine.send_blocks) + static_cast<size_t>(b)] =
+            lengths.of(mine.first_peer + b, self);
     }
   }
 
