@@ -106,7 +106,7 @@ def lines_until(command, last, timeout):
             signal.alarm(0)
             signal.signal(signal.SIGALRM, previous)
             try:
-                process.wait(timeout=2)
+                process.wait(timeout=0.5)
             except subprocess.TimeoutExpired:
                 end()
                 process.wait()

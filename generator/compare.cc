@@ -20,6 +20,7 @@
 #include "cli/progress.h"
 #include "generator/encode.h"
 #include "generator/sizes.h"
+#include "simulate/export.h"
 
 namespace quadrille {
 namespace {

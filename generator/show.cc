@@ -46,11 +46,11 @@ std::vector<std::vector<int64_t>> usual_counts(const verifier::Schedule& schedul
 Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments& arguments) {
   const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return steps.error();
-  Result<Call> call = verifier::read_call(arguments.call, schedule);
+  Result<Call> call = verifier::read_call(arguments.lengths.call, schedule);
   if (!call.ok()) return call.error();
   const bool made_up = uses_counts(schedule.program) && call->counts.empty();
   if (made_up) {
-    call = verifier::call_with(usual_counts(schedule), arguments.call, schedule);
+    call = verifier::call_with(usual_counts(schedule), arguments.lengths.call, schedule);
     if (!call.ok()) return call.error();
   }
   Result<Figure> figure = draw(schedule.program, schedule.job, *call, steps->low, steps->high);
@@ -73,9 +73,9 @@ Result<std::string> plan_text(const verifier::ScheduleFile& file, const ShowArgu
   const int64_t ranks = schedule.job.groups[static_cast<size_t>(group)].ranks();
   if (rank < 0 || rank >= ranks)
     return Error{fmt::format("--rank: there is no rank {} of {}", rank, ranks)};
-  const Result<int> window = verifier::read_window(arguments.window);
+  const Result<int> window = verifier::read_window(arguments.lengths.window);
   if (!window.ok()) return window.error();
-  Result<Call> call = verifier::read_call(arguments.call, schedule);
+  Result<Call> call = verifier::read_call(arguments.lengths.call, schedule);
   if (!call.ok()) return call.error();
   const Result<verifier::Plans> plans =
       verifier::Plans::make(file.bytes, schedule.program, schedule.job, *call);
@@ -91,21 +91,21 @@ Result<std::string> plan_text(const verifier::ScheduleFile& file, const ShowArgu
 const char* flag_of_a_plan(const ShowArguments& arguments) {
   if (arguments.rank) return "--rank";
   if (arguments.group) return "--group";
-  if (arguments.window && arguments.format != "html") return "--window";
+  if (arguments.lengths.window && arguments.format != "html") return "--window";
   return arguments.in_place ? "--in-place" : nullptr;
 }
 
 // The first given flag that only calls use.
 const char* flag_of_a_call(const ShowArguments& arguments) {
   if (!arguments.steps.empty()) return "--steps";
-  if (!arguments.call.counts.empty()) return "--counts";
-  if (!arguments.call.parameters.empty()) return "--parameter";
-  return arguments.call.root ? "--root" : nullptr;
+  if (!arguments.lengths.call.counts.empty()) return "--counts";
+  if (!arguments.lengths.call.parameters.empty()) return "--parameter";
+  return arguments.lengths.call.root ? "--root" : nullptr;
 }
 
 Result<std::string> show_text(const ShowArguments& arguments) {
   const Result<verifier::ScheduleFile> read =
-      verifier::open_schedule(arguments.file, arguments.call);
+      verifier::open_schedule(arguments.file, arguments.lengths.call);
   if (!read.ok()) return read.error();
   const verifier::Schedule& schedule = read->schedule;
   const bool is_text = arguments.format == "text" && !arguments.explain;
@@ -118,10 +118,10 @@ Result<std::string> show_text(const ShowArguments& arguments) {
     if (!arguments.steps.empty() || arguments.format != "text")
       return Error{fmt::format("{}: --explain prints a table of times; leave one out",
                                arguments.steps.empty() ? "--format" : "--steps")};
-    Result<Workload> workload = read_workload(arguments.machine, arguments.call.counts,
+    Result<Workload> workload = read_workload(arguments.machine, arguments.lengths.call.counts,
                                               schedule.program.collective, schedule.job.groups);
     if (!workload.ok()) return workload.error();
-    verifier::CallArguments call = arguments.call;
+    verifier::CallArguments call = arguments.lengths.call;
     call.counts.clear();  // the workload has them
     const Result<Call> known = verifier::read_call(call, schedule);
     if (!known.ok()) return known.error();
@@ -185,7 +185,7 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
       "for plan: of this rank of the schedule, which numbers smaller nodes first (default 0)");
   command.add("--group", "NUMBER", &arguments.group, "for plan: in this group (default 0)");
   command.add(
-      "--window", "STEPS", &arguments.window,
+      "--window", "STEPS", &arguments.lengths.window,
       "for plan and html: how many steps may be in flight (default: what the program says, or 16)");
   command.add_flag("--in-place", arguments.in_place, "for plan: the plan of a call in place");
   command.add(
@@ -193,7 +193,7 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
       "for html: also draw the times of this file, which `compare --format csv` has written");
   add_machine(command, arguments.machine, "for --explain and html: ");
   add_simulation(command, arguments.machine);
-  verifier::add_call(command, arguments.call);
+  verifier::add_call(command, arguments.lengths.call);
   command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
   command.example("show small.qs --format html --out small.html",
                   "writes a page that any browser opens.");

@@ -8,7 +8,7 @@
 
 #include "cli/command_line.h"
 #include "simulate/flags.h"
-#include "verifier/call.h"
+#include "simulate/planned.h"
 
 namespace quadrille {
 
@@ -16,9 +16,9 @@ namespace quadrille {
 struct ShowArguments {
   std::string file, format = "text", steps, curves, out;
   bool explain = false, in_place = false;
-  std::optional<int64_t> rank, group, window;
+  std::optional<int64_t> rank, group;
   MachineArguments machine;
-  verifier::CallArguments call;
+  LengthArguments lengths;
 };
 
 cli::Command add_show(cli::Command& program, ShowArguments& arguments);

@@ -13,7 +13,7 @@
 #include "simulate/engine.h"
 #include "simulate/export.h"
 #include "simulate/path.h"
-#include "simulate/script.h"
+#include "simulate/planned.h"
 #include "view/page.h"
 
 extern const char* const kProofList;  // emitted/proofs.txt
@@ -48,55 +48,27 @@ std::vector<std::string> proof_sentences(const verifier::ScheduleFile& file) {
       fmt::format("`quadrille prove {}` repeats it.", proof.substr(proof.find('.') + 1))};
 }
 
-// A call as it is simulated.
-struct Planned {
-  Call call;
-  std::string words;
-  Scripts scripts;
-};
-
-Result<Planned> plan(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
-  const verifier::Schedule& schedule = file.schedule;
-  const Result<int> window = verifier::read_window(arguments.window);
-  if (!window.ok()) return window.error();
-  verifier::CallArguments given = arguments.call;
-  int64_t block = 0;
-  std::string words;
-  Result<Call> call = Call{};
-  if (!given.counts.empty()) {
-    if (!arguments.machine.bytes.empty())
-      return Error{"--bytes: --counts gives all lengths; leave one out"};
-    call = verifier::read_call(given, schedule);
-  } else {
-    const bool is_usual = arguments.machine.bytes.empty();
-    const Result<int64_t> bytes =
-        read_bytes("--bytes", is_usual ? kUsualBytes : arguments.machine.bytes, 0);
-    if (!bytes.ok()) return bytes.error();
-    block = *bytes;
-    call = verifier::call_with(verifier::equal_counts(schedule.job.groups, block), given, schedule);
-    words =
-        fmt::format("Each block has {} bytes{}.", block, is_usual ? " (--bytes gives others)" : "");
-  }
-  if (!call.ok()) return call.error();
+// What the call is, in a sentence or two.
+std::string words_of(const verifier::Schedule& schedule, const Planned& planned,
+                     const ShowArguments& arguments) {
   constexpr size_t kLongest = 120;
-  Call said = *call;
-  if (given.counts.empty()) said.counts.clear();
+  const bool has_counts = !arguments.lengths.call.counts.empty();
+  Call said = planned.call;
+  if (!has_counts) said.counts.clear();
+  std::string words;
+  if (!has_counts)
+    words = fmt::format("Each block has {} bytes{}.", planned.bytes,
+                        arguments.machine.bytes.empty() ? " (--bytes gives others)" : "");
   if (const std::string text = verifier::call_text(schedule.program, said, kLongest); !text.empty())
-    words += (words.empty() ? "" : " ") + fmt::format("The call has {}.", text);
-  Result<std::optional<Scripts>> scripts =
-      scripts_of(file.bytes, schedule.program, schedule.job, *call, BlockLengths(block),
-                 {*window, false, false, 1});
-  if (!scripts.ok()) return Error{fmt::format("{}: {}", arguments.file, scripts.error().message)};
-  if (!*scripts)
-    return Error{fmt::format("{}: the call has too many messages for a page", arguments.file)};
-  return Planned{std::move(call).value(), words, **std::move(scripts)};
+    words += fmt::format("{}The call has {}.", words.empty() ? "" : " ", text);
+  return words;
 }
 
 std::vector<std::string> facts(const verifier::Schedule& schedule, const Planned& planned,
-                               const Machine& machine, const Outcome& outcome) {
+                               const Machine& machine, const Outcome& outcome, std::string words) {
   const auto least = static_cast<int64_t>(
       least_time(schedule.program.collective, schedule.job.groups, planned.call, 1, machine));
-  std::vector<std::string> all = {planned.words};
+  std::vector<std::string> all = {std::move(words)};
   all.push_back(fmt::format(
       "It takes {} for {} messages with {} bytes. No schedule takes less than {}{}.",
       time_text(outcome.time), outcome.messages, outcome.bytes, time_text(least),
@@ -118,7 +90,10 @@ Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArgu
   if (!machine.ok()) return machine.error();
   cli::Progress progress;
   progress.say("planning");
-  const Result<Planned> planned = plan(file, arguments);
+  const bool is_usual = arguments.machine.bytes.empty() && arguments.lengths.call.counts.empty();
+  const Result<Planned> planned =
+      plan(arguments.file, file.bytes, schedule, arguments.lengths,
+           is_usual ? kUsualBytes : arguments.machine.bytes, machine->seed);
   if (!planned.ok()) return planned.error();
   Trace trace;
   const Result<Outcome> outcome = simulate(
@@ -136,7 +111,8 @@ Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArgu
   page.program = &schedule.program;
   page.job = &schedule.job;
   page.call = &planned->call;
-  page.facts = facts(schedule, *planned, *machine, *outcome);
+  page.facts =
+      facts(schedule, *planned, *machine, *outcome, words_of(schedule, *planned, arguments));
   page.proof = proof_sentences(file);
   if (!arguments.curves.empty()) {
     Result<Curves> curves = read_curves(arguments.curves);

@@ -22,10 +22,4 @@ Result<std::vector<int64_t>> read_sizes(const std::string& text) {
   return sizes;
 }
 
-std::string size_text(int64_t bytes) {
-  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
-  if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return fmt::format("{}KiB", bytes >> 10);
-  return fmt::format("{}", bytes);
-}
-
 }  // namespace quadrille

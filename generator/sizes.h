@@ -12,8 +12,6 @@ namespace quadrille {
 
 // "8..1MiB": 8, then four times as much each time, and 1 MiB. One size stands for itself. Errors name the flag.
 Result<std::vector<int64_t>> read_sizes(const std::string& text);
-// "4KiB", "1000".
-std::string size_text(int64_t bytes);
 
 }  // namespace quadrille
 

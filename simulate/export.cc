@@ -124,4 +124,11 @@ std::string time_text(int64_t picoseconds) {
   return time < 1e12 ? fmt::format("{:.4g} ms", time / 1e9) : fmt::format("{:.4g} s", time / 1e12);
 }
 
+std::string size_text(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
+  size_t unit = 0;
+  for (; unit < 3 && bytes >= 1024 && bytes % 1024 == 0; bytes /= 1024) ++unit;
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
 }  // namespace quadrille

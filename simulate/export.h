@@ -20,6 +20,8 @@ std::string csv_text(const Scripts& scripts, const Trace& trace);
 
 // "1.234 ms": four digits of a time in picoseconds.
 std::string time_text(int64_t picoseconds);
+// "1000 B", "4 KiB", "1 MiB".
+std::string size_text(int64_t bytes);
 
 }  // namespace quadrille
 

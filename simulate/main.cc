@@ -15,6 +15,7 @@
 #include "simulate/export.h"
 #include "simulate/flags.h"
 #include "simulate/path.h"
+#include "simulate/planned.h"
 #include "simulate/script.h"
 #include "verifier/call.h"
 #include "verifier/decode.h"
@@ -29,12 +30,10 @@ constexpr const char* kName = "simulate";
 constexpr int64_t kMostTraced = 1 << 22;  // messages; more are traced only if the user asks for it
 
 struct Arguments {
-  std::string file, trace, goal, element, sizes;
+  std::string file, trace, goal;
   std::string format = "text";
-  std::optional<int64_t> window;
-  bool persistent = false;
   MachineArguments machine;
-  verifier::CallArguments call;
+  LengthArguments lengths;
 };
 
 Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, const Trace& trace) {
@@ -128,128 +127,6 @@ void tell_as_json(const Scripts& scripts, const Machine& machine, const Outcome&
       fmt::join(mean_use(scripts, machine, use, outcome.time), ", "), planning, simulating);
 }
 
-// The schedule, its call, and the plans of all processes.
-struct Planned {
-  verifier::ScheduleFile file;
-  Call call;
-  int64_t element;
-  BlockLengths lengths;
-  Scripts scripts;
-};
-
-// The bytes of a block or a contribution, 0 if --counts gives them, and of an element.
-struct Lengths {
-  int64_t bytes = 0, element = 1;
-};
-
-// Whether --sizes gives all lengths, by itself.
-bool gives_lengths(const Arguments& arguments) {
-  return !arguments.sizes.empty() && arguments.sizes != "equal";
-}
-
-Result<Lengths> read_lengths(const Arguments& arguments, Collective collective) {
-  Lengths lengths;
-  const bool has_bytes = !arguments.machine.bytes.empty();
-  if (gives_lengths(arguments)) {
-    if (!has_bytes) return lengths;
-    return Error{"--bytes: --sizes gives all lengths; leave it out"};
-  }
-  if (has_bytes == !arguments.call.counts.empty() && collective != Collective::kBarrier)
-    return Error{"give the bytes of each block with --bytes, or those of each rank with --counts"};
-  if (!has_bytes && only_ends_know_lengths(collective))
-    return Error{
-        fmt::format("--counts: of {} only the two ends of a message know its length; give --bytes",
-                    in_words(collective))};
-  if (has_bytes) {
-    const Result<int64_t> given = read_bytes("--bytes", arguments.machine.bytes, 0);
-    if (!given.ok()) return given.error();
-    lengths.bytes = *given;
-  }
-  if (arguments.element.empty()) return lengths;
-  if (!reduces(collective)) return Error{"--element: only a reduction has elements; leave it out"};
-  const Result<int64_t> element = read_bytes("--element", arguments.element, 1);
-  if (!element.ok()) return element.error();
-  lengths.element = *element;
-  if (lengths.bytes % lengths.element != 0)
-    return Error{fmt::format("--bytes: {} bytes are not whole elements of {}", lengths.bytes,
-                             lengths.element)};
-  return lengths;
-}
-
-// The bytes of the block from each process to each other one.
-Result<BlockLengths> read_matrix(const std::string& path, const Job& job) {
-  const Result<std::vector<uint8_t>> text = cli::read_file(path);
-  if (!text.ok()) return text.error();
-  size_t processes = 0;
-  for (const Topology& group : job.groups) processes += static_cast<size_t>(group.ranks());
-  Result<BlockLengths> read = BlockLengths::read({text->begin(), text->end()}, processes);
-  return read.ok() ? std::move(read) : Error{fmt::format("{}: {}", path, read.error().message)};
-}
-
-// The lengths of --sizes. `bytes`: of each block, or the most.
-Result<BlockLengths> read_sizes(const Arguments& arguments, const verifier::Schedule& schedule,
-                                int64_t bytes, int64_t seed) {
-  const Collective collective = schedule.program.collective;
-  BlockLengths lengths(bytes);
-  if (arguments.sizes.empty()) {
-    if (!arguments.persistent) return lengths;
-    return Error{
-        "--persistent: all ranks know the lengths of this call before it begins; leave it out, or "
-        "give "
-        "--sizes"};
-  }
-  if (collective != Collective::kAlltoall && collective != Collective::kGather &&
-      collective != Collective::kScatter)
-    return Error{fmt::format("--sizes: all ranks know the lengths of {}; leave it out",
-                             name_of(collective))};
-  if (arguments.sizes != "equal" && collective != Collective::kAlltoall)
-    return Error{"--sizes: only the blocks of an all-to-all may differ; give equal"};
-  if (gives_lengths(arguments)) {
-    Result<BlockLengths> given = arguments.sizes.find(':') != std::string::npos
-                                     ? BlockLengths::drawn(arguments.sizes, seed)
-                                     : read_matrix(arguments.sizes, schedule.job);
-    if (!given.ok()) return Error{"--sizes: " + given.error().message};
-    lengths = std::move(given).value();
-  }
-  lengths.travel = !arguments.persistent;
-  return lengths;
-}
-
-Result<Planned> plan(const Arguments& arguments, const Machine& machine, const Tell& tell) {
-  Result<verifier::ScheduleFile> read = verifier::open_schedule(arguments.file, arguments.call);
-  if (!read.ok()) return read.error();
-  const verifier::Schedule& schedule = read->schedule;
-  if (serves_any_nodes(schedule.job)) return verifier::wants_nodes(arguments.file, schedule);
-  const Result<Lengths> lengths = read_lengths(arguments, schedule.program.collective);
-  if (!lengths.ok()) return lengths.error();
-  Result<BlockLengths> blocks = read_sizes(arguments, schedule, lengths->bytes, machine.seed);
-  if (!blocks.ok()) return blocks.error();
-  const Result<int> window = verifier::read_window(arguments.window);
-  if (!window.ok()) return window.error();
-  verifier::CallArguments given = arguments.call;
-  given.element = lengths->element;
-  Result<Call> call =
-      given.counts.empty()
-          ? verifier::call_with(
-                verifier::equal_counts(schedule.job.groups, lengths->bytes / lengths->element),
-                given, schedule)
-          : verifier::read_call(given, schedule);
-  if (!call.ok()) return call.error();
-  const auto in_file = [&](const Error& error) {
-    return Error{fmt::format("{}: {}", arguments.file, error.message)};
-  };
-  constexpr ScriptLimits kLimits;
-  Result<std::optional<Scripts>> scripts =
-      scripts_of(read->bytes, schedule.program, schedule.job, *call, *blocks,
-                 {*window, false, false, lengths->element}, tell, kLimits);
-  if (!scripts.ok()) return in_file(scripts.error());
-  if (!*scripts)
-    return in_file({fmt::format("the call has more than {} messages, too many to simulate",
-                                kLimits.messages)});
-  return Planned{std::move(read).value(), std::move(call).value(), lengths->element,
-                 std::move(blocks).value(), **std::move(scripts)};
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -257,12 +134,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 int simulate_file(const Arguments& arguments) {
   const Result<Machine> machine = read_machine(arguments.machine);
   if (!machine.ok()) return bad_input(kName, machine.error().message);
+  const Result<verifier::ScheduleFile> file =
+      verifier::open_schedule(arguments.file, arguments.lengths.call);
+  if (!file.ok()) return bad_input(kName, file.error().message);
+  const verifier::Schedule& schedule = file->schedule;
+  if (serves_any_nodes(schedule.job))
+    return bad_input(kName, verifier::wants_nodes(arguments.file, schedule).message);
   cli::Progress progress;
   progress.say("planning");
   const auto start = std::chrono::steady_clock::now();
-  const Result<Planned> planned = plan(arguments, *machine, [&](int64_t done, int64_t all) {
-    if (progress.is_due()) progress.say(fmt::format("planning: {} of {} ranks", done, all));
-  });
+  const Result<Planned> planned =
+      plan(arguments.file, file->bytes, schedule, arguments.lengths, arguments.machine.bytes,
+           machine->seed, [&](int64_t done, int64_t all) {
+             if (progress.is_due())
+               progress.say(fmt::format("planning: {} of {} ranks", done, all));
+           });
   if (!planned.ok()) return bad_input(kName, planned.error().message);
   const Scripts& scripts = planned->scripts;
   const double planning = seconds_since(start);
@@ -281,7 +167,6 @@ int simulate_file(const Arguments& arguments) {
   const double simulating = seconds_since(start) - planning;
   const Result<bool> written = write_exports(arguments, scripts, trace);
   if (!written.ok()) return bad_input(kName, written.error().message);
-  const verifier::Schedule& schedule = planned->file.schedule;
   const auto least = static_cast<int64_t>(
       planned->lengths.differ() ? least_time(planned->lengths, schedule.job.groups, *machine)
                                 : least_time(schedule.program.collective, schedule.job.groups,
@@ -304,18 +189,18 @@ int run(int argc, char** argv) {
       kName, "Say how long a call of a schedule takes on a machine, and what it waits for.");
   Arguments arguments;
   command.require("file", "FILE", &arguments.file, "a schedule file");
-  verifier::add_call(command, arguments.call);
-  command.add("--window", "NUMBER", &arguments.window,
+  verifier::add_call(command, arguments.lengths.call);
+  command.add("--window", "NUMBER", &arguments.lengths.window,
               "how many steps may be in flight (default: what the program says, or 16)");
-  command.add("--element", "SIZE", &arguments.element,
+  command.add("--element", "SIZE", &arguments.lengths.element,
               "of a reduction: the bytes of an element, of which --counts are so many (default 1)");
   command.add(
-      "--sizes", "equal|DISTRIBUTION|FILE", &arguments.sizes,
+      "--sizes", "equal|DISTRIBUTION|FILE", &arguments.lengths.sizes,
       "of a call like MPI_Alltoallv, in which only the two ends of a message know how long "
       "blocks are. Each has --bytes; or a length of uniform:MOST, normal:MEAN:DEVIATION or "
       "power:EXPONENT:MOST, by --seed; or FILE has a line for each sender, with the bytes for "
       "each receiver");
-  command.add_flag("--persistent", arguments.persistent,
+  command.add_flag("--persistent", arguments.lengths.persistent,
                    "a persistent call, which has exchanged the lengths of --sizes when it starts");
   command.add(
       "--trace", "FILE", &arguments.trace,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulate/export.h"
 #include "view/assets.h"
 #include "view/pack.h"
 
@@ -24,20 +25,6 @@ constexpr const char* kStyle =
 .curves .d1 { stroke-dasharray: 8 3 } .curves .d2 { stroke-dasharray: 3 3 } .curves .d3 { stroke-dasharray: 10 3 2 3 }
 )";
 constexpr size_t kColours = 7, kDashes = 4;
-
-std::string size_text(int64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
-  size_t unit = 0;
-  for (; unit < 3 && bytes >= 1024 && bytes % 1024 == 0; bytes /= 1024) ++unit;
-  return fmt::format("{} {}", bytes, kUnits[unit]);
-}
-
-std::string time_text(double nanoseconds) {
-  if (nanoseconds < 1e3) return fmt::format("{:g} ns", nanoseconds);
-  if (nanoseconds < 1e6) return fmt::format("{:g} us", nanoseconds / 1e3);
-  return nanoseconds < 1e9 ? fmt::format("{:g} ms", nanoseconds / 1e6)
-                           : fmt::format("{:g} s", nanoseconds / 1e9);
-}
 
 struct Named {
   const Curve* curve;
@@ -116,14 +103,19 @@ class Plot {
           "<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\" class=\"grid\"/><text "
           "x=\"{3}\" "
           "y=\"{4:.1f}\" class=\"y\">{5}</text>\n",
-          kLeft, y(time), kWidth - kRight, kLeft - 6, y(time) + 4, time_text(time));
+          kLeft, y(time), kWidth - kRight, kLeft - 6, y(time) + 4,
+          time_text(std::llround(1e3 * time)));
     }
-    const size_t every = (curves_.bytes.size() + 9) / 10;
-    for (size_t i = 0; i < curves_.bytes.size(); i += every)
+    constexpr double kLeast = 54;  // from one size that is written to the next
+    double next = HUGE_VAL;
+    for (size_t i = curves_.bytes.size(); i-- > 0;) {
+      if (next - x(i) < kLeast) continue;
+      next = x(i);
       text += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" class=\"grid\"/><text "
           "x=\"{0:.1f}\" y=\"{3}\" class=\"x\">{4}</text>\n",
-          x(i), kTop, kHeight - kBottom, kHeight - kBottom + 18, size_text(curves_.bytes[i]));
+          next, kTop, kHeight - kBottom, kHeight - kBottom + 18, size_text(curves_.bytes[i]));
+    }
     return text;
   }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -206,12 +207,12 @@ class RunWriter {
         }
     }
     Pack all;
-    for (size_t i = 0; i < sums.size(); ++i)
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const size_t lane = i / kParts;
+      const double whole = static_cast<double>(length) * lanes_.all[lane].ranks;
       for (const int64_t sum : sums[i])
-        all.add(
-            static_cast<int64_t>(127.0 * static_cast<double>(sum) / static_cast<double>(length) /
-                                     static_cast<double>(lanes_.all[i / kParts].ranks) +
-                                 0.5));
+        all.add(std::llround(127.0 * static_cast<double>(sum) / whole));
+    }
     return all.text();
   }
 

@@ -10,7 +10,7 @@ choose() { "$generator" choose "$@"; }
 
 expect 0 compare alltoall --nodes 2x2 --bytes 8..1KiB
 says 'alltoall on nodes 2x2; microseconds, the least of ours with a star'
-says '            8           32          128          512         1KiB'
+says '          8 B         32 B        128 B        512 B        1 KiB'
 says 'hierarchical-factor '
 says 'no schedule takes less'
 expect 0 compare allgather --nodes 2x2 --remote-nodes 3 --bytes 4KiB

@@ -62,11 +62,11 @@ FOR_EACH_PROGRAM(MemoryOfEachProgram);
 TEST_P(MemoryOfEachProgram, ThatRunsOutHangsNobody) {
   if (program_.allowed().equal_counts || collective_ == Collective::kBarrier) return;
   for (const Change change : {Change::kFirst, Change::kLonger, Change::kTypes, Change::kNothing})
-    expect_survival_of(program_, groups_, change, 29);
+    expect_survival_of(program_, groups_, change, 61);
 }
 
 TEST_P(MemoryOfEachProgram, ThatRunsOutWhereTheRootChangesHangsNobody) {
-  if (rooted(collective_)) expect_survival_of(program_, groups_, Change::kRoot, 3);
+  if (rooted(collective_)) expect_survival_of(program_, groups_, Change::kRoot, 7);
 }
 
 TEST_P(MemoryOfEachProgram, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEverywhere) {

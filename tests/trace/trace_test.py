@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+from browser import Browser
+
 MPI, GENERATOR, TRACE, RUN, CLOCKS, MPIRUN = sys.argv[1:7]
 CLOCKS = os.path.abspath(CLOCKS)
 HEADER, SECTION = struct.Struct("=QQii"), struct.Struct("=QQ")
@@ -132,6 +134,21 @@ class Traces(unittest.TestCase):
             events = json.load(file)["traceEvents"]
         self.assertEqual(sum(event["ph"] == "s" for event in events), 6)
         self.assertRegex(self.trace(self.good, self.direct, "--call", "3"), r"call 3: alltoall by spread-out; it follows")
+
+    def test_the_page_shows_the_run_beside_its_simulation(self):
+        out = os.path.join(self.folder, "call.html")
+        self.trace(self.good, self.direct, "--call", "2", "--format", "html", "--out", out)
+        with Browser(os.path.join(self.folder, "profile")) as browser:
+            page = browser.page(out)
+            page.wait("document.body.dataset.ready == 'yes'")
+            headings = page.value("[...document.querySelectorAll('#runs h3')].map(heading => heading.textContent)")
+            drawn = page.value("""[...document.querySelectorAll('#runs canvas')].map(c => new Set(new Uint32Array(
+                c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size)""")
+            self.assertEqual(page.errors(), [])
+            page.close()
+        self.assertEqual([heading.split(":")[0] for heading in headings], ["measured", "simulated"])
+        self.assertEqual(len(drawn), 2)
+        self.assertGreater(min(drawn), 3, "a timeline is empty")
 
     # ---- Each check has a trace that it refuses.
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <regex>
 #include <set>
 
@@ -53,6 +54,20 @@ TEST(Curves, AreAsFarApartAsTheLogarithmsOfTheirTimes) {
   ASSERT_EQ(paths.size(), 2u);  // from the top: the slower one
   const double low = paths[1].points[0].second, middle = paths[1].points[1].second;
   EXPECT_NEAR(low - middle, middle - paths[0].points[0].second, 0.2);
+}
+
+TEST(Curves, HaveSizesThatDoNotOverlap) {
+  Curves curves{"a", {8, 32, 128, 192, 200}, {{"one", {10, 100, 200, 300, 400}}}, {}, {}};
+  const std::string svg = curves_svg(curves);
+  const std::regex size(R"re(x="([\d.]+)" y="[\d.]+" class="x">([^<]*)<)re");
+  std::map<double, std::string> sizes;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), size), end; at != end; ++at)
+    sizes[std::stod((*at)[1])] = (*at)[2];
+  EXPECT_EQ(sizes.rbegin()->second, "200 B");
+  EXPECT_EQ(sizes.begin()->second, "8 B");
+  EXPECT_EQ(sizes.size(), 4u);  // 192 B has no room
+  for (auto each = sizes.begin(), next = std::next(each); next != sizes.end(); each = next++)
+    EXPECT_GE(next->first - each->first, 50);
 }
 
 TEST(Curves, HaveTheirNamesAndALookOfTheirOwn) {

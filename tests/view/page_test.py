@@ -236,7 +236,7 @@ class PageTest(unittest.TestCase):
                 (("--steps", "0..2"), "--steps: a page shows all steps; leave it out"),
                 (("--rank", "2"), "--rank: it is for --format plan"),
                 (("--bytes", "x"), "--bytes: 'x' is not a number of bytes"),
-                (("--bytes", "8", "--counts", "6x8"), "--bytes: --counts gives all lengths; leave one out"),
+                (("--bytes", "8", "--counts", "6x8"), "give the bytes of each block with --bytes, or those of each rank with --counts"),
                 (("--window", "0"), "--window: 0 is not a number of steps from 1 to 65536"),
                 (("--beta", "fast"), "--beta: 'fast' is neither")):
             done = run("show", path, "--format", "html", "--out", self.file("bad.html"), *flags, expected=2)

@@ -1,0 +1,140 @@
+"""What `--algorithm auto` and `choose` take, beside all algorithms and the native collective, on the emulated cluster.
+
+Both know the machine from `calibrate`, with blocks of the size of the call. In each case every algorithm runs alone first. Then the
+choices and the best algorithm run beside native calls.
+"""
+import json
+import sys
+import tempfile
+
+from bench import cluster, cluster_groups, machine, paired, sampling
+from bench.cluster import LIBRARIES
+
+NEEDS_CALM = True
+WINDOW = 0  # what the program asks for
+SHORT = 8192  # bytes; longer calls have the second of these numbers of repetitions
+TRIALS = 5, 1  # of each algorithm, to find the best
+PAIRS = 21, 7  # of the best and of the choices
+COLLECTIVES = ("alltoall", "allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter", "scan")
+SIZES = (8, 256, 2048, 8192, 32768, 131072)
+NODES = {"4x4": (4, 4, 4, 4), "3x5": (5, 5, 5), "1,6,3,4": (1, 6, 3, 4), "8,4,2,2": (8, 4, 2, 2)}
+# An algorithm that lacks an option is left out with it, and so is one that does not serve the nodes.
+VARIANTS = (
+    *((), ("--radix", "2"), ("--radix", "4"), ("--radix", "8"), ("--radix", "auto")),
+    *(("--block-size", "8192"), ("--block-size", "32768"), ("--block-size", "auto")),
+)
+MOST_MEDIAN, MOST_WORST, MOST_OF_NATIVE = 1.05, 1.15, 1.03
+
+build = cluster.build
+
+
+class Case:
+    """A call of one collective, with one size, on some nodes, by one library."""
+
+    def __init__(self, m, library, nodes, collective, size):
+        self.m, self.library, self.nodes, self.collective, self.size = m, library, nodes, collective, size
+        self.name = f"{collective} {nodes}, {size} B, {LIBRARIES[library]}"
+        self.trials, pairs = TRIALS[size > SHORT], PAIRS[size > SHORT]
+        self.pairs = m.options.repetitions or pairs
+
+    def file(self, algorithm, *options):
+        return self.m.generator.file(self.collective, algorithm, self.nodes, *options)
+
+    def candidates(self, names, costs):
+        """Files of these algorithms, by their words."""
+        found = {}
+        for name in names:
+            for options in VARIANTS:
+                given = [*options, *(costs if options[1:] == ("auto",) else ())]
+                try:
+                    found[" ".join([name, *options])] = f"{self.file(name, *given)}:{WINDOW}"
+                except machine.Unusable:
+                    pass
+        return found
+
+    def ruled(self, costs):
+        """The words of the rule that `choose` writes, and the file with its block size; None for native."""
+        if self.collective == "scan":  # of which no rule can ask for the bytes
+            return "native", None
+        path, size = f"{self.m.generator.folder}/rules.json", costs.index("--bytes") + 1
+        sizes = [*costs[:size], f"{self.size}..{self.size}", *costs[size + 1 :]]
+        machine.run(
+            [self.m.generator.program, "choose", self.collective, "--nodes", self.nodes, *sizes, "--out", path]
+        )
+        with open(path) as rules:
+            rule = json.load(rules)["rules"][0]
+        name, *options = rule["algorithm"].split(":")
+        if name == "native":
+            return "native", None
+        options = dict(option.split("=") for option in options)
+        radix = ["--radix", options["radix"]] if "radix" in options else []
+        block = f":{options['block-size']}" if "block-size" in options else ""
+        return rule["algorithm"], f"{self.file(name, *radix)}:{WINDOW}{block}"
+
+    def sample(self, files, repetitions, *options):
+        """`files`: schedule files with their windows. The same one is not measured twice."""
+        kinds = {file: contents(file) for file in files}
+        different = {kind: file for file, kind in kinds.items()}
+        hosts = cluster.hosts_of(NODES[self.nodes])
+        command = [cluster.MPIRUN, self.library, hosts, self.m.programs[self.library], self.collective, self.size]
+        sampled = sampling.sample([*command, repetitions, *options, *different.values()], timeout=600)
+        found = dict(zip(different, sampled))
+        return [found[kinds[file]] for file in files]
+
+    def measure(self, names, costs):
+        """Returns the times of auto over the best, and of the rule of `choose` over native."""
+        swept = self.candidates(names, costs)
+        auto = f"{self.file('auto', *costs)}:{WINDOW}"
+        rule, ruled = self.ruled(costs)
+        alone = self.sample(list(swept.values()), self.trials, "--without-native")
+        times = {label: paired.median(each.ours) for label, each in zip(swept, alone)}
+        for label, seconds in times.items():
+            self.m.report.figure(f"{self.name} | {label}, alone", 1e3 * seconds, "ms", n=self.trials)
+        best = min(times, key=times.get)
+        files = [auto, swept[best], *([ruled] if ruled else [])]
+        ours, least, *by_rule = self.sample(files, self.pairs)
+        of_best = paired.median(ours.ours) / paired.median(least.ours)
+        of_native = 1 / paired.median(by_rule[0].ratios) if ruled else 1.0
+        self.tell(f"native / best of ours ({best})", paired.median(least.ratios))
+        self.tell(f"native / auto ({ours.algorithm})", paired.median(ours.ratios))
+        self.tell("auto / best of ours", of_best)
+        self.tell(f"the rule of choose ({rule}) / native", of_native)
+        return of_best, of_native
+
+    def tell(self, what, ratio):
+        self.m.report.figure(f"{self.name} | {what}", ratio, n=self.pairs)
+        print(f"{self.name}: {what}: {ratio:.2f}", file=sys.stderr, flush=True)
+
+
+def contents(file):
+    """What tells a schedule with its window and block size from others."""
+    path, *settings = file.split(":")
+    with open(path, "rb") as schedule:
+        return schedule.read(), *settings
+
+
+def cases(m):
+    for nodes in NODES:
+        for library in LIBRARIES:
+            for size in SIZES:
+                wanted = [case for case in (Case(m, library, nodes, of, size) for of in COLLECTIVES) if m.wanted(case.name)]
+                costs = m.costs(library, NODES[nodes], size) if wanted else ()
+                yield from ((case, costs) for case in wanted)
+
+
+def measure(report, options, programs):
+    with tempfile.TemporaryDirectory() as folder, cluster.Cluster(5, cluster.RATE):
+        m = cluster.Measuring(report, options, programs, folder)
+        candidates, ratios = cluster_groups.Candidates(m, programs[0]), []
+        for case, costs in cases(m):
+            try:
+                ratios.append(case.measure(candidates.names(case.collective), costs))
+            except machine.Unusable as error:
+                report.note(f"{case.name} was not measured: {error}")
+                print(report.notes[-1], file=sys.stderr, flush=True)
+    if not ratios:
+        raise machine.Unusable("choice: no case was measured")
+    of_best, of_native = zip(*ratios)
+    report.figure("auto / best of ours, the median", paired.median(of_best), at_most=MOST_MEDIAN, n=len(ratios))
+    report.figure("auto / best of ours, the worst", max(of_best), at_most=MOST_WORST, n=len(ratios))
+    report.figure("rules of choose / native, the worst", max(of_native), at_most=MOST_OF_NATIVE, n=len(ratios))

@@ -1,0 +1,39 @@
+// The plans of the call that a command line describes.
+#ifndef QUADRILLE_SIMULATE_PLANNED_H_
+#define QUADRILLE_SIMULATE_PLANNED_H_
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "simulate/lengths.h"
+#include "simulate/script.h"
+#include "verifier/call.h"
+
+namespace quadrille {
+
+// As typed. `sizes`: equal, a distribution, or a file, of a call in which only the two ends of a message know its length.
+struct LengthArguments {
+  std::string element, sizes;
+  std::optional<int64_t> window;
+  bool persistent = false;
+  verifier::CallArguments call;
+};
+
+struct Planned {
+  Call call;
+  int64_t bytes = 0;    // of a block or a contribution; 0 if --counts or --sizes gives them
+  int64_t element = 1;  // its bytes
+  BlockLengths lengths;
+  Scripts scripts;
+};
+
+// The plans of a schedule on its nodes. `path` and `file`: its name and bytes; `bytes`: the text of --bytes. The seed draws the
+// lengths of a distribution. Errors name the flag or the file.
+Result<Planned> plan(const std::string& path, std::span<const uint8_t> file,
+                     const verifier::Schedule& schedule, const LengthArguments& arguments,
+                     const std::string& bytes, int64_t seed, const Tell& tell = {});
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SIMULATE_PLANNED_H_
