@@ -124,7 +124,10 @@ Result<Times> times_of(const std::string& command) {
     const std::string text(line.data());
     const size_t unit = text.find(" us  (");
     if (unit == std::string::npos) continue;
-    times.push_back(std::llround(1e3 * std::stod(text.substr(text.find_last_of(' ', unit - 1)))));
+    const size_t blank = text.find_last_of(' ', unit - 1);
+    double microseconds = 0;
+    if (blank != std::string::npos && std::sscanf(text.c_str() + blank, "%lf", &microseconds) == 1)
+      times.push_back(std::llround(1e3 * microseconds));
   }
   if (times.size() == 2) return Times{times[0], times[1]};
   return Error{fmt::format(
@@ -150,7 +153,7 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
     const Result<bool> written =
         cli::write_file(file, encode(program, job_of(candidate, workload)));
     const Result<Times> times =
-        written.ok() ? times_of(fmt::format("{} {} --bytes {}", command, file, sizes[i]))
+        written.ok() ? times_of(fmt::format("{} '{}' --bytes {}", command, file, sizes[i]))
                      : Result<Times>(written.error());
     if (!times.ok()) {
       wrong = times.error();
@@ -213,9 +216,12 @@ std::string csv(const Curves& curves) {
 Result<Curves> curves_for(const CompareArguments& arguments) {
   const Result<Collective> collective = read_collective(arguments);
   if (!collective.ok()) return collective.error();
+  if (arguments.ordered && !reduces(*collective))
+    return Error{
+        fmt::format("--ordered: {} combines nothing; leave it out", in_words(*collective))};
   const Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();
-  if (groups->empty()) return Error{"--nodes any: times are those on given nodes; give them"};
+  if (groups->empty()) return Error{"--nodes any: give the nodes to compare on, such as 4x8"};
   const Result<std::vector<int64_t>> sizes = read_sizes(arguments.machine.bytes);
   if (!sizes.ok()) return sizes.error();
   const Result<Machine> machine = read_machine(arguments.machine);
@@ -252,7 +258,8 @@ Result<Curves> read_curves(const std::string& path) {
     times[name][*bytes] = *time;
     sizes.insert(*bytes);
   }
-  if (sizes.empty()) return Error{fmt::format("{}: has no times", path)};
+  if (sizes.empty())
+    return Error{fmt::format("{}: has no times; write it with compare --format csv", path)};
   Curves curves;
   curves.bytes.assign(sizes.begin(), sizes.end());
   for (const std::string& name : names) {

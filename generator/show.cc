@@ -113,11 +113,15 @@ Result<std::string> show_text(const ShowArguments& arguments) {
     return verifier::wants_nodes(arguments.file, schedule);
   const char* const plans_flag = flag_of_a_plan(arguments);
   if (plans_flag && (arguments.format != "plan" || arguments.explain))
-    return Error{fmt::format("{}: it is for --format plan", plans_flag)};
+    return Error{fmt::format("{}: it is for --format plan{}", plans_flag,
+                             plans_flag == std::string_view("--window") ? " and html" : "")};
   if (arguments.explain) {
-    if (!arguments.steps.empty() || arguments.format != "text")
-      return Error{fmt::format("{}: --explain prints a table of times; leave one out",
-                               arguments.steps.empty() ? "--format" : "--steps")};
+    const char* const other = !arguments.steps.empty()     ? "--steps"
+                              : arguments.format != "text" ? "--format"
+                              : !arguments.curves.empty()  ? "--curves"
+                                                           : nullptr;
+    if (other)
+      return Error{fmt::format("{}: --explain prints a table of times; leave one out", other)};
     Result<Workload> workload = read_workload(arguments.machine, arguments.lengths.call.counts,
                                               schedule.program.collective, schedule.job.groups);
     if (!workload.ok()) return workload.error();

@@ -1,78 +1,122 @@
 #include "simulate/bound.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "schedule/volume.h"
 #include "simulate/network.h"
 
 namespace quadrille {
-
 namespace {
 
-struct Sizes {
-  int64_t ranks = 0, nodes = 0;
-  explicit Sizes(const std::vector<Topology>& groups) {
+// The least time for what must enter and leave a node, or a rank. Ranks have a port and a memory of their own unless those of
+// a node share them.
+class Places {
+ public:
+  Places(const std::vector<Topology>& groups, const Machine& machine)
+      : groups_(groups), machine_(machine) {
     for (const Topology& group : groups) {
-      ranks += group.ranks();
-      nodes += group.nodes();
+      ranks_ += group.ranks();
+      nodes_ += group.nodes();
+      largest_ = std::max(largest_, group.runs().back().size);
     }
   }
-  bool share_ports(const Machine& machine) const {
-    return nodes > 1 && machine.port == PortScope::kNode;
-  }
-};
 
-// Of the data that passes the busiest place, in bytes.
-__int128 least_time(const Volume& volume, const Sizes& sizes, const Machine& machine) {
-  const bool by_nodes = sizes.share_ports(machine);
-  LinearModel model = by_nodes ? machine.between : machine.inside;
-  if (!by_nodes && sizes.nodes > 1)
-    model = {std::min(model.alpha_ns, machine.between.alpha_ns),
-             std::min(model.beta_ps, machine.between.beta_ps)};
-  const int64_t bytes =
-      machine.exclusive ? volume.in + volume.out : std::max(volume.in, volume.out);
-  const int64_t at_a_port = bytes / (by_nodes ? machine.ports : 1);
-  return __int128{model.alpha_ns} * kNanosecond + __int128{at_a_port} * model.beta_ps;
-}
+  int64_t ranks() const { return ranks_; }
+  int64_t largest_node() const { return largest_; }
+  bool are_nodes() const { return nodes_ > 1 && machine_.port == PortScope::kNode; }
+
+  // Calls `visit` with the group of each place, its first rank, its number of ranks, and that of its node.
+  void for_each(const std::function<void(int64_t, int64_t, int64_t, int64_t)>& visit) const {
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      int64_t first = 0;
+      for (const int64_t size : groups_[group].sizes()) {
+        const int64_t step = are_nodes() ? size : 1;
+        for (int64_t rank = 0; rank < size; rank += step)
+          visit(static_cast<int64_t>(group), first + rank, step, size);
+        first += size;
+      }
+    }
+  }
+
+  // A node or a rank: its least data in bytes, and the ranks of its node.
+  __int128 time(const Volume& bytes, int64_t size) const {
+    const int64_t ports = nodes_ > 1 ? machine_.ports : 0;
+    const bool is_alone = are_nodes() || size == 1;
+    const bool has_own = machine_.port == PortScope::kRank;  // memory
+    // What a rank receives inside its node comes out of its senders' memories.
+    const int64_t leaving = is_alone ? 0 : 1, entering = is_alone ? 0 : has_own ? size - 1 : 1;
+    const __int128 apart =
+        std::max(through(bytes.in, ports, entering), through(bytes.out, ports, leaving));
+    if (!machine_.exclusive || ports == 0) return latency() + apart;
+    return latency() + std::max(apart, through(bytes.in + bytes.out, ports, entering + leaving));
+  }
+
+ private:
+  __int128 latency() const {
+    const int64_t between = machine_.between.alpha_ns, inside = machine_.inside.alpha_ns;
+    return __int128{are_nodes()  ? between
+                    : nodes_ > 1 ? std::min(between, inside)
+                                 : inside} *
+           kNanosecond;
+  }
+
+  // The picoseconds that bytes take through so many ports and memories. No product has more than 126 bits.
+  __int128 through(int64_t bytes, int64_t ports, int64_t memories) const {
+    const __int128 of_port = machine_.between.beta_ps;
+    const __int128 of_memory = machine_.memory_ps.value_or(machine_.inside.beta_ps);
+    if (memories == 0) return bytes * of_port / ports;
+    if (ports == 0) return bytes * of_memory / memories;
+    const __int128 speed = ports * of_memory + memories * of_port;
+    return speed == 0 ? 0 : bytes * (of_port * of_memory) / speed;
+  }
+
+  const std::vector<Topology>& groups_;
+  const Machine& machine_;
+  int64_t ranks_ = 0, nodes_ = 0, largest_ = 0;
+};
 
 }  // namespace
 
 __int128 least_time(Collective collective, const std::vector<Topology>& groups, const Call& call,
                     int64_t unit, const Machine& machine) {
   const LeastVolume least(collective, {groups, {}}, call);
-  const Sizes sizes(groups);
-  if (sizes.ranks == 1) return 0;
-  const Volume volume = sizes.share_ports(machine) ? least.of_a_node() : least.of_a_rank();
-  const Volume bytes = {volume.in * unit, volume.out * unit};
-  if (bytes == Volume{} && collective != Collective::kBarrier) return 0;
-  return least_time(bytes, sizes, machine);
+  const Places places(groups, machine);
+  if (places.ranks() == 1) return 0;
+  if (collective == Collective::kBarrier) return places.time({}, places.largest_node());
+  __int128 time = 0;
+  const auto take = [&](const Volume& volume, int64_t size) {
+    if (volume != Volume{})
+      time = std::max(time, places.time({volume.in * unit, volume.out * unit}, size));
+  };
+  places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
+    take(least.of(group, first, count), size);
+  });
+  // Which rank or node is busier than its own needs make it depends on the schedule.
+  if (collective == Collective::kAllreduce)
+    take(places.are_nodes() ? least.of_a_node() : least.of_a_rank(), places.largest_node());
+  return time;
 }
 
 __int128 least_time(const BlockLengths& lengths, const std::vector<Topology>& groups,
                     const Machine& machine) {
-  const Sizes sizes(groups);
-  std::vector<size_t> places;  // by process: what it shares with others
-  size_t place = 0;
-  for (const Topology& group : groups)
-    for (const int64_t size : group.sizes()) {
-      for (int64_t rank = 0; rank < size; ++rank)
-        places.push_back(sizes.share_ports(machine) ? place : places.size());
-      ++place;
+  const Places places(groups, machine);
+  const int64_t of_first = groups.size() == 2 ? groups[0].ranks() : 0;
+  __int128 time = 0;
+  places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
+    const int64_t begin = group * of_first + first, end = begin + count;
+    Volume volume;
+    for (int64_t other = 0; other < places.ranks(); ++other) {
+      const bool is_own_group = of_first > 0 && (other < of_first) == (group == 0);
+      if (is_own_group || (begin <= other && other < end)) continue;
+      for (int64_t rank = begin; rank < end; ++rank) {
+        volume.in += lengths.of(other, rank);
+        volume.out += lengths.of(rank, other);
+      }
     }
-  const auto first = groups.size() == 2 ? static_cast<size_t>(groups[0].ranks()) : 0;
-  std::vector<Volume> volumes(places.size());
-  for (size_t from = 0; from < places.size(); ++from)
-    for (size_t to = 0; to < places.size(); ++to) {
-      if (places[from] == places[to] || (first > 0 && (from < first) == (to < first))) continue;
-      const int64_t bytes = lengths.of(static_cast<int64_t>(from), static_cast<int64_t>(to));
-      volumes[places[from]].out += bytes;
-      volumes[places[to]].in += bytes;
-    }
-  Volume most;
-  for (const Volume& volume : volumes)
-    if (std::max(volume.in, volume.out) > std::max(most.in, most.out)) most = volume;
-  if (most == Volume{}) return 0;
-  return least_time(most, sizes, machine);
+    if (volume != Volume{}) time = std::max(time, places.time(volume, size));
+  });
+  return time;
 }
 
 }  // namespace quadrille

@@ -11,9 +11,10 @@
 
 namespace quadrille {
 
-// Picoseconds. No schedule of the collective takes less. The time is one latency, and that of the data at the busiest place:
-// a node's ports if there are several nodes and their ranks share ports, else a rank. `unit`: the bytes of a unit of the
-// counts, or of a block if the call has no counts.
+// Picoseconds. No schedule of the collective takes less. The time is one latency, and that of the data which must enter or
+// leave one place: a node if there are several and their ranks share ports, else a rank. A rank with a port of its own sends
+// through its port and its memory at once, and receives through its port and the memories of its node. `unit`: the bytes of
+// a unit of the counts, or of a block if the call has no counts.
 __int128 least_time(Collective collective, const std::vector<Topology>& groups, const Call& call,
                     int64_t unit, const Machine& machine);
 // The same for an all-to-all whose blocks have these lengths.

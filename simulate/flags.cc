@@ -67,15 +67,19 @@ void add_machine(cli::Command& command, MachineArguments& arguments, const std::
                   "without a unit (default {}ps)",
                   common.between.beta_ps));
   add("--alpha-inside", arguments.alpha_inside, "TIME",
-      fmt::format("{}the time of a message inside a node (default: a quarter of --alpha)", when));
+      fmt::format("{}the time of a message inside a node (default: that of --machine, or a quarter "
+                  "of alpha)",
+                  when));
   add("--beta-inside", arguments.beta_inside, "TIME|RATE",
       fmt::format("{}the time of one of its bytes (default {}ps)", when, common.inside.beta_ps));
   add("--gap", arguments.gap, "TIME",
-      fmt::format(
-          "{}the time from one message of a port to its next (default: a fortieth of --alpha)",
-          when));
+      fmt::format("{}the time from one message of a port to its next (default: that of --machine, "
+                  "or a fortieth of alpha)",
+                  when));
   add("--gap-inside", arguments.gap_inside, "TIME",
-      fmt::format("{}the same for messages inside a node (default: a fortieth of --alpha)", when));
+      fmt::format("{}the same for messages inside a node (default: that of --machine, or a "
+                  "fortieth of alpha)",
+                  when));
   add("--copy", arguments.copy, "TIME",
       fmt::format("{}the time to copy a block into or out of a message (default {}ns)", when,
                   common.copy.alpha_ns));

@@ -26,7 +26,7 @@ double random_of(int64_t from, int64_t to, uint64_t salt) {
   return static_cast<double>(x >> 11) / 9007199254740992.0;
 }
 
-constexpr int64_t kMostBytes = int64_t{1} << 40;  // of a block in a file
+constexpr int64_t kMostBytes = INT32_MAX;  // of a block in a file
 
 // The numbers of a line. Returns what is wrong with it, or an empty text.
 std::string read_line(std::string_view line, size_t processes, std::vector<int64_t>& into) {
@@ -131,7 +131,8 @@ class Follower {
     }
   }
 
-  void run() {
+  // Returns whether each message is as short as a script can say.
+  bool run() {
     for (size_t i = 0; i < all_.size(); ++i) {
       ready_.push_back(i);
       while (!ready_.empty()) {
@@ -140,6 +141,7 @@ class Follower {
         follow(next);
       }
     }
+    return !has_too_long_;
   }
 
  private:
@@ -182,11 +184,13 @@ class Follower {
     Process& p = processes_[self];
     Post& post = all_[self].sends[p.sent];
     std::vector<int64_t>& lengths = in_flight_[self][p.sent++];
-    post.bytes = 0;
+    int64_t bytes = 0;
     for (int32_t n = 0; n < post.all_parts; ++n) {
       lengths.push_back(p.blocks[static_cast<size_t>(parts_[self].sent[p.parts_sent++])]);
-      post.bytes += lengths.back();
+      bytes += lengths.back();
     }
+    has_too_long_ |= bytes > kLongestMessage;
+    post.bytes = bytes;
     const auto peer = static_cast<size_t>(post.peer);
     Post& there = all_[peer].receives[static_cast<size_t>(post.partner)];
     there.bytes = post.bytes;
@@ -211,6 +215,7 @@ class Follower {
   std::vector<Process> processes_;
   std::vector<std::vector<std::vector<int64_t>>> in_flight_;  // lengths, by sender and its send
   std::vector<size_t> ready_;
+  bool has_too_long_ = false;
 };
 
 // How many messages take the place of one.
@@ -280,9 +285,9 @@ bool changes(const Script& script) {
 
 }  // namespace
 
-void follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
+bool follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
                    const BlockLengths& lengths) {
-  Follower(all, parts, lengths).run();
+  return Follower(all, parts, lengths).run();
 }
 
 void send_lengths(std::vector<Script>& all) {

@@ -55,7 +55,8 @@ struct Parts {
 };
 
 // Follows all blocks and sets the bytes of all messages, and of copies. Each send has its receive.
-void follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
+// Returns whether no message has more than kLongestMessage bytes.
+bool follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
                    const BlockLengths& lengths);
 
 // If processes read lengths, adds the lengths to their messages: in front of a short one, or as a message of their own ahead

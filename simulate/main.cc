@@ -50,7 +50,7 @@ Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, c
 
 constexpr size_t kParts = 10;  // of the time, for the use of ports
 
-// From 0 to 1 in each part of the time. `sum`: of all ports and directions.
+// Of all ports and directions, from 0 to 1 in each part of the time.
 std::vector<double> mean_use(const Scripts& scripts, const Machine& machine, const PortUse& use,
                              int64_t time) {
   const size_t ports =
@@ -89,7 +89,7 @@ void tell_outcome(const Scripts& scripts, const Machine& machine, const Outcome&
   }
 }
 
-// The critical path in one line, and its longest messages.
+// The critical path in one line, and its first messages.
 void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
   int64_t on_way = 0, count = 0;
   for (const Leg& leg : path)

@@ -16,6 +16,11 @@
 namespace quadrille {
 namespace {
 
+Error too_long() {
+  return Error{
+      fmt::format("a message has more than {} bytes, too many to simulate", kLongestMessage)};
+}
+
 constexpr int64_t kMostParts = int64_t{1} << 28;  // if blocks differ; they take some gigabytes
 
 // What the scripts may still hold. All threads take from it.
@@ -66,6 +71,9 @@ class Reader {
     return true;
   }
 
+  // Whether a message is longer than a script can say.
+  bool has_too_long() const { return has_too_long_; }
+
   Script take() {
     if (copies_ > 0) script_.turns.push_back({.copies = copies_, .copied = copied_});
     // One beside the other in memory, which the engine reads in one go.
@@ -85,10 +93,12 @@ class Reader {
     if (receives && !known_)
       for (int32_t i = 0; i < message.count; ++i) copied -= part[i].region >= first_temporary_;
     if (straight && !travel_) copied = 0;
+    const int64_t bytes = known_ ? message.bytes : message.count * lengths_.of(0, 0);
+    has_too_long_ |= bytes > kLongestMessage;
     all.push_back({.peer = message.peer,
                    .parts = copied,
                    .all_parts = message.count,
-                   .bytes = known_ ? message.bytes : message.count * lengths_.of(0, 0),
+                   .bytes = bytes,
                    .straight = straight});
     if (!parts_) return;
     std::vector<int32_t>& regions = receives ? parts_->received : parts_->sent;
@@ -126,6 +136,7 @@ class Reader {
   Script script_;
   int32_t copies_ = 0;
   int64_t copied_ = 0;
+  bool has_too_long_ = false;
 };
 
 // The t-th send to a process meets its t-th receive from there.
@@ -171,6 +182,7 @@ Result<std::optional<Script>> script_of(const verifier::Plans& plans, int64_t gr
   for (; plan.ok() && *plan; plan = made->next())
     if (!reader.read(**plan, budget)) return std::optional<Script>{};
   if (!plan.ok()) return plan.error();
+  if (reader.has_too_long()) return too_long();
   return std::optional<Script>{reader.take()};
 }
 
@@ -249,7 +261,7 @@ Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const P
   if (is_cut) return std::optional<Scripts>{};
   const Result<bool> matched = match(scripts.all);
   if (!matched.ok()) return matched.error();
-  if (lengths.differ()) follow_blocks(scripts.all, parts, lengths);
+  if (lengths.differ() && !follow_blocks(scripts.all, parts, lengths)) return too_long();
   if (lengths.leaves_out_empty) send_lengths(scripts.all);
   return std::optional<Scripts>{std::move(scripts)};
 }

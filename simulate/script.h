@@ -24,6 +24,8 @@ enum class Kind : uint8_t {
 
 // A send or a receive. `partner` is the index of the other end among the peer's receives or sends. The processor packs,
 // unpacks or combines `parts` of its `all_parts`.
+inline constexpr int64_t kLongestMessage = int64_t{1} << 46;  // bytes
+
 struct Post {
   int32_t peer = 0, partner = 0, parts = 0, all_parts = 0;
   int64_t bytes : 48 = 0;

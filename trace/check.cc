@@ -220,8 +220,10 @@ Measured Checker::measure(const TracedCall& call, const Planned& planned) {
       const qd_trace_message& message = *all.ends[i].sends[n];
       const auto peer = static_cast<size_t>(sends[n].peer);
       const qd_trace_message& in = *all.ends[peer].receives[static_cast<size_t>(sends[n].partner)];
+      // MPI may return from a send after its message has arrived.
+      const int64_t arrived = time(peer, in.completed);
       made.trace.messages[i].push_back(
-          {time(i, message.posted), time(peer, in.posted), time(peer, in.completed)});
+          {std::min(time(i, message.posted), arrived), time(peer, in.posted), arrived});
       sends[n].bytes = message.bytes;
       made.outcome.bytes += message.bytes;
       ++made.outcome.messages;

@@ -210,22 +210,28 @@ Result<std::string> page_of(const Arguments& arguments, const Row& row, const Pl
   return page_html(page);
 }
 
-// One call in the format that is asked for. Errors: the call differs from its plan.
-Result<std::string> show_call(const Arguments& arguments, const TracedRun& run, Checker& checker,
-                              size_t index) {
+// A call in the format that is asked for, or how it differs from its plan.
+struct Shown {
+  std::string text;
+  bool differs = false;
+};
+
+Result<Shown> show_call(const Arguments& arguments, const TracedRun& run, Checker& checker,
+                        size_t index) {
   const TracedCall& call = run.calls[index];
   if (call.has_failed)
     return Error{fmt::format("call {} returned an error, so there is nothing to show", index + 1)};
   const auto planned = checker.plan(call);
   if (!planned.ok()) return planned.error();
   if (const auto difference = Checker::difference(call, **planned))
-    return Error{fmt::format("call {} differs from its plan: {}", index + 1, *difference)};
+    return Shown{fmt::format("call {} differs from its plan: {}", index + 1, *difference), true};
   const Measured measured = Checker::measure(call, **planned);
-  if (arguments.format == "csv") return csv_text(measured.scripts, measured.trace);
-  if (arguments.format == "chrome") return chrome_text(measured.scripts, measured.trace);
-  if (arguments.format == "html")
-    return page_of(arguments, row_of(index, measured), **planned, measured);
-  return call_text(run, row_of(index, measured), measured);
+  if (arguments.format == "csv") return Shown{csv_text(measured.scripts, measured.trace)};
+  if (arguments.format == "chrome") return Shown{chrome_text(measured.scripts, measured.trace)};
+  if (arguments.format == "text") return Shown{call_text(run, row_of(index, measured), measured)};
+  const Result<std::string> page = page_of(arguments, row_of(index, measured), **planned, measured);
+  if (!page.ok()) return page.error();
+  return Shown{*page};
 }
 
 int write(const Arguments& arguments, const std::string& text) {
@@ -248,6 +254,8 @@ Result<std::vector<verifier::ScheduleFile>> open_all(const std::vector<std::stri
 }
 
 int show(const Arguments& arguments) {
+  if (arguments.format != "html" && !arguments.machine.machine.empty())
+    return bad_input(kName, "--machine: only --format html simulates; leave it out");
   cli::Progress progress;
   const Result<std::vector<verifier::ScheduleFile>> schedules = open_all(arguments.files);
   if (!schedules.ok()) return bad_input(kName, schedules.error().message);
@@ -255,11 +263,13 @@ int show(const Arguments& arguments) {
       read_run(arguments.folder, [&](const std::string& what) { progress.say(what); });
   if (!run.ok()) return bad_input(kName, run.error().message);
   const auto calls = static_cast<int64_t>(run->calls.size());
+  const bool has_all = arguments.format == "text" || arguments.format == "json";
+  if (calls == 0 && (arguments.call || !has_all))
+    return bad_input(kName, arguments.folder + ": the run made no call by a schedule");
   if (arguments.call && (*arguments.call < 1 || *arguments.call > calls))
     return bad_input(kName,
                      fmt::format("--call: {} is not a call from 1 to {}", *arguments.call, calls));
   Checker checker(*run, *schedules);
-  const bool has_all = arguments.format == "text" || arguments.format == "json";
   if (!arguments.call && !has_all && calls != 1)
     return bad_input(kName, fmt::format("--format {} shows one call; say which with --call, from 1 "
                                         "to {}",
@@ -267,10 +277,12 @@ int show(const Arguments& arguments) {
   if (arguments.call && arguments.format == "json")
     return bad_input(kName, "--call: --format json lists all calls; leave one of them out");
   if (arguments.call || !has_all) {
-    const Result<std::string> text =
+    const Result<Shown> shown =
         show_call(arguments, *run, checker, static_cast<size_t>(arguments.call.value_or(1)) - 1);
-    if (!text.ok()) return bad_input(kName, text.error().message);
-    return write(arguments, *text);
+    if (!shown.ok()) return bad_input(kName, shown.error().message);
+    if (!shown->differs) return write(arguments, shown->text);
+    fmt::print(stderr, "{}: {}\n", kName, shown->text);
+    return ExitCode::kRefuted;
   }
   const Result<std::vector<Row>> rows = check_all(*run, checker, progress);
   if (!rows.ok()) return bad_input(kName, rows.error().message);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WORDS = 13 }; /* of an agreement */
+enum { MOST_WORDS = 14 }; /* of an agreement */
 
 void qd_refuse(struct qd_problem* problem, int error_class, const char* text) {
   problem->error_class = error_class;
@@ -97,6 +97,7 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* sche
   mine[6] = (uint64_t)first_ranks;
   for (int i = 7; i < 12; i++) mine[i] = ~mine[i - 5];
   mine[12] = qd_trace_ask();
+  mine[13] = qd_trace_speaker();
   const int code = all_most(mine, all, WORDS, comm);
   agreement->error_class = (int)all[0];
   agreement->all_debug = all[1] == 0;
@@ -105,6 +106,7 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* sche
   agreement->same_block_size = all[5] == ~all[10];
   agreement->same_groups = all[6] == ~all[11];
   agreement->traces = all[12];
+  agreement->speaker = all[13];
   return code;
 }
 

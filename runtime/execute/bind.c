@@ -178,8 +178,8 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
 }
 
 /* Collective. Traces the calls of a new binding if all ranks can. */
-static void trace_calls(struct qd_binding* binding, uint64_t answer) {
-  if (answer > 0) return qd_trace_refuse(answer);
+static void trace_calls(struct qd_binding* binding, const struct qd_agreement* agreement) {
+  if (agreement->traces > 0) return qd_trace_refuse(agreement->traces, agreement->speaker);
   qd_trace_bind(binding);
   if (binding->call) binding->call->is_observed = 1;
 }
@@ -260,7 +260,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
                    : qd_error(comm, problem.error_class, "%s", problem.text);
   } else {
     returned = make_binding(schedule_data, comm, first_ranks, &known, &problem, result);
-    if (returned == MPI_SUCCESS && *result) trace_calls(*result, agreement.traces);
+    if (returned == MPI_SUCCESS && *result) trace_calls(*result, &agreement);
   }
   if (returned == MPI_SUCCESS && *result) (*result)->options.compares = agreement.all_debug;
   qd_release(schedule_data);

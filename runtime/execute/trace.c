@@ -70,7 +70,14 @@ uint64_t qd_trace_ask(void) {
   return is_ready ? 0 : 2 + (uint64_t)rank;
 }
 
-void qd_trace_refuse(uint64_t answer) {
+uint64_t qd_trace_speaker(void) {
+  int rank = 0;
+  if (!qd_settings()->trace) return 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return 1 + (uint64_t)rank;
+}
+
+void qd_trace_refuse(uint64_t answer, uint64_t speaker) {
   struct qd_traced_process* t = &qd_global.trace;
   const char* folder = qd_settings()->trace;
   int rank = 0;
@@ -81,7 +88,7 @@ void qd_trace_refuse(uint64_t answer) {
             "quadrille: QUADRILLE_TRACE=%s: %s; name a folder that every process can write to; "
             "nothing is traced\n",
             folder, t->failure);
-  else if (answer == 1 && rank == 0)
+  else if (answer == 1 && speaker == 1 + (uint64_t)rank)
     fprintf(stderr,
             "quadrille: QUADRILLE_TRACE is not set at every rank; set it at all of them; nothing "
             "is traced on this communicator\n");

@@ -46,8 +46,10 @@ static inline int64_t qd_trace_ticks(void) {
 /* For the agreement at binding. 0: this process can trace; 1: QUADRILLE_TRACE is not set here; greater: this process cannot
  * trace, and its rank plus 2 is the number. */
 uint64_t qd_trace_ask(void);
-/* `answer`: the greatest of all ranks, not 0. Its process says why nothing is traced; rank 0 does if it is 1. */
-void qd_trace_refuse(uint64_t answer);
+/* 0: this process is not asked to trace. Else it is greater the higher its rank. */
+uint64_t qd_trace_speaker(void);
+/* The greatest answers of all ranks. One process says why nothing is traced: one that cannot trace, or else the speaker. */
+void qd_trace_refuse(uint64_t answer, uint64_t speaker);
 /* Collective, if all ranks can trace: names the binding and compares the clocks. */
 void qd_trace_bind(struct qd_binding* binding);
 /* The copy of a binding is that of a persistent call, the n-th one. */

@@ -86,7 +86,7 @@ grep -q '"groups": 2, "ranks": 7, ' rules.json || fail 'no rule for two groups'
 
 refuses "--bytes: '64..8' has no sizes; give LOW..HIGH, as in 8..1MiB" compare alltoall --nodes 4 --bytes 64..8
 refuses "--bytes: 'x' is not a number of bytes" compare alltoall --nodes 4 --bytes 8..x
-refuses '--nodes any: times are those on given nodes; give them' compare alltoall --nodes any
+refuses '--nodes any: give the nodes to compare on, such as 4x8' compare alltoall --nodes any
 refuses "'gossip' is no collective that schedules are generated for" compare gossip --nodes 4
 refuses "'gossip' is no collective that rules are written for" choose gossip --nodes 4 --out rules.json
 refuses 'there are no rules for scan; name another collective, or all' choose scan --nodes 4 --out rules.json

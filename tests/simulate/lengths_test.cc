@@ -161,9 +161,9 @@ TEST(Lengths, RefuseWhatIsNoDistributionAndNoMatrix) {
   EXPECT_EQ(refusal("1 2\n3\n"), "line 2: it has 1 numbers; the call has 2 ranks");
   EXPECT_EQ(refusal("1 2\n"), "it has 1 lines; the call has 2 ranks, and each has one line");
   EXPECT_EQ(refusal("1 2\n3 4\n5 6\n"), "line 3: the call has 2 ranks, and each has one line");
-  EXPECT_EQ(refusal("1 2\n3 x\n"), "line 2: 'x' is not a number of bytes from 0 to 1099511627776");
+  EXPECT_EQ(refusal("1 2\n3 x\n"), "line 2: 'x' is not a number of bytes from 0 to 2147483647");
   EXPECT_EQ(refusal("1 2\n3 -4\n"),
-            "line 2: '-4' is not a number of bytes from 0 to 1099511627776");
+            "line 2: '-4' is not a number of bytes from 0 to 2147483647");
 }
 
 }  // namespace

@@ -110,6 +110,13 @@ class Traces(unittest.TestCase):
         self.assertIn("3 processes, 3 calls; 1 of them differ from their plans", said)
         self.assertRegex(said, sentence)
 
+    def test_one_call_that_differs(self):
+        folder = self.changed(lambda file: file.parts[1][2].pop())
+        ran = subprocess.run([TRACE, "trace", folder, self.direct, "--call", "2"], capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertEqual(ran.stderr, "trace: call 2 differs from its plan: rank 1: send 2 of 2, to rank 0, is missing\n")
+        self.assertIn("only --format html simulates", self.trace(self.good, self.direct, "--machine", "ethernet-10g", code=2))
+
     def refused(self, sentence, change, rank=1):
         self.assertRegex(self.trace(self.changed(change, rank), self.direct, code=2), sentence)
 
@@ -366,13 +373,14 @@ class Traces(unittest.TestCase):
         self.assertIn(": Not a directory; name a folder", run(2, plain, [RUN, self.direct, "--repetitions", "2"])[1])
 
         some = os.path.join(self.folder, "some")
-        words = ["sh", "-c", '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || unset QUADRILLE_TRACE; exec "$@"', "sh", RUN,
-                 self.direct, "--repetitions", "2"]
-        code, said = run(3, some, words)
-        self.assertEqual(code, 0, said)
-        self.assertEqual(said.count("quadrille: QUADRILLE_TRACE is not set at every rank; set it at all of them; nothing is "
-                                    "traced on this communicator"), 1, said)
-        self.assertEqual(os.listdir(some) if os.path.exists(some) else [], [])
+        for rank in "0", "1":  # the only one with a folder
+            words = ["sh", "-c", f'[ "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" = {rank} ] || unset QUADRILLE_TRACE; exec "$@"', "sh",
+                     RUN, self.direct, "--repetitions", "2"]
+            code, said = run(3, some, words)
+            self.assertEqual(code, 0, said)
+            self.assertEqual(said.count("quadrille: QUADRILLE_TRACE is not set at every rank; set it at all of them; nothing is "
+                                        "traced on this communicator"), 1, said)
+            self.assertEqual(os.listdir(some) if os.path.exists(some) else [], [])
 
     def test_a_program_that_does_not_finalize_leaves_no_file(self):
         folder = tempfile.mkdtemp(dir=self.folder)
