@@ -153,7 +153,7 @@ class Traces(unittest.TestCase):
                 c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size)""")
             self.assertEqual(page.errors(), [])
             page.close()
-        self.assertEqual([heading.split(":")[0] for heading in headings], ["measured", "simulated"])
+        self.assertEqual([heading.split(":")[0] for heading in headings], ["Measured", "Simulated"])
         self.assertEqual(len(drawn), 2)
         self.assertGreater(min(drawn), 3, "a timeline is empty")
 
