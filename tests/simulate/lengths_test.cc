@@ -162,8 +162,7 @@ TEST(Lengths, RefuseWhatIsNoDistributionAndNoMatrix) {
   EXPECT_EQ(refusal("1 2\n"), "it has 1 lines; the call has 2 ranks, and each has one line");
   EXPECT_EQ(refusal("1 2\n3 4\n5 6\n"), "line 3: the call has 2 ranks, and each has one line");
   EXPECT_EQ(refusal("1 2\n3 x\n"), "line 2: 'x' is not a number of bytes from 0 to 2147483647");
-  EXPECT_EQ(refusal("1 2\n3 -4\n"),
-            "line 2: '-4' is not a number of bytes from 0 to 2147483647");
+  EXPECT_EQ(refusal("1 2\n3 -4\n"), "line 2: '-4' is not a number of bytes from 0 to 2147483647");
 }
 
 }  // namespace
