@@ -84,8 +84,7 @@ class Reader {
   }
 
  private:
-  void read(const qd_plan& plan, const qd_message& message, std::vector<Post>& all,
-            bool receives) {
+  void read(const qd_plan& plan, const qd_message& message, std::vector<Post>& all, bool receives) {
     const qd_part* part = qd_parts_of(&plan, &message);
     const bool straight = message.zero_copy && !message.needs_staging && !message.combines;
     int32_t copied = message.count;
