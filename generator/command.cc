@@ -398,7 +398,8 @@ int generate(const GenerateArguments& arguments) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);
   }
-  constexpr const char* kNothing = "nothing is chosen by it; give --algorithm auto or --radix auto";
+  constexpr const char* kNothing =
+      "nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto";
   if (!arguments.counts.empty() || arguments.ordered)
     return bad_input("generate",
                      fmt::format("--{}: {}", arguments.ordered ? "ordered" : "counts", kNothing));

@@ -49,7 +49,8 @@ class Places {
     const __int128 apart =
         std::max(through(bytes.in, ports, entering), through(bytes.out, ports, leaving));
     if (!machine_.exclusive || ports == 0) return latency() + apart;
-    return latency() + std::max(apart, through(bytes.in + bytes.out, ports, entering + leaving));
+    // A port sends during the latency of what it receives.
+    return std::max(latency() + apart, through(bytes.in + bytes.out, ports, entering + leaving));
   }
 
  private:

@@ -17,10 +17,6 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 int64_t latency(const LinearModel& model) { return model.alpha_ns * kNanosecond; }
 
-int64_t time_of_a_byte_inside(const Machine& machine) {
-  return std::max(machine.inside.beta_ps, machine.beta_alone_ps);
-}
-
 // Whether all messages of a node share its memory.
 bool has_memory(const Machine& machine) { return machine.memory_ps != 0; }
 
@@ -30,6 +26,12 @@ int64_t gap_inside(const Machine& machine) {
 
 int64_t time_of_a_byte_in_memory(const Machine& machine) {
   return machine.memory_ps.value_or(machine.inside.beta_ps);
+}
+
+// Of a message that is alone.
+int64_t time_of_a_byte_inside(const Machine& machine) {
+  return std::max(
+      {machine.inside.beta_ps, machine.beta_alone_ps, time_of_a_byte_in_memory(machine)});
 }
 
 // A place where messages share something. It serves so many messages at once.
@@ -242,8 +244,9 @@ class Fair final : public Network {
   // In messages that it can serve at full speed.
   double capacity(const Moving& one, const Place& place) const {
     if (!one.flow.is_inside()) return static_cast<double>(place.servers);
-    return static_cast<double>(time_of_a_byte_inside(machine_)) /
-           static_cast<double>(time_of_a_byte_in_memory(machine_));
+    const int64_t memory = time_of_a_byte_in_memory(machine_);
+    if (memory == 0) return std::numeric_limits<double>::infinity();
+    return static_cast<double>(time_of_a_byte_inside(machine_)) / static_cast<double>(memory);
   }
 
   // The rate that its places leave it, if those that are not fixed yet have equal shares.

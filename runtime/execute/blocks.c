@@ -49,7 +49,7 @@ static void put(struct qd_call* c, int region, struct qd_block from) {
   const struct qd_block to = c->data.blocks[region];
   const int source = region - c->plan.regions.send_blocks;
   if (from.count != to.count) {
-    if (c->outcome.mismatch.source < 0)
+    if (c->outcome.mismatch.source < 0 && !c->outcome.is_lost) /* a lost block has no bytes */
       c->outcome.mismatch = (struct qd_mismatch){source, from.count, to.count};
     return;
   }

@@ -123,9 +123,9 @@ refuses "--counts: '3x1,-7' has -7; counts are bytes from 0 to 2147483647" \
 refuses "--counts: '1,2' has 1 and 2; all ranks of a broadcast have one count" \
   auto broadcast --nodes 2 --counts 1,2 --out x.qs
 refuses "--counts: '1,,2' is not a list of numbers like 3,0,5" auto allgather --nodes 4 --counts 1,,2 --out x.qs
-refuses '--counts: nothing is chosen by it; give --algorithm auto or --radix auto' \
+refuses '--counts: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
   "$generator" generate gather --algorithm linear --nodes 4 --counts 4x1 --out x.qs
-refuses '--ordered: nothing is chosen by it; give --algorithm auto or --radix auto' \
+refuses '--ordered: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
   "$generator" generate scan --algorithm doubling --nodes 4 --ordered --out x.qs
 refuses '--ordered: a gather combines nothing; leave it out' auto gather --nodes 4 --bytes 4 --ordered --out x.qs
 refuses "--block-size: give it with an algorithm's name; auto leaves options as they are" \

@@ -316,7 +316,7 @@ refuses "--alpha-inside: '2s' is not a time like 30us, 40ns or 125ps, at most 1s
   generate auto --nodes 4 --bytes 4 --alpha-inside 2s --out x.qs
 refuses "--port: 'switch' is none of node, rank" \
   generate auto --nodes 4 --bytes 4 --port switch --out x.qs
-refuses '--bytes: nothing is chosen by it; give --algorithm auto or --radix auto' \
+refuses '--bytes: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
   generate tuna --nodes 4 --bytes 4 --out x.qs
 refuses "--pacing: give it with an algorithm's name" \
   generate auto --nodes 4 --bytes 4 --pacing token --out x.qs

@@ -305,7 +305,9 @@ TEST(LeastTime, OfExclusivePortsIsThatOfOneNode) {
   workload.machine.exclusive = true;
   EXPECT_EQ(least_time(workload), 2000 + 1000);
   workload.collective = Collective::kAlltoall;
-  EXPECT_EQ(least_time(workload), 2000 + 2 * 1000);
+  EXPECT_EQ(least_time(workload), 2000 + 1000);
+  workload.bytes = 5000;
+  EXPECT_EQ(least_time(workload), 2 * 5000);  // longer than a latency and one way
 }
 
 PROPERTY(LeastTime, IsNoMoreThanAnyCallTakes) {
@@ -319,6 +321,7 @@ PROPERTY(LeastTime, IsNoMoreThanAnyCallTakes) {
   workload.machine.ports = drawn(1, 4);
   workload.machine.sharing = drawn_of(Sharing::kFair, Sharing::kInTurn);
   if (drawn_bool()) workload.machine.memory_ps = drawn(0, 900);
+  if (drawn(0, 4) == 0) workload.machine.inside.beta_ps = 0;
   if (each.collective == Collective::kAllgather || each.collective == Collective::kReduceScatter)
     for (const Topology& group : workload.groups)
       workload.counts.push_back(drawn_list(group.ranks(), 0, 20000));
