@@ -60,12 +60,13 @@ LinearModel block_model(const Workload& workload) {
   return one_node ? workload.machine.inside : workload.machine.between;
 }
 
+// `block`: the block size; 0: calls choose it by the model.
 Job job_of(const Algorithm& algorithm, const Program& program, const std::vector<int64_t>& numbers,
-           const LinearModel& model, const Workload& workload) {
+           const LinearModel& model, int64_t block, const Workload& workload) {
   Job job{workload.groups, {}, {}};
   for (const Parameter& parameter : program.parameters) {
-    job.parameters.push_back(kRuleAuto);
-    job.models.push_back(parameter.at_call ? model : LinearModel{});
+    job.parameters.push_back(parameter.at_call && block > 0 ? block : kRuleAuto);
+    job.models.push_back(parameter.at_call && block == 0 ? model : LinearModel{});
     for (size_t i = 0; i < numbers.size(); ++i)
       if (algorithm.numbers[i].name == parameter.name.text) job.parameters.back() = numbers[i];
   }
@@ -98,7 +99,10 @@ class Search {
       if (algorithm_.numbers[i].kind == NumberKind::kBatch &&
           !fixed_.contains(algorithm_.numbers[i].name))
         choose_batch(*best, i);
-    if (best->block_size > 0) fit_model(best);
+    if (best->block_size > 0) {
+      fit_model(best);
+      halve_blocks(best);
+    }
     return best;
   }
 
@@ -134,9 +138,9 @@ class Search {
     return result;
   }
 
-  std::optional<Candidate> measured(const std::vector<int64_t>& numbers,
-                                    const LinearModel& model) const {
-    const Job job = job_of(algorithm_, program_, numbers, model, workload_);
+  std::optional<Candidate> measured(const std::vector<int64_t>& numbers, const LinearModel& model,
+                                    int64_t block = 0) const {
+    const Job job = job_of(algorithm_, program_, numbers, model, block, workload_);
     if (!serves_uneven_counts(program_, job)) return std::nullopt;
     Result<Estimate> found = estimate(program_, job, workload_);
     if (!found.ok()) return std::nullopt;
@@ -146,6 +150,7 @@ class Search {
     if (call.parameters.empty()) return candidate;
     candidate.model = model;
     candidate.block_size = call.parameters[0];
+    candidate.has_fixed_block = block > 0;
     return candidate;
   }
 
@@ -170,6 +175,15 @@ class Search {
           std::optional<Candidate> other = measured(best->numbers, {alpha, model.beta_ps});
           if (other && tried.insert(other->block_size).second) take_better(best, std::move(other));
         }
+  }
+
+  // Of equal contributions the rule makes one block each, whatever the model. Smaller ones may take less where nodes pass them on.
+  void halve_blocks(std::optional<Candidate>& best) const {
+    for (int64_t block = best->block_size / 2; block > 0; block /= 2) {
+      std::optional<Candidate> smaller = measured(best->numbers, best->model, block);
+      if (!smaller || is_alike(best->time, smaller->time)) return;
+      best = std::move(smaller);
+    }
   }
 
   const Algorithm& algorithm_;
@@ -225,7 +239,7 @@ bool is_direct(const Program& program) {
 Job job_of(const Candidate& candidate, const Workload& workload) {
   const Algorithm& algorithm = *candidate.algorithm;
   return job_of(algorithm, make_program(algorithm, all_choices(algorithm)[0]), candidate.numbers,
-                candidate.model, workload);
+                candidate.model, candidate.has_fixed_block ? candidate.block_size : 0, workload);
 }
 
 std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,

@@ -290,7 +290,9 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
   for (size_t i = 0; i < best.numbers.size(); ++i)
     arguments.numbers[best.algorithm->numbers[i].name] = std::to_string(best.numbers[i]);
   arguments.machine = {};
-  if (best.block_size > 0) {
+  if (best.has_fixed_block) {
+    arguments.block_size = std::to_string(best.block_size);
+  } else if (best.block_size > 0) {
     arguments.machine.alpha = fmt::format("{}ns", best.model.alpha_ns);
     arguments.machine.beta = fmt::format("{}ps", best.model.beta_ps);
   }

@@ -57,10 +57,13 @@ bool is_in_libraries(const Algorithm& algorithm) {
       {Collective::kAlltoall, "scattered"},
       {Collective::kAlltoall, "spread-out"},
       {Collective::kBroadcast, "binomial"},
+      {Collective::kBroadcast, "pipeline"},
       {Collective::kBroadcast, "scatter-ring"},
       {Collective::kGather, "binomial"},
       {Collective::kGather, "linear"},
       {Collective::kReduce, "binomial"},
+      {Collective::kReduce, "pipeline"},
+      {Collective::kReduce, "rabenseifner"},
       {Collective::kReduceScatter, "halving"},
       {Collective::kReduceScatter, "pairwise"},
       {Collective::kReduceScatter, "ring"},
@@ -163,14 +166,17 @@ std::string shape_text(const std::vector<Topology>& groups) {
 
 Result<std::vector<Collective>> read_collectives(const std::string& name, size_t groups) {
   std::vector<Collective> all;
-  for (const Collective collective : served_collectives())
-    if ((name == kAll || is_called(collective, name)) && !rule_names(collective, groups).empty())
-      all.push_back(collective);
+  for (const Collective collective : served_collectives()) {
+    const std::vector<std::string> names = rule_names(collective, groups);
+    const bool is_meant = name == kAll || name == name_of(collective) ||
+                          std::find(names.begin(), names.end(), name) != names.end();
+    if (is_meant && !names.empty()) all.push_back(collective);
+  }
   if (!all.empty()) return all;
   for (const Collective collective : served_collectives())
     if (is_called(collective, name))
-      return Error{fmt::format("there are no rules for {}; name another collective, or {}",
-                               purpose_of(collective, static_cast<int>(groups)), kAll)};
+      return Error{fmt::format("there are no rules for {}{}; name another collective, or {}", name,
+                               groups == 2 ? " between groups" : "", kAll)};
   return Error{fmt::format("'{}' is no collective that rules are written for; choose one of {}, {}",
                            name, collective_names(", "), kAll)};
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -225,7 +226,8 @@ Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const P
   std::mutex failing;
   size_t failed = places.size();  // the first process whose plans are refused
   Error why;
-  const auto work = [&](bool tells) {
+  std::exception_ptr thrown;
+  const auto follow = [&](bool tells) {
     for (size_t i = next++; i < places.size(); i = next++) {
       if (tells && tell) tell(static_cast<int64_t>(i), static_cast<int64_t>(places.size()));
       Result<std::optional<Script>> script =
@@ -250,12 +252,23 @@ Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const P
       if (i < failed) failed = i, why = script.error();
     }
   };
+  // An exception, such as of memory that runs out, must not leave a thread.
+  const auto work = [&](bool tells) {
+    try {
+      follow(tells);
+    } catch (...) {
+      next = places.size();
+      const std::lock_guard<std::mutex> lock(failing);
+      thrown = std::current_exception();
+    }
+  };
   {
     std::vector<std::jthread> others;
     for (unsigned t = 1; t < std::thread::hardware_concurrency(); ++t)
       others.emplace_back(work, false);
     work(true);
   }
+  if (thrown) std::rethrow_exception(thrown);
   if (failed < places.size()) return why;
   if (is_cut) return std::optional<Scripts>{};
   const Result<bool> matched = match(scripts.all);

@@ -89,6 +89,7 @@ refuses "--bytes: 'x' is not a number of bytes" compare alltoall --nodes 4 --byt
 refuses '--nodes any: give the nodes to compare on, such as 4x8' compare alltoall --nodes any
 refuses "'gossip' is no collective that schedules are generated for" compare gossip --nodes 4
 refuses "'gossip' is no collective that rules are written for" choose gossip --nodes 4 --out rules.json
+refuses 'there are no rules for alltoallv; name another collective, or all' choose alltoallv --nodes 4 --out rules.json
 refuses 'there are no rules for scan; name another collective, or all' choose scan --nodes 4 --out rules.json
 refuses 'there are no rules for broadcast between groups' choose broadcast --nodes 4 --remote-nodes 2 --out rules.json
 refuses '--nodes any: give the nodes to choose for, such as 4x8' choose alltoall --nodes any --out rules.json
