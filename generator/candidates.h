@@ -38,6 +38,7 @@ using Fixed = std::map<std::string, int64_t>;
 //
 // A batch number is the least power of two that takes at most 1 / kAlike longer than all at once. Calls choose their block
 // size by the model of the workload's machine. Its alpha is fitted to this call: it is multiplied by the best power of four.
+// If half of that size takes less by more than 1 / kAlike, or a quarter, and so on, the file has that size for all calls.
 std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,
                                         const Fixed& fixed);
 
