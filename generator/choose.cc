@@ -172,9 +172,7 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
     has_fitted |= candidate.is_fitted;
   }
   text += fmt::format("{}  no schedule takes less\n", in(unit, least_time(workload)));
-  if (has_fitted)
-    text +=
-        "\n~ follows from simulations on fewer nodes, since these calls have too many messages\n";
+  if (has_fitted) text += kFittedWords;
   if (const auto messages = depth_of(schedule, workload, parameters))
     text += fmt::format(
         "\ndepth of this file: {}, the messages in the longest chain in which each waits for the "

@@ -56,6 +56,7 @@ std::vector<Curve> curves_of(const Grid& grid, const Time& time) {
           grid[i].begin(), grid[i].end(),
           [&](const Candidate& candidate) { return candidate.algorithm == &algorithm; });
       curve.times.push_back(found == grid[i].end() ? std::nullopt : time(*found, i));
+      curve.fitted.push_back(found != grid[i].end() && found->is_fitted);
       has_time |= curve.times.back().has_value();
     }
     if (has_time) curves.push_back(std::move(curve));
@@ -163,6 +164,7 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
     return std::optional<int64_t>(times->ours);
   });
   if (wrong) return *wrong;
+  for (Curve& curve : curves.curves) curve.fitted.clear();
   for (std::vector<int64_t>& all : native) {
     std::sort(all.begin(), all.end());
     curves.native->times.push_back(all.empty() ? std::nullopt
@@ -179,11 +181,15 @@ std::string microseconds(const std::optional<int64_t>& time) {
 
 std::string table(const Curves& curves) {
   std::string text = curves.title + "; microseconds, the least of ours with a star\n";
+  bool has_fitted = false;
   const auto add = [&](const Curve& curve, const std::vector<int64_t>& least) {
     text += fmt::format("{:<24}", curve.name);
     for (size_t i = 0; i < curve.times.size(); ++i) {
       const bool is_best = !least.empty() && curve.times[i] && *curve.times[i] == least[i];
-      text += fmt::format(" {:>11}{}", microseconds(curve.times[i]), is_best ? '*' : ' ');
+      const bool is_fitted = i < curve.fitted.size() && curve.fitted[i];
+      has_fitted |= is_fitted;
+      text += fmt::format(" {:>11}{}", (is_fitted ? "~" : "") + microseconds(curve.times[i]),
+                          is_best ? '*' : ' ');
     }
     if (text.back() == ' ') text.pop_back();
     text += '\n';
@@ -198,6 +204,7 @@ std::string table(const Curves& curves) {
   for (const Curve& curve : curves.curves) add(curve, least);
   if (curves.bound) add(*curves.bound, {});
   if (curves.native) add(*curves.native, {});
+  if (has_fitted) text += kFittedWords;
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "cli/files.h"
@@ -148,6 +149,9 @@ class Reader {
 Result<File> read_file(const std::string& path) {
   File file;
   file.path = path;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(cli::user_path(path), ignored))
+    return Error{fmt::format("{}: is no file; leave only files of traces in the folder", path)};
   std::ifstream in(cli::user_path(path), std::ios::binary | std::ios::ate);
   if (!in) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   const auto length = static_cast<size_t>(in.tellg());

@@ -13,6 +13,7 @@ namespace quadrille {
 struct Curve {
   std::string name;
   std::vector<std::optional<int64_t>> times;
+  std::vector<bool> fitted = {};  // those that follow from calls on fewer nodes; empty: none
 };
 
 struct Curves {

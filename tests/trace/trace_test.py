@@ -110,6 +110,11 @@ class Traces(unittest.TestCase):
         self.assertIn("3 processes, 3 calls; 1 of them differ from their plans", said)
         self.assertRegex(said, sentence)
 
+    def test_what_is_no_file(self):
+        folder = self.changed(lambda file: None)
+        os.mkfifo(os.path.join(folder, "rank-9-9.qtrace"))
+        self.assertIn("rank-9-9.qtrace: is no file", self.trace(folder, self.direct, code=2))
+
     def test_one_call_that_differs(self):
         folder = self.changed(lambda file: file.parts[1][2].pop())
         ran = subprocess.run([TRACE, "trace", folder, self.direct, "--call", "2"], capture_output=True, text=True)
