@@ -132,7 +132,7 @@ TEST(Choice, HasNoMoreAtOnceThanItMust) {
   EXPECT_GE(block_count(0), 8);
 }
 
-// No other power of four times the alpha is better, and that of the machine is not always the best.
+// No power of four times the alpha is better, nor is half the size. The file has what was simulated.
 TEST(Choice, FitsTheModelOfBlockSizes) {
   Workload workload{Collective::kBroadcast, {topology_of({4, 4, 4, 4})}, 1 << 20};
   const Candidate best = quadrille::best_candidates(workload, "pipeline-nodes", {})[0];
@@ -143,7 +143,18 @@ TEST(Choice, FitsTheModelOfBlockSizes) {
     times.insert(estimate(program, job, workload)->time);
   }
   EXPECT_GT(times.size(), 3u);
-  EXPECT_EQ(best.time, *times.begin());
+  EXPECT_LT(best.time, *times.begin() - *times.begin() / kAlike);
+  EXPECT_TRUE(best.has_fixed_block);
+  const auto time = [&](const Job& job) { return estimate(program, job, workload)->time; };
+  EXPECT_EQ(time(job_of(best, workload)), best.time);
+  EXPECT_GE(time({workload.groups, {best.block_size / 2}, {{}}}), best.time - best.time / kAlike);
+}
+
+TEST(Choice, LeavesTheBlockSizeToTheRuleIfSmallerBlocksGainNothing) {
+  const Workload workload{Collective::kAllgather, {topology_of({1, 1, 1, 1})}, 1000};
+  const Candidate best = quadrille::best_candidates(workload, "blocked-ring", {})[0];
+  EXPECT_FALSE(best.has_fixed_block);
+  EXPECT_EQ(best.block_size, 1000);
 }
 
 TEST(Choice, KeepsToWhatIsFixedAndToWhatServesTheNodes) {
