@@ -20,7 +20,7 @@ struct Candidate : Estimate {
   // If the algorithm has a block size: the model by which calls choose it, and the size in this call, in bytes.
   LinearModel model = {};
   int64_t block_size = 0;
-  bool commutative = false;      // for commutative operators
+  bool commutative = false;  // for commutative operators
   bool direct = false;
   bool has_fixed_block = false;  // the file has the block size, whatever the call
 };
