@@ -52,6 +52,7 @@ std::vector<std::string> proof_sentences(const verifier::ScheduleFile& file) {
 std::string words_of(const verifier::Schedule& schedule, const Planned& planned,
                      const ShowArguments& arguments) {
   constexpr size_t kLongest = 120;
+  if (schedule.program.collective == Collective::kBarrier) return "A barrier has no blocks.";
   const bool has_counts = !arguments.lengths.call.counts.empty();
   Call said = planned.call;
   if (!has_counts) said.counts.clear();
@@ -75,10 +76,14 @@ std::vector<std::string> facts(const verifier::Schedule& schedule, const Planned
       least > 0 ? fmt::format(": this one takes {:.3f} times as long",
                               static_cast<double>(outcome.time) / static_cast<double>(least))
                 : ""));
-  all.push_back(fmt::format(
-      "The machine: {} ns and {} ps a byte between nodes, {} ns and {} ps a byte inside a node.",
-      machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
-      machine.inside.beta_ps));
+  all.push_back(
+      fmt::format("The machine: {} ns and {} ps a byte between nodes, {} ns and {} ps a byte "
+                  "inside a node. Each {} has {} port{} "
+                  "for sends {} receives, which messages pass {}.",
+                  machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
+                  machine.inside.beta_ps, machine.port == PortScope::kNode ? "node" : "rank",
+                  machine.ports, machine.ports == 1 ? "" : "s", machine.exclusive ? "or" : "and",
+                  machine.sharing == Sharing::kFair ? "all at once" : "one after another"));
   return all;
 }
 

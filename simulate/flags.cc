@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
 #define JSMN_STATIC
+#define JSMN_STRICT
 #include <jsmn.h>
 
 #include "cli/command_line.h"
@@ -245,17 +247,22 @@ Result<MachineArguments> read_file_of_costs(const std::string& text) {
   std::vector<jsmntok_t> tokens(256);
   const int count = jsmn_parse(&parser, text.data(), text.size(), tokens.data(),
                                static_cast<unsigned>(tokens.size()));
-  if (count < 1 || tokens[0].type != JSMN_OBJECT)
+  const bool is_object = count > 0 && tokens[0].type == JSMN_OBJECT;
+  if (!is_object ||
+      text.find_first_not_of(" \t\r\n", static_cast<size_t>(tokens[0].end)) != std::string::npos)
     return Error{R"(it is no JSON object, such as {"alpha": "30us", "beta": "100Gbit/s"})"};
   const auto word = [&](int i) {
     return text.substr(static_cast<size_t>(tokens[i].start),
                        static_cast<size_t>(tokens[i].end - tokens[i].start));
   };
   MachineArguments costs;
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string key = word(i), value = word(i + 1);
-    if (tokens[i + 1].type != JSMN_STRING && tokens[i + 1].type != JSMN_PRIMITIVE)
+  std::set<std::string> keys;
+  for (int i = 1; i < count; i += 2) {
+    const std::string key = word(i), value = i + 1 < count ? word(i + 1) : "";
+    const jsmntype_t type = tokens[i + 1].type;
+    if (tokens[i].size != 1 || value.empty() || (type != JSMN_STRING && type != JSMN_PRIMITIVE))
       return Error{fmt::format("{}: its value is neither a text nor a number", key)};
+    if (!keys.insert(key).second) return Error{fmt::format("{}: it is there twice", key)};
     const auto* const name = std::find_if(std::begin(kNames), std::end(kNames),
                                           [&](const CostName& each) { return key == each.name; });
     if (name != std::end(kNames))

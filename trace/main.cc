@@ -118,9 +118,8 @@ std::string text_of(const Arguments& arguments, const TracedRun& run,
       "{}: {} processes, {} calls; {}\n", arguments.folder, run.files.size(), rows.size(),
       different == 0 ? "all of them follow their plans"
                      : fmt::format("{} of them differ from their plans", different));
-  if (run.dropped > 0)
-    text +=
-        fmt::format("{} further calls are not shown: some trace was full before\n", run.dropped);
+  if (run.is_full)
+    text += "some trace was full before the last calls of the run, which are not shown\n";
   for (size_t bound = 0; bound < run.bound.size(); ++bound) {
     size_t shown = 0, all = 0;
     int64_t time = 0;
@@ -144,8 +143,9 @@ std::string text_of(const Arguments& arguments, const TracedRun& run,
 }
 
 std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
-  std::string text = fmt::format(R"({{"schema": 1, "processes": {}, "dropped": {}, "calls": [)",
-                                 run.files.size(), run.dropped);
+  std::string text =
+      fmt::format(R"({{"schema": 1, "processes": {}, "is_full": {}, "dropped": {}, "calls": [)",
+                  run.files.size(), run.is_full, run.dropped);
   for (const Row& row : rows) {
     const TracedCall& call = run.calls[row.call];
     const Bound& bound = run.bound[call.bound];

@@ -119,8 +119,8 @@ Result<std::shared_ptr<const Planned>> Checker::plan(const TracedCall& call) {
   if (kept.call && has_same_plans(*kept.call, call)) return kept.planned;
   Result<Planned> made = make(call);
   if (!made.ok())
-    return Error{fmt::format("call {} of {}: {}", call.number, run_.bound[call.bound].name(),
-                             made.error().message)};
+    return Error{fmt::format("call {}, {}: {}", &call - run_.calls.data() + 1,
+                             run_.bound[call.bound].name(), made.error().message)};
   kept = {&call, std::make_shared<const Planned>(std::move(made).value())};
   return kept.planned;
 }

@@ -50,7 +50,7 @@ class Merger {
 
   // Returns what is wrong, or an empty string.
   std::string merge() {
-    for (const File& file : run_.files) is_full_ |= file.is_full;
+    for (const File& file : run_.files) run_.is_full |= file.is_full;
     for (const File& file : run_.files)
       for (const BindingSection& section : file.bindings)
         if (std::string wrong = add(file, section); !wrong.empty()) return wrong;
@@ -90,7 +90,7 @@ class Merger {
 
   std::string find_missing(const Bound& bound) const {
     for (size_t rank = 0; rank < bound.ranks.size(); ++rank)
-      if (!bound.ranks[rank] && !is_full_)
+      if (!bound.ranks[rank] && !run_.is_full)
         return fmt::format(
             "{}: the trace of rank {} of {} is missing, of the communicator of {}; copy the traces "
             "of all nodes into one folder",
@@ -156,7 +156,6 @@ class Merger {
 
   TracedRun& run_;
   const std::string folder_;
-  bool is_full_ = false;
   std::map<Name, size_t> names_;                            // indices of bindings
   std::vector<std::vector<const File*>> files_;             // by binding and rank
   std::map<std::pair<size_t, int64_t>, TracedCall> calls_;  // by binding and number

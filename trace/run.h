@@ -40,6 +40,7 @@ struct TracedRun {
   std::vector<Bound> bound;
   std::vector<TracedCall> calls;  // in the order in which they began
   int64_t dropped = 0;            // calls that some rank lacks, since its trace was full
+  bool is_full = false;  // some trace was; the run may have made further calls that no rank noted
 };
 
 // Called with what is being read.

@@ -113,6 +113,16 @@ echo '{"alpha": ["1us"]}' >bad.json
 refuses '--machine: bad.json: alpha: its value is neither a text nor a number' simulate two.qs --bytes 8 --machine bad.json
 echo '[1, 2]' >bad.json
 refuses '--machine: bad.json: it is no JSON object' simulate two.qs --bytes 8 --machine bad.json
+for bad in '{alpha: 9us}' '{"alpha": "9us"} x' '{"alpha"'; do
+  echo "$bad" >bad.json
+  refuses '--machine: bad.json: it is no JSON object' simulate two.qs --bytes 8 --machine bad.json
+done
+for bad in '{"alpha"}' '{"alpha": ""}'; do
+  echo "$bad" >bad.json
+  refuses '--machine: bad.json: alpha: its value is neither' simulate two.qs --bytes 8 --machine bad.json
+done
+echo '{"alpha": "9us", "alpha": "8us"}' >bad.json
+refuses '--machine: bad.json: alpha: it is there twice' simulate two.qs --bytes 8 --machine bad.json
 refuses '; name one of ethernet-10g, ' simulate two.qs --bytes 8 --machine nowhere
 # A file has the same names as the flags, and flags replace it.
 echo '{"alpha": "30us", "beta": "200Mbit/s", "ports": 2, "exclusive": true, "source": "of a test"}' >costs.json

@@ -259,7 +259,7 @@ class Traces(unittest.TestCase):
 
         said = self.trace(self.changed(full), self.direct)
         self.assertIn("2 calls; all of them follow", said)
-        self.assertIn("1 further calls are not shown: some trace was full before", said)
+        self.assertIn("some trace was full before the last calls of the run, which are not shown", said)
 
     def test_ranks_that_contradict_each_other(self):
         def change_setup(offset):
@@ -269,7 +269,7 @@ class Traces(unittest.TestCase):
             return change
 
         head = SECTION.size
-        self.refused("call 1 of alltoall by spread-out: ranks 0 and 1 have different values of root", change_setup(head + 16))
+        self.refused("call 1, alltoall by spread-out: ranks 0 and 1 have different values of root", change_setup(head + 16))
         self.refused("have different values of window", change_setup(head + 36))
 
         def change_hash(file):
@@ -365,7 +365,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertEqual(said.count("quadrille: the trace of rank 0 is full; it lacks the last calls"), 1, said)
         self.assertRegex(self.trace(folder, self.ring), r"2 processes, [1-9]\d* calls; all of them follow their plans\n"
-                                                        r"[12] further calls are not shown: some trace was full before")
+                                                        r"some trace was full before the last calls of the run, which are not shown")
 
     def test_runs_that_cannot_be_traced(self):
         nowhere = os.path.join(self.folder, "no", "such", "folder")
