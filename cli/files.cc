@@ -60,8 +60,8 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
   }
   if (file.bad()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   if (bytes.size() > kMostBytes)
-    return Error{fmt::format("{}: has more than {} MiB, which no schedule and no proof has", path,
-                             kMostBytes >> 20)};
+    return Error{
+        fmt::format("{}: has more than {} MiB, the most that is read", path, kMostBytes >> 20)};
   return bytes;
 }
 

@@ -172,7 +172,9 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
     has_fitted |= candidate.is_fitted;
   }
   text += fmt::format("{}  no schedule takes less\n", in(unit, least_time(workload)));
-  if (has_fitted) text += kFittedWords;
+  if (has_fitted)
+    text += std::string(kFittedWords) +
+            "  Messages and bytes in these rows are those of the largest simulated call.\n";
   if (const auto messages = depth_of(schedule, workload, parameters))
     text += fmt::format(
         "\ndepth of this file: {}, the messages in the longest chain in which each waits for the "

@@ -111,6 +111,13 @@ class Folder {
   std::string path_;
 };
 
+// For the shell.
+std::string quoted(const std::string& text) {
+  std::string all = "'";
+  for (const char letter : text) all += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return all + "'";
+}
+
 // The times that `run` prints: "  factor   123.4 us  (100.1 to 180.9)", and MPI's own below.
 struct Times {
   int64_t ours = 0, native = 0;  // nanoseconds
@@ -154,7 +161,7 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
     const Result<bool> written =
         cli::write_file(file, encode(program, job_of(candidate, workload)));
     const Result<Times> times =
-        written.ok() ? times_of(fmt::format("{} '{}' --bytes {}", command, file, sizes[i]))
+        written.ok() ? times_of(fmt::format("{} {} --bytes {}", command, quoted(file), sizes[i]))
                      : Result<Times>(written.error());
     if (!times.ok()) {
       wrong = times.error();

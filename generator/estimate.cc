@@ -16,17 +16,7 @@ namespace {
 verifier::Counts counts_of(const Workload& workload) {
   if (workload.collective == Collective::kBarrier) return {};
   if (!workload.counts.empty()) return workload.counts;
-  // MPI has vectors of one length in both groups of a reduce-scatter.
-  const bool divided =
-      workload.collective == Collective::kReduceScatter && workload.groups.size() == 2;
-  int64_t ranks = 0;
-  for (const Topology& topology : workload.groups) ranks += topology.ranks();
-  verifier::Counts counts;
-  for (const Topology& topology : workload.groups)
-    counts.emplace_back(topology.ranks(), divided ? std::max<int64_t>(1, workload.bytes * ranks /
-                                                                             2 / topology.ranks())
-                                                  : workload.bytes);
-  return counts;
+  return verifier::average_counts(workload.collective, workload.groups, workload.bytes);
 }
 
 // Between groups the root may be in either.

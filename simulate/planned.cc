@@ -105,7 +105,8 @@ Result<Planned> plan(const std::string& path, std::span<const uint8_t> file,
   given.element = lengths->element;
   Result<Call> call =
       given.counts.empty()
-          ? verifier::call_with(verifier::equal_counts(groups, lengths->bytes / lengths->element),
+          ? verifier::call_with(verifier::average_counts(schedule.program.collective, groups,
+                                                         lengths->bytes / lengths->element),
                                 given, schedule)
           : verifier::read_call(given, schedule);
   if (!call.ok()) return call.error();

@@ -193,6 +193,16 @@ Counts equal_counts(const std::vector<Topology>& groups, int64_t count) {
   return counts;
 }
 
+Counts average_counts(Collective collective, const std::vector<Topology>& groups, int64_t count) {
+  Counts counts = equal_counts(groups, count);
+  if (collective != Collective::kReduceScatter || groups.size() != 2) return counts;
+  const int64_t all = count * (groups[0].ranks() + groups[1].ranks()) / 2;
+  for (size_t group = 0; group < 2; ++group)
+    for (int64_t& each : counts[group])
+      each = count > 0 ? std::max<int64_t>(1, all / groups[group].ranks()) : 0;
+  return counts;
+}
+
 Result<int> read_window(const std::optional<int64_t>& window) {
   if (!window) return 0;
   if (*window >= 1 && *window <= kMaxWindow) return static_cast<int>(*window);

@@ -31,6 +31,9 @@ using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
 
 // The same count for each rank.
 Counts equal_counts(const std::vector<Topology>& groups, int64_t count);
+// The same on average. MPI has vectors of one length in both groups of a reduce-scatter, so there ranks of the smaller group
+// have more.
+Counts average_counts(Collective collective, const std::vector<Topology>& groups, int64_t count);
 // The steps in flight that --window gives; 0 if it is not given.
 Result<int> read_window(const std::optional<int64_t>& window);
 // "3,0,5", or for two groups "3,0/4". Errors begin with --counts.
