@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 namespace quadrille::cli {
@@ -39,6 +41,16 @@ std::string program_name(const char* program) { return is_installed() ? "quadril
 
 std::string typed(const char* program) {
   return is_installed() ? "quadrille" : fmt::format("bazel run //{} --", program);
+}
+
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("_-./+=,:@%").find(c) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 constexpr size_t kMostBytes = 16 << 20;

@@ -21,6 +21,8 @@ std::string user_path(const std::string& path);
 std::string program_name(const char* program);
 // The text that a user types before a command: "quadrille", or "bazel run //verifier --" in the source tree.
 std::string typed(const char* program);
+// The text, in quotes if a shell would not take it as one word.
+std::string shell_word(const std::string& text);
 
 // Errors name the path as the user gave it.
 Result<std::vector<uint8_t>> read_file(const std::string& path);

@@ -168,6 +168,11 @@ Result<Collective> read_collective(const GenerateArguments& arguments) {
                   arguments.collective, collective_names(", "))};
 }
 
+Result<bool> refuse_ordered(const GenerateArguments& arguments, Collective collective) {
+  if (!arguments.ordered || reduces(collective)) return true;
+  return Error{fmt::format("--ordered: {} combines nothing; leave it out", in_words(collective))};
+}
+
 std::vector<Collective> served_collectives() {
   std::vector<Collective> served;
   for (const Algorithm& algorithm : algorithms())
@@ -260,9 +265,8 @@ Result<Workload> read_purpose(const GenerateArguments& arguments) {
   }
   const Result<bool> choices = refuse_choices(arguments);
   if (!choices.ok()) return choices.error();
-  if (arguments.ordered && !reduces(*collective))
-    return Error{
-        fmt::format("--ordered: {} combines nothing; leave it out", in_words(*collective))};
+  const Result<bool> ordered = refuse_ordered(arguments, *collective);
+  if (!ordered.ok()) return ordered.error();
   Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();
   if (groups->empty())

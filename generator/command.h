@@ -41,6 +41,8 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
 Result<Collective> read_collective(const GenerateArguments& arguments);
 // Whether this is MPI's name of the collective. "allgatherv" is a name of the allgather: a schedule serves all counts.
 bool is_called(Collective collective, const std::string& name);
+// An error if --ordered is given for a collective that combines nothing.
+Result<bool> refuse_ordered(const GenerateArguments& arguments, Collective collective);
 
 // The collectives that have algorithms, in the order of the registry; and lists of names.
 std::vector<Collective> served_collectives();

@@ -111,13 +111,6 @@ class Folder {
   std::string path_;
 };
 
-// For the shell.
-std::string quoted(const std::string& text) {
-  std::string all = "'";
-  for (const char letter : text) all += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return all + "'";
-}
-
 // The times that `run` prints: "  factor   123.4 us  (100.1 to 180.9)", and MPI's own below.
 struct Times {
   int64_t ours = 0, native = 0;  // nanoseconds
@@ -161,8 +154,9 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
     const Result<bool> written =
         cli::write_file(file, encode(program, job_of(candidate, workload)));
     const Result<Times> times =
-        written.ok() ? times_of(fmt::format("{} {} --bytes {}", command, quoted(file), sizes[i]))
-                     : Result<Times>(written.error());
+        written.ok()
+            ? times_of(fmt::format("{} {} --bytes {}", command, cli::shell_word(file), sizes[i]))
+            : Result<Times>(written.error());
     if (!times.ok()) {
       wrong = times.error();
       return std::optional<int64_t>{};
@@ -230,9 +224,8 @@ std::string csv(const Curves& curves) {
 Result<Curves> curves_for(const CompareArguments& arguments) {
   const Result<Collective> collective = read_collective(arguments);
   if (!collective.ok()) return collective.error();
-  if (arguments.ordered && !reduces(*collective))
-    return Error{
-        fmt::format("--ordered: {} combines nothing; leave it out", in_words(*collective))};
+  const Result<bool> ordered = refuse_ordered(arguments, *collective);
+  if (!ordered.ok()) return ordered.error();
   const Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();
   if (groups->empty()) return Error{"--nodes any: give the nodes to compare on, such as 4x8"};

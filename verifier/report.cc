@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string_view>
 
@@ -219,17 +218,6 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   return text;
 }
 
-// Quotes the text so that a shell takes it as one word.
-std::string shell_word(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || std::string_view("_-./+=,:@%").find(c) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 // A replay shows one group: the group of the first rank.
@@ -241,7 +229,7 @@ std::string replay_command(const std::string& file, const Program& program, cons
     if (process.group == group && std::to_string(process.rank).size() + ranks.size() < 60)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", process.rank);
   std::string command =
-      fmt::format("{} replay {} --ranks {}", cli::typed("verifier"), shell_word(file), ranks);
+      fmt::format("{} replay {} --ranks {}", cli::typed("verifier"), cli::shell_word(file), ranks);
   if (group != 0) command += fmt::format(" --group {}", group);
   // No number is above the greatest key.
   if (violation.key)
