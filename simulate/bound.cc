@@ -102,21 +102,25 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
 __int128 least_time(const BlockLengths& lengths, const std::vector<Topology>& groups,
                     const Machine& machine) {
   const Places places(groups, machine);
-  const int64_t of_first = groups.size() == 2 ? groups[0].ranks() : 0;
-  __int128 time = 0;
-  places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
-    const int64_t begin = group * of_first + first, end = begin + count;
-    Volume volume;
-    for (int64_t other = 0; other < places.ranks(); ++other) {
-      const bool is_own_group = of_first > 0 && (other < of_first) == (group == 0);
-      if (is_own_group || (begin <= other && other < end)) continue;
-      for (int64_t rank = begin; rank < end; ++rank) {
-        volume.in += lengths.of(other, rank);
-        volume.out += lengths.of(rank, other);
-      }
-    }
-    if (volume != Volume{}) time = std::max(time, places.time(volume, size));
+  std::vector<size_t> place_of;  // by process
+  std::vector<int64_t> sizes;    // of the nodes, by place
+  places.for_each([&](int64_t, int64_t, int64_t count, int64_t size) {
+    place_of.insert(place_of.end(), static_cast<size_t>(count), sizes.size());
+    sizes.push_back(size);
   });
+  const auto first = groups.size() == 2 ? static_cast<size_t>(groups[0].ranks()) : 0;
+  std::vector<Volume> volumes(sizes.size());
+  for (size_t from = 0; from < place_of.size(); ++from)
+    for (size_t to = 0; to < place_of.size(); ++to) {
+      if (place_of[from] == place_of[to] || (first > 0 && (from < first) == (to < first))) continue;
+      const int64_t bytes = lengths.of(static_cast<int64_t>(from), static_cast<int64_t>(to));
+      volumes[place_of[from]].out += bytes;
+      volumes[place_of[to]].in += bytes;
+    }
+  __int128 time = 0;
+  for (size_t place = 0; place < volumes.size(); ++place)
+    if (volumes[place] != Volume{})
+      time = std::max(time, places.time(volumes[place], sizes[place]));
   return time;
 }
 

@@ -258,10 +258,12 @@ Result<MachineArguments> read_file_of_costs(const std::string& text) {
   MachineArguments costs;
   std::set<std::string> keys;
   for (int i = 1; i < count; i += 2) {
-    const std::string key = word(i), value = i + 1 < count ? word(i + 1) : "";
-    const jsmntype_t type = tokens[i + 1].type;
-    if (tokens[i].size != 1 || value.empty() || (type != JSMN_STRING && type != JSMN_PRIMITIVE))
+    const std::string key = word(i);
+    // A key with a value has size 1, and the value is the next token.
+    const jsmntype_t type = tokens[i].size == 1 ? tokens[i + 1].type : JSMN_UNDEFINED;
+    if ((type != JSMN_STRING && type != JSMN_PRIMITIVE) || word(i + 1).empty())
       return Error{fmt::format("{}: its value is neither a text nor a number", key)};
+    const std::string value = word(i + 1);
     if (!keys.insert(key).second) return Error{fmt::format("{}: it is there twice", key)};
     const auto* const name = std::find_if(std::begin(kNames), std::end(kNames),
                                           [&](const CostName& each) { return key == each.name; });

@@ -68,8 +68,7 @@ Result<BlockLengths> read_sizes(const LengthArguments& arguments,
     if (!arguments.persistent) return lengths;
     return Error{
         "--persistent: all ranks know the lengths of this call before it begins; leave it out, or "
-        "give "
-        "--sizes"};
+        "give --sizes"};
   }
   if (collective != Collective::kAlltoall && collective != Collective::kGather &&
       collective != Collective::kScatter)
@@ -78,10 +77,10 @@ Result<BlockLengths> read_sizes(const LengthArguments& arguments,
   if (arguments.sizes != "equal" && collective != Collective::kAlltoall)
     return Error{"--sizes: only the blocks of an all-to-all may differ; give equal"};
   if (gives_lengths(arguments)) {
-    const bool is_file = arguments.sizes.find(':') == std::string::npos ||
-                         arguments.sizes.find('/') != std::string::npos;
-    Result<BlockLengths> given = !is_file ? BlockLengths::drawn(arguments.sizes, seed)
-                                          : read_matrix(arguments.sizes, schedule.job);
+    const bool is_distribution = arguments.sizes.find(':') != std::string::npos &&
+                                 arguments.sizes.find('/') == std::string::npos;
+    Result<BlockLengths> given = is_distribution ? BlockLengths::drawn(arguments.sizes, seed)
+                                                 : read_matrix(arguments.sizes, schedule.job);
     if (!given.ok()) return Error{"--sizes: " + given.error().message};
     lengths = std::move(given).value();
   }

@@ -23,7 +23,7 @@ struct LengthArguments {
 struct Planned {
   Call call;
   int64_t bytes = 0;    // of a block or a contribution; 0 if --counts or --sizes gives them
-  int64_t element = 1;  // its bytes
+  int64_t element = 1;  // the bytes of an element of a reduction
   BlockLengths lengths;
   Scripts scripts;
 };
