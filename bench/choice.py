@@ -7,7 +7,7 @@ import json
 import sys
 import tempfile
 
-from bench import cluster, cluster_groups, machine, paired, sampling
+from bench import cluster, cluster_groups, machine, paired
 from bench.cluster import LIBRARIES
 
 NEEDS_CALM = True
@@ -47,14 +47,14 @@ class Case:
             for options in VARIANTS:
                 given = [*options, *(costs if options[1:] == ("auto",) else ())]
                 try:
-                    found[" ".join([name, *options])] = f"{self.file(name, *given)}:{WINDOW}"
+                    found[" ".join([name, *options])] = self.file(name, *given), WINDOW
                 except machine.Unusable:
                     pass
         return found
 
     def ruled(self, costs):
         """The words of the rule that `choose` writes, and the file with its block size; None for native."""
-        if self.collective == "scan":  # of which no rule can ask for the bytes
+        if self.collective == "scan":  # `choose` writes no rules for it
             return "native", None
         path, size = f"{self.m.generator.folder}/rules.json", costs.index("--bytes") + 1
         sizes = [*costs[:size], f"{self.size}..{self.size}", *costs[size + 1 :]]
@@ -69,22 +69,22 @@ class Case:
         options = dict(option.split("=") for option in options)
         radix = ["--radix", options["radix"]] if "radix" in options else []
         block = f":{options['block-size']}" if "block-size" in options else ""
-        return rule["algorithm"], f"{self.file(name, *radix)}:{WINDOW}{block}"
+        return rule["algorithm"], (self.file(name, *radix), f"{WINDOW}{block}")
 
     def sample(self, files, repetitions, *options):
-        """`files`: schedule files with their windows. The same one is not measured twice."""
-        kinds = {file: contents(file) for file in files}
-        different = {kind: file for file, kind in kinds.items()}
-        hosts = cluster.hosts_of(NODES[self.nodes])
-        command = [cluster.MPIRUN, self.library, hosts, self.m.programs[self.library], self.collective, self.size]
-        sampled = sampling.sample([*command, repetitions, *options, *different.values()], timeout=600)
+        """`files`: schedule files with their windows. Files of the same contents are measured once."""
+        kinds = [(contents(path), window) for path, window in files]
+        different = dict(zip(kinds, files))
+        sampled = self.m.sample(
+            self.library, NODES[self.nodes], self.collective, self.size, different.values(), repetitions, *options
+        )
         found = dict(zip(different, sampled))
-        return [found[kinds[file]] for file in files]
+        return [found[kind] for kind in kinds]
 
     def measure(self, names, costs):
         """Returns the times of auto over the best, and of the rule of `choose` over native."""
         swept = self.candidates(names, costs)
-        auto = f"{self.file('auto', *costs)}:{WINDOW}"
+        auto = self.file("auto", *costs), WINDOW
         rule, ruled = self.ruled(costs)
         alone = self.sample(list(swept.values()), self.trials, "--without-native")
         times = {label: paired.median(each.ours) for label, each in zip(swept, alone)}
@@ -106,11 +106,9 @@ class Case:
         print(f"{self.name}: {what}: {ratio:.2f}", file=sys.stderr, flush=True)
 
 
-def contents(file):
-    """What tells a schedule with its window and block size from others."""
-    path, *settings = file.split(":")
+def contents(path):
     with open(path, "rb") as schedule:
-        return schedule.read(), *settings
+        return schedule.read()
 
 
 def cases(m):
