@@ -33,7 +33,7 @@ struct arguments {
 };
 
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
-enum { MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
+enum { LOADS_OF_PORT = 2, MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
 
 /* The next length of the list, or -1 if it is none. Moves the list on, or to NULL at its end. */
 static int64_t next_length(const char** list) {
@@ -191,10 +191,18 @@ static int measure(struct quadrille_team team, const struct arguments* a, double
   return round->at_zero > 0 && round->per_byte > kLeastPerByte;
 }
 
-/* Whether the ranks of a node share its port. If they do, a byte of `times` as many senders takes `times` as long; otherwise
- * it takes as long as before. The measurement decides for the nearer of both. */
-static int shares_port(struct quadrille_round many, struct quadrille_round few, double times) {
-  return many.per_byte >= sqrt(times) * few.per_byte;
+static double burst(struct quadrille_team team, double seconds) {
+  const double time = quadrille_measure_burst(&team, seconds);
+  disband(&team);
+  return time;
+}
+
+/* Whether the ranks of a node share its port, or its memory. If they do, a burst of more senders takes as many times as long;
+ * otherwise it takes as long as before. The measurement decides for the nearer of both. Only bursts tell: one message at a time
+ * may leave the port idle. */
+static int shares_port(const struct nodes* n, enum scope scope, int many, int few, double seconds) {
+  const double long_ones = burst(team_of(n, scope, many), seconds);
+  return long_ones >= sqrt((double)many / few) * burst(team_of(n, scope, few), seconds);
 }
 
 /* The values of the flags, in seconds. */
@@ -222,20 +230,19 @@ static int first_of_another(const struct nodes* n) {
 /* If the times are useless, returns 0 on all ranks alike. */
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->next_to_most, own = n->most;
-  const int rounds = (pairs > 0) + (own > 1) + (pairs > 1) + (own > 2);
-  struct quadrille_round outer = {0}, inner = {0}, few = {0}, two = {0};
+  const int rounds = (pairs > 0) + (own > 1) + (own > 2);
+  struct quadrille_round outer = {0}, inner = {0}, two = {0};
   int told = 1;
-  const double seconds = a->seconds / (QUADRILLE_LOADS_OF_ROUND * rounds + QUADRILLE_LOADS_OF_COPY);
+  const double seconds =
+      a->seconds / (QUADRILLE_LOADS_OF_ROUND * rounds + LOADS_OF_PORT + QUADRILLE_LOADS_OF_COPY);
   if (pairs > 0) told &= measure(team_of(n, BETWEEN, pairs), a, seconds, &outer);
   if (own > 1) told &= measure(team_of(n, INSIDE, own), a, seconds, &inner);
   *v = (struct values){.shares = 1};
   if (own > 2) told &= measure(team_of(n, INSIDE, 2), a, seconds, &two);
-  if (pairs > 1) {
-    told &= measure(team_of(n, BETWEEN, 1), a, seconds, &few);
-    v->shares = shares_port(outer, few, pairs);
-  } else if (own > 2) {
-    v->shares = shares_port(inner, two, own / 2.0);
-  }
+  if (pairs > 1)
+    v->shares = shares_port(n, BETWEEN, pairs, 1, seconds);
+  else if (own > 2)
+    v->shares = shares_port(n, INSIDE, own, 2, seconds);
   values_of(outer, v->shares && pairs > 0 ? pairs : 1, &v->alpha, &v->beta, &v->gap);
   values_of(inner, v->shares ? own : 1, &v->alpha_inside, &v->beta_inside, &v->gap_inside);
   v->beta_alone = own > 2 ? two.per_byte : inner.per_byte;

@@ -37,6 +37,8 @@ enum { QUADRILLE_LOADS_OF_ROUND = 12 };
  * messages have messages of `bytes`, at most 16 KiB. Collective over MPI_COMM_WORLD; ranks outside the team sleep. */
 struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, int bytes,
                                                double seconds);
+/* The time of a round of 16 messages of 16 KiB, likewise. */
+double quadrille_measure_burst(const struct quadrille_team* team, double seconds);
 /* The time of one message of this length. */
 double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds);
 

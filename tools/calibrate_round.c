@@ -3,6 +3,8 @@
  * The ranks of a team stay in step by themselves: none can begin a round before its neighbors have ended the last. A time
  * is the mean of a stretch of rounds, because ranks that share a core take turns with many rounds at once. Of some
  * stretches the median counts, so that other work of the machine leaves few traces. The slowest rank's time is the team's.
+ * All loads are timed in some passes, and the median of the passes counts. So work of the machine that lasts longer spoils
+ * one pass of some loads.
  * Lengths and numbers of messages grow in powers of 4. Lines are fitted to relative errors, so that short messages count as
  * much as long ones. */
 #include "tools/calibrate.h"
@@ -18,6 +20,7 @@ enum {
   NUMBERS = 4,
   LONGEST_OF_MANY = 1 << 14,
   STRETCHES = 7,
+  PASSES = 3,
   MOST_TIMES = 1 << 22,
   MOST_EAGER = 1 << 22
 };
@@ -37,6 +40,12 @@ static void* must(void* memory) {
 static int by_value(const void* left, const void* right) {
   const double a = *(const double*)left, b = *(const double*)right;
   return a < b ? -1 : a > b;
+}
+
+/* Sorts the values. */
+static double median(double* values, int count) {
+  qsort(values, (size_t)count, sizeof *values, by_value);
+  return values[count / 2];
 }
 
 static double seconds_of(void (*work)(void*), void* with, int times) {
@@ -59,8 +68,7 @@ double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, dou
   const int times = times_in(stretch, work, with, comm, few);
   double means[STRETCHES];
   for (int i = 0; i < STRETCHES; i++) means[i] = seconds_of(work, with, times);
-  qsort(means, STRETCHES, sizeof *means, by_value);
-  return means[STRETCHES / 2];
+  return median(means, STRETCHES);
 }
 
 struct quadrille_line quadrille_line_through(const double* x, const double* times, int points) {
@@ -133,6 +141,16 @@ static void share(double* values, int count) {
   MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
+double quadrille_measure_burst(const struct quadrille_team* team, double seconds) {
+  enum { MESSAGES = 16 };
+  double of_passes[PASSES];
+  for (int pass = 0; pass < PASSES; pass++)
+    of_passes[pass] = time_of(team, MESSAGES, LONGEST_OF_MANY, seconds / PASSES);
+  double time = median(of_passes, PASSES);
+  share(&time, 1);
+  return time;
+}
+
 double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds) {
   double time = time_of(team, 1, bytes, seconds);
   share(&time, 1);
@@ -142,15 +160,16 @@ double quadrille_measure_message(const struct quadrille_team* team, int bytes, d
 struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, int bytes,
                                                double seconds) {
   const int of_many = bytes < LONGEST_OF_MANY ? bytes : LONGEST_OF_MANY;
-  double sizes[SIZES], numbers[NUMBERS], times[SIZES + NUMBERS];
-  for (int i = 0; i < SIZES; i++) {
-    sizes[i] = SMALLEST << 2 * i;
-    times[i] = time_of(team, 1, SMALLEST << 2 * i, seconds);
+  double sizes[SIZES], numbers[NUMBERS], times[SIZES + NUMBERS], of_passes[SIZES + NUMBERS][PASSES];
+  for (int i = 0; i < SIZES; i++) sizes[i] = SMALLEST << 2 * i;
+  for (int i = 0; i < NUMBERS; i++) numbers[i] = 1 << 2 * i;
+  for (int pass = 0; pass < PASSES; pass++) {
+    for (int i = 0; i < SIZES; i++)
+      of_passes[i][pass] = time_of(team, 1, SMALLEST << 2 * i, seconds / PASSES);
+    for (int i = 0; i < NUMBERS; i++)
+      of_passes[SIZES + i][pass] = time_of(team, 1 << 2 * i, of_many, seconds / PASSES);
   }
-  for (int i = 0; i < NUMBERS; i++) {
-    numbers[i] = 1 << 2 * i;
-    times[SIZES + i] = time_of(team, 1 << 2 * i, of_many, seconds);
-  }
+  for (int i = 0; i < SIZES + NUMBERS; i++) times[i] = median(of_passes[i], PASSES);
   share(times, SIZES + NUMBERS);
   const struct quadrille_line by_size = quadrille_line_through(sizes, times, SIZES);
   const struct quadrille_line by_number = quadrille_line_through(numbers, times + SIZES, NUMBERS);
