@@ -94,11 +94,12 @@ struct preload_side preload_operands(const struct preload_call* call) {
  * calls use the last result. A background reduction would have to end before the communicator is freed, and MPI
  * libraries announce that too late. */
 static int64_t agreed_mean(const struct preload_call* call) {
-  enum { RAREST = 64 };
+  enum { RAREST = 64 }; /* a learner needs no bytes in its first calls */
   struct preload_communicator* of = call->of;
   struct preload_average* average = &of->averages[call->collective == PRELOAD_Alltoallw];
   const int64_t ranks = of->shape.ranks;
   const unsigned number = average->calls++;
+  if (of->asks_for_bytes[call->collective] == PRELOAD_ADAPTS && number < RAREST) return -1;
   if (number % RAREST != 0 && (number > RAREST || (number & (number - 1)) != 0))
     return average->bytes;
   int64_t bytes = preload_side_bytes(call->send.base == MPI_IN_PLACE ? &call->receive : &call->send,

@@ -68,7 +68,9 @@ static inline int is_leaving(MPI_Comm comm) {
 /* The communicator, if schedules may serve this call or it is watched. NULL if MPI makes the call. */
 static inline struct preload_communicator* look(int collective, MPI_Comm comm) {
   struct preload_communicator* of = is_leaving(comm) ? NULL : preload_communicator_of(comm);
-  return of && (of->first[collective] < of->first[collective + 1] || of->is_watched) ? of : NULL;
+  return of && (of->first[collective] < of->first[collective + 1] || of->adapts || of->is_watched)
+             ? of
+             : NULL;
 }
 
 /* Makes a call: by MPI's function `next`, by the runtime's function `served`, or by both to compare them. */

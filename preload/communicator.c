@@ -90,7 +90,7 @@ static void warn_of_lost_files(void) {
   if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED)) return;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world != 0) return;
-  if (settings->mode == PRELOAD_LEARN && !preload_may_write(settings->rules_file)) {
+  if (preload_keeps_rules() && !preload_may_write(settings->rules_file)) {
     snprintf(text, sizeof text,
              "QUADRILLE_RULES: %.200s cannot be written: %s; what is learned will be lost",
              settings->rules_file, strerror(errno));
@@ -157,12 +157,13 @@ static void take_rules(struct preload_communicator* of) {
   int count = 0;
   for (int collective = 0; collective < PRELOAD_COLLECTIVE_COUNT; collective++) {
     of->first[collective] = count;
-    of->asks_for_bytes[collective] = settings->mode == PRELOAD_LEARN;
+    of->asks_for_bytes[collective] = of->adapts ? PRELOAD_ADAPTS : 0;
     for (int i = 0; i < settings->rule_count; i++)
       if (settings->rules[i].collective == collective &&
           preload_shape_fits(&settings->rules[i], &of->shape)) {
         of->rules[count++] = &settings->rules[i];
-        of->asks_for_bytes[collective] |= (char)preload_asks_for_bytes(&settings->rules[i]);
+        if (preload_asks_for_bytes(&settings->rules[i]))
+          of->asks_for_bytes[collective] = PRELOAD_ASKS;
       }
   }
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;
@@ -200,8 +201,8 @@ static struct preload_communicator* make(MPI_Comm comm) {
   of->bound = calloc((size_t)quadrille_universal_count, sizeof *of->bound);
   of->reason = agree(of, of->rules && of->bound);
   if (of->reason || !of->rules || !of->bound) return of;
+  of->adapts = preload_settings()->mode > PRELOAD_ON;
   take_rules(of);
-  of->is_watched |= preload_settings()->mode == PRELOAD_LEARN;
   if (of->is_watched) preload_know_nodes(of);
   return of;
 }

@@ -28,15 +28,25 @@ struct preload_average {
   int64_t bytes;  /* as the ranks have agreed */
 };
 
+/* The choice of a learner (adapt.c), and how many calls will follow it. */
+struct preload_follower {
+  int64_t left;
+  struct preload_rule rule;
+};
+
 /* The last call of a collective, and the rule that it followed. */
 struct preload_decision {
-  int is_kept;                     /* further calls with these arguments follow it too */
-  const struct preload_rule* rule; /* NULL: MPI's own collective */
+  int is_kept;                       /* further calls with these arguments follow it too */
+  const struct preload_rule* rule;   /* NULL: MPI's own collective */
+  struct preload_follower* follower; /* has the rule, or NULL */
   MPI_Count sent, received;
   MPI_Datatype send_type, receive_type;
   MPI_Op operation;
   int root, send_in_place, receive_in_place;
 };
+
+/* Learners depend on bytes, or rules do. */
+enum { PRELOAD_ADAPTS = 1, PRELOAD_ASKS };
 
 /* The settings, rules and state of a communicator, kept as its attribute. */
 struct preload_communicator {
@@ -45,12 +55,14 @@ struct preload_communicator {
   struct preload_shape shape;
   const char* reason;                      /* why nothing is served; NULL: calls may be served */
   int is_watched;                          /* consider calls even if no rule fits them */
+  int adapts;                              /* calls without a rule have learners */
   const struct preload_rule** rules;       /* those that fit, ordered by collective */
   int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* the first rule of each collective */
-  char asks_for_bytes[PRELOAD_COLLECTIVE_COUNT]; /* whether its rules depend on bytes */
-  struct preload_bound* bound;                   /* of each schedule */
-  struct preload_learner* learners;              /* learn.c */
-  struct preload_average averages[2];            /* of MPI_Alltoallv, MPI_Alltoallw */
+  char asks_for_bytes
+      [PRELOAD_COLLECTIVE_COUNT];     /* 0, or what depends on the bytes of a collective */
+  struct preload_bound* bound;        /* of each schedule */
+  struct preload_learner* learners;   /* adapt.c */
+  struct preload_average averages[2]; /* of MPI_Alltoallv, MPI_Alltoallw */
   struct preload_decision decisions[PRELOAD_COLLECTIVE_COUNT];
 };
 
@@ -103,15 +115,16 @@ struct preload_call {
   int root;
   MPI_Op operation;
   /* Set by serve.c, and 0 before. */
-  int64_t bytes;                   /* see preload_bytes */
-  int universal;                   /* index of the schedule, or PRELOAD_NATIVE */
-  quadrille_schedule schedule;     /* its handle; QUADRILLE_SCHEDULE_NULL: MPI's own collective */
-  const char* reason;              /* for the report */
-  unsigned freed;                  /* preload_freed when the call began */
-  int is_verified;                 /* MPI's own collective runs first, then the schedule */
-  struct preload_results* results; /* verify.c: the data that MPI's own collective received */
-  struct preload_learner* learner; /* learn.c: times this call */
-  int is_refused;                  /* the schedule does not serve the call's operator */
+  int64_t bytes;                     /* see preload_bytes */
+  int universal;                     /* index of the schedule, or PRELOAD_NATIVE */
+  quadrille_schedule schedule;       /* its handle; QUADRILLE_SCHEDULE_NULL: MPI's own collective */
+  const char* reason;                /* for the report */
+  unsigned freed;                    /* preload_freed when the call began */
+  int is_verified;                   /* MPI's own collective runs first, then the schedule */
+  struct preload_results* results;   /* verify.c: the data that MPI's own collective received */
+  struct preload_learner* learner;   /* adapt.c: times this call */
+  struct preload_follower* follower; /* has the rule of this call */
+  int is_refused;                    /* the schedule does not serve the call's operator */
   double started;
 };
 
@@ -144,13 +157,16 @@ void preload_verify_native(const struct preload_call* call);
 /* Ends the job if the schedule's result differs. */
 void preload_verify_end(const struct preload_call* call);
 
-/* ---- learn.c */
+/* ---- adapt.c */
 
-/* Sets `universal` to the candidate of this call, and `learner` if the call is timed. */
-void preload_learn_begin(struct preload_call* call);
+/* The rule of a call that no other rule fits; NULL if memory runs out. Sets `learner` if the call is timed, and else `follower`.
+ * May be collective. */
+const struct preload_rule* preload_learn_begin(struct preload_call* call);
 void preload_learn_end(struct preload_call* call, double seconds);
 void preload_learners_free(struct preload_communicator* of);
-/* Rank 0 writes the rules of all ranks, if all were learning. Collective over MPI_COMM_WORLD. */
+/* Whether the rules that are found go into a file. */
+int preload_keeps_rules(void);
+/* Rank 0 writes the rules of all ranks, if all keep them. Collective over MPI_COMM_WORLD. */
 void preload_learn_write(void);
 /* Writes the rules that this rank has learned so far. */
 void preload_learn_save(void);

@@ -1,4 +1,4 @@
-/* Rules: their text, the built-in ones, and the calls that they fit. A rule depends only on facts that all ranks
+/* Rules: their text, and the calls that they fit. A rule depends only on facts that all ranks
  * know, so all ranks choose alike. Tested by tests/preload/choice_test.sh. */
 #include <limits.h>
 #include <stdlib.h>
@@ -130,38 +130,6 @@ int preload_add_rule(struct preload_settings* to, const struct preload_rule* rul
     to->rules = grown;
   }
   to->rules[to->rule_count++] = *rule;
-  return 1;
-}
-
-/* These schedules won by a tenth or more on four nodes of four ranks: with both Open MPI and MPICH, or, for a reduce,
- * with the library that this one is for (docs/measurements.md). MPI serves everything else. The first rule that fits
- * counts. */
-int preload_add_built_in(struct preload_settings* settings) {
-  static const struct {
-    int collective, groups, least_nodes, least_bytes;
-    const char* algorithm;
-  } measured[] = {
-      {PRELOAD_Allgather, 1, 2, 262144, "blocked-ring-nodes:block-size=16384"},
-      {PRELOAD_Allgatherv, 1, 2, 262144, "blocked-ring-nodes:block-size=16384"},
-      {PRELOAD_Reduce_scatter_block, 1, 2, 65536, "halving"},
-      {PRELOAD_Reduce_scatter, 1, 2, 65536, "halving"},
-      {PRELOAD_Allgather, 2, 0, 65536, "segment-map-v"},
-#ifdef OPEN_MPI
-      {PRELOAD_Reduce, 1, 2, 1048576, "pipeline:block-size=65536"},
-#else
-      {PRELOAD_Reduce, 1, 2, 1048576, "pipeline:block-size=8192"},
-      {PRELOAD_Reduce, 1, 2, 16384, "pipeline-nodes:block-size=8192"},
-#endif
-  };
-  char error[PRELOAD_TEXT];
-  for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-    struct preload_rule rule = preload_any_rule(measured[i].collective, measured[i].groups);
-    rule.nodes.least = measured[i].least_nodes;
-    rule.bytes.least = measured[i].least_bytes;
-    if (!preload_parse_algorithm(measured[i].algorithm, &rule, error) ||
-        !preload_add_rule(settings, &rule))
-      return 0;
-  }
   return 1;
 }
 

@@ -73,7 +73,7 @@ struct preload_rule {
   double time, native_time; /* measured seconds; 0: not measured */
 };
 
-enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_VERIFY, PRELOAD_LEARN };
+enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_ADAPT, PRELOAD_VERIFY, PRELOAD_LEARN };
 
 /* The settings in the environment of this process. */
 struct preload_settings {
@@ -85,6 +85,11 @@ struct preload_settings {
   uint64_t hash;                 /* of all settings that decide */
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
 };
+
+/* Whether calls without a rule are compared, so that rules are found. */
+static inline int preload_finds_rules(enum preload_mode mode) {
+  return mode == PRELOAD_ADAPT || mode == PRELOAD_LEARN;
+}
 
 /* settings.c: reads the environment at the first call. */
 const struct preload_settings* preload_settings(void);
@@ -107,8 +112,6 @@ const char* preload_schedule_name(int universal);
 struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; returns 0 if memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
-/* Adds the rules for use without a rules file. Returns 0 if memory ran out. */
-int preload_add_built_in(struct preload_settings* settings);
 int preload_asks_for_nodes(const struct preload_rule* rule);
 int preload_asks_for_bytes(const struct preload_rule* rule);
 /* Conditions on nodes count once the nodes are known. */
@@ -118,6 +121,14 @@ int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes);
 /* The class of a size by powers of four: 0, 1 to 3, 4 to 15, and so on; -1 if the bytes are unknown. */
 int preload_size_class(int64_t bytes);
 struct preload_range preload_class_range(int size_class);
+
+/* ---- predict.c */
+
+enum { PRELOAD_PREDICTED = 3 };
+/* The schedules that are worth a comparison on communicators of this shape, whose nodes are known. Returns their number. `bytes` is
+ * -1 if they are unknown. */
+int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
+                    struct preload_rule predicted[PRELOAD_PREDICTED]);
 
 /* ---- rules_file.c */
 

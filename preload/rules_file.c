@@ -205,9 +205,8 @@ static int read_document(const struct reader* reader) {
     return fail(reader, (schema ? schema : document)->start, "\"schema\" is 1 in these rules");
   if (!rules || rules->type != JSMN_ARRAY)
     return fail(reader, (rules ? rules : document)->start, "\"rules\" is an array of rules");
-  if (rules->size == 0 && reader->settings->mode != PRELOAD_LEARN)
-    return fail(reader, rules->start,
-                "there is no rule here; leave QUADRILLE_RULES out for the built-in ones");
+  if (rules->size == 0 && !preload_finds_rules(reader->settings->mode))
+    return fail(reader, rules->start, "there is no rule here; leave QUADRILLE_RULES out");
   const jsmntok_t* rule = rules + 1;
   for (int i = 0; i < rules->size; i++, rule = skip(rule))
     if (!read_rule(reader, rule)) return 0;

@@ -30,9 +30,8 @@ static int serves_operator(int universal, MPI_Op operation) {
 static void choose(struct preload_call* call, const struct preload_rule* rule, MPI_Op operation) {
   if (!rule) {
     call->reason = "no rule";
-    if (preload_settings()->mode == PRELOAD_LEARN) preload_learn_begin(call);
   } else if (rule->universal == PRELOAD_NATIVE || preload_bind(call->of, rule)) {
-    call->reason = "by rule";
+    if (!call->reason) call->reason = "by rule";
     call->universal = rule->universal;
   } else {
     call->reason = "the schedule does not serve this communicator";
@@ -64,12 +63,14 @@ static int is_plain(const struct preload_side* side) {
 static void keep_decision(const struct preload_call* call, const struct preload_rule* rule) {
   struct preload_decision* d = &call->of->decisions[call->collective];
   d->is_kept = 0;
+  if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return; /* it did not serve */
   if (preload_reduces(call->collective) && !qd_is_predefined_operator(call->operation)) return;
-  if (call->of->is_watched || preload_settings()->mode != PRELOAD_ON || !is_plain(&call->receive) ||
-      !is_plain(&call->send))
+  if (call->of->is_watched || call->learner || preload_settings()->mode == PRELOAD_VERIFY ||
+      !is_plain(&call->receive) || !is_plain(&call->send))
     return;
   *d = (struct preload_decision){.is_kept = 1,
                                  .rule = rule,
+                                 .follower = call->follower,
                                  .sent = call->send.count,
                                  .received = call->receive.count,
                                  .send_type = call->send.type,
@@ -80,33 +81,41 @@ static void keep_decision(const struct preload_call* call, const struct preload_
                                  .receive_in_place = call->receive.base == MPI_IN_PLACE};
 }
 
+/* Whether the call may follow the decision that was kept. If it does, it counts as one of the learner's calls. */
+static int follows(const struct preload_decision* decision, const struct preload_call* call) {
+  if (!is_decided(decision, call)) return 0;
+  if (!decision->follower) return 1;
+  if (decision->follower->left == 0) return 0;
+  decision->follower->left--;
+  return 1;
+}
+
 int preload_begin(struct preload_call* call) {
   struct preload_communicator* of = call->of;
   struct preload_decision* decision = &of->decisions[call->collective];
-  const int is_same = is_decided(decision, call);
-  if (is_same && !decision->rule) return 0;
-  call->freed = preload_freed();
-  if (is_same && preload_bind(of, decision->rule)) {
-    call->schedule = preload_handle(decision->rule->universal);
-    return 1;
+  if (follows(decision, call)) {
+    if (!decision->rule || decision->rule->universal == PRELOAD_NATIVE) return 0;
+    call->freed = preload_freed();
+    if (preload_bind(of, decision->rule)) {
+      call->schedule = preload_handle(decision->rule->universal);
+      return 1;
+    }
+    if (decision->follower) decision->follower->left++; /* it is counted below */
   }
+  call->freed = preload_freed();
   const int may_be_served = !of->reason && !preload_is_refused(call);
   call->bytes = may_be_served ? preload_bytes(call) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(call) : NULL;
-  if (!rule && !of->is_watched) {
-    keep_decision(call, NULL);
-    return 0;
-  }
   call->universal = PRELOAD_NATIVE;
-  call->reason = of->reason ? of->reason : "MPI refuses the call";
+  call->reason = may_be_served ? NULL : of->reason ? of->reason : "MPI refuses the call";
+  if (!rule && may_be_served && of->adapts) rule = preload_learn_begin(call);
   if (may_be_served) choose(call, rule, call->operation);
   decision->is_kept = 0;
-  if (call->schedule != QUADRILLE_SCHEDULE_NULL) {
-    keep_decision(call, rule);
-    if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
-  }
-  if (of->is_watched) call->started = MPI_Wtime();
-  return 1;
+  keep_decision(call, rule);
+  const int is_served = call->schedule != QUADRILLE_SCHEDULE_NULL;
+  if (is_served && preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
+  if (of->is_watched && !call->learner) call->started = MPI_Wtime();
+  return is_served || of->is_watched || call->learner;
 }
 
 /* Rank 0 of MPI_COMM_WORLD writes its files after about 1, 2, 4, .. 64 seconds, and then every minute. So a job that
@@ -139,13 +148,12 @@ static int mpi_code(int code) {
 }
 
 int preload_end(struct preload_call* call, int code) {
-  static const double NEVER = 1e30; /* seconds */
   /* If the call failed, an error handler may have freed the communicator. */
   const int is_alive = code == MPI_SUCCESS || call->freed == preload_freed();
-  if (is_alive && call->of->is_watched) {
+  if (is_alive && (call->of->is_watched || call->learner)) {
     const double now = MPI_Wtime(), seconds = now - call->started;
     if (preload_settings()->report) preload_record(call, seconds);
-    if (call->learner) preload_learn_end(call, call->is_refused ? NEVER : seconds);
+    if (call->learner) preload_learn_end(call, seconds);
     save(now);
   }
   if (call->is_verified && code == MPI_SUCCESS) preload_verify_end(call);

@@ -11,7 +11,7 @@
 
 extern char** environ;
 
-static struct preload_settings settings = {.mode = PRELOAD_ON};
+static struct preload_settings settings = {.mode = PRELOAD_ADAPT};
 
 /* Adds a setting. The sum does not depend on the order of the environment. */
 static void hash(const char* bytes, size_t length) {
@@ -36,12 +36,13 @@ static void refuse_memory(int is_added) {
 static void read_mode(const char* value) {
   static const char* const modes[] = {[PRELOAD_OFF] = "off",
                                       [PRELOAD_ON] = "on",
+                                      [PRELOAD_ADAPT] = "adapt",
                                       [PRELOAD_VERIFY] = "verify",
                                       [PRELOAD_LEARN] = "learn"};
   int mode = PRELOAD_OFF;
   while (mode <= PRELOAD_LEARN && strcmp(value, modes[mode]) != 0) mode++;
   if (mode > PRELOAD_LEARN)
-    return refuse("QUADRILLE=%.40s is no mode: write off, on, verify or learn", value);
+    return refuse("QUADRILLE=%.40s is no mode: write off, on, adapt, verify or learn", value);
   settings.mode = (enum preload_mode)mode;
 }
 
@@ -106,7 +107,7 @@ static void read_file(void) {
   size_t length = 0;
   errno = 0;
   char* text = read_text(settings.rules_file, &length);
-  if (!text && errno == ENOENT && settings.mode == PRELOAD_LEARN) return;
+  if (!text && errno == ENOENT && preload_finds_rules(settings.mode)) return;
   if (!text) return refuse("QUADRILLE_RULES: %.200s: %s", settings.rules_file, strerror(errno));
   hash(text, length);
   preload_read_rules(settings.rules_file, text, length, &settings);
@@ -123,10 +124,7 @@ static void read_all(void) {
   if (settings.mode == PRELOAD_LEARN && !settings.rules_file)
     settings.rules_file = "quadrille-rules.json";
   settings.first_of_file = settings.rule_count;
-  if (settings.rules_file)
-    read_file();
-  else
-    refuse_memory(preload_add_built_in(&settings));
+  if (settings.rules_file) read_file();
 }
 
 const struct preload_settings* preload_settings(void) {

@@ -48,6 +48,15 @@ Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, c
   return written.ok() ? written : Error{"--goal: " + written.error().message};
 }
 
+// Why a file must not be written, or an empty string.
+std::string refuse_outputs(const Arguments& a) {
+  for (const auto& [flag, path] : {std::pair("--trace", a.trace), std::pair("--goal", a.goal)})
+    for (const std::string& input : {a.file, a.machine.machine, a.lengths.sizes})
+      if (cli::same_file(input, path)) return cli::same_file_text(flag, path);
+  if (a.trace.empty() || a.trace != a.goal) return "";
+  return fmt::format("--goal: {}: is the file of --trace, too; name another", a.goal);
+}
+
 constexpr size_t kParts = 10;  // of the time, for the use of ports
 
 // Of all ports and directions, from 0 to 1 in each part of the time.
@@ -132,6 +141,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 int simulate_file(const Arguments& arguments) {
+  if (const std::string wrong = refuse_outputs(arguments); !wrong.empty())
+    return bad_input(kName, wrong);
   const Result<Machine> machine = read_machine(arguments.machine);
   if (!machine.ok()) return bad_input(kName, machine.error().message);
   const Result<verifier::ScheduleFile> file =

@@ -114,10 +114,12 @@ std::string text_of(const Arguments& arguments, const TracedRun& run,
   size_t different = 0;
   std::string text;
   for (const Row& row : rows) different += !row.difference.empty();
-  text += fmt::format(
-      "{}: {} processes, {} calls; {}\n", arguments.folder, run.files.size(), rows.size(),
-      different == 0 ? "all of them follow their plans"
-                     : fmt::format("{} of them differ from their plans", different));
+  text +=
+      fmt::format("{}: {} processes, {} call{}; {}\n", arguments.folder, run.files.size(),
+                  rows.size(), rows.size() == 1 ? "" : "s",
+                  different == 0   ? "all of them follow their plans"
+                  : different == 1 ? "1 of them differs from its plan"
+                                   : fmt::format("{} of them differ from their plans", different));
   if (run.is_full)
     text += "some trace was full before the last calls of the run, which are not shown\n";
   for (size_t bound = 0; bound < run.bound.size(); ++bound) {
@@ -132,9 +134,9 @@ std::string text_of(const Arguments& arguments, const TracedRun& run,
     }
     if (all == 0) continue;
     text += fmt::format(
-        "\n{} on {} ranks: {} calls of {:.1f} us on average\n"
+        "\n{} on {} ranks: {} call{} of {:.1f} us on average\n"
         "    call      time/us  messages        bytes  slowest  longest wait\n{}",
-        run.bound[bound].name(), run.bound[bound].ranks.size(), all,
+        run.bound[bound].name(), run.bound[bound].ranks.size(), all, all == 1 ? "" : "s",
         microseconds(time) / static_cast<double>(all), lines);
     if (shown > kMostShown)
       text += fmt::format("     ...  {} more: --format json lists all\n", shown - kMostShown);

@@ -71,6 +71,11 @@ class Merger {
     const auto [found, is_new] = names_.try_emplace({h.id, h.request}, run_.bound.size());
     const auto all = static_cast<size_t>(h.ranks) + static_cast<size_t>(h.remote);
     if (is_new) {
+      if (all > run_.files.size())  // so memory grows with the files only
+        return fmt::format(
+            "{}: has {} traces, and the communicator of {} by {} has {} ranks; copy the traces of "
+            "all nodes into one folder",
+            folder_, run_.files.size(), h.collective, h.algorithm, all);
       run_.bound.push_back({h.algorithm, h.collective, hex(h.hash), h.request, {}});
       run_.bound.back().ranks.resize(all);
       files_.emplace_back(all);

@@ -147,6 +147,8 @@ refuses '--sizes: missing.txt' simulate two.qs --sizes missing.txt
 refuses '--sizes: sizes.txt: line 1: it has 2 numbers; the call has 4 ranks' simulate tuna.qs --sizes sizes.txt
 refuses '--trace: ' simulate two.qs --bytes 8 --trace missing/out.json
 refuses '--goal: ' simulate two.qs --bytes 8 --goal missing/out.goal
+refuses '--trace: two.qs: is the file that is read' simulate two.qs --bytes 8 --trace two.qs
+refuses '--goal: out.json: is the file of --trace, too' simulate two.qs --bytes 8 --trace out.json --goal out.json
 refuses 'take longer than 26 days' simulate two.qs --bytes 2000000000 --beta 1ms --alpha 1s
 cp any.qs torn.qs && truncate -s 40 torn.qs
 refuses 'torn.qs' simulate torn.qs --nodes 2,2 --bytes 8

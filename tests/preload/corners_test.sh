@@ -72,10 +72,12 @@ right 3 ONE:QUADRILLE_REPORT=other QUADRILLE_ALLTOALL=factor -- handler
 report=$wanted
 
 # A job that is killed still has its rules and its report.
-rm -f learned.json
-start 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- ended
-python3 -c "import json; assert json.load(open('learned.json'))['rules']" || problem 'nothing was kept of what was learned'
-reported alltoall '(learning|learned)'
+for mode in learn adapt; do
+  rm -f learned.json
+  start 3 QUADRILLE=$mode QUADRILLE_RULES=learned.json -- ended learned.json
+  python3 -c "import json; assert json.load(open('learned.json'))['rules']" || problem "nothing was kept of what was found, $mode"
+  reported alltoall '(compared|chosen)'
+done
 
 # Processes that are started separately, without the library.
 preload= start 2 -- spawn

@@ -15,7 +15,7 @@ between=(allgather=two-stage allgatherv=segment-map-v allreduce=segments alltoal
 preload= right 3 QUADRILLE_DEBUG= -- file
 [ ! -f "$report" ] || problem 'there is a report without the library'
 right 3 -- file
-reported alltoallv '1 x 3 ranks' native 'no rule'
+reported alltoallv '1 x 3 ranks' native 'not yet compared'
 not_reported 'by rule'
 right 1 -- file
 right 3 QUADRILLE=off
@@ -25,7 +25,7 @@ reported alltoall '3 ranks' native 'QUADRILLE=off'
 variables within
 right 5 "${chosen[@]}" -- file
 all_served within '1 x 5 ranks'
-reported allreduce native 'no rule' # between groups
+reported allreduce native 'not yet compared' # between groups
 reported alltoall '1 rank ' native 'one rank'
 right 3 QUADRILLE_ALLREDUCE=ring
 reported allreduce '1 x 3 ranks' ring 'by rule'

@@ -11,4 +11,10 @@ for collective in allgather alltoall alltoallv alltoallw reduce_scatter bcast; d
   reported "$collective" '1 x 3 ranks' 'by rule$'
 done
 reported allgatherv '\+ [0-9] ranks' segment-map-v 'by rule$'
+
+# All schedules in turn.
+right 3 QUADRILLE=verify -- 2000 8
+for schedule in bruck hypercube linear-ring; do reported allgather '1 x 3 ranks' "$schedule" 'in turn$'; done
+reported alltoallv tuna:radix=4 'in turn$'
+reported allgather '\+ [0-9] ranks' segment-map-v 'in turn$'
 exit $failed

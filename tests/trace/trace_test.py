@@ -107,7 +107,7 @@ class Traces(unittest.TestCase):
     def differs(self, sentence, change, rank=1):
         """The command says so of one call, and accepts the others."""
         said = self.trace(self.changed(change, rank), self.direct, code=1)
-        self.assertIn("3 processes, 3 calls; 1 of them differ from their plans", said)
+        self.assertIn("3 processes, 3 calls; 1 of them differs from its plan", said)
         self.assertRegex(said, sentence)
 
     def test_what_is_no_file(self):
@@ -318,6 +318,10 @@ class Traces(unittest.TestCase):
         self.assertIn("is a trace of the same rank, 1; remove one of them", self.trace(folder, self.direct, code=2))
         os.remove(folder + "/rank-9.qtrace")
         os.remove(folder + "/rank-2-copy.qtrace")
+        self.assertIn("has 2 traces, and the communicator of alltoall by spread-out has 3 ranks; copy the traces of all nodes",
+                      self.trace(folder, self.direct, code=2))
+        other, _ = self.accepted(3, self.direct, 3, "--repetitions", "2")
+        shutil.copy(glob.glob(f"{other}/rank-2-*")[0], folder)
         self.assertIn("the trace of rank 2 of 3 is missing, of the communicator of alltoall by spread-out",
                       self.trace(folder, self.direct, code=2))
         empty = tempfile.mkdtemp(dir=self.folder)
@@ -340,7 +344,7 @@ class Traces(unittest.TestCase):
         code, said = run(ranks, folder, [RUN, file, *flags], **variables)
         self.assertEqual(code, 0, said)
         shown = self.trace(folder, file)
-        self.assertIn(f"{ranks} processes, {calls} calls; all of them follow their plans", shown)
+        self.assertIn(f"{ranks} processes, {calls} call{'s' * (calls != 1)}; all of them follow their plans", shown)
         return folder, said
 
     def test_ranks_whose_clocks_differ(self):

@@ -1,0 +1,333 @@
+/* QUADRILLE=adapt and learn: calls without a rule find out which schedule is faster than MPI's own collective.
+ *
+ * Each communicator has a learner for each collective and class of sizes. Most calls follow its choice. Some are compared, as
+ * policy.h says. Each of those begins with a barrier, so that late ranks do not count. After each comparison the ranks agree on the
+ * times of the slowest rank. QUADRILLE=verify lets the schedules take turns. Tested by tests/preload/adapt_test.sh,
+ * choice_test.sh and tune_test.sh. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emitted/universal.h"
+#include "preload/policy.h"
+#include "preload/preload.h"
+
+enum {
+  EARLY = 64,  /* calls before a learner asks what other communicators have found */
+  SMALL = 4096 /* bytes: a barrier takes about as long as shorter calls */
+};
+
+struct preload_learner {
+  struct preload_learner* next;
+  struct preload_shape shape;
+  int collective, size_class, is_first; /* is_first: at the first rank, which writes the rule */
+  struct preload_follower follower;     /* the choice, and the calls until the next comparison */
+  int64_t wait;                         /* the calls that follow it, in all */
+  struct policy policy;
+  int is_prepared, look;        /* the policy has candidates; calls so far of a comparison */
+  struct preload_rule looked;   /* what the last of these calls follows */
+  double seconds[POLICY_LOOKS]; /* of these calls, at this rank */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct preload_learner* shapes; /* the furthest learner of each shape in this process */
+
+static int learns(void) { return preload_settings()->mode == PRELOAD_LEARN; }
+static int verifies(void) { return preload_settings()->mode == PRELOAD_VERIFY; }
+
+/* ---- Learners */
+
+static struct preload_learner* find(struct preload_learner* in, const struct preload_call* call,
+                                    const struct preload_shape* shape) {
+  const int size_class = preload_size_class(call->bytes);
+  while (in && (in->collective != call->collective || in->size_class != size_class ||
+                (shape && memcmp(&in->shape, shape, sizeof *shape) != 0)))
+    in = in->next;
+  return in;
+}
+
+/* Keeps the findings, for other communicators of this shape. */
+static void share(const struct preload_call* call, const struct preload_learner* learner) {
+  pthread_mutex_lock(&lock);
+  struct preload_learner* shared = find(shapes, call, &learner->shape);
+  if (!shared && (shared = malloc(sizeof *shared))) {
+    *shared = *learner;
+    shared->next = shapes;
+    shapes = shared;
+  }
+  if (shared && learner->policy.comparisons >= shared->policy.comparisons) {
+    shared->policy = learner->policy;
+    shared->follower = learner->follower;
+  }
+  if (shared) shared->is_first |= learner->is_first;
+  pthread_mutex_unlock(&lock);
+}
+
+static void follow(struct preload_learner* learner, int64_t calls) {
+  const struct policy_candidate* choice = &learner->policy.candidates[learner->policy.choice];
+  struct preload_rule* rule = &learner->follower.rule;
+  rule->universal = choice->universal;
+  rule->block_size = choice->block_size;
+  learner->wait = learner->follower.left = calls;
+}
+
+static struct preload_learner* start(const struct preload_call* call) {
+  struct preload_learner* learner = calloc(1, sizeof *learner);
+  if (!learner) return NULL;
+  learner->collective = call->collective;
+  learner->size_class = preload_size_class(call->bytes);
+  learner->is_first = call->of->rank == 0;
+  learner->follower.rule = preload_any_rule(call->collective, call->of->shape.groups);
+  learner->policy.candidates[0].universal = PRELOAD_NATIVE;
+  follow(learner, learns() ? 0 : EARLY);
+  learner->next = call->of->learners;
+  call->of->learners = learner;
+  return learner;
+}
+
+void preload_learners_free(struct preload_communicator* of) {
+  for (struct preload_learner *learner = of->learners, *next; learner; learner = next) {
+    next = learner->next;
+    free(learner);
+  }
+}
+
+/* Whether the candidate serves the communicator. Binds it. */
+static int serves(const struct preload_call* call, const struct policy_candidate* one) {
+  struct preload_rule rule = preload_any_rule(call->collective, call->of->shape.groups);
+  rule.universal = one->universal;
+  rule.block_size = one->block_size;
+  return one->universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
+}
+
+static void add_candidate(const struct preload_call* call, struct policy* policy, int universal,
+                          int block_size) {
+  const struct policy_candidate one = {.universal = universal, .block_size = block_size};
+  if (policy->count < POLICY_CANDIDATES && serves(call, &one))
+    policy->candidates[policy->count++] = one;
+}
+
+/* MPI's own and the schedules that serve the call: all of them, or the best that are predicted. */
+static void find_candidates(const struct preload_call* call, struct policy* policy) {
+  struct preload_rule predicted[PRELOAD_PREDICTED];
+  add_candidate(call, policy, PRELOAD_NATIVE, 0);
+  if (learns() || verifies()) {
+    for (int i = 0; i < quadrille_universal_count; i++)
+      if (preload_is_scheduled(i, call->collective, call->of->shape.groups))
+        add_candidate(call, policy, i, 0);
+    return;
+  }
+  const int count = preload_predict(call->collective, &call->of->shape, call->bytes, predicted);
+  for (int i = 0; i < count; i++)
+    add_candidate(call, policy, predicted[i].universal, predicted[i].block_size);
+}
+
+static uint64_t mix(uint64_t hash, const void* number, size_t size) {
+  uint64_t bits = 0;
+  memcpy(&bits, number, size);
+  return (hash ^ bits) * 0x100000001b3 + (hash >> 29);
+}
+
+/* A number that is the same for policies in the same state. */
+static uint64_t hash_of(const struct policy* policy) {
+  uint64_t hash = (uint64_t)policy->count * 31 + (uint64_t)policy->choice;
+  hash = mix(hash, &policy->calls, sizeof policy->calls);
+  hash = mix(hash, &policy->comparisons, sizeof policy->comparisons);
+  hash = mix(hash, &policy->debt, sizeof policy->debt);
+  hash = mix(hash, &policy->native_time, sizeof policy->native_time);
+  hash = mix(hash, &policy->barrier, sizeof policy->barrier);
+  for (int i = 0; i < policy->count; i++) {
+    const struct policy_candidate* one = &policy->candidates[i];
+    hash = mix(hash, &one->universal, sizeof one->universal);
+    hash = mix(hash, &one->seen, sizeof one->seen);
+    hash = mix(hash, &one->is_far, sizeof one->is_far);
+    hash = mix(hash, &one->rests_until, sizeof one->rests_until);
+    for (int k = 0; k < POLICY_KEPT; k++) hash = mix(hash, &one->ratios[k], sizeof one->ratios[k]);
+  }
+  return hash;
+}
+
+/* Takes what another communicator of this shape has found, if that is the same at all ranks, and else begins anew. Collective. */
+static void prepare(const struct preload_call* call, struct preload_learner* learner) {
+  struct policy* policy = &learner->policy;
+  const int64_t calls = policy->calls;
+  learner->is_prepared = 1;
+  preload_know_nodes(call->of);
+  learner->shape = call->of->shape;
+  pthread_mutex_lock(&lock);
+  const struct preload_learner* shared = find(shapes, call, &learner->shape);
+  if (shared) *policy = shared->policy;
+  pthread_mutex_unlock(&lock);
+  const uint64_t mine[2] = {hash_of(policy), ~hash_of(policy)};
+  uint64_t all[2];
+  preload_most(call->of, mine, all, 2, MPI_UINT64_T);
+  int may_continue = all[0] == ~all[1] && policy->count > 0;
+  for (int i = 0; may_continue && i < policy->count; i++)
+    may_continue = serves(call, &policy->candidates[i]);
+  if (!may_continue) {
+    *policy = (struct policy){.is_eager = learns(), .calls = calls, .barrier = POLICY_NEVER};
+    find_candidates(call, policy);
+  }
+}
+
+/* ---- Calls */
+
+/* The rule of a call that follows this candidate. */
+static const struct preload_rule* looked(struct preload_learner* learner,
+                                         const struct policy_candidate* one) {
+  learner->looked = learner->follower.rule;
+  learner->looked.universal = one->universal;
+  learner->looked.block_size = one->block_size;
+  return &learner->looked;
+}
+
+/* Agrees on the times, and chooses. Collective. */
+static void end_comparison(const struct preload_call* call, struct preload_learner* learner) {
+  double mine[POLICY_TIMES], all[POLICY_TIMES];
+  policy_summarize(&learner->policy, learner->seconds, mine);
+  preload_most(call->of, mine, all, POLICY_TIMES, MPI_DOUBLE);
+  policy_end(&learner->policy, all);
+  learner->look = 0;
+}
+
+static void plan(const struct preload_call* call, struct preload_learner* learner) {
+  follow(learner, policy_plan(&learner->policy, call->bytes >= 0 && call->bytes < SMALL));
+}
+
+/* A call of the comparison or probe begins, with a barrier. Returns the rule that it follows. */
+static const struct preload_rule* look(struct preload_call* call, struct preload_learner* learner) {
+  struct policy* policy = &learner->policy;
+  const double start = MPI_Wtime();
+  MPI_Barrier(call->of->comm);
+  call->started = MPI_Wtime();
+  call->learner = learner;
+  call->reason = "compared";
+  policy->barrier = fmin(policy->barrier, call->started - start);
+  policy->calls++;
+  const int followed = policy_candidate_of(policy, learner->look);
+  learner->seconds[learner->look++] = POLICY_NEVER; /* until it ends */
+  return looked(learner, &policy->candidates[followed]);
+}
+
+/* QUADRILLE=verify: the schedules take turns. */
+static const struct preload_rule* take_turns(struct preload_call* call,
+                                             struct preload_learner* learner) {
+  struct policy* policy = &learner->policy;
+  if (!learner->is_prepared) prepare(call, learner);
+  const int others = policy->count - 1;
+  call->reason = "in turn";
+  return looked(learner, &policy->candidates[others > 0 ? 1 + policy->calls++ % others : 0]);
+}
+
+const struct preload_rule* preload_learn_begin(struct preload_call* call) {
+  struct preload_learner* learner = find(call->of->learners, call, NULL);
+  if (!learner && !(learner = start(call))) return NULL;
+  if (verifies()) return take_turns(call, learner);
+  struct policy* policy = &learner->policy;
+  struct preload_follower* follower = &learner->follower;
+  policy->calls += learner->wait - follower->left;
+  learner->wait = follower->left;
+  if (learner->look > 0 && learner->look == policy->looks) {
+    end_comparison(call, learner);
+    plan(call, learner);
+    share(call, learner);
+  }
+  if (follower->left == 0 && !learner->is_prepared) {
+    prepare(call, learner);
+    plan(call, learner);
+  }
+  if (follower->left == 0 && policy->other == 0 && policy->looks != POLICY_PROBES)
+    plan(call, learner); /* all candidates have rested */
+  if (follower->left == 0) return look(call, learner);
+  follower->left--;
+  call->follower = follower;
+  call->reason = policy->comparisons > 0 ? "chosen" : "not yet compared";
+  return &follower->rule;
+}
+
+void preload_learn_end(struct preload_call* call, double seconds) {
+  struct preload_learner* learner = call->learner;
+  if (!call->is_refused) learner->seconds[learner->look - 1] = seconds;
+}
+
+/* ---- Rules */
+
+static int is_same_cell(const struct preload_rule* a, const struct preload_rule* b) {
+  return a->collective == b->collective && a->groups == b->groups &&
+         memcmp(&a->nodes, &b->nodes, 4 * sizeof a->nodes) == 0;
+}
+
+int preload_keeps_rules(void) {
+  const struct preload_settings* settings = preload_settings();
+  return !settings->error[0] && settings->rules_file && preload_finds_rules(settings->mode);
+}
+
+static double gain(const struct preload_rule* rule) { return rule->native_time / rule->time; }
+
+/* Communicators of one shape share a rule: that of the least gain. */
+static void merge(struct preload_settings* rules, const struct preload_rule* added) {
+  for (int i = 0; i < rules->rule_count; i++) {
+    if (!is_same_cell(&rules->rules[i], added)) continue;
+    if (gain(added) < gain(&rules->rules[i])) rules->rules[i] = *added;
+    return;
+  }
+  preload_add_rule(rules, added);
+}
+
+/* Writes the rules from the file, then those that were found. */
+static void write_rules(const struct preload_rule* rules, int count) {
+  const struct preload_settings* settings = preload_settings();
+  struct preload_settings written = {.rule_count = 0};
+  for (int i = settings->first_of_file; i < settings->rule_count; i++)
+    preload_add_rule(&written, &settings->rules[i]);
+  for (int i = 0; i < count; i++) merge(&written, &rules[i]);
+  FILE* file = preload_open(settings->rules_file);
+  if (file) preload_print_rules(file, &written);
+  preload_close(file, settings->rules_file, "rules");
+  free(written.rules);
+}
+
+static struct preload_rule rule_of(const struct preload_learner* learner) {
+  struct preload_rule rule = learner->follower.rule;
+  const struct preload_shape* shape = &learner->shape;
+  rule.ranks.least = rule.ranks.most = shape->ranks + shape->remote_ranks;
+  if (shape->groups == 1) {
+    rule.nodes.least = rule.nodes.most = shape->nodes;
+    rule.ranks_a_node = (struct preload_range){shape->least, shape->most};
+  }
+  rule.bytes = preload_class_range(learner->size_class);
+  rule.native_time = policy_native_time(&learner->policy);
+  rule.time = policy_time(&learner->policy);
+  return rule;
+}
+
+/* The rules that first ranks of communicators have found, in memory that the caller frees. */
+static struct preload_settings found_rules(void) {
+  struct preload_settings found = {.rule_count = 0};
+  pthread_mutex_lock(&lock);
+  for (const struct preload_learner* one = shapes; one; one = one->next) {
+    const struct preload_rule rule = rule_of(one);
+    if (one->is_first && (one->policy.is_settled || one->policy.choice > 0))
+      preload_add_rule(&found, &rule);
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+void preload_learn_save(void) {
+  if (!preload_keeps_rules()) return;
+  struct preload_settings found = found_rules();
+  if (found.rule_count > 0) write_rules(found.rules, found.rule_count);
+  free(found.rules);
+}
+
+void preload_learn_write(void) {
+  size_t size = 0;
+  struct preload_settings found = found_rules();
+  struct preload_rule* rules = preload_gather(preload_keeps_rules(), found.rules,
+                                              (size_t)found.rule_count * sizeof *rules, &size);
+  free(found.rules);
+  if (rules && size > 0) write_rules(rules, (int)(size / sizeof *rules));
+  free(rules);
+}

@@ -1,0 +1,203 @@
+// The policy of QUADRILLE=adapt, in programs whose times are made up: it loses little, finds the best, and notices changes.
+#include "preload/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace {
+
+using testing::Each;
+using testing::Le;
+
+// A program of one kind of calls. `times` has the seconds of each candidate, MPI's own first.
+class Job {
+ public:
+  Job(std::vector<double> times, double barrier) : times(std::move(times)), barrier_(barrier) {
+    policy.count = static_cast<int>(this->times.size());
+    policy.barrier = POLICY_NEVER;
+    for (int i = 0; i < policy.count; ++i) policy.candidates[i].universal = i - 1;
+  }
+
+  // Makes calls as adapt.c does. Returns their time.
+  double run(int64_t calls, bool is_short = true) {
+    double time = 0;
+    for (int64_t i = 0; i < calls; ++i) time += call(is_short);
+    return time;
+  }
+
+  double choice_time() const { return times[static_cast<size_t>(policy.choice)]; }
+  double best() const { return *std::min_element(times.begin(), times.end()); }
+
+  struct policy policy = {};
+  std::vector<double> times;
+  std::function<double()> noise = [] { return 1.0; };  // a factor
+  std::vector<int64_t> looked = std::vector<int64_t>(POLICY_CANDIDATES);
+
+ private:
+  double call(bool is_short) {
+    double time = 0;
+    if (look_ > 0 && look_ == policy.looks) {
+      double all[POLICY_TIMES];
+      policy_summarize(&policy, seconds_, all);
+      policy_end(&policy, all);
+      time += 2 * barrier_;
+      look_ = 0;
+      left_ = policy_plan(&policy, is_short);
+    } else if (left_ == 0 && look_ == 0 && policy.looks != POLICY_PROBES && policy.other == 0) {
+      left_ = policy_plan(&policy, is_short);
+    }
+    ++policy.calls;
+    if (left_ > 0) {
+      --left_;
+      return time + choice_time() * noise();
+    }
+    const auto i = static_cast<size_t>(policy_candidate_of(&policy, look_));
+    policy.barrier = std::min(policy.barrier, barrier_);
+    seconds_[look_] = times[i] * noise();
+    ++looked[i];
+    return time + barrier_ + seconds_[look_++];
+  }
+
+  const double barrier_;
+  int64_t left_ = 64;
+  int look_ = 0;
+  double seconds_[POLICY_LOOKS] = {};
+};
+
+// Random times around that of MPI's own, which is 1.
+std::vector<double> random_times(std::mt19937& random, double slowest) {
+  std::uniform_real_distribution<double> exponent(std::log(0.2), std::log(slowest));
+  std::vector<double> times = {1};
+  for (int i = 0; i < 3; ++i) times.push_back(std::exp(exponent(random)));
+  return times;
+}
+
+TEST(Policy, LosesAtMostASixtyFourthAndOneSurprise) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    std::mt19937 random(seed);
+    const double barrier = std::uniform_real_distribution<double>(0.001, 1)(random);
+    Job job(random_times(random, 30), barrier);
+    const double slowest = *std::max_element(job.times.begin(), job.times.end());
+    double time = 0;
+    for (int64_t calls = 1; calls <= 5000; ++calls) {
+      time += job.run(1, barrier > 0.05);
+      const double most = static_cast<double>(calls) * (1 + 1.0 / 64) + 2 * slowest;
+      ASSERT_LE(time, most) << "seed " << seed << ", " << calls << " calls";
+    }
+  }
+}
+
+TEST(Policy, FindsTheBest) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    std::mt19937 random(seed);
+    Job job(random_times(random, 5), 0.1);
+    job.run(20000);
+    EXPECT_LE(job.choice_time(), job.best() / 0.97) << "seed " << seed;
+    EXPECT_LE(job.run(20000), 1.05 * 20000 * job.best()) << "seed " << seed;
+  }
+}
+
+TEST(Policy, LooksAtEachAtLeastFourTimes) {
+  Job job({1, 0.5, 0.9, 0.7}, 0.01);
+  job.run(2000);
+  EXPECT_EQ(job.policy.choice, 1);
+  EXPECT_TRUE(job.policy.is_settled);
+  for (size_t i = 0; i < 4; ++i) EXPECT_GE(job.looked[i], 4) << i;
+}
+
+TEST(Policy, FindsTheBestInNoise) {
+  int good = 0;
+  constexpr unsigned kSeeds = 200;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    std::mt19937 random(seed);
+    Job job(random_times(random, 5), 0.1);
+    std::lognormal_distribution<double> usual(0, 0.2);
+    std::uniform_real_distribution<double> rare(0, 1);
+    job.noise = [&] { return usual(random) * (rare(random) < 0.01 ? 50 : 1); };
+    job.run(20000);
+    good += job.choice_time() <= 1.1 * job.best();
+  }
+  EXPECT_GE(good, kSeeds * 95 / 100);
+}
+
+TEST(Policy, NoticesThatMpisOwnHasBecomeSlow) {
+  Job job({1, 3, 4, 5}, 0.1);
+  job.run(3000);
+  ASSERT_EQ(job.policy.choice, 0);
+  job.times[0] = 100;
+  job.run(9000);  // the schedules have rested until there were four times as many calls
+  EXPECT_EQ(job.policy.choice, 1);
+}
+
+TEST(Policy, NoticesThatTheChoiceHasBecomeSlow) {
+  Job job({1, 0.5, 0.8, 5}, 0.1);
+  job.run(5000);
+  ASSERT_EQ(job.policy.choice, 1);
+  job.times[1] = 10;
+  job.run(5000);
+  EXPECT_EQ(job.policy.choice, 2);
+}
+
+TEST(Policy, LeavesRareCallsAlone) {
+  Job job({1, 0.1, 0.1, 0.1}, 0.01);
+  job.policy.other = 1;
+  job.policy.looks = POLICY_LOOKS;
+  EXPECT_EQ(policy_plan(&job.policy, true), 512);
+  EXPECT_EQ(policy_plan(&job.policy, false), 128);
+  job.policy.calls = 1000;
+  EXPECT_EQ(policy_plan(&job.policy, true), 0);
+}
+
+TEST(Policy, ChoosesNothingThatFails) {
+  Job job({1, POLICY_NEVER, 0.9, 0.95}, 0.01);
+  job.policy.is_eager = 1;
+  job.times[1] = POLICY_NEVER;
+  double all[POLICY_TIMES] = {1, POLICY_NEVER, POLICY_NEVER, -0.01};
+  job.policy.other = 1;
+  job.policy.looks = POLICY_LOOKS;
+  policy_end(&job.policy, all);
+  EXPECT_EQ(job.policy.choice, 0);
+  EXPECT_EQ(job.policy.debt, 6 * 0.01);
+  // If MPI's own fails, nothing is learned.
+  const struct policy before = job.policy;
+  all[POLICY_NATIVE] = POLICY_NEVER;
+  policy_end(&job.policy, all);
+  EXPECT_EQ(job.policy.comparisons, before.comparisons);
+}
+
+TEST(Policy, IsNotMisledByCallsThatAlternate) {
+  for (const int period : {2, 3, 5}) {
+    Job job({1, 0.8, 1.5, 2}, 0.01);
+    int64_t calls = 0;
+    job.noise = [&] { return ++calls % period == 0 ? 10.0 : 1.0; };
+    job.run(20000);
+    EXPECT_EQ(job.policy.choice, 1) << period;
+  }
+}
+
+TEST(Policy, LearnsAtOnceIfItIsEager) {
+  std::vector<double> times(19, 2);
+  times[0] = 1;
+  times[7] = 0.6;
+  times[12] = 0.7;
+  Job job(times, 1);
+  job.policy.is_eager = 1;
+  job.run(64 + 19 * 4 + 6 * 4);
+  EXPECT_EQ(job.policy.choice, 7);
+  EXPECT_TRUE(job.policy.is_settled);
+}
+
+TEST(Policy, TellsTheMedianTimes) {
+  Job job({1, 0.5}, 0.01);
+  job.run(3000);
+  EXPECT_FLOAT_EQ(static_cast<float>(policy_native_time(&job.policy)), 1);
+  EXPECT_FLOAT_EQ(static_cast<float>(policy_time(&job.policy)), 0.5);
+}
+
+}  // namespace
