@@ -19,6 +19,7 @@ INSTRUMENTS = {
     "prove": "times of the proofs",
     "cluster": "MPI's collectives and ours on an emulated cluster, as root",
     "choice": "what auto and choose take there, beside all algorithms, as root; an hour or two",
+    "adapt": "collectives of an unchanged program there, while the preload library adapts, as root; an hour or two",
     "preload": "collectives of an unchanged program there, and what preloading makes of them, as root",
     "programs": "unchanged programs there, as root: mpi4py-fft and examples",
     "simulate": "the simulator's speed, and its agreement with SimGrid",

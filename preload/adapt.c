@@ -253,26 +253,9 @@ void preload_learn_end(struct preload_call* call, double seconds) {
 
 /* ---- Rules */
 
-static int is_same_cell(const struct preload_rule* a, const struct preload_rule* b) {
-  return a->collective == b->collective && a->groups == b->groups &&
-         memcmp(&a->nodes, &b->nodes, 4 * sizeof a->nodes) == 0;
-}
-
 int preload_keeps_rules(void) {
   const struct preload_settings* settings = preload_settings();
   return !settings->error[0] && settings->rules_file && preload_finds_rules(settings->mode);
-}
-
-static double gain(const struct preload_rule* rule) { return rule->native_time / rule->time; }
-
-/* Communicators of one shape share a rule: that of the least gain. */
-static void merge(struct preload_settings* rules, const struct preload_rule* added) {
-  for (int i = 0; i < rules->rule_count; i++) {
-    if (!is_same_cell(&rules->rules[i], added)) continue;
-    if (gain(added) < gain(&rules->rules[i])) rules->rules[i] = *added;
-    return;
-  }
-  preload_add_rule(rules, added);
 }
 
 /* Writes the rules from the file, then those that were found. */
@@ -281,7 +264,7 @@ static void write_rules(const struct preload_rule* rules, int count) {
   struct preload_settings written = {.rule_count = 0};
   for (int i = settings->first_of_file; i < settings->rule_count; i++)
     preload_add_rule(&written, &settings->rules[i]);
-  for (int i = 0; i < count; i++) merge(&written, &rules[i]);
+  for (int i = 0; i < count; i++) preload_merge_rule(&written, &rules[i]);
   FILE* file = preload_open(settings->rules_file);
   if (file) preload_print_rules(file, &written);
   preload_close(file, settings->rules_file, "rules");
@@ -299,6 +282,7 @@ static struct preload_rule rule_of(const struct preload_learner* learner) {
   rule.bytes = preload_class_range(learner->size_class);
   rule.native_time = policy_native_time(&learner->policy);
   rule.time = policy_time(&learner->policy);
+  rule.calls = learner->policy.calls;
   return rule;
 }
 

@@ -133,6 +133,45 @@ int preload_add_rule(struct preload_settings* to, const struct preload_rule* rul
   return 1;
 }
 
+/* ---- Merging rules */
+
+static int is_same_range(struct preload_range a, struct preload_range b) {
+  return a.least == b.least && a.most == b.most;
+}
+
+static int is_for_same_calls(const struct preload_rule* a, const struct preload_rule* b) {
+  return a->collective == b->collective && a->groups == b->groups && a->even == b->even &&
+         is_same_range(a->nodes, b->nodes) && is_same_range(a->ranks_a_node, b->ranks_a_node) &&
+         is_same_range(a->ranks, b->ranks) && is_same_range(a->bytes, b->bytes);
+}
+
+static double weight(const struct preload_rule* rule) {
+  return rule->calls > 0 ? (double)rule->calls : 1;
+}
+
+static double saved(const struct preload_rule* rule) {
+  return weight(rule) * (rule->native_time - rule->time);
+}
+
+static void merge(struct preload_rule* into, const struct preload_rule* rule) {
+  const double one = weight(into), other = weight(rule);
+  if (into->native_time <= 0 || rule->native_time <= 0) return;
+  if (into->universal == rule->universal && into->window == rule->window &&
+      into->block_size == rule->block_size) {
+    into->time = (one * into->time + other * rule->time) / (one + other);
+    into->native_time = (one * into->native_time + other * rule->native_time) / (one + other);
+    into->calls += rule->calls;
+  } else if (saved(rule) > saved(into)) {
+    *into = *rule;
+  }
+}
+
+int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule) {
+  for (int i = 0; i < to->rule_count; i++)
+    if (is_for_same_calls(&to->rules[i], rule)) return merge(&to->rules[i], rule), 1;
+  return preload_add_rule(to, rule);
+}
+
 /* ---- Calls that a rule fits */
 
 static int is_in(int64_t value, struct preload_range range) {

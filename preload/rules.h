@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* All that the library knows about the collectives. The columns are MPI's name, the runtime's name, the collective of
  * the schedules, the family of the arguments (quadrille.h), the direction of the data, and the size that rules compare. */
 #define PRELOAD_COLLECTIVES(ROW)                                                                 \
@@ -71,6 +75,7 @@ struct preload_rule {
   int universal;            /* index into quadrille_universal, or PRELOAD_NATIVE */
   int window, block_size;   /* options of the binding; 0: its defaults */
   double time, native_time; /* measured seconds; 0: not measured */
+  int64_t calls;            /* in which they were measured; 0: unknown */
 };
 
 enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_ADAPT, PRELOAD_VERIFY, PRELOAD_LEARN };
@@ -112,6 +117,9 @@ const char* preload_schedule_name(int universal);
 struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; returns 0 if memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
+/* Adds a rule, or merges it with the rule for the same calls. If both have one algorithm, the mean of their times is weighted by
+ * calls; otherwise the algorithm stays that has saved more time. A rule without times stays. Returns 0 if memory ran out. */
+int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule);
 int preload_asks_for_nodes(const struct preload_rule* rule);
 int preload_asks_for_bytes(const struct preload_rule* rule);
 /* Conditions on nodes count once the nodes are known. */
@@ -143,5 +151,9 @@ FILE* preload_open(const char* path);
 void preload_close(FILE* file, const char* path, const char* what);
 /* Whether preload_open could open the file, without opening it. If not, errno says why. */
 int preload_may_write(const char* path);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* QUADRILLE_PRELOAD_RULES_H_ */

@@ -123,10 +123,11 @@ static int read_field(const struct reader* reader, const jsmntok_t* key,
   if (is_text(reader, key, "algorithm")) return read_algorithm(reader, value, rule);
   if (is_text(reader, key, "time")) return read_number(reader, value, &rule->time);
   if (is_text(reader, key, "native_time")) return read_number(reader, value, &rule->native_time);
+  if (is_text(reader, key, "calls")) return read_integer(reader, value, &rule->calls);
   copy_text(reader, key, name, sizeof name);
   snprintf(text, sizeof text,
            "\"%s\" is not known; a rule has collective, groups, nodes, ranks_a_node, ranks, even, "
-           "bytes, algorithm, time and native_time",
+           "bytes, algorithm, time, native_time and calls",
            name);
   return fail(reader, key->start, text);
 }
@@ -261,6 +262,7 @@ static void print_rule(FILE* file, const struct preload_rule* rule) {
   fprintf(file, ", \"algorithm\": \"%s\"", algorithm);
   if (rule->time > 0) fprintf(file, ", \"time\": %.3g", rule->time);
   if (rule->native_time > 0) fprintf(file, ", \"native_time\": %.3g", rule->native_time);
+  if (rule->calls > 0) fprintf(file, ", \"calls\": %lld", (long long)rule->calls);
   fprintf(file, "}");
 }
 

@@ -46,8 +46,8 @@ room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
 room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:preload_|cli(/quantity\.h|:quantity)' \
   'tools/ knows the public header of runtime/, preload/ as a library, and of cli/ the reader of quantities'
-room preload 'runtime(/(quadrille|execute/datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
-  'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
+room preload 'runtime(/(quadrille|execute/datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))' \
+  'preload/ knows the public header of runtime/, its datatypes.h, emitted:universal, and of cli/ what commands need'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, simulate/, view/, the decoder, calls, plans and the coloring'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The command `rules`: it takes what the preload library takes, shows it, and merges it.
+rules=$PWD/$4
+source "$(dirname "$0")/common.sh"
+
+rules() { "$rules" "$@"; }
+
+cat >one.json <<'EOT'
+{"schema": 1, "rules": [
+  {"collective": "alltoallv", "nodes": [2, null], "ranks_a_node": 8, "even": true, "algorithm": "tuna:radix=8"},
+  {"collective": "allgather", "ranks": 16, "bytes": [64, 255], "algorithm": "bruck", "time": 1e-3, "native_time": 2e-3, "calls": 100},
+  {"collective": "bcast", "bytes": [16, 63], "algorithm": "binomial", "time": 1e-4, "native_time": 2e-4, "calls": 1000}
+]}
+EOT
+cat >two.json <<'EOT'
+{"schema": 1, "rules": [
+  {"collective": "alltoallv", "nodes": [2, null], "ranks_a_node": 8, "even": true, "algorithm": "linear"},
+  {"collective": "allgather", "ranks": 16, "bytes": [64, 255], "algorithm": "bruck", "time": 3e-3, "native_time": 4e-3, "calls": 300},
+  {"collective": "bcast", "bytes": [16, 63], "algorithm": "hypercube", "time": 1e-5, "native_time": 2e-4, "calls": 10},
+  {"collective": "bcast", "groups": 2, "algorithm": "leader:window=4"}
+]}
+EOT
+echo '{"schema": 1, "rules": []}' >none.json
+
+expect 0 rules check one.json two.json none.json
+says 'one.json: 3 rules'
+says 'two.json: 4 rules'
+says 'none.json: 0 rules'
+printf '{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "bruk"}]}' >wrong.json
+refuses "rules check: wrong.json:2: 'bruk' is none of binomial, hypercube," rules check wrong.json
+refuses 'rules show: missing.json: No such file' rules show missing.json
+printf '{"schema": 1, "rules": [{"collective": "bcast", "algorithm": "native", "calls": 1.5}]}' >half.json
+refuses 'half.json:1: write a whole number here' rules show half.json
+
+expect 0 rules show one.json
+says 'collective           groups     nodes  ranks a node     ranks                 bytes  algorithm'
+grep -qE '^alltoallv +1 +2\.\. +8, even +any +any  tuna:radix=8$' .out || fail "a rule without times: $(cat .out)"
+grep -qE '^allgather +1 +any +any +16 +64\.\.255  bruck +1000\.0 +2000\.0 +2\.00 +100$' .out || fail "a rule with times: $(cat .out)"
+
+# The mean is weighted by calls; the algorithm that has saved more stays; a rule without times stays.
+expect 0 rules merge one.json two.json --out merged.json
+says 'merged.json: 4 rules of 2 files'
+python3 - <<'EOT' || fail "the merged rules: $(cat merged.json)"
+import json
+spread, bruck, tree, leader = json.load(open("merged.json"))["rules"]
+assert spread["algorithm"] == "tuna:radix=8" and "time" not in spread, spread
+assert bruck["calls"] == 400 and abs(bruck["time"] - 2.5e-3) < 1e-5 and abs(bruck["native_time"] - 3.5e-3) < 1e-5, bruck
+assert tree["algorithm"] == "binomial" and tree["calls"] == 1000, tree
+assert leader == {"collective": "bcast", "groups": 2, "algorithm": "leader:window=4"}, leader
+EOT
+expect 0 rules merge two.json one.json --out turned.json
+grep -q '"algorithm": "linear"' turned.json || fail 'the first of two rules without times does not stay'
+grep -q '"algorithm": "binomial"' turned.json || fail 'the order decides which algorithm has saved more'
+expect 0 rules merge merged.json none.json --out merged.json
+says 'merged.json: 4 rules of 2 files'
+refuses 'rules merge: wrong.json:2: ' rules merge one.json wrong.json --out other.json
+refuses '--out: ' rules merge one.json --out missing/other.json
+refuses '--out' rules merge one.json
+finish
