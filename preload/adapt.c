@@ -25,9 +25,11 @@ struct preload_learner {
   struct preload_follower follower;     /* the choice, and the calls until the next comparison */
   int64_t wait;                         /* the calls that follow it, in all */
   struct policy policy;
-  int is_prepared, look;        /* the policy has candidates; calls so far of a comparison */
-  struct preload_rule looked;   /* what the last of these calls follows */
-  double seconds[POLICY_LOOKS]; /* of these calls, at this rank */
+  int is_prepared;  /* the policy has candidates */
+  int looked_calls; /* calls so far of the comparison under way */
+  int is_open;      /* the last of them has not ended; its error handler may have left it */
+  struct preload_rule looked;   /* what the last of them follows */
+  double seconds[POLICY_LOOKS]; /* of each look, at this rank */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -182,32 +184,48 @@ static const struct preload_rule* looked(struct preload_learner* learner,
   return &learner->looked;
 }
 
+/* The look of the last call. */
+static int last_look(const struct preload_learner* learner) {
+  return (learner->looked_calls - 1) / learner->policy.calls_of_look;
+}
+
+static void fail_look(struct preload_learner* learner) {
+  learner->seconds[last_look(learner)] = POLICY_NEVER;
+  learner->is_open = 0;
+}
+
 /* Agrees on the times, and chooses. Collective. */
 static void end_comparison(const struct preload_call* call, struct preload_learner* learner) {
+  if (learner->is_open) fail_look(learner);
   double mine[POLICY_TIMES], all[POLICY_TIMES];
   policy_summarize(&learner->policy, learner->seconds, mine);
   preload_most(call->of, mine, all, POLICY_TIMES, MPI_DOUBLE);
   policy_end(&learner->policy, all);
-  learner->look = 0;
+  learner->looked_calls = 0;
 }
 
 static void plan(const struct preload_call* call, struct preload_learner* learner) {
   follow(learner, policy_plan(&learner->policy, call->bytes >= 0 && call->bytes < SMALL));
 }
 
-/* A call of the comparison or probe begins, with a barrier. Returns the rule that it follows. */
+/* A call of a look begins, the first one with a barrier. Returns the rule that it follows. */
 static const struct preload_rule* look(struct preload_call* call, struct preload_learner* learner) {
   struct policy* policy = &learner->policy;
-  const double start = MPI_Wtime();
-  MPI_Barrier(call->of->comm);
-  call->started = MPI_Wtime();
+  const int number = learner->looked_calls / policy->calls_of_look;
+  if (learner->is_open) fail_look(learner);
+  if (learner->looked_calls % policy->calls_of_look == 0) {
+    const double start = MPI_Wtime();
+    MPI_Barrier(call->of->comm);
+    policy->barrier = fmin(policy->barrier, MPI_Wtime() - start);
+    learner->seconds[number] = 0;
+  }
+  learner->looked_calls++;
+  learner->is_open = 1;
+  policy->calls++;
   call->learner = learner;
   call->reason = "compared";
-  policy->barrier = fmin(policy->barrier, call->started - start);
-  policy->calls++;
-  const int followed = policy_candidate_of(policy, learner->look);
-  learner->seconds[learner->look++] = POLICY_NEVER; /* until it ends */
-  return looked(learner, &policy->candidates[followed]);
+  call->started = MPI_Wtime();
+  return looked(learner, &policy->candidates[policy_candidate_of(policy, number)]);
 }
 
 /* QUADRILLE=verify: the schedules take turns. */
@@ -228,7 +246,7 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call) {
   struct preload_follower* follower = &learner->follower;
   policy->calls += learner->wait - follower->left;
   learner->wait = follower->left;
-  if (learner->look > 0 && learner->look == policy->looks) {
+  if (learner->looked_calls > 0 && learner->looked_calls == policy->looks * policy->calls_of_look) {
     end_comparison(call, learner);
     plan(call, learner);
     share(call, learner);
@@ -248,7 +266,8 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call) {
 
 void preload_learn_end(struct preload_call* call, double seconds) {
   struct preload_learner* learner = call->learner;
-  if (!call->is_refused) learner->seconds[learner->look - 1] = seconds;
+  learner->is_open = 0;
+  learner->seconds[last_look(learner)] += call->is_refused ? POLICY_NEVER : seconds;
 }
 
 /* ---- Rules */

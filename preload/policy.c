@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-  PART = 64, /* of the time is for comparisons */
+  PART = 64,  /* of the time is for comparisons */
+  ENOUGH = 2, /* comparisons after which a candidate may be chosen */
   SETTLED =
       8,     /* that part of the calls so far passes between comparisons, once they have settled */
   EARLY = 64 /* calls before the first probe, at least */
@@ -14,9 +15,6 @@ static const double kGain = 0.97; /* of a time; a choice changes for more than t
 static const double kSlow = 1.3;  /* times the best; slower candidates rest */
 static const double kFar = 1.3;   /* of two times: they differ by more than noise does */
 static const double kMostCalls = 1e9;
-
-/* The comparisons after which a candidate may be chosen. */
-static int enough(const struct policy* p) { return p->is_eager ? 3 : 2; }
 
 /* ---- Times */
 
@@ -66,7 +64,7 @@ static int rests(const struct policy* p, int i) { return p->candidates[i].rests_
 static void rest_slow_ones(struct policy* p, double best) {
   for (int i = 1; i < p->count; i++) {
     struct policy_candidate* one = &p->candidates[i];
-    if (one->seen < (p->is_eager ? 1 : enough(p)) || least_ratio(one) < kSlow * best) continue;
+    if (one->seen < (p->is_eager ? 1 : ENOUGH) || least_ratio(one) < kSlow * best) continue;
     one->rests_until = p->is_eager ? INT64_MAX : 4 * p->calls;
     one->seen = one->is_far = 0;
   }
@@ -76,7 +74,7 @@ static void choose(struct policy* p) {
   int best = 0;
   double least = 1;
   for (int i = 1; i < p->count; i++) {
-    if (rests(p, i) || p->candidates[i].seen < enough(p)) continue;
+    if (rests(p, i) || p->candidates[i].seen < ENOUGH) continue;
     const double ratio = median_ratio(&p->candidates[i]);
     if (ratio < least) best = i, least = ratio;
   }
@@ -87,7 +85,7 @@ static void choose(struct policy* p) {
   rest_slow_ones(p, least);
   p->is_settled = p->candidates[p->choice].is_far == 0;
   for (int i = 1; i < p->count; i++)
-    p->is_settled &= rests(p, i) || p->candidates[i].seen >= enough(p);
+    p->is_settled &= rests(p, i) || p->candidates[i].seen >= ENOUGH;
 }
 
 /* ---- Plans */
@@ -101,10 +99,11 @@ static int next_other(const struct policy* p) {
   return 0;
 }
 
-/* What a comparison, whose calls take `looks`, costs beyond as many calls that follow the choice. An agreement takes about two
+/* What a comparison, whose looks take that time, costs beyond as many calls that follow the choice. An agreement takes about two
  * barriers. */
 static double cost_of(const struct policy* p, double looks) {
-  return looks - POLICY_LOOKS * time_of(p, p->choice) + (POLICY_LOOKS + 2) * p->barrier;
+  const double usual = POLICY_LOOKS * p->calls_of_look * time_of(p, p->choice);
+  return looks - usual + (POLICY_LOOKS + 2) * p->barrier;
 }
 
 /* The calls until the first candidate has rested. */
@@ -127,8 +126,9 @@ static int64_t wait_of(struct policy* p) {
   const double now = time_of(p, p->choice);
   p->debt -= (double)(p->calls - p->paid) * now / PART;
   p->paid = p->calls;
-  const double owed =
-      p->debt + cost_of(p, POLICY_LOOKS / 2 * (p->native_time + time_of(p, p->other)));
+  const double looks =
+      POLICY_LOOKS / 2 * p->calls_of_look * (p->native_time + time_of(p, p->other));
+  const double owed = p->debt + cost_of(p, looks);
   const double least = p->is_settled ? (double)p->calls / SETTLED : 0;
   return (int64_t)fmin(kMostCalls, fmax(least, ceil(owed * PART / now)));
 }
@@ -137,6 +137,8 @@ int64_t policy_plan(struct policy* p, int is_short) {
   const int64_t most = p->calls / 2 > EARLY ? p->calls / 2 : EARLY;
   p->other = next_other(p);
   p->looks = POLICY_LOOKS;
+  /* Calls in a row overlap at different ranks, and so they do in most programs. One call is enough for a first look. */
+  p->calls_of_look = p->candidates[p->other].seen > 0 ? POLICY_CALLS : 1;
   /* Calls of the program may repeat in some order: comparisons begin at all places of it. */
   const int64_t shift = p->comparisons * 5 % 7;
   const int64_t wait = p->other == 0                   ? rest_of_all(p)
@@ -145,12 +147,13 @@ int64_t policy_plan(struct policy* p, int is_short) {
                                                        : wait_of(p) + shift;
   if (p->is_eager || p->comparisons == 0 || wait <= most) return wait;
   p->looks = POLICY_PROBES;
+  p->calls_of_look = POLICY_CALLS;
   return most;
 }
 
 /* ---- Comparisons and probes */
 
-/* Whether MPI's own makes this call of the comparison. The order changes from one comparison to the next. */
+/* Whether this look of the comparison is at MPI's own. The order changes from one comparison to the next. */
 static int is_native(const struct policy* p, int look) {
   return (look == 0 || look == POLICY_LOOKS - 1) == (p->comparisons % 2 == 0);
 }
@@ -167,7 +170,7 @@ void policy_summarize(const struct policy* p, const double* seconds, double mine
   for (int i = 0; i < p->looks; i++) {
     const int is_own = p->looks == POLICY_LOOKS && is_native(p, i);
     double* least = &mine[is_own ? POLICY_NATIVE : POLICY_OTHER];
-    *least = fmin(*least, seconds[i]);
+    *least = fmin(*least, seconds[i] / p->calls_of_look);
     mine[POLICY_ALL] += seconds[i];
   }
 }
@@ -212,8 +215,8 @@ void policy_end(struct policy* p, const double all[POLICY_TIMES]) {
   if (all[POLICY_NATIVE] >= POLICY_NEVER) return; /* it failed */
   p->native_time = fmax(all[POLICY_NATIVE], 1e-9);
   p->natives[p->comparisons++ % POLICY_KEPT] = (float)p->native_time;
-  p->debt +=
-      cost_of(p, all[POLICY_ALL] < POLICY_NEVER ? all[POLICY_ALL] : POLICY_LOOKS * p->native_time);
+  const double usual = POLICY_LOOKS * p->calls_of_look * p->native_time;
+  p->debt += cost_of(p, all[POLICY_ALL] < POLICY_NEVER ? all[POLICY_ALL] : usual);
   add_ratio(p, one, (float)(all[POLICY_OTHER] / p->native_time));
   choose(p);
 }

@@ -12,8 +12,9 @@ extern "C" {
 
 enum {
   POLICY_CANDIDATES = 24, /* at most */
-  POLICY_LOOKS = 4,       /* calls of a comparison */
-  POLICY_PROBES = 2,      /* calls of a probe, which asks how long the choice takes at present */
+  POLICY_LOOKS = 4,       /* of a comparison, each at some calls in a row */
+  POLICY_PROBES = 2,      /* looks of a probe, which asks how long the choice takes at present */
+  POLICY_CALLS = 6,       /* of a look; a candidate that was not seen gets looks of one call */
   POLICY_KEPT = 8         /* the last comparisons of a candidate, which count */
 };
 static const double POLICY_NEVER = 1e30; /* the time of a call that was not made */
@@ -39,6 +40,7 @@ struct policy {
   float natives[POLICY_KEPT]; /* the same, in the last comparisons */
   double barrier;             /* the least time of a barrier */
   int other, looks;           /* what is next: the candidate, and POLICY_LOOKS or POLICY_PROBES */
+  int calls_of_look;
 };
 
 /* What the ranks agree on: the maxima of these numbers. */
@@ -47,9 +49,9 @@ enum { POLICY_NATIVE, POLICY_OTHER, POLICY_ALL, POLICY_LESS_BARRIER, POLICY_TIME
 /* Plans the next comparison or probe. Returns the calls that follow the choice before it begins. `is_short`: a barrier may take
  * as long as a call. */
 int64_t policy_plan(struct policy* policy, int is_short);
-/* The candidate of this call of the comparison or probe. */
+/* The candidate of this look of the comparison or probe. */
 int policy_candidate_of(const struct policy* policy, int look);
-/* One rank's numbers, from the times of its calls. */
+/* One rank's numbers, from the times of its looks. */
 void policy_summarize(const struct policy* policy, const double* seconds,
                       double mine[POLICY_TIMES]);
 /* Ends the comparison or probe with the numbers that the ranks agree on, and chooses. */

@@ -42,14 +42,14 @@ class Job {
  private:
   double call(bool is_short) {
     double time = 0;
-    if (look_ > 0 && look_ == policy.looks) {
+    if (calls_ > 0 && calls_ == policy.looks * policy.calls_of_look) {
       double all[POLICY_TIMES];
       policy_summarize(&policy, seconds_, all);
       policy_end(&policy, all);
       time += 2 * barrier_;
-      look_ = 0;
+      calls_ = 0;
       left_ = policy_plan(&policy, is_short);
-    } else if (left_ == 0 && look_ == 0 && policy.looks != POLICY_PROBES && policy.other == 0) {
+    } else if (left_ == 0 && calls_ == 0 && policy.looks != POLICY_PROBES && policy.other == 0) {
       left_ = policy_plan(&policy, is_short);
     }
     ++policy.calls;
@@ -57,16 +57,23 @@ class Job {
       --left_;
       return time + choice_time() * noise();
     }
-    const auto i = static_cast<size_t>(policy_candidate_of(&policy, look_));
-    policy.barrier = std::min(policy.barrier, barrier_);
-    seconds_[look_] = times[i] * noise();
+    const int look = calls_ / policy.calls_of_look;
+    if (calls_ % policy.calls_of_look == 0) {
+      policy.barrier = std::min(policy.barrier, barrier_);
+      time += barrier_;
+      seconds_[look] = 0;
+    }
+    ++calls_;
+    const auto i = static_cast<size_t>(policy_candidate_of(&policy, look));
+    const double seconds = times[i] * noise();
+    seconds_[look] += seconds;
     ++looked[i];
-    return time + barrier_ + seconds_[look_++];
+    return time + seconds;
   }
 
   const double barrier_;
   int64_t left_ = 64;
-  int look_ = 0;
+  int calls_ = 0;
   double seconds_[POLICY_LOOKS] = {};
 };
 
@@ -105,7 +112,7 @@ TEST(Policy, FindsTheBest) {
 
 TEST(Policy, LooksAtEachAtLeastFourTimes) {
   Job job({1, 0.5, 0.9, 0.7}, 0.01);
-  job.run(2000);
+  job.run(4000);
   EXPECT_EQ(job.policy.choice, 1);
   EXPECT_TRUE(job.policy.is_settled);
   for (size_t i = 0; i < 4; ++i) EXPECT_GE(job.looked[i], 4) << i;
@@ -132,7 +139,7 @@ TEST(Policy, NoticesThatMpisOwnHasBecomeSlow) {
   ASSERT_EQ(job.policy.choice, 0);
   job.times[0] = 100;
   job.run(9000);  // the schedules have rested until there were four times as many calls
-  EXPECT_EQ(job.policy.choice, 1);
+  EXPECT_NE(job.policy.choice, 0);
 }
 
 TEST(Policy, NoticesThatTheChoiceHasBecomeSlow) {
@@ -188,7 +195,7 @@ TEST(Policy, LearnsAtOnceIfItIsEager) {
   times[12] = 0.7;
   Job job(times, 1);
   job.policy.is_eager = 1;
-  job.run(64 + 19 * 4 + 6 * 4);
+  job.run(64 + 18 * 4 + 2 * 24 + 24);
   EXPECT_EQ(job.policy.choice, 7);
   EXPECT_TRUE(job.policy.is_settled);
 }
