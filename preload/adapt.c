@@ -13,11 +13,6 @@
 #include "preload/policy.h"
 #include "preload/preload.h"
 
-enum {
-  EARLY = 64,  /* calls before a learner asks what other communicators have found */
-  SMALL = 4096 /* bytes: a barrier takes about as long as shorter calls */
-};
-
 struct preload_learner {
   struct preload_learner* next;
   struct preload_shape shape;
@@ -25,9 +20,10 @@ struct preload_learner {
   struct preload_follower follower;     /* the choice, and the calls until the next comparison */
   int64_t wait;                         /* the calls that follow it, in all */
   struct policy policy;
-  int is_prepared;  /* the policy has candidates */
-  int looked_calls; /* calls so far of the comparison under way */
-  int is_open;      /* the last of them has not ended; its error handler may have left it */
+  int is_prepared;               /* the policy has candidates */
+  int usual_calls, looked_calls; /* calls so far of the comparison under way */
+  double usual;                  /* seconds of the first of these, at this rank */
+  int is_open; /* the last of them has not ended; its error handler may have left it */
   struct preload_rule looked;   /* what the last of them follows */
   double seconds[POLICY_LOOKS]; /* of each look, at this rank */
 };
@@ -74,6 +70,18 @@ static void follow(struct preload_learner* learner, int64_t calls) {
   learner->wait = learner->follower.left = calls;
 }
 
+/* How many calls take as long as a barrier, as a guess. Short calls with a root overlap at different ranks; others do not. */
+static double barrier_in_calls(const struct preload_call* call) {
+  enum { LONG = 65536, MIDDLE = 4096 }; /* bytes, of all ranks */
+  const struct preload_facts* facts = &preload_collectives[call->collective];
+  const int is_scan = call->collective == PRELOAD_Scan || call->collective == PRELOAD_Exscan;
+  const int64_t blocks = facts->size == PRELOAD_VECTOR ? 1 : call->of->shape.ranks;
+  const int64_t bytes = call->bytes < 0 ? MIDDLE : call->bytes * blocks;
+  if (bytes >= LONG) return 0;
+  if (bytes >= MIDDLE) return 0.25;
+  return facts->direction == PRELOAD_ALL_RANKS && !is_scan ? 1 : 10;
+}
+
 static struct preload_learner* start(const struct preload_call* call) {
   struct preload_learner* learner = calloc(1, sizeof *learner);
   if (!learner) return NULL;
@@ -82,7 +90,7 @@ static struct preload_learner* start(const struct preload_call* call) {
   learner->is_first = call->of->rank == 0;
   learner->follower.rule = preload_any_rule(call->collective, call->of->shape.groups);
   learner->policy.candidates[0].universal = PRELOAD_NATIVE;
-  follow(learner, learns() ? 0 : EARLY);
+  follow(learner, learns() ? 0 : policy_first(barrier_in_calls(call)));
   learner->next = call->of->learners;
   call->of->learners = learner;
   return learner;
@@ -142,6 +150,7 @@ static uint64_t hash_of(const struct policy* policy) {
   for (int i = 0; i < policy->count; i++) {
     const struct policy_candidate* one = &policy->candidates[i];
     hash = mix(hash, &one->universal, sizeof one->universal);
+    hash = mix(hash, &one->level, sizeof one->level);
     hash = mix(hash, &one->seen, sizeof one->seen);
     hash = mix(hash, &one->is_far, sizeof one->is_far);
     hash = mix(hash, &one->rests_until, sizeof one->rests_until);
@@ -198,14 +207,24 @@ static void fail_look(struct preload_learner* learner) {
 static void end_comparison(const struct preload_call* call, struct preload_learner* learner) {
   if (learner->is_open) fail_look(learner);
   double mine[POLICY_TIMES], all[POLICY_TIMES];
-  policy_summarize(&learner->policy, learner->seconds, mine);
+  policy_summarize(&learner->policy, learner->usual, learner->seconds, mine);
   preload_most(call->of, mine, all, POLICY_TIMES, MPI_DOUBLE);
   policy_end(&learner->policy, all);
-  learner->looked_calls = 0;
+  learner->looked_calls = learner->usual_calls = 0;
+  learner->usual = 0;
 }
 
-static void plan(const struct preload_call* call, struct preload_learner* learner) {
-  follow(learner, policy_plan(&learner->policy, call->bytes >= 0 && call->bytes < SMALL));
+/* A call before the looks, or of a probe. It follows the choice. */
+static const struct preload_rule* look_as_usual(struct preload_call* call,
+                                                struct preload_learner* learner) {
+  if (learner->is_open) learner->usual = POLICY_NEVER;
+  learner->usual_calls++;
+  learner->is_open = 1;
+  learner->policy.calls++;
+  call->learner = learner;
+  call->started = MPI_Wtime();
+  call->reason = learner->policy.comparisons > 0 ? "chosen" : "not yet compared";
+  return &learner->follower.rule;
 }
 
 /* A call of a look begins, the first one with a barrier. Returns the rule that it follows. */
@@ -238,6 +257,17 @@ static const struct preload_rule* take_turns(struct preload_call* call,
   return looked(learner, &policy->candidates[others > 0 ? 1 + policy->calls++ % others : 0]);
 }
 
+/* The calls before the looks. */
+static int usual_calls(const struct preload_learner* learner) {
+  return learner->policy.is_eager ? 0 : POLICY_USUAL;
+}
+
+/* Whether all calls of the comparison or probe were made. */
+static int is_over(const struct preload_learner* learner) {
+  return learner->usual_calls == usual_calls(learner) &&
+         learner->looked_calls == learner->policy.looks * learner->policy.calls_of_look;
+}
+
 const struct preload_rule* preload_learn_begin(struct preload_call* call) {
   struct preload_learner* learner = find(call->of->learners, call, NULL);
   if (!learner && !(learner = start(call))) return NULL;
@@ -246,18 +276,18 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call) {
   struct preload_follower* follower = &learner->follower;
   policy->calls += learner->wait - follower->left;
   learner->wait = follower->left;
-  if (learner->looked_calls > 0 && learner->looked_calls == policy->looks * policy->calls_of_look) {
-    end_comparison(call, learner);
-    plan(call, learner);
-    share(call, learner);
-  }
   if (follower->left == 0 && !learner->is_prepared) {
     prepare(call, learner);
-    plan(call, learner);
+    follow(learner, policy_plan(policy));
+  } else if (follower->left == 0 && is_over(learner)) {
+    end_comparison(call, learner);
+    follow(learner, policy_plan(policy));
+    share(call, learner);
   }
-  if (follower->left == 0 && policy->other == 0 && policy->looks != POLICY_PROBES)
-    plan(call, learner); /* all candidates have rested */
-  if (follower->left == 0) return look(call, learner);
+  if (follower->left == 0 && policy_is_idle(policy)) follow(learner, policy_plan(policy));
+  if (follower->left == 0)
+    return learner->usual_calls < usual_calls(learner) ? look_as_usual(call, learner)
+                                                       : look(call, learner);
   follower->left--;
   call->follower = follower;
   call->reason = policy->comparisons > 0 ? "chosen" : "not yet compared";
@@ -266,8 +296,12 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call) {
 
 void preload_learn_end(struct preload_call* call, double seconds) {
   struct preload_learner* learner = call->learner;
+  if (call->is_refused) seconds = POLICY_NEVER;
   learner->is_open = 0;
-  learner->seconds[last_look(learner)] += call->is_refused ? POLICY_NEVER : seconds;
+  if (learner->looked_calls > 0)
+    learner->seconds[last_look(learner)] += seconds;
+  else
+    learner->usual += seconds;
 }
 
 /* ---- Rules */

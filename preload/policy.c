@@ -64,46 +64,64 @@ static int rests(const struct policy* p, int i) { return p->candidates[i].rests_
 static void rest_slow_ones(struct policy* p, double best) {
   for (int i = 1; i < p->count; i++) {
     struct policy_candidate* one = &p->candidates[i];
-    if (one->seen < (p->is_eager ? 1 : ENOUGH) || least_ratio(one) < kSlow * best) continue;
+    if (i == p->choice || one->seen < (p->is_eager ? 1 : 2) || least_ratio(one) < kSlow * best)
+      continue;
     one->rests_until = p->is_eager ? INT64_MAX : 4 * p->calls;
-    one->seen = one->is_far = 0;
+    one->level = one->seen = one->is_far = 0;
   }
+}
+
+/* Whether the candidate may be chosen. */
+static int is_known(const struct policy* p, int i) {
+  const struct policy_candidate* one = &p->candidates[i];
+  return i == 0 || (!rests(p, i) && one->level == POLICY_LEVELS - 1 && one->seen >= ENOUGH);
+}
+
+/* The ratio of the choice. */
+static double present(const struct policy* p) {
+  return p->choice > 0 && is_known(p, p->choice) ? median_ratio(&p->candidates[p->choice]) : 1;
 }
 
 static void choose(struct policy* p) {
   int best = 0;
   double least = 1;
   for (int i = 1; i < p->count; i++) {
-    if (rests(p, i) || p->candidates[i].seen < ENOUGH) continue;
-    const double ratio = median_ratio(&p->candidates[i]);
-    if (ratio < least) best = i, least = ratio;
+    if (!is_known(p, i) || median_ratio(&p->candidates[i]) >= least) continue;
+    least = median_ratio(&p->candidates[i]);
+    best = i;
   }
-  const int now = p->choice;
-  const int is_known = now == 0 || (!rests(p, now) && p->candidates[now].seen > 0);
-  const double present = now == 0 || !is_known ? 1 : median_ratio(&p->candidates[now]);
-  if (!is_known || least < kGain * present || (best == 0 && now > 0)) p->choice = best;
+  if (!is_known(p, p->choice) || least < kGain * present(p) || best == 0) p->choice = best;
   rest_slow_ones(p, least);
   p->is_settled = p->candidates[p->choice].is_far == 0;
-  for (int i = 1; i < p->count; i++)
-    p->is_settled &= rests(p, i) || p->candidates[i].seen >= ENOUGH;
+  for (int i = 1; i < p->count; i++) {
+    const struct policy_candidate* one = &p->candidates[i];
+    p->is_settled &=
+        rests(p, i) || one->seen >= (one->level == POLICY_LEVELS - 1 ? (int)ENOUGH : 2);
+  }
 }
 
 /* ---- Plans */
 
-/* The next candidate that does not rest; 0 if all rest. */
+/* The next candidate that is compared with the choice; the choice itself if there is none. Candidates that rest are left out. */
 static int next_other(const struct policy* p) {
-  for (int i = 0; i < p->count - 1; i++) {
-    const int next = 1 + (p->other + i) % (p->count - 1);
-    if (!rests(p, next)) return next;
+  for (int i = 1; i <= p->count; i++) {
+    const int next = (p->other + i) % p->count;
+    if (next != p->choice && !rests(p, next)) return next;
   }
-  return 0;
+  return p->choice;
 }
 
-/* What a comparison, whose looks take that time, costs beyond as many calls that follow the choice. An agreement takes about two
- * barriers. */
+/* The calls of a look. Calls in a row overlap at different ranks, as they do in many programs, so a schedule of short calls may be
+ * slower in a row. One call is enough to leave slow candidates out. */
+static int calls_of_look(const struct policy* p, int i) {
+  static const int calls[POLICY_LEVELS] = {1, 6, 24};
+  const int level = i == 0 ? POLICY_LEVELS - 1 : p->candidates[i].level;
+  return p->is_eager && level > 0 ? calls[1] : calls[level];
+}
+
+/* What a comparison, whose looks take that time, costs beyond as many usual calls. An agreement takes about two barriers. */
 static double cost_of(const struct policy* p, double looks) {
-  const double usual = POLICY_LOOKS * p->calls_of_look * time_of(p, p->choice);
-  return looks - usual + (POLICY_LOOKS + 2) * p->barrier;
+  return looks - POLICY_LOOKS * p->calls_of_look * p->usual_time + (POLICY_LOOKS + 2) * p->barrier;
 }
 
 /* The calls until the first candidate has rested. */
@@ -114,62 +132,61 @@ static int64_t rest_of_all(const struct policy* p) {
   return least - p->calls;
 }
 
-/* The calls until the first comparison, whose cost is counted in calls of MPI's own: two that take twice as long, and perhaps
- * barriers. */
-static int64_t first_wait(const struct policy* p, int is_short) {
-  const int64_t cost = POLICY_LOOKS / 2 + (is_short ? POLICY_LOOKS + 2 : 0);
-  return cost * PART > p->calls ? cost * PART - p->calls : 0;
+int64_t policy_first(double barrier) {
+  /* Two calls that take twice as long; barriers and agreements, also those that come before the first comparison. */
+  return (int64_t)(PART * (POLICY_LOOKS / 2 + 3 * POLICY_LOOKS * barrier));
 }
 
 /* The calls until the present debt and the next comparison are paid. */
 static int64_t wait_of(struct policy* p) {
-  const double now = time_of(p, p->choice);
-  p->debt -= (double)(p->calls - p->paid) * now / PART;
+  p->debt -= (double)(p->calls - p->paid) * p->usual_time / PART;
   p->paid = p->calls;
   const double looks =
-      POLICY_LOOKS / 2 * p->calls_of_look * (p->native_time + time_of(p, p->other));
+      POLICY_LOOKS / 2 * p->calls_of_look * (time_of(p, p->choice) + time_of(p, p->other));
   const double owed = p->debt + cost_of(p, looks);
   const double least = p->is_settled ? (double)p->calls / SETTLED : 0;
-  return (int64_t)fmin(kMostCalls, fmax(least, ceil(owed * PART / now)));
+  return (int64_t)fmin(kMostCalls, fmax(least, ceil(owed * PART / p->usual_time)));
 }
 
-int64_t policy_plan(struct policy* p, int is_short) {
-  const int64_t most = p->calls / 2 > EARLY ? p->calls / 2 : EARLY;
+int policy_is_idle(const struct policy* p) {
+  return p->other == p->choice && p->looks != POLICY_PROBES;
+}
+
+int64_t policy_plan(struct policy* p) {
+  const int64_t most = p->calls / 2;
   p->other = next_other(p);
   p->looks = POLICY_LOOKS;
-  /* Calls in a row overlap at different ranks, and so they do in most programs. One call is enough for a first look. */
-  p->calls_of_look = p->candidates[p->other].seen > 0 ? POLICY_CALLS : 1;
+  p->calls_of_look = calls_of_look(p, p->other);
   /* Calls of the program may repeat in some order: comparisons begin at all places of it. */
   const int64_t shift = p->comparisons * 5 % 7;
-  const int64_t wait = p->other == 0                   ? rest_of_all(p)
+  const int64_t wait = policy_is_idle(p)               ? rest_of_all(p)
                        : p->is_eager && !p->is_settled ? 0
-                       : p->comparisons == 0           ? first_wait(p, is_short)
+                       : p->comparisons == 0           ? 0
                                                        : wait_of(p) + shift;
   if (p->is_eager || p->comparisons == 0 || wait <= most) return wait;
   p->looks = POLICY_PROBES;
-  p->calls_of_look = POLICY_CALLS;
   return most;
 }
 
 /* ---- Comparisons and probes */
 
-/* Whether this look of the comparison is at MPI's own. The order changes from one comparison to the next. */
-static int is_native(const struct policy* p, int look) {
+/* Whether this look of the comparison is at the choice. The order changes from one comparison to the next. */
+static int is_at_choice(const struct policy* p, int look) {
   return (look == 0 || look == POLICY_LOOKS - 1) == (p->comparisons % 2 == 0);
 }
 
 int policy_candidate_of(const struct policy* p, int look) {
-  if (p->looks == POLICY_PROBES) return p->choice;
-  return is_native(p, look) ? 0 : p->other;
+  return is_at_choice(p, look) ? p->choice : p->other;
 }
 
-void policy_summarize(const struct policy* p, const double* seconds, double mine[POLICY_TIMES]) {
-  mine[POLICY_NATIVE] = mine[POLICY_OTHER] = POLICY_NEVER;
+void policy_summarize(const struct policy* p, double usual, const double* seconds,
+                      double mine[POLICY_TIMES]) {
+  mine[POLICY_USUALLY] = usual / POLICY_USUAL;
+  mine[POLICY_CHOICE] = mine[POLICY_OTHER] = POLICY_NEVER;
   mine[POLICY_ALL] = 0;
   mine[POLICY_LESS_BARRIER] = -p->barrier;
   for (int i = 0; i < p->looks; i++) {
-    const int is_own = p->looks == POLICY_LOOKS && is_native(p, i);
-    double* least = &mine[is_own ? POLICY_NATIVE : POLICY_OTHER];
+    double* least = &mine[is_at_choice(p, i) ? POLICY_CHOICE : POLICY_OTHER];
     *least = fmin(*least, seconds[i] / p->calls_of_look);
     mine[POLICY_ALL] += seconds[i];
   }
@@ -178,15 +195,6 @@ void policy_summarize(const struct policy* p, const double* seconds, double mine
 /* 1 if the time is far above the other, -1 if it is far below. */
 static int is_far(double time, double other) {
   return (time > kFar * other) - (other > kFar * time);
-}
-
-/* The times of all candidates change in proportion to that of the choice. */
-static void end_probe(struct policy* p, double time) {
-  const double expected = time_of(p, p->choice);
-  p->debt += (POLICY_PROBES + 2) * p->barrier;
-  if (time >= POLICY_NEVER) return;
-  p->native_time *= time / expected;
-  p->is_settled &= is_far(time, expected) == 0;
 }
 
 /* Two ratios in turn that are far from the median of those before, on the same side, are a change. Only they count from now on, and
@@ -205,18 +213,40 @@ static void add_ratio(struct policy* p, struct policy_candidate* one, float rati
   if (++one->seen == 2 * POLICY_KEPT) one->seen = POLICY_KEPT;
 }
 
+/* A candidate that is not too slow goes on to the next level. What was seen there counts once. */
+static void promote(const struct policy* p, struct policy_candidate* one, double ratio) {
+  if (one->level == POLICY_LEVELS - 1 || ratio >= (one->level == 0 ? kSlow : 1) * present(p))
+    return;
+  one->level++;
+  one->seen = 1;
+  one->ratios[0] = (float)ratio;
+}
+
+/* Adds what a comparison says of a candidate's ratio. */
+static void learn(struct policy* p, double choice, double other) {
+  const double before = present(p);
+  const int of = p->other == 0 ? p->choice : p->other;
+  const double ratio = p->other == 0 ? choice / other : other / choice * before;
+  p->native_time = fmax(1e-9, p->other == 0 ? other : choice / before);
+  p->natives[p->comparisons++ % POLICY_KEPT] = (float)p->native_time;
+  add_ratio(p, &p->candidates[of], (float)ratio);
+  promote(p, &p->candidates[of], ratio);
+}
+
 void policy_end(struct policy* p, const double all[POLICY_TIMES]) {
-  struct policy_candidate* one = &p->candidates[p->other];
+  const double before = p->usual_time;
   p->barrier = -all[POLICY_LESS_BARRIER];
+  if (all[POLICY_USUALLY] < POLICY_NEVER / POLICY_USUAL)
+    p->usual_time = fmax(all[POLICY_USUALLY], 1e-9);
   if (p->looks == POLICY_PROBES) {
-    end_probe(p, all[POLICY_OTHER]);
+    p->debt += 2 * p->barrier;
+    p->is_settled &= is_far(p->usual_time, before) == 0;
     return;
   }
-  if (all[POLICY_NATIVE] >= POLICY_NEVER) return; /* it failed */
-  p->native_time = fmax(all[POLICY_NATIVE], 1e-9);
-  p->natives[p->comparisons++ % POLICY_KEPT] = (float)p->native_time;
-  const double usual = POLICY_LOOKS * p->calls_of_look * p->native_time;
+  const double usual = POLICY_LOOKS * p->calls_of_look * p->usual_time;
   p->debt += cost_of(p, all[POLICY_ALL] < POLICY_NEVER ? all[POLICY_ALL] : usual);
-  add_ratio(p, one, (float)(all[POLICY_OTHER] / p->native_time));
+  if (all[POLICY_CHOICE] >= POLICY_NEVER || (p->other == 0 && all[POLICY_OTHER] >= POLICY_NEVER))
+    return; /* it failed */
+  learn(p, fmax(all[POLICY_CHOICE], 1e-9), fmax(all[POLICY_OTHER], 1e-9));
   choose(p);
 }

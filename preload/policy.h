@@ -13,16 +13,18 @@ extern "C" {
 enum {
   POLICY_CANDIDATES = 24, /* at most */
   POLICY_LOOKS = 4,       /* of a comparison, each at some calls in a row */
-  POLICY_PROBES = 2,      /* looks of a probe, which asks how long the choice takes at present */
-  POLICY_CALLS = 6,       /* of a look; a candidate that was not seen gets looks of one call */
+  POLICY_PROBES = 0,      /* looks of a probe, which asks how long calls take at present */
+  POLICY_USUAL = 12,      /* calls before the looks, which follow the choice without barriers */
+  POLICY_LEVELS = 3,      /* of candidates; the looks of each have more calls */
   POLICY_KEPT = 8         /* the last comparisons of a candidate, which count */
 };
 static const double POLICY_NEVER = 1e30; /* the time of a call that was not made */
 
 struct policy_candidate {
   int universal, block_size; /* as in a rule */
-  int seen;                  /* comparisons, since it rested last */
-  int is_far;                /* the last ratio was far above those before, 1, or below, -1 */
+  int level;  /* one that rests or was not seen has 0; one that may be chosen has the last */
+  int seen;   /* comparisons that count */
+  int is_far; /* the last ratio was far above those before, 1, or below, -1 */
   float ratios[POLICY_KEPT]; /* of its time and that of MPI's own */
   int64_t rests_until;       /* that many calls */
 };
@@ -36,7 +38,8 @@ struct policy {
   int64_t calls;              /* so far */
   int64_t paid;               /* calls whose share of the time was taken off the debt */
   double debt;                /* the cost of comparisons beyond what calls have paid */
-  double native_time;         /* of MPI's own, at present */
+  double usual_time;          /* of a call by the choice, without barriers */
+  double native_time;         /* of MPI's own, in looks */
   float natives[POLICY_KEPT]; /* the same, in the last comparisons */
   double barrier;             /* the least time of a barrier */
   int other, looks;           /* what is next: the candidate, and POLICY_LOOKS or POLICY_PROBES */
@@ -44,15 +47,18 @@ struct policy {
 };
 
 /* What the ranks agree on: the maxima of these numbers. */
-enum { POLICY_NATIVE, POLICY_OTHER, POLICY_ALL, POLICY_LESS_BARRIER, POLICY_TIMES };
+enum { POLICY_USUALLY, POLICY_CHOICE, POLICY_OTHER, POLICY_ALL, POLICY_LESS_BARRIER, POLICY_TIMES };
 
-/* Plans the next comparison or probe. Returns the calls that follow the choice before it begins. `is_short`: a barrier may take
- * as long as a call. */
-int64_t policy_plan(struct policy* policy, int is_short);
+/* The calls before the first comparison, where a barrier takes as long as that many calls. */
+int64_t policy_first(double barrier);
+/* Plans the next comparison or probe. Returns the calls that follow the choice before it begins. */
+int64_t policy_plan(struct policy* policy);
+/* Whether there is nothing to compare until some candidate has rested. Plan again then. */
+int policy_is_idle(const struct policy* policy);
 /* The candidate of this look of the comparison or probe. */
 int policy_candidate_of(const struct policy* policy, int look);
-/* One rank's numbers, from the times of its looks. */
-void policy_summarize(const struct policy* policy, const double* seconds,
+/* One rank's numbers, from the times of the usual calls and of its looks. */
+void policy_summarize(const struct policy* policy, double usual, const double* seconds,
                       double mine[POLICY_TIMES]);
 /* Ends the comparison or probe with the numbers that the ranks agree on, and chooses. */
 void policy_end(struct policy* policy, const double all[POLICY_TIMES]);

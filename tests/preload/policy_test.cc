@@ -18,16 +18,17 @@ using testing::Le;
 // A program of one kind of calls. `times` has the seconds of each candidate, MPI's own first.
 class Job {
  public:
-  Job(std::vector<double> times, double barrier) : times(std::move(times)), barrier_(barrier) {
+  Job(std::vector<double> times, double barrier)
+      : times(std::move(times)), barrier_(barrier), left_(policy_first(barrier)) {
     policy.count = static_cast<int>(this->times.size());
     policy.barrier = POLICY_NEVER;
     for (int i = 0; i < policy.count; ++i) policy.candidates[i].universal = i - 1;
   }
 
   // Makes calls as adapt.c does. Returns their time.
-  double run(int64_t calls, bool is_short = true) {
+  double run(int64_t calls) {
     double time = 0;
-    for (int64_t i = 0; i < calls; ++i) time += call(is_short);
+    for (int64_t i = 0; i < calls; ++i) time += call();
     return time;
   }
 
@@ -40,22 +41,33 @@ class Job {
   std::vector<int64_t> looked = std::vector<int64_t>(POLICY_CANDIDATES);
 
  private:
-  double call(bool is_short) {
+  double call() {
     double time = 0;
-    if (calls_ > 0 && calls_ == policy.looks * policy.calls_of_look) {
+    const int usual = policy.is_eager ? 0 : POLICY_USUAL;
+    if (left_ == 0 && !is_prepared_) {
+      is_prepared_ = true;
+      left_ = policy_plan(&policy);
+    } else if (left_ == 0 && usual_calls_ == usual &&
+               calls_ == policy.looks * policy.calls_of_look) {
       double all[POLICY_TIMES];
-      policy_summarize(&policy, seconds_, all);
+      policy_summarize(&policy, usual_, seconds_, all);
       policy_end(&policy, all);
       time += 2 * barrier_;
-      calls_ = 0;
-      left_ = policy_plan(&policy, is_short);
-    } else if (left_ == 0 && calls_ == 0 && policy.looks != POLICY_PROBES && policy.other == 0) {
-      left_ = policy_plan(&policy, is_short);
+      calls_ = usual_calls_ = 0;
+      usual_ = 0;
+      left_ = policy_plan(&policy);
     }
+    if (left_ == 0 && policy_is_idle(&policy)) left_ = policy_plan(&policy);
     ++policy.calls;
-    if (left_ > 0) {
-      --left_;
-      return time + choice_time() * noise();
+    if (left_ > 0 || usual_calls_ < usual) {
+      const double seconds = choice_time() * noise();
+      if (left_ > 0) {
+        --left_;
+      } else {
+        ++usual_calls_;
+        usual_ += seconds;
+      }
+      return time + seconds;
     }
     const int look = calls_ / policy.calls_of_look;
     if (calls_ % policy.calls_of_look == 0) {
@@ -72,8 +84,10 @@ class Job {
   }
 
   const double barrier_;
-  int64_t left_ = 64;
-  int calls_ = 0;
+  int64_t left_;
+  bool is_prepared_ = false;
+  int usual_calls_ = 0, calls_ = 0;
+  double usual_ = 0;
   double seconds_[POLICY_LOOKS] = {};
 };
 
@@ -93,7 +107,7 @@ TEST(Policy, LosesAtMostASixtyFourthAndOneSurprise) {
     const double slowest = *std::max_element(job.times.begin(), job.times.end());
     double time = 0;
     for (int64_t calls = 1; calls <= 5000; ++calls) {
-      time += job.run(1, barrier > 0.05);
+      time += job.run(1);
       const double most = static_cast<double>(calls) * (1 + 1.0 / 64) + 2 * slowest;
       ASSERT_LE(time, most) << "seed " << seed << ", " << calls << " calls";
     }
@@ -112,7 +126,7 @@ TEST(Policy, FindsTheBest) {
 
 TEST(Policy, LooksAtEachAtLeastFourTimes) {
   Job job({1, 0.5, 0.9, 0.7}, 0.01);
-  job.run(4000);
+  job.run(10000);
   EXPECT_EQ(job.policy.choice, 1);
   EXPECT_TRUE(job.policy.is_settled);
   for (size_t i = 0; i < 4; ++i) EXPECT_GE(job.looked[i], 4) << i;
@@ -152,30 +166,27 @@ TEST(Policy, NoticesThatTheChoiceHasBecomeSlow) {
 }
 
 TEST(Policy, LeavesRareCallsAlone) {
-  Job job({1, 0.1, 0.1, 0.1}, 0.01);
-  job.policy.other = 1;
-  job.policy.looks = POLICY_LOOKS;
-  EXPECT_EQ(policy_plan(&job.policy, true), 512);
-  EXPECT_EQ(policy_plan(&job.policy, false), 128);
-  job.policy.calls = 1000;
-  EXPECT_EQ(policy_plan(&job.policy, true), 0);
+  EXPECT_EQ(policy_first(0), 128);
+  EXPECT_EQ(policy_first(1), 896);
+  Job job({1, 0.1, 0.1, 0.1}, 1);
+  EXPECT_EQ(job.run(896), 896);
+  EXPECT_THAT(job.looked, testing::Each(0));
 }
 
 TEST(Policy, ChoosesNothingThatFails) {
-  Job job({1, POLICY_NEVER, 0.9, 0.95}, 0.01);
-  job.policy.is_eager = 1;
-  job.times[1] = POLICY_NEVER;
-  double all[POLICY_TIMES] = {1, POLICY_NEVER, POLICY_NEVER, -0.01};
+  Job job({1, POLICY_NEVER}, 0.01);
   job.policy.other = 1;
   job.policy.looks = POLICY_LOOKS;
+  job.policy.calls_of_look = 1;
+  double all[POLICY_TIMES] = {1, 1, POLICY_NEVER, POLICY_NEVER, -0.01};
   policy_end(&job.policy, all);
   EXPECT_EQ(job.policy.choice, 0);
-  EXPECT_EQ(job.policy.debt, 6 * 0.01);
-  // If MPI's own fails, nothing is learned.
-  const struct policy before = job.policy;
-  all[POLICY_NATIVE] = POLICY_NEVER;
+  EXPECT_DOUBLE_EQ(job.policy.debt, 6 * 0.01);
+  EXPECT_EQ(job.policy.comparisons, 1);
+  // If the choice fails, nothing is learned.
+  all[POLICY_CHOICE] = POLICY_NEVER;
   policy_end(&job.policy, all);
-  EXPECT_EQ(job.policy.comparisons, before.comparisons);
+  EXPECT_EQ(job.policy.comparisons, 1);
 }
 
 TEST(Policy, IsNotMisledByCallsThatAlternate) {
@@ -195,7 +206,7 @@ TEST(Policy, LearnsAtOnceIfItIsEager) {
   times[12] = 0.7;
   Job job(times, 1);
   job.policy.is_eager = 1;
-  job.run(64 + 18 * 4 + 2 * 24 + 24);
+  job.run(policy_first(1) + 464);
   EXPECT_EQ(job.policy.choice, 7);
   EXPECT_TRUE(job.policy.is_settled);
 }
