@@ -8,7 +8,7 @@ from bench import cluster, machine, paired, sampling
 
 NEEDS_CALM = True
 PAIRS = 15
-CALLS = 240  # learning takes at most so many
+CALLS = 300  # learning takes at most so many
 # Ranks on each node, and a divisor: ranks with equal remainders share a communicator. With 0 all ranks do.
 SHAPES = {"4x8": ((8, 8, 8, 8), 0), "8,8,4,12": ((8, 8, 4, 12), 0), "rows of 4x8": ((8, 8, 8, 8), 8)}
 SHORT = (16, 256, 4096, 32768)

@@ -1,7 +1,7 @@
 /* QUADRILLE=adapt and learn: calls without a rule find out which schedule is faster than MPI's own collective.
  *
  * Each communicator has a learner for each collective and class of sizes. Most calls follow its choice. Some are compared, as
- * policy.h says. Each of those begins with a barrier, so that late ranks do not count. After each comparison the ranks agree on the
+ * policy.h says. Each look at a candidate begins with a barrier, so that late ranks do not count. After each comparison the ranks agree on the
  * times of the slowest rank. QUADRILLE=verify lets the schedules take turns. Tested by tests/preload/adapt_test.sh,
  * choice_test.sh and tune_test.sh. */
 #include <math.h>
@@ -145,6 +145,7 @@ static uint64_t hash_of(const struct policy* policy) {
   hash = mix(hash, &policy->calls, sizeof policy->calls);
   hash = mix(hash, &policy->comparisons, sizeof policy->comparisons);
   hash = mix(hash, &policy->debt, sizeof policy->debt);
+  hash = mix(hash, &policy->usual_time, sizeof policy->usual_time);
   hash = mix(hash, &policy->native_time, sizeof policy->native_time);
   hash = mix(hash, &policy->barrier, sizeof policy->barrier);
   for (int i = 0; i < policy->count; i++) {
@@ -233,6 +234,7 @@ static const struct preload_rule* look(struct preload_call* call, struct preload
   const int number = learner->looked_calls / policy->calls_of_look;
   if (learner->is_open) fail_look(learner);
   if (learner->looked_calls % policy->calls_of_look == 0) {
+    if (number == 0) policy->barrier = POLICY_NEVER;
     const double start = MPI_Wtime();
     MPI_Barrier(call->of->comm);
     policy->barrier = fmin(policy->barrier, MPI_Wtime() - start);

@@ -116,7 +116,7 @@ static int next_other(const struct policy* p) {
 static int calls_of_look(const struct policy* p, int i) {
   static const int calls[POLICY_LEVELS] = {1, 6, 24};
   const int level = i == 0 ? POLICY_LEVELS - 1 : p->candidates[i].level;
-  return p->is_eager && level > 0 ? calls[1] : calls[level];
+  return p->is_eager ? calls[0] : calls[level];
 }
 
 /* What a comparison, whose looks take that time, costs beyond as many usual calls. An agreement takes about two barriers. */
@@ -184,7 +184,7 @@ void policy_summarize(const struct policy* p, double usual, const double* second
   mine[POLICY_USUALLY] = usual / POLICY_USUAL;
   mine[POLICY_CHOICE] = mine[POLICY_OTHER] = POLICY_NEVER;
   mine[POLICY_ALL] = 0;
-  mine[POLICY_LESS_BARRIER] = -p->barrier;
+  mine[POLICY_BARRIER] = p->barrier;
   for (int i = 0; i < p->looks; i++) {
     double* least = &mine[is_at_choice(p, i) ? POLICY_CHOICE : POLICY_OTHER];
     *least = fmin(*least, seconds[i] / p->calls_of_look);
@@ -235,7 +235,7 @@ static void learn(struct policy* p, double choice, double other) {
 
 void policy_end(struct policy* p, const double all[POLICY_TIMES]) {
   const double before = p->usual_time;
-  p->barrier = -all[POLICY_LESS_BARRIER];
+  p->barrier = all[POLICY_BARRIER];
   if (all[POLICY_USUALLY] < POLICY_NEVER / POLICY_USUAL)
     p->usual_time = fmax(all[POLICY_USUALLY], 1e-9);
   if (p->looks == POLICY_PROBES) {

@@ -41,13 +41,13 @@ struct policy {
   double usual_time;          /* of a call by the choice, without barriers */
   double native_time;         /* of MPI's own, in looks */
   float natives[POLICY_KEPT]; /* the same, in the last comparisons */
-  double barrier;             /* the least time of a barrier */
-  int other, looks;           /* what is next: the candidate, and POLICY_LOOKS or POLICY_PROBES */
+  double barrier;   /* the least time of a barrier in the last comparison, at the slowest rank */
+  int other, looks; /* what is next: the candidate, and POLICY_LOOKS or POLICY_PROBES */
   int calls_of_look;
 };
 
 /* What the ranks agree on: the maxima of these numbers. */
-enum { POLICY_USUALLY, POLICY_CHOICE, POLICY_OTHER, POLICY_ALL, POLICY_LESS_BARRIER, POLICY_TIMES };
+enum { POLICY_USUALLY, POLICY_CHOICE, POLICY_OTHER, POLICY_ALL, POLICY_BARRIER, POLICY_TIMES };
 
 /* The calls before the first comparison, where a barrier takes as long as that many calls. */
 int64_t policy_first(double barrier);

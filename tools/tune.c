@@ -15,7 +15,7 @@
 #include "tools/launcher.h"
 
 enum {
-  CALLS = 240,
+  CALLS = 300,
   MOST = 1 << 28
 }; /* calls that the collective with the most schedules needs to learn */
 

@@ -117,7 +117,7 @@ preload=$library
 
 # Learned rules are chosen.
 rm -f learned.json
-program=$preloaded start 2 QUADRILLE=learn QUADRILLE_RULES=learned.json -- 0 300 alltoall=8
+program=$preloaded start 2 QUADRILLE=learn QUADRILLE_RULES=learned.json -- 0 500 alltoall=8
 reported alltoall '1 x 2 ranks' compared
 python3 -c "
 import json
@@ -133,7 +133,7 @@ cmp before.json learned.json || problem 'rules that there are stay as they are'
 # A rank is late in each call, which does not count.
 preload="$tool $library" program=$preloaded
 rm -f learned.json
-start 2 QUADRILLE=learn QUADRILLE_RULES=learned.json TOOL_DELAYS=1 -- 0 100 allgather=64
+start 2 QUADRILLE=learn QUADRILLE_RULES=learned.json TOOL_DELAYS=1 -- 0 150 allgather=64
 [ $code -eq 0 ] && python3 -c "
 import json
 cells = [r for r in json.load(open('learned.json'))['rules'] if r['collective'] == 'allgather']

@@ -71,7 +71,7 @@ class Job {
     }
     const int look = calls_ / policy.calls_of_look;
     if (calls_ % policy.calls_of_look == 0) {
-      policy.barrier = std::min(policy.barrier, barrier_);
+      policy.barrier = barrier_;
       time += barrier_;
       seconds_[look] = 0;
     }
@@ -178,7 +178,7 @@ TEST(Policy, ChoosesNothingThatFails) {
   job.policy.other = 1;
   job.policy.looks = POLICY_LOOKS;
   job.policy.calls_of_look = 1;
-  double all[POLICY_TIMES] = {1, 1, POLICY_NEVER, POLICY_NEVER, -0.01};
+  double all[POLICY_TIMES] = {1, 1, POLICY_NEVER, POLICY_NEVER, 0.01};
   policy_end(&job.policy, all);
   EXPECT_EQ(job.policy.choice, 0);
   EXPECT_DOUBLE_EQ(job.policy.debt, 6 * 0.01);
