@@ -199,14 +199,19 @@ static int last_look(const struct preload_learner* learner) {
   return (learner->looked_calls - 1) / learner->policy.calls_of_look;
 }
 
-static void fail_look(struct preload_learner* learner) {
-  learner->seconds[last_look(learner)] = POLICY_NEVER;
+/* Notes that the last call has not ended, if so. */
+static void close_call(struct preload_learner* learner) {
+  if (!learner->is_open) return;
+  if (learner->looked_calls > 0)
+    learner->seconds[last_look(learner)] = POLICY_NEVER;
+  else
+    learner->usual = POLICY_NEVER;
   learner->is_open = 0;
 }
 
 /* Agrees on the times, and chooses. Collective. */
 static void end_comparison(const struct preload_call* call, struct preload_learner* learner) {
-  if (learner->is_open) fail_look(learner);
+  close_call(learner);
   double mine[POLICY_TIMES], all[POLICY_TIMES];
   policy_summarize(&learner->policy, learner->usual, learner->seconds, mine);
   preload_most(call->of, mine, all, POLICY_TIMES, MPI_DOUBLE);
@@ -218,7 +223,7 @@ static void end_comparison(const struct preload_call* call, struct preload_learn
 /* A call before the looks, or of a probe. It follows the choice. */
 static const struct preload_rule* look_as_usual(struct preload_call* call,
                                                 struct preload_learner* learner) {
-  if (learner->is_open) learner->usual = POLICY_NEVER;
+  close_call(learner);
   learner->usual_calls++;
   learner->is_open = 1;
   learner->policy.calls++;
@@ -232,7 +237,7 @@ static const struct preload_rule* look_as_usual(struct preload_call* call,
 static const struct preload_rule* look(struct preload_call* call, struct preload_learner* learner) {
   struct policy* policy = &learner->policy;
   const int number = learner->looked_calls / policy->calls_of_look;
-  if (learner->is_open) fail_look(learner);
+  close_call(learner);
   if (learner->looked_calls % policy->calls_of_look == 0) {
     if (number == 0) policy->barrier = POLICY_NEVER;
     const double start = MPI_Wtime();

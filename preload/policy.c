@@ -6,10 +6,8 @@
 
 enum {
   PART = 64,  /* of the time is for comparisons */
-  ENOUGH = 2, /* comparisons after which a candidate may be chosen */
-  SETTLED =
-      8,     /* that part of the calls so far passes between comparisons, once they have settled */
-  EARLY = 64 /* calls before the first probe, at least */
+  ENOUGH = 2, /* comparisons that count, of a candidate of the last level: it may be chosen */
+  SETTLED = 8 /* part of the calls so far that passes between comparisons, once they have settled */
 };
 static const double kGain = 0.97; /* of a time; a choice changes for more than that */
 static const double kSlow = 1.3;  /* times the best; slower candidates rest */
@@ -71,7 +69,7 @@ static void rest_slow_ones(struct policy* p, double best) {
   }
 }
 
-/* Whether the candidate may be chosen. */
+/* Whether the candidate may be chosen: it was compared at each level. */
 static int is_known(const struct policy* p, int i) {
   const struct policy_candidate* one = &p->candidates[i];
   return i == 0 || (!rests(p, i) && one->level == POLICY_LEVELS - 1 && one->seen >= ENOUGH);
