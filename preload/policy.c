@@ -48,7 +48,7 @@ static double time_of(const struct policy* p, int i) {
   return p->native_time * (p->candidates[i].seen > 0 ? median_ratio(&p->candidates[i]) : 2);
 }
 
-double policy_native_time(const struct policy* p) { return median(p->natives, p->comparisons); }
+double policy_native_time(const struct policy* p) { return median(p->natives, p->natives_seen); }
 
 double policy_time(const struct policy* p) {
   return policy_native_time(p) * time_of(p, p->choice) / p->native_time;
@@ -226,7 +226,9 @@ static void learn(struct policy* p, double choice, double other) {
   const int of = p->other == 0 ? p->choice : p->other;
   const double ratio = p->other == 0 ? choice / other : other / choice * before;
   p->native_time = fmax(1e-9, p->other == 0 ? other : choice / before);
-  p->natives[p->comparisons++ % POLICY_KEPT] = (float)p->native_time;
+  p->comparisons++;
+  if (p->other == 0 || p->choice == 0)
+    p->natives[p->natives_seen++ % POLICY_KEPT] = (float)p->native_time;
   add_ratio(p, &p->candidates[of], (float)ratio);
   promote(p, &p->candidates[of], ratio);
 }

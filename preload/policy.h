@@ -40,7 +40,8 @@ struct policy {
   double debt;                /* the cost of comparisons beyond what calls have paid */
   double usual_time;          /* of a call by the choice, without barriers */
   double native_time;         /* of MPI's own, in looks */
-  float natives[POLICY_KEPT]; /* the same, in the last comparisons */
+  float natives[POLICY_KEPT]; /* the same, in the last comparisons with it */
+  int natives_seen;           /* these comparisons */
   double barrier;   /* the least time of a barrier in the last comparison, at the slowest rank */
   int other, looks; /* what is next: the candidate, and POLICY_LOOKS or POLICY_PROBES */
   int calls_of_look;

@@ -18,35 +18,32 @@ within() { [ "$1" -ge "$2" ] && [ "$1" -le "$3" ] || problem "$4: $1 is not from
 
 # MPI's own is slow: a schedule is chosen, and the rules go into a file that need not exist.
 rm -f rules.json
-called QUADRILLE_RULES=rules.json TOOL_SLOW=0 -- 0 8000 allgather=64
-reported allgather '1 x 2 ranks' '64..255' chosen
+called QUADRILLE_RULES=rules.json TOOL_SLOW=1 -- 0 2000 allgather=65536
+reported allgather '1 x 2 ranks' '65536..' chosen
+within "$(($(calls chosen) - $(calls chosen native)))" 100 1900 'calls by a schedule'
 python3 - <<'EOT' || problem 'the rules'
 import json
 (rule,) = json.load(open("rules.json"))["rules"]
-assert rule["collective"] == "allgather" and rule["bytes"] == [64, 255] and rule["ranks"] == 2, rule
-assert rule["algorithm"] != "native" and rule["native_time"] > 1e-3 > 2 * rule["time"], rule
+assert rule["collective"] == "allgather" and rule["bytes"] == [65536, 262143] and rule["ranks"] == 2, rule
+assert rule["algorithm"] != "native" and rule["native_time"] >= 5e-3 and rule["native_time"] > rule["time"], rule
 EOT
-called QUADRILLE_RULES=rules.json TOOL_SLOW=0 -- 0 100 allgather=64
+called QUADRILLE_RULES=rules.json TOOL_SLOW=1 -- 0 100 allgather=65536
 reported allgather '1 x 2 ranks' ' 100 ' 'by rule'
 
 # Schedules are slow: MPI's own stays, and few calls were lost.
-called TOOL_SLOW_SENDS=1 -- 0 2000 allgather=64
-within "$(calls compared native)" 2 10 'comparisons'
-within "$(($(calls compared) - $(calls compared native)))" 2 4 'slow calls'
-within "$(calls chosen native)" 1000 1110 'calls by the choice'
-
-# Times change: the choice follows.
-called TOOL_SLOW=1500 -- 0 8000 allgather=4096
-within "$(($(calls chosen) - $(calls chosen native)))" 500 8000 'calls by a schedule, after the change'
+called TOOL_SLOW_SENDS=1 -- 0 1500 allgather=65536
+within "$(($(calls compared) - $(calls compared native)))" 2 12 'slow calls'
+within "$(calls chosen native)" 1200 1400 'calls by the choice'
 
 # A communicator takes over what another one of its shape has found.
-called TOOL_SLOW=0 -- 0 8000 allgather=64 allgather=64
-within "$(($(calls chosen) - $(calls chosen native)))" 6000 15500 'calls by the schedule, on two communicators'
+called TOOL_SLOW=1 -- 0 2000 allgather=65536 allgather=65536
+within "$(calls 'not yet compared')" 256 300 'calls before the first comparison, on two communicators'
+within "$(($(calls chosen) - $(calls chosen native)))" 1500 3800 'calls by the schedule, on two communicators'
 
 # Few calls are left alone, and QUADRILLE=on compares none.
-called TOOL_SLOW=0 -- 0 100 allgather=4096
+called TOOL_SLOW=1 -- 0 100 allgather=65536
 within "$(calls compared)" 0 0 'comparisons of rare calls'
-called TOOL_SLOW=0 QUADRILLE=on -- 0 1000 allgather=64
+called TOOL_SLOW=1 QUADRILLE=on -- 0 300 allgather=65536
 within "$(calls compared)" 0 0 'comparisons by QUADRILLE=on'
 
 exit $failed

@@ -10,6 +10,8 @@ served=(QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE
 preload="$tool $library"
 
 for case in handler handlers attributes nested large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
+for case in handler handlers attributes nested wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- $case; done
+rm -f learned.json
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done
 right 3 QUADRILLE_REDUCE=binomial -- unused

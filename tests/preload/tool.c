@@ -1,7 +1,7 @@
 /* A tool that also intercepts MPI calls. RANKS_A_NODE: nodes have that many ranks. TOOL_CORRUPTS: the last byte of
  * an all-to-all of integers is wrong. TOOL_SLEEPS: rank 1 enters its third all-to-all, and its first one of blocks
- * of different lengths, a second late. TOOL_DELAYS: rank 1 enters each allgather 30 ms late. TOOL_SLOW: from that
- * allgather on, each takes a millisecond longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. */
+ * of different lengths, a second late. TOOL_DELAYS: rank 1 enters each allgather 30 ms late. TOOL_SLOW: each
+ * allgather takes 5 ms longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -47,13 +47,10 @@ SHOWN int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype
 
 SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  static int calls;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (getenv("TOOL_DELAYS") && rank == 1) nanosleep(&(struct timespec){0, 30000000}, NULL);
-  if (getenv("TOOL_SLOW") && calls >= atoi(getenv("TOOL_SLOW")))
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
-  calls++;
+  if (getenv("TOOL_SLOW")) nanosleep(&(struct timespec){0, 5000000}, NULL);
   return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
@@ -93,7 +90,7 @@ static void allow(void) {
 
 SHOWN int MPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request* request) {
-  if (getenv("TOOL_SLOW_SENDS")) nanosleep(&(struct timespec){0, 1000000}, NULL);
+  if (getenv("TOOL_SLOW_SENDS")) nanosleep(&(struct timespec){0, 5000000}, NULL);
   allow();
   return allowed(PMPI_Isend(buffer, count, datatype, dest, tag, comm, request));
 }
