@@ -132,7 +132,7 @@ static int64_t rest_of_all(const struct policy* p) {
 
 int64_t policy_first(double barrier) {
   /* Two calls that take twice as long; barriers and agreements, also those that come before the first comparison. */
-  return (int64_t)(PART * (POLICY_LOOKS / 2 + 3 * POLICY_LOOKS * barrier));
+  return (int64_t)(PART * POLICY_LOOKS * (0.5 + 3 * barrier));
 }
 
 /* The calls until the present debt and the next comparison are paid. */
@@ -140,7 +140,7 @@ static int64_t wait_of(struct policy* p) {
   p->debt -= (double)(p->calls - p->paid) * p->usual_time / PART;
   p->paid = p->calls;
   const double looks =
-      POLICY_LOOKS / 2 * p->calls_of_look * (time_of(p, p->choice) + time_of(p, p->other));
+      0.5 * POLICY_LOOKS * p->calls_of_look * (time_of(p, p->choice) + time_of(p, p->other));
   const double owed = p->debt + cost_of(p, looks);
   const double least = p->is_settled ? (double)p->calls / SETTLED : 0;
   return (int64_t)fmin(kMostCalls, fmax(least, ceil(owed * PART / p->usual_time)));

@@ -159,7 +159,8 @@ static int read_rule(const struct reader* reader, const jsmntok_t* object) {
  * text. Returns -1 if there is none. */
 static int misplaced(const char* text, int length) {
   enum { VALUE = 'v' }; /* the end of one; other marks are one of [{}],: */
-  int depth = 0, last = '[';
+  int depth = 0;
+  char last = '[';
   for (int i = 0; i < length; i++) {
     const char c = text[i];
     if (strchr(" \t\r\n", c)) continue;

@@ -12,9 +12,6 @@
 
 namespace {
 
-using testing::Each;
-using testing::Le;
-
 // A program of one kind of calls. `times` has the seconds of each candidate, MPI's own first.
 class Job {
  public:
