@@ -70,16 +70,16 @@ static void follow(struct preload_learner* learner, int64_t calls) {
   learner->wait = learner->follower.left = calls;
 }
 
-/* How many calls take as long as a barrier, as a guess. Short calls with a root overlap at different ranks; others do not. */
+/* How many calls take as long as a barrier, as a guess. Short calls with a root overlap at different ranks, and so do scans. */
 static double barrier_in_calls(const struct preload_call* call) {
-  enum { LONG = 65536, MIDDLE = 4096 }; /* bytes, of all ranks */
+  enum { LONG = 65536, LONGER = 262144 }; /* bytes, of all blocks */
   const struct preload_facts* facts = &preload_collectives[call->collective];
-  const int is_scan = call->collective == PRELOAD_Scan || call->collective == PRELOAD_Exscan;
-  const int64_t blocks = facts->size == PRELOAD_VECTOR ? 1 : call->of->shape.ranks;
-  const int64_t bytes = call->bytes < 0 ? MIDDLE : call->bytes * blocks;
-  if (bytes >= LONG) return 0;
-  if (bytes >= MIDDLE) return 0.25;
-  return facts->direction == PRELOAD_ALL_RANKS && !is_scan ? 1 : 10;
+  const int is_one = facts->size == PRELOAD_VECTOR || call->collective == PRELOAD_Bcast;
+  const int64_t bytes = call->bytes * (is_one ? 1 : call->of->shape.ranks);
+  if (facts->direction == PRELOAD_ALL_RANKS && call->collective != PRELOAD_Scan &&
+      call->collective != PRELOAD_Exscan)
+    return bytes >= LONG ? 0 : 1;
+  return bytes >= LONGER ? 0 : bytes >= LONG ? 1 : 10;
 }
 
 static struct preload_learner* start(const struct preload_call* call) {

@@ -131,13 +131,17 @@ reported alltoall '1 x 2 ranks' '4..15' 'by rule'
 cmp before.json learned.json || problem 'rules that there are stay as they are'
 
 # A rank is late in each call, which does not count.
-preload="$tool $library" program=$preloaded
-rm -f learned.json
-start 2 QUADRILLE=learn QUADRILLE_RULES=learned.json TOOL_DELAYS=1 -- 0 150 allgather=64
-[ $code -eq 0 ] && python3 -c "
+if [ "$mpi" = openmpi ]; then
+  preload="$tool $library" program=$preloaded
+  rm -f learned.json
+  start 2 QUADRILLE=learn QUADRILLE_RULES=learned.json TOOL_DELAYS=1 -- 0 150 allgather=64
+  [ $code -eq 0 ] && python3 -c "
 import json
 cells = [r for r in json.load(open('learned.json'))['rules'] if r['collective'] == 'allgather']
 assert len(cells) == 1 and cells[0]['native_time'] < 1.5e-2, cells
 " || problem "late ranks count"
+else
+  echo 'SKIPPED: MPICH waits busily; where ranks share cores, its times do not show that late ranks do not count'
+fi
 
 exit $failed
