@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/mpi_library.h"
+
 enum { BLOCK = 25 };
 
 /* Each collective: its name in MPI, the short name, and its arguments. */
@@ -87,12 +89,10 @@ static int measure(const char* name, int n, int most, double seconds) {
 }
 
 int main(int count, char** words) {
-  Dl_info found;
   int largest = 8, is_right = count > 3;
   MPI_Init(&count, &words);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (dladdr(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"), &found))
-    mpi = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  mpi = mpi_library();
   for (int i = 3; i < count; i++) {
     const char* bytes = strchr(words[i], '=');
     is_right &= bytes != NULL;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/mpi_library.h"
+
 enum { MOST_RANKS = 64 };
 
 struct calls {
@@ -76,11 +78,8 @@ static int find_native(void) {
                                       "PMPI_Allgatherv", "PMPI_Allreduce"};
   void* const functions[] = {&native.alltoall, &native.alltoallv, &native.allgather,
                              &native.allgatherv, &native.allreduce};
-  Dl_info found;
-  void* library = NULL;
+  void* const library = mpi_library();
   int all = 1;
-  if (dladdr(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"), &found))
-    library = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     void* const function = library ? dlsym(library, names[i]) : NULL;
     memcpy(functions[i], &function, sizeof function);

@@ -62,11 +62,14 @@ static void share(const struct preload_call* call, const struct preload_learner*
   pthread_mutex_unlock(&lock);
 }
 
+static void name_candidate(struct preload_rule* rule, const struct policy_candidate* one) {
+  rule->universal = one->universal;
+  rule->block_size = one->block_size;
+}
+
 static void follow(struct preload_learner* learner, int64_t calls) {
-  const struct policy_candidate* choice = &learner->policy.candidates[learner->policy.choice];
-  struct preload_rule* rule = &learner->follower.rule;
-  rule->universal = choice->universal;
-  rule->block_size = choice->block_size;
+  const struct policy* policy = &learner->policy;
+  name_candidate(&learner->follower.rule, &policy->candidates[policy->choice]);
   learner->wait = learner->follower.left = calls;
 }
 
@@ -106,8 +109,7 @@ void preload_learners_free(struct preload_communicator* of) {
 /* Whether the candidate serves the communicator. Binds it. */
 static int serves(const struct preload_call* call, const struct policy_candidate* one) {
   struct preload_rule rule = preload_any_rule(call->collective, call->of->shape.groups);
-  rule.universal = one->universal;
-  rule.block_size = one->block_size;
+  name_candidate(&rule, one);
   return one->universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
 }
 
@@ -189,8 +191,7 @@ static void prepare(const struct preload_call* call, struct preload_learner* lea
 static const struct preload_rule* looked(struct preload_learner* learner,
                                          const struct policy_candidate* one) {
   learner->looked = learner->follower.rule;
-  learner->looked.universal = one->universal;
-  learner->looked.block_size = one->block_size;
+  name_candidate(&learner->looked, one);
   return &learner->looked;
 }
 

@@ -157,10 +157,8 @@ int64_t policy_plan(struct policy* p) {
   p->calls_of_look = calls_of_look(p, p->other);
   /* Calls of the program may repeat in some order: comparisons begin at all places of it. */
   const int64_t shift = p->comparisons * 5 % 7;
-  const int64_t wait = policy_is_idle(p)               ? rest_of_all(p)
-                       : p->is_eager && !p->is_settled ? 0
-                       : p->comparisons == 0           ? 0
-                                                       : wait_of(p) + shift;
+  const int is_at_once = p->comparisons == 0 || (p->is_eager && !p->is_settled);
+  const int64_t wait = policy_is_idle(p) ? rest_of_all(p) : is_at_once ? 0 : wait_of(p) + shift;
   if (p->is_eager || p->comparisons == 0 || wait <= most) return wait;
   p->looks = POLICY_PROBES;
   return most;

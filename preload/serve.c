@@ -110,7 +110,6 @@ int preload_begin(struct preload_call* call) {
   call->reason = may_be_served ? NULL : of->reason ? of->reason : "MPI refuses the call";
   if (!rule && may_be_served && of->adapts) rule = preload_learn_begin(call);
   if (may_be_served) choose(call, rule, call->operation);
-  decision->is_kept = 0;
   keep_decision(call, rule);
   const int is_served = call->schedule != QUADRILLE_SCHEDULE_NULL;
   if (is_served && preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
