@@ -109,18 +109,18 @@ def under_open_mpi(report, generator, run, bytes, most):
 
 
 def falling_through(report, program, folder):
-    """The instructions that the preload library adds to an all-to-all that it leaves to MPI: without a rule for all-to-alls,
+    """The instructions that the preload library adds to an allreduce that it leaves to MPI: without a rule for allreduces,
     with a rule for longer ones, and where comparisons have chosen MPI's own."""
     rules = os.path.join(folder, "rules.json")
     with open(rules, "w") as file:
-        file.write('{"schema": 1, "rules": [{"collective": "alltoall", "bytes": [99999, null], "algorithm": "linear"}]}')
+        file.write('{"schema": 1, "rules": [{"collective": "allreduce", "bytes": [99999, null], "algorithm": "recursive-multiplying"}]}')
     for what, launcher, most in (
         ("no rule", ["env", "QUADRILLE=on", *TWO_RANKS], MOST_FALLING_THROUGH),
         ("a rule for longer ones", ["env", "QUADRILLE=on", f"QUADRILLE_RULES={rules}", *TWO_RANKS], None),
         ("chosen after comparisons", TWO_RANKS, MOST_FALLING_THROUGH),
     ):
         few, many = (
-            callgrind.count([program, calls], "PMPI_Alltoall", launcher)[1][0].own for calls in (10000, 11000)
+            callgrind.count([program, calls], "PMPI_Allreduce", launcher)[1][0].own for calls in (10000, 11000)
         )
         report.figure(f"preload, a call that falls through, {what}", (many - few) / 1000, "instructions", at_most=most)
 

@@ -103,7 +103,7 @@ wrong "'chek' is no command; quadrille --help names them" quadrille chek
 wrong 'usage: quadrille COMMAND' quadrille
 wrong "'lam' is no MPI library that is served" quadrille preload lam
 wrong "QUADRILLE_MPI is 'lam'" env QUADRILLE_MPI=lam quadrille run mine.qs
-for page in quadrille quadrille-{calibrate,check,choose,compare,emit,generate,list,prove,replay,rules,run,show,simulate,trace,tune}; do
+for page in quadrille quadrille-{calibrate,check,choose,compare,emit,generate,list,prove,replay,report,rules,run,show,simulate,trace,tune}; do
   grep -qi usage "$prefix/share/man/man1/$page.1" || problem "the page of $page"
 done
 # apropos finds a page by its NAME, one line "name - what it is". lexgrog, if installed, reads it the same way.

@@ -10,6 +10,7 @@ Under an unchanged program
   tune RULES.json SIZE...    learn which schedules are faster here (under mpirun)
   choose COLLECTIVE ...      write rules by simulated times, without a job
   rules COMMAND FILE ...     check, show or merge rules files
+  report FILE.json ...       show what schedules gained under the library
   preload [openmpi|mpich]    print the path of the library to preload
 
 Schedules
@@ -61,6 +62,7 @@ case $command in
   generate | choose | compare | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
   check | prove | replay) exec "$tools/verifier" "$command" "$@" ;;
   simulate) exec "$tools/simulator" "$command" "$@" ;;
+  report) exec "$tools/report" "$command" "$@" ;;
   rules) exec "$tools/rules" "$@" ;;
   trace) exec "$tools/trace" "$command" "$@" ;;
   run | calibrate | tune) exec "$tools/$command-$library" "$@" ;;

@@ -69,7 +69,10 @@ static void name_candidate(struct preload_rule* rule, const struct policy_candid
 
 static void follow(struct preload_learner* learner, int64_t calls) {
   const struct policy* policy = &learner->policy;
-  name_candidate(&learner->follower.rule, &policy->candidates[policy->choice]);
+  struct preload_rule* rule = &learner->follower.rule;
+  name_candidate(rule, &policy->candidates[policy->choice]);
+  rule->native_time = policy->natives_seen > 0 ? policy_native_time(policy) : 0;
+  rule->time = policy->natives_seen > 0 ? policy_time(policy) : 0;
   learner->wait = learner->follower.left = calls;
 }
 
@@ -191,6 +194,7 @@ static void prepare(const struct preload_call* call, struct preload_learner* lea
 static const struct preload_rule* looked(struct preload_learner* learner,
                                          const struct policy_candidate* one) {
   learner->looked = learner->follower.rule;
+  learner->looked.native_time = learner->looked.time = 0;
   name_candidate(&learner->looked, one);
   return &learner->looked;
 }
@@ -211,12 +215,14 @@ static void close_call(struct preload_learner* learner) {
 }
 
 /* Agrees on the times, and chooses. Collective. */
-static void end_comparison(const struct preload_call* call, struct preload_learner* learner) {
+static void end_comparison(struct preload_call* call, struct preload_learner* learner) {
+  const double cost = learner->policy.cost;
   close_call(learner);
   double mine[POLICY_TIMES], all[POLICY_TIMES];
   policy_summarize(&learner->policy, learner->usual, learner->seconds, mine);
   preload_most(call->of, mine, all, POLICY_TIMES, MPI_DOUBLE);
   policy_end(&learner->policy, all);
+  call->cost = learner->policy.cost - cost;
   learner->looked_calls = learner->usual_calls = 0;
   learner->usual = 0;
 }

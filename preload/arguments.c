@@ -88,6 +88,20 @@ struct preload_side preload_operands(const struct preload_call* call) {
   return side;
 }
 
+int64_t preload_own_bytes(const struct preload_call* call) {
+  struct preload_side received, sent = call->send;
+  if (preload_is_refused(call)) return 0;
+  const int blocks = preload_received(call, &received);
+  const int64_t all = preload_side_bytes(&received, blocks);
+  if (preload_reduces(call->collective)) sent = preload_operands(call);
+  if (sent.base == MPI_IN_PLACE || !sends(call)) return all;
+  const int is_one = preload_reduces(call->collective) || call->collective == PRELOAD_Allgather ||
+                     call->collective == PRELOAD_Allgatherv || call->collective == PRELOAD_Bcast ||
+                     preload_collectives[call->collective].direction == PRELOAD_TO_ROOT;
+  const int64_t own = preload_side_bytes(&sent, is_one ? 1 : peers(call));
+  return own > all ? own : all;
+}
+
 /* ---- The bytes that rules compare */
 
 /* The mean block of an all-to-all if no rank knows all lengths. The ranks agree on it in ever fewer calls; other

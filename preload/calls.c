@@ -65,36 +65,47 @@ static inline int is_leaving(MPI_Comm comm) {
   return one != NULL;
 }
 
-/* The communicator, if schedules may serve this call or it is watched. NULL if MPI makes the call. */
-static inline struct preload_communicator* look(int collective, MPI_Comm comm) {
-  struct preload_communicator* of = is_leaving(comm) ? NULL : preload_communicator_of(comm);
-  return of && (of->first[collective] < of->first[collective + 1] || of->adapts || of->is_watched)
-             ? of
-             : NULL;
+/* Whether schedules may serve calls of the collective, or are watched. */
+static inline int is_considered(const struct preload_communicator* of, int collective) {
+  return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched;
+}
+
+/* Whether an equal call went to MPI, and this one does so too. */
+static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_communicator* of,
+                                                                int collective,
+                                                                const struct preload_call* call) {
+  struct preload_decision* const decision = &of->decisions[collective];
+  return decision->is_native && preload_follows(decision, call);
 }
 
 /* Makes a call: by MPI's function `next`, by the runtime's function `served`, or by both to compare them. */
-#define CALL(function, served, number, family, Count, Displacement)                         \
-  static inline __attribute__((always_inline)) int call_##function(                         \
-      void* next_one, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) {             \
-    typedef int signature(QUADRILLE_##family(Count, Displacement), MPI_Comm);               \
-    signature* const next = (signature*)next_one;                                           \
-    struct preload_call call;                                                               \
-    int code = MPI_SUCCESS;                                                                 \
-    preload_is_inside = 1;                                                                  \
-    struct preload_communicator* const of = look(number, comm);                             \
-    if (of) call = (struct preload_call){.of = of, .collective = (number), family##_SIDES}; \
-    const int is_looked_at = of && preload_begin(&call);                                    \
-    if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified)      \
-      code = next(family##_ARGUMENTS, comm);                                                \
-    if (is_looked_at) {                                                                     \
-      if (call.is_verified) preload_verify_native(&call);                                   \
-      if (call.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)                  \
-        code = served(call.schedule, family##_ARGUMENTS, comm);                             \
-      code = preload_end(&call, code);                                                      \
-    }                                                                                       \
-    preload_is_inside = 0;                                                                  \
-    return code;                                                                            \
+#define CALL(function, served, number, family, Count, Displacement)                           \
+  static inline __attribute__((always_inline)) int call_##function(                           \
+      void* next_one, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) {               \
+    typedef int signature(QUADRILLE_##family(Count, Displacement), MPI_Comm);                 \
+    signature* const next = (signature*)next_one;                                             \
+    struct preload_call call;                                                                 \
+    int code = MPI_SUCCESS;                                                                   \
+    preload_is_inside = 1;                                                                    \
+    struct preload_communicator* const of =                                                   \
+        is_leaving(comm) ? NULL : preload_communicator_of(comm);                              \
+    int is_looked_at = of &&                                                                  \
+                       !is_left_to_mpi(of, number, &(struct preload_call){family##_SIDES}) && \
+                       is_considered(of, number);                                             \
+    if (is_looked_at) {                                                                       \
+      call = (struct preload_call){.of = of, .collective = (number), family##_SIDES};         \
+      is_looked_at = preload_begin(&call);                                                    \
+    }                                                                                         \
+    if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified)        \
+      code = next(family##_ARGUMENTS, comm);                                                  \
+    if (is_looked_at) {                                                                       \
+      if (call.is_verified) preload_verify_native(&call);                                     \
+      if (call.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)                    \
+        code = served(call.schedule, family##_ARGUMENTS, comm);                               \
+      code = preload_end(&call, code);                                                        \
+    }                                                                                         \
+    preload_is_inside = 0;                                                                    \
+    return code;                                                                              \
   }
 
 /* The function that the program calls. Where it expands, MPI_Datatype and MPI_Op stand for handles of any MPI library. */

@@ -231,18 +231,23 @@ static void learn(struct policy* p, double choice, double other) {
   promote(p, &p->candidates[of], ratio);
 }
 
+static void charge(struct policy* p, double cost) {
+  p->debt += cost;
+  p->cost += cost;
+}
+
 void policy_end(struct policy* p, const double all[POLICY_TIMES]) {
   const double before = p->usual_time;
   p->barrier = all[POLICY_BARRIER];
   if (all[POLICY_USUALLY] < POLICY_NEVER / POLICY_USUAL)
     p->usual_time = fmax(all[POLICY_USUALLY], 1e-9);
   if (p->looks == POLICY_PROBES) {
-    p->debt += 2 * p->barrier;
+    charge(p, 2 * p->barrier);
     p->is_settled &= is_far(p->usual_time, before) == 0;
     return;
   }
   const double usual = POLICY_LOOKS * p->calls_of_look * p->usual_time;
-  p->debt += cost_of(p, all[POLICY_ALL] < POLICY_NEVER ? all[POLICY_ALL] : usual);
+  charge(p, cost_of(p, all[POLICY_ALL] < POLICY_NEVER ? all[POLICY_ALL] : usual));
   if (all[POLICY_CHOICE] >= POLICY_NEVER || (p->other == 0 && all[POLICY_OTHER] >= POLICY_NEVER))
     return; /* it failed */
   learn(p, fmax(all[POLICY_CHOICE], 1e-9), fmax(all[POLICY_OTHER], 1e-9));

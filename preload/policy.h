@@ -38,6 +38,7 @@ struct policy {
   int64_t calls;              /* so far */
   int64_t paid;               /* calls whose share of the time was taken off the debt */
   double debt;                /* the cost of comparisons beyond what calls have paid */
+  double cost;                /* of all comparisons */
   double usual_time;          /* of a call by the choice, without barriers */
   double native_time;         /* of MPI's own, in looks */
   float natives[POLICY_KEPT]; /* the same, in the last comparisons with it */

@@ -37,7 +37,8 @@ struct preload_follower {
 /* The last call of a collective, and the rule that it followed. */
 struct preload_decision {
   int is_kept;                       /* further calls with these arguments follow it too */
-  const struct preload_rule* rule;   /* NULL: MPI's own collective */
+  int is_native;                     /* they go to MPI's own collective */
+  const struct preload_rule* rule;   /* NULL if there is none */
   struct preload_follower* follower; /* has the rule, or NULL */
   MPI_Count sent, received;
   MPI_Datatype send_type, receive_type;
@@ -124,6 +125,8 @@ struct preload_call {
   struct preload_results* results;   /* verify.c: the data that MPI's own collective received */
   struct preload_learner* learner;   /* adapt.c: times this call */
   struct preload_follower* follower; /* has the rule of this call */
+  const struct preload_rule* rule;   /* that the call follows, or NULL */
+  double cost;                       /* of the comparison that ended before this call, in seconds */
   int is_refused;                    /* the schedule does not serve the call's operator */
   double started;
 };
@@ -134,6 +137,8 @@ MPI_Datatype preload_type(const struct preload_side* side, int block);
 int64_t preload_side_bytes(const struct preload_side* side, int blocks);
 /* The bytes that rules compare, the same on all ranks; -1 if ranks do not know the same bytes. May be collective. */
 int64_t preload_bytes(const struct preload_call* call);
+/* The bytes of the data that this rank sends or receives, whichever is more. */
+int64_t preload_own_bytes(const struct preload_call* call);
 /* Whether MPI refuses the call on this rank, whatever other ranks do. MPI reports the error then. */
 int preload_is_refused(const struct preload_call* call);
 /* The blocks that this rank receives. Returns their number. */
@@ -143,6 +148,20 @@ struct preload_side preload_operands(const struct preload_call* call);
 
 /* ---- serve.c */
 
+/* Whether the call follows the decision that was kept. If it does, it counts as one of the learner's calls. Inline, and with few
+ * instructions: small calls that go to MPI pay for nothing else. */
+static inline int preload_follows(struct preload_decision* d, const struct preload_call* call) {
+  if (!d->is_kept || d->received != call->receive.count || d->receive_type != call->receive.type ||
+      d->sent != call->send.count || d->send_type != call->send.type ||
+      d->operation != call->operation || d->root != call->root ||
+      d->send_in_place != (call->send.base == MPI_IN_PLACE) ||
+      d->receive_in_place != (call->receive.base == MPI_IN_PLACE))
+    return 0;
+  if (!d->follower) return 1;
+  if (d->follower->left == 0) return 0;
+  d->follower->left--;
+  return 1;
+}
 /* Chooses a schedule. Returns 0 if MPI makes the call and nothing follows. */
 int preload_begin(struct preload_call* call);
 /* Records, learns and compares. Returns the code for the program. */

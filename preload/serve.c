@@ -33,6 +33,7 @@ static void choose(struct preload_call* call, const struct preload_rule* rule, M
   } else if (rule->universal == PRELOAD_NATIVE || preload_bind(call->of, rule)) {
     if (!call->reason) call->reason = "by rule";
     call->universal = rule->universal;
+    call->rule = rule;
   } else {
     call->reason = "the schedule does not serve this communicator";
   }
@@ -42,16 +43,9 @@ static void choose(struct preload_call* call, const struct preload_rule* rule, M
     return;
   }
   call->universal = PRELOAD_NATIVE;
+  call->rule = NULL;
   call->reason = "the operator does not commute";
   call->is_refused = 1;
-}
-
-static int is_decided(const struct preload_decision* d, const struct preload_call* call) {
-  return d->is_kept && d->received == call->receive.count &&
-         d->receive_type == call->receive.type && d->sent == call->send.count &&
-         d->send_type == call->send.type && d->operation == call->operation &&
-         d->root == call->root && d->send_in_place == (call->send.base == MPI_IN_PLACE) &&
-         d->receive_in_place == (call->receive.base == MPI_IN_PLACE);
 }
 
 /* Whether the side's arguments are all in the decision, and keep their meaning. */
@@ -69,6 +63,7 @@ static void keep_decision(const struct preload_call* call, const struct preload_
       !is_plain(&call->receive) || !is_plain(&call->send))
     return;
   *d = (struct preload_decision){.is_kept = 1,
+                                 .is_native = call->universal == PRELOAD_NATIVE,
                                  .rule = rule,
                                  .follower = call->follower,
                                  .sent = call->send.count,
@@ -81,20 +76,10 @@ static void keep_decision(const struct preload_call* call, const struct preload_
                                  .receive_in_place = call->receive.base == MPI_IN_PLACE};
 }
 
-/* Whether the call may follow the decision that was kept. If it does, it counts as one of the learner's calls. */
-static int follows(const struct preload_decision* decision, const struct preload_call* call) {
-  if (!is_decided(decision, call)) return 0;
-  if (!decision->follower) return 1;
-  if (decision->follower->left == 0) return 0;
-  decision->follower->left--;
-  return 1;
-}
-
 int preload_begin(struct preload_call* call) {
   struct preload_communicator* of = call->of;
   struct preload_decision* decision = &of->decisions[call->collective];
-  if (follows(decision, call)) {
-    if (!decision->rule || decision->rule->universal == PRELOAD_NATIVE) return 0;
+  if (!decision->is_native && preload_follows(decision, call)) {
     call->freed = preload_freed();
     if (preload_bind(of, decision->rule)) {
       call->schedule = preload_handle(decision->rule->universal);

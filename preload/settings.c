@@ -123,6 +123,7 @@ static void read_all(void) {
       read_variable(*entry);
   if (settings.mode == PRELOAD_LEARN && !settings.rules_file)
     settings.rules_file = "quadrille-rules.json";
+  if (settings.mode == PRELOAD_LEARN && !settings.report) settings.report = "1";
   settings.first_of_file = settings.rule_count;
   if (settings.rules_file) read_file();
 }

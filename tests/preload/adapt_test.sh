@@ -9,11 +9,13 @@ called() {
   start 2 "$@"
   [ $code -eq 0 ] && grep -q '^end$' "$out" || problem "$*"
 }
-# calls REASON [SCHEDULE]: how many the report has.
-calls() {
-  awk -v reason="$1" -v schedule="${2:-}" '$1 == "allgather" && $0 ~ " [0-9.]+  " reason "$" && (schedule == "" || index($0, " " schedule " ")) {
-    for (i = NF; i > 0; i--) if ($i ~ /^[0-9]+\.[0-9]+$/) { sum += $(i - 2); break } } END { print sum + 0 }' "$report"
+# total COLUMN REASON [SCHEDULE]: the sum of a column of the report. Columns count from that of the seconds.
+total() {
+  awk -v column="$1" -v reason="$2" -v schedule="${3:-}" '$1 == "allgather" && $0 ~ " [-0-9.]+  " reason "$" && (schedule == "" || index($0, " " schedule " ")) {
+    i = 1; while ($i !~ /^[0-9]+\.[0-9]+$/) i++; sum += $(i + column) } END { printf "%.0f\n", sum }' "$report"
 }
+# calls REASON [SCHEDULE]: how many the report has.
+calls() { total -2 "$@"; }
 within() { [ "$1" -ge "$2" ] && [ "$1" -le "$3" ] || problem "$4: $1 is not from $2 to $3"; }
 
 if [ "$mpi" = openmpi ]; then
@@ -22,6 +24,7 @@ if [ "$mpi" = openmpi ]; then
   called QUADRILLE_RULES=rules.json TOOL_SLOW=1 -- 0 3000 allgather=65536
   reported allgather '1 x 2 ranks' '65536..' chosen
   within "$(($(calls chosen) - $(calls chosen native)))" 1 2900 'calls by a schedule'
+  within "$(total 3 chosen)" 5 100 'seconds saved'
   python3 - <<'EOT' || problem 'the rules'
 import json
 (rule,) = json.load(open("rules.json"))["rules"]

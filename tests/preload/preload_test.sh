@@ -37,7 +37,7 @@ right 2 QUADRILLE_ALLTOALL=factor QUADRILLE_REPORT=report.json -- file
 python3 -c "
 import json
 calls = json.load(open('report.json'))['calls']
-assert {c['communicator'] for c in calls if c['schedule'] == 'factor'} == {'1 x 2 ranks', '1 + 1 ranks'}
+assert {(c['groups'], c['ranks'], c['remote_ranks']) for c in calls if c['schedule'] == 'factor'} == {(1, 2, 0), (2, 1, 1)}
 " || problem 'the report in JSON'
 
 # Ranks that wait for a late rank report it, whether it sends blocks or lengths before them.

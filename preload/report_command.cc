@@ -1,0 +1,219 @@
+// quadrille report FILE...: what QUADRILLE_REPORT=FILE.json wrote, as a table, as JSON or as a page. The lines of several files
+// are added up.
+//
+// Exit codes: 0 done, 2 bad input. Tested by tests/cli/report_test.sh.
+#include "preload/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_line.h"
+#include "cli/files.h"
+#include "view/assets.h"
+#include "view/pack.h"
+
+namespace quadrille {
+namespace {
+
+using cli::bad_input;
+using nlohmann::json;
+
+// The lines of reports.
+class Table {
+ public:
+  Table() = default;
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  ~Table() { std::free(table_.lines); }
+
+  void add(const preload_line& line) { preload_add_line(&table_, &line); }
+  std::span<const preload_line> lines() const {
+    return {table_.lines, static_cast<size_t>(table_.count)};
+  }
+  // The document that `print` writes. The line that takes the most seconds is the first.
+  std::string text(void (*print)(FILE*, preload_table*)) {
+    char* text = nullptr;
+    size_t size = 0;
+    FILE* const file = open_memstream(&text, &size);
+    if (!file) throw std::bad_alloc();
+    print(file, &table_);
+    std::fclose(file);
+    std::string result(text, size);
+    std::free(text);
+    return result;
+  }
+
+ private:
+  preload_table table_ = {};
+};
+
+// ---- Reading
+
+template <size_t kSize>
+void copy(const json& from, const char* key, char (&text)[kSize]) {
+  const std::string value = from.at(key);
+  // A name that the library writes has none of these.
+  if (value.find_first_of("\"\\\n") != std::string::npos)
+    throw std::invalid_argument(fmt::format("\"{}\" has a quote, a backslash or a newline", key));
+  std::snprintf(text, kSize, "%s", value.c_str());
+}
+
+template <typename T>
+T number(const json& from, const char* key) {
+  const json& value = from.at(key);
+  const bool is_right = std::is_integral_v<T> ? value.is_number_integer() : value.is_number();
+  if (!is_right)
+    throw std::invalid_argument(
+        fmt::format("\"{}\" is no {}number", key, std::is_integral_v<T> ? "whole " : ""));
+  return value.get<T>();
+}
+
+preload_line line_of(const json& call) {
+  preload_line line = {};
+  const std::string collective = call.at("collective");
+  line.collective = preload_collective_of(collective.c_str());
+  if (line.collective < 0)
+    throw std::invalid_argument(
+        fmt::format("\"collective\" is '{}', which is not served", collective));
+  const json& bytes = call.at("bytes");
+  line.size_class = bytes.is_null() ? -1 : preload_size_class(bytes.at(0).get<int64_t>());
+  line.shape = {.groups = number<int>(call, "groups"),
+                .ranks = number<int>(call, "ranks"),
+                .remote_ranks = number<int>(call, "remote_ranks"),
+                .nodes = number<int>(call, "nodes"),
+                .least = call.at("ranks_a_node").at(0).get<int>(),
+                .most = call.at("ranks_a_node").at(1).get<int>()};
+  copy(call, "schedule", line.schedule);
+  copy(call, "reason", line.reason);
+  line.calls = number<int64_t>(call, "calls");
+  line.bytes = number<int64_t>(call, "all_bytes");
+  line.seconds = number<double>(call, "seconds");
+  line.timed = number<int64_t>(call, "timed_calls");
+  line.native = number<double>(call, "native_seconds");
+  line.scheduled = number<double>(call, "taken_seconds");
+  line.cost = number<double>(call, "comparing_seconds");
+  return line;
+}
+
+Result<bool> read_into(Table& table, const std::string& path) {
+  const Result<std::vector<uint8_t>> text = cli::read_file(path);
+  if (!text.ok()) return text.error();
+  try {
+    const json document = json::parse(text->begin(), text->end());
+    if (document.at("schema") != PRELOAD_REPORT_SCHEMA)
+      return Error{fmt::format("{}: \"schema\" is not {}, as in reports of this version", path,
+                               static_cast<int>(PRELOAD_REPORT_SCHEMA))};
+    for (const json& call : document.at("calls")) table.add(line_of(call));
+  } catch (const json::parse_error& error) {
+    const auto end = text->begin() + static_cast<int64_t>(std::min(error.byte, text->size()));
+    return Error{
+        fmt::format("{}:{}: this is no JSON; let QUADRILLE_REPORT name a file that ends in "
+                    ".json",
+                    path, 1 + std::count(text->begin(), end, '\n'))};
+  } catch (const std::exception& error) {  // a key that is missing, or has another type
+    return Error{
+        fmt::format("{}: this is no report of the preload library: {}", path, error.what())};
+  }
+  return true;
+}
+
+// ---- The page
+
+constexpr const char* kStyle = R"(
+body { background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 80em; padding: 0 1em; }
+table { border-collapse: collapse; width: 100%; }
+th, td { border-bottom: 1px solid var(--line); padding: .3em .6em; text-align: left; }
+td.number, th.number { font-variant-numeric: tabular-nums; text-align: right; }
+td.times { min-width: 12em; }
+.bar { display: block; height: .5em; margin: .15em 0; }
+.native { background: var(--between); }
+.taken { background: var(--inside); }
+.key { display: inline-block; height: .7em; width: 1.5em; }
+@media print { .bar, .key { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+)";
+
+std::string bar(const char* name, double seconds, double longest) {
+  return fmt::format(R"(<span class="bar {}" style="width: {:.1f}%" title="{:.6f} s"></span>)",
+                     name, longest > 0 ? 100 * seconds / longest : 0, seconds);
+}
+
+std::string row(const preload_line& line, double longest) {
+  char shape[64], size[48];
+  preload_print_shape(&line.shape, shape);
+  preload_print_class(line.size_class, size);
+  const std::string times =
+      line.timed > 0 ? bar("native", line.native, longest) + bar("taken", line.scheduled, longest)
+                     : "-";
+  return fmt::format(
+      R"(<tr><td>{}</td><td>{}</td><td class="number">{}</td><td>{}</td><td class="number">{}</td>)"
+      R"(<td class="number">{}</td><td class="number">{:.6f}</td><td class="times">{}</td>)"
+      R"(<td class="number">{:.6f}</td><td>{}</td></tr>)"
+      "\n",
+      preload_collectives[line.collective].name, shape, size, escaped(line.schedule), line.calls,
+      line.bytes, line.seconds, times, preload_saved(&line), escaped(line.reason));
+}
+
+// One self-contained file.
+std::string page(Table& table) {
+  const std::string text = table.text(preload_print_table);  // sorts the lines
+  const size_t end = text.rfind("quadrille: ") + std::strlen("quadrille: ");
+  double longest = 0;
+  for (const preload_line& line : table.lines())
+    longest = std::max({longest, line.native, line.scheduled});
+  std::string rows;
+  for (const preload_line& line : table.lines()) rows += row(line, longest);
+  return fmt::format(
+      R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Quadrille: what the schedules gained</title><style>{}{}</style></head><body>
+<h1>What the schedules gained</h1><p>{}</p>
+<p><span class="key native"></span> MPI's own collective, as compared <span class="key taken"></span> as the calls were made</p>
+<table><thead><tr><th>collective</th><th>communicator</th><th class="number">bytes</th><th>schedule</th><th class="number">calls</th>
+<th class="number">bytes in all</th><th class="number">seconds</th><th>times</th><th class="number">saved/s</th><th>reason</th></tr></thead>
+<tbody>
+{}</tbody></table></body></html>
+)",
+      kPaletteCss, kStyle, escaped(text.substr(end)), rows);
+}
+
+int run(int argc, char** argv) {
+  cli::Command program(cli::program_name("report"), "Show reports of the preload library.");
+  cli::Command command = program.command(
+      "report",
+      "Show what schedules gained under the preload library: calls, bytes, times and choices. The "
+      "lines of several reports are added up.");
+  std::vector<std::string> files;
+  std::string out, format = "text";
+  command.require("files", "FILE...", &files, "files that QUADRILLE_REPORT=FILE.json named");
+  command.add_choice("--format", {"text", "json", "html"}, format, "a table, JSON, or a page");
+  command.add("--out", "FILE", &out, "write to this file; without it, the text is printed");
+  command.example("report.json --format html --out gains.html", "makes a page, which is one file.");
+  if (const auto code = program.parse(argc, argv)) return *code;
+  Table table;
+  for (const std::string& file : files) {
+    if (!out.empty() && cli::same_file(out, file))
+      return bad_input("report", cli::same_file_text("--out", out));
+    const Result<bool> read = read_into(table, file);
+    if (!read.ok()) return bad_input("report", read.error().message);
+  }
+  const std::string text = format == "html"   ? page(table)
+                           : format == "json" ? table.text(preload_print_json)
+                                              : table.text(preload_print_table);
+  if (out.empty()) {
+    fmt::print("{}", text);
+    return 0;
+  }
+  const Result<bool> written = cli::write_file(out, text);
+  return written.ok() ? 0 : bad_input("report", "--out: " + written.error().message);
+}
+
+}  // namespace
+}  // namespace quadrille
+
+int main(int argc, char** argv) {
+  return quadrille::cli::run_main("report", quadrille::run, argc, argv);
+}
