@@ -13,7 +13,7 @@ struct entry {
 
 static struct entry* all; /* of each schedule; NULL if memory ran out */
 
-static void make_entries(void) { all = calloc((size_t)quadrille_universal_count, sizeof *all); }
+static void make_entries(void) { all = calloc((size_t)preload_schedule_count(), sizeof *all); }
 
 /* The caller holds the lock. */
 static void load(const struct quadrille_universal* universal, struct entry* entry) {
@@ -33,7 +33,7 @@ static const struct entry* entry_of(int universal) {
   if (!entry) return &none;
   if (__atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) != QUADRILLE_SCHEDULE_NULL) return entry;
   pthread_mutex_lock(&lock);
-  if (entry->handle == QUADRILLE_SCHEDULE_NULL) load(&quadrille_universal[universal], entry);
+  if (entry->handle == QUADRILLE_SCHEDULE_NULL) load(preload_schedule(universal), entry);
   pthread_mutex_unlock(&lock);
   return entry;
 }

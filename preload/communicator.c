@@ -198,7 +198,7 @@ static struct preload_communicator* make(MPI_Comm comm) {
     of->reason = "it has processes from outside MPI_COMM_WORLD";
   if (of->reason) return of;
   of->rules = calloc((size_t)preload_settings()->rule_count + 1, sizeof *of->rules);
-  of->bound = calloc((size_t)quadrille_universal_count, sizeof *of->bound);
+  of->bound = calloc((size_t)preload_schedule_count(), sizeof *of->bound);
   of->reason = agree(of, of->rules && of->bound);
   if (of->reason || !of->rules || !of->bound) return of;
   of->adapts = preload_settings()->mode > PRELOAD_ON;

@@ -17,7 +17,7 @@ enum { PRELOAD_REPORT_SCHEMA = 2 };
 struct preload_line {
   int collective, size_class;
   struct preload_shape shape;
-  char schedule[96], reason[64];
+  char schedule[PRELOAD_NAME], reason[64];
   int64_t calls;
   int64_t bytes;            /* of the data that the rank sends or receives, whichever is more */
   double seconds;           /* of the calls, with the time in which the rank waited for others */

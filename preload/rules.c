@@ -27,16 +27,6 @@ int preload_reduces(int collective) {
 
 /* ---- Schedules by name */
 
-int preload_is_scheduled(int universal, int collective, int groups) {
-  const struct quadrille_universal* schedule = &quadrille_universal[universal];
-  return schedule->groups == groups &&
-         strcmp(schedule->collective, preload_collectives[collective].scheduled) == 0;
-}
-
-const char* preload_schedule_name(int universal) {
-  return universal == PRELOAD_NATIVE ? "native" : quadrille_universal[universal].name;
-}
-
 /* The schedule of that name. A name without options finds the algorithm's first schedule. */
 static int find(const char* name, const struct preload_rule* rule) {
   const size_t length = strlen(name);
@@ -77,8 +67,23 @@ static int read_option(const char* word, const char* name, int* number) {
   return 1;
 }
 
+/* Takes the schedule of a file for the rule. */
+static int take_file(const char* name, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
+  if (strpbrk(name, "\"\\\n")) {
+    snprintf(error, PRELOAD_TEXT, "'%.200s': a path here has no quote, backslash or newline", name);
+    return 0;
+  }
+  rule->universal = preload_read_schedule(name, error);
+  if (rule->universal == PRELOAD_NATIVE) return 0;
+  if (preload_is_scheduled(rule->universal, rule->collective, rule->groups)) return 1;
+  const struct quadrille_universal* schedule = preload_schedule(rule->universal);
+  snprintf(error, PRELOAD_TEXT, "%.200s is a schedule of %s on %d group%s", name,
+           schedule->collective, schedule->groups, schedule->groups == 1 ? "" : "s");
+  return 0;
+}
+
 int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
-  char words[128], name[128] = "", choices[300], *rest = NULL;
+  char words[PRELOAD_NAME], name[PRELOAD_NAME] = "", choices[300], *rest = NULL;
   snprintf(words, sizeof words, "%s", text);
   for (char* word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest)) {
     if (read_option(word, "window", &rule->window) ||
@@ -92,13 +97,16 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
              rule->window < 0 ? "window" : "block-size", INT_MAX);
     return 0;
   }
+  if (strncmp(name, PRELOAD_FILE, strlen(PRELOAD_FILE)) == 0) return take_file(name, rule, error);
   rule->universal = find(name, rule);
   if (strlen(text) < sizeof words && name[0] &&
       (strcmp(name, "native") == 0 || rule->universal != PRELOAD_NATIVE))
     return 1;
   list_choices(rule, choices, sizeof choices);
-  snprintf(error, PRELOAD_TEXT,
-           "'%.40s' is none of %snative; :window=N and :block-size=N may follow", text, choices);
+  snprintf(
+      error, PRELOAD_TEXT,
+      "'%.40s' is none of %snative; :window=N and :block-size=N may follow; or write file:PATH",
+      text, choices);
   return 0;
 }
 

@@ -54,7 +54,11 @@ struct preload_facts {
 };
 extern const struct preload_facts preload_collectives[];
 
-enum { PRELOAD_NATIVE = -1, PRELOAD_TEXT = 400 };
+enum {
+  PRELOAD_NATIVE = -1,
+  PRELOAD_NAME = 256,
+  PRELOAD_TEXT = 400
+}; /* bytes of an algorithm, and of an error */
 
 /* The facts that the ranks of a communicator have agreed on. Nodes, and the ranks of the smallest and the largest
  * node, are 0 if they are unknown, and between groups. */
@@ -72,7 +76,7 @@ struct preload_rule {
   int collective, groups;
   struct preload_range nodes, ranks_a_node, ranks, bytes;
   int even;                 /* 1: all nodes have one size; 0: they do not; -1: either */
-  int universal;            /* index into quadrille_universal, or PRELOAD_NATIVE */
+  int universal;            /* the number of a schedule, or PRELOAD_NATIVE */
   int window, block_size;   /* options of the binding; 0: its defaults */
   double time, native_time; /* measured seconds; 0: not measured */
   int64_t calls;            /* in which they were measured; 0: unknown */
@@ -99,20 +103,34 @@ static inline int preload_finds_rules(enum preload_mode mode) {
 /* settings.c: reads the environment at the first call. */
 const struct preload_settings* preload_settings(void);
 
+/* ---- schedules.c */
+
+#define PRELOAD_FILE "file:" /* begins the name of a schedule that is in a file */
+
+struct quadrille_universal;
+
+int preload_schedule_count(void);
+const struct quadrille_universal* preload_schedule(int number);
+/* "native", or the schedule's name. */
+const char* preload_schedule_name(int number);
+/* Of a schedule that is in a file, in hexadecimal digits; NULL of others. */
+const char* preload_schedule_hash(int number);
+/* Whether the schedule is for the collective on that many groups. */
+int preload_is_scheduled(int number, int collective, int groups);
+/* Reads the schedule of that name, which begins with PRELOAD_FILE, if it was not read before. Returns its number, or PRELOAD_NATIVE
+ * and a reason. Not for several threads at once. */
+int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]);
+
 /* ---- rules.c */
 
 /* The number of a collective, in any case of letters; -1 if there is none. */
 int preload_collective_of(const char* name);
 int preload_reduces(int collective);
-/* Whether schedule `universal` is for the collective on that many groups. */
-int preload_is_scheduled(int universal, int collective, int groups);
 /* Reads the schedule, window and block size from `text`, such as "tuna:radix=8:window=4" or "native". The rule has its
  * collective and groups already. Returns 0 and a reason in `error` if it fails. */
 int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]);
 /* Writes the text that preload_parse_algorithm reads. */
 void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size);
-/* "native", or the schedule's name. */
-const char* preload_schedule_name(int universal);
 /* A rule for any communicator and any bytes. */
 struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; returns 0 if memory ran out. */

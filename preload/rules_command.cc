@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "cli/command_line.h"
 #include "cli/files.h"
@@ -93,6 +94,13 @@ int check(const std::vector<std::string>& files) {
     if (!read.ok()) return bad_input("rules check", read.error().message);
     const size_t count = rules.all().size();
     fmt::print("{}: {} rule{}\n", file, count, count == 1 ? "" : "s");
+  }
+  for (int i = 0; i < preload_schedule_count(); i++) {
+    const char* const hash = preload_schedule_hash(i);
+    if (!hash) continue;
+    const std::string name = preload_schedule_name(i);
+    fmt::print("{}: hash {}; `{} check {}` says whether it is right\n", name, hash,
+               cli::typed("verifier"), cli::shell_word(name.substr(std::strlen(PRELOAD_FILE))));
   }
   return 0;
 }

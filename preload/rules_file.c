@@ -102,7 +102,7 @@ static int read_even(const struct reader* reader, const jsmntok_t* token, int* e
 
 static int read_algorithm(const struct reader* reader, const jsmntok_t* token,
                           struct preload_rule* rule) {
-  char text[200], error[PRELOAD_TEXT];
+  char text[PRELOAD_NAME], error[PRELOAD_TEXT];
   if (token->type != JSMN_STRING)
     return fail(reader, token->start, "\"algorithm\" is a schedule's name, or \"native\"");
   copy_text(reader, token, text, sizeof text);
@@ -251,7 +251,7 @@ static void print_range(FILE* file, const char* name, struct preload_range range
 }
 
 static void print_rule(FILE* file, const struct preload_rule* rule) {
-  char algorithm[128];
+  char algorithm[PRELOAD_NAME];
   preload_print_algorithm(rule, algorithm, sizeof algorithm);
   fprintf(file, "  {\"collective\": \"%s\"", preload_collectives[rule->collective].name);
   if (rule->groups == 2) fprintf(file, ", \"groups\": 2");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emitted/universal.h"
 #include "preload/rules.h"
 
 extern char** environ;
@@ -126,6 +127,8 @@ static void read_all(void) {
   if (settings.mode == PRELOAD_LEARN && !settings.report) settings.report = "1";
   settings.first_of_file = settings.rule_count;
   if (settings.rules_file) read_file();
+  for (int i = quadrille_universal_count; i < preload_schedule_count(); i++)
+    hash((const char*)preload_schedule(i)->bytes, preload_schedule(i)->length);
 }
 
 const struct preload_settings* preload_settings(void) {

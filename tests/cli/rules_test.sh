@@ -32,6 +32,25 @@ refuses 'rules show: missing.json: No such file' rules show missing.json
 printf '{"schema": 1, "rules": [{"collective": "bcast", "algorithm": "native", "calls": 1.5}]}' >half.json
 refuses 'half.json:1: write a whole number here' rules show half.json
 
+# A schedule of a file: its hash is told, and how to check it.
+"$generator" generate alltoall --algorithm spread-out --nodes any --out own.qs
+echo '{"schema": 1, "rules": [{"collective": "alltoall", "algorithm": "file:own.qs:window=4"}]}' >files.json
+expect 0 rules check files.json
+says 'files.json: 1 rule'
+grep -qE '^file:own.qs: hash [0-9a-f]{32}; `.* check own.qs` says whether it is right$' .out || fail "the hash: $(cat .out)"
+expect 0 rules show files.json
+says 'file:own.qs:window=4'
+expect 0 rules merge files.json one.json --out both.json
+expect 0 rules check both.json
+says 'both.json: 4 rules'
+sed s/alltoall/bcast/ files.json >bad.json
+refuses 'bad.json:1: file:own.qs is a schedule of alltoall on 1 group' rules check bad.json
+sed s/own.qs/none.qs/ files.json >bad.json
+refuses 'bad.json:1: none.qs: No such file' rules check bad.json
+head -c 40 own.qs >cut.qs
+sed s/own.qs/cut.qs/ files.json >bad.json
+refuses 'bad.json:1: cut.qs: ' rules check bad.json
+
 expect 0 rules show one.json
 says 'collective           groups     nodes  ranks a node     ranks                 bytes  algorithm'
 grep -qE '^alltoallv +1 +2\.\. +8, even +any +any  tuna:radix=8$' .out || fail "a rule without times: $(cat .out)"

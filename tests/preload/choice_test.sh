@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED: rules and variables choose the same on all ranks. Otherwise they
+# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED SCHEDULE: rules and variables choose the same on all ranks. Otherwise they
 # are refused in one sentence, and the program runs as without them.
 set -u
-preloaded=$(readlink -f "$5")
+preloaded=$(readlink -f "$5") own=$(readlink -f "$6")
 . "$(dirname "$0")/runs.sh"
 
 # refused TEXT VARIABLE=VALUE...: prints it once, and no schedule is used.
@@ -19,7 +19,7 @@ if [ "$mpi" = mpich ]; then
   refused "QUADRILLE_ALLTOALL: 'nosuch' is none of factor, hierarchical-factor," QUADRILLE_ALLTOALL=nosuch
   plain='factor, hierarchical-factor, hierarchical-overlapped, linear, pairwise, scattered, spread-out'
   tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
-  refused "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow" \
+  refused "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow; or write file:PATH" \
     QUADRILLE_ALLTOALL=tuna:radix=3
   refused "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, native" \
     QUADRILLE_BCAST=binomal
@@ -114,6 +114,20 @@ grep -qF 'verify: alltoall by tuna-coalesced:radix=4 differs' "$out" || problem 
 start 3 QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ "$passed" -eq 3 ] || problem 'what is served does not come to the tool'
 preload=$library
+
+# Rules name schedules of files, whose bytes are settings that all ranks have.
+cp "$own" own.qs
+right 3 QUADRILLE_ALLTOALL=file:own.qs:window=2
+reported alltoall '1 x 3 ranks' 'file:own.qs:window=2' 'by rule'
+right 4 QUADRILLE=verify QUADRILLE_ALLTOALLV=file:own.qs -- file
+reported alltoallv '1 x 4 ranks' 'file:own.qs' 'by rule'
+echo '{"schema": 1, "rules": [{"collective": "alltoall", "algorithm": "file:own.qs"}]}' >files.json
+right 3 QUADRILLE_RULES=files.json
+reported alltoall '1 x 3 ranks' 'file:own.qs' 'by rule'
+refused 'QUADRILLE_BCAST: file:own.qs is a schedule of alltoall on 1 group' QUADRILLE_BCAST=file:own.qs
+refused 'QUADRILLE_ALLTOALL: none.qs: No such file or directory' QUADRILLE_ALLTOALL=file:none.qs
+head -c 40 own.qs >cut.qs
+refused 'QUADRILLE_ALLTOALL: cut.qs: ' QUADRILLE_ALLTOALL=file:cut.qs
 
 # Learned rules are chosen.
 rm -f learned.json

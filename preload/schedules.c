@@ -1,0 +1,93 @@
+/* The schedules that rules name: those for any nodes that are built in, then those of files, in the order of reading. Tested by
+ * tests/preload/choice_test.sh and tests/cli/rules_test.sh. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emitted/universal.h"
+#include "preload/rules.h"
+#include "runtime/program/program.h"
+
+static struct preload_file {
+  struct quadrille_universal schedule; /* its name is "file:" and the path */
+  char hash[2 * QD_HASH_LENGTH + 1];
+} * files;
+static int file_count;
+
+int preload_schedule_count(void) { return quadrille_universal_count + file_count; }
+
+const struct quadrille_universal* preload_schedule(int number) {
+  return number < quadrille_universal_count ? &quadrille_universal[number]
+                                            : &files[number - quadrille_universal_count].schedule;
+}
+
+const char* preload_schedule_hash(int number) {
+  return number < quadrille_universal_count ? NULL : files[number - quadrille_universal_count].hash;
+}
+
+const char* preload_schedule_name(int number) {
+  return number == PRELOAD_NATIVE ? "native" : preload_schedule(number)->name;
+}
+
+int preload_is_scheduled(int number, int collective, int groups) {
+  const struct quadrille_universal* schedule = preload_schedule(number);
+  return schedule->groups == groups &&
+         strcmp(schedule->collective, preload_collectives[collective].scheduled) == 0;
+}
+
+/* Reads the bytes, in memory that the caller frees. Returns NULL or what is wrong. */
+static const char* read_bytes(const char* path, unsigned char** bytes, size_t* length) {
+  FILE* file = fopen(path, "rb");
+  if (!file) return strerror(errno);
+  *bytes = malloc(QD_MAX_FILE_LENGTH + 1);
+  *length = *bytes ? fread(*bytes, 1, QD_MAX_FILE_LENGTH + 1, file) : 0;
+  const int failed = ferror(file);
+  fclose(file);
+  if (failed) return "it cannot be read";
+  unsigned char* fitting = *bytes ? realloc(*bytes, *length + 1) : NULL;
+  if (!fitting) return qd_no_memory;
+  *bytes = fitting;
+  return NULL;
+}
+
+/* Describes a file whose bytes are a schedule. Returns NULL or what is wrong. */
+static const char* describe(struct preload_file* file) {
+  struct qd_program program;
+  const char* wrong = qd_program_load(&program, file->schedule.bytes, file->schedule.length);
+  if (wrong) return wrong;
+  file->schedule.collective = qd_collective_name(program.collective);
+  file->schedule.groups = program.groups;
+  for (int i = 0; i < QD_HASH_LENGTH; i++) snprintf(file->hash + 2 * i, 3, "%02x", program.hash[i]);
+  qd_program_destroy(&program);
+  return NULL;
+}
+
+/* Returns NULL or what is wrong. */
+static const char* add_file(const char* name, const char* path) {
+  struct preload_file added = {.schedule = {.name = NULL}};
+  unsigned char* bytes = NULL;
+  const char* wrong = read_bytes(path, &bytes, &added.schedule.length);
+  added.schedule.bytes = bytes;
+  if (!wrong) wrong = describe(&added);
+  struct preload_file* grown =
+      wrong ? NULL : realloc(files, ((size_t)file_count + 1) * sizeof *grown);
+  if (grown) files = grown;
+  if (grown) added.schedule.name = strdup(name);
+  if (!wrong && !added.schedule.name) wrong = qd_no_memory;
+  if (wrong)
+    free(bytes);
+  else
+    files[file_count++] = added;
+  return wrong;
+}
+
+int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]) {
+  const char* path = name + strlen(PRELOAD_FILE);
+  int number = quadrille_universal_count;
+  while (number < preload_schedule_count() && strcmp(preload_schedule(number)->name, name) != 0)
+    number++;
+  const char* wrong = number < preload_schedule_count() ? NULL : add_file(name, path);
+  if (!wrong) return number;
+  snprintf(error, PRELOAD_TEXT, "%.200s: %.190s", path, wrong);
+  return PRELOAD_NATIVE;
+}
