@@ -78,14 +78,13 @@ static void follow(struct preload_learner* learner, int64_t calls) {
 
 /* How many calls take as long as a barrier, as a guess. Short calls with a root overlap at different ranks, and so do scans. */
 static double barrier_in_calls(const struct preload_call* call) {
-  enum { LONG = 65536, LONGER = 262144 }; /* bytes, of all blocks */
+  enum { LONG = 65536 }; /* bytes, of all blocks */
   const struct preload_facts* facts = &preload_collectives[call->collective];
   const int is_one = facts->size == PRELOAD_VECTOR || call->collective == PRELOAD_Bcast;
   const int64_t bytes = call->bytes * (is_one ? 1 : call->of->shape.ranks);
-  if (facts->direction == PRELOAD_ALL_RANKS && call->collective != PRELOAD_Scan &&
-      call->collective != PRELOAD_Exscan)
-    return bytes >= LONG ? 0 : 1;
-  return bytes >= LONGER ? 0 : bytes >= LONG ? 1 : 10;
+  const int overlaps = facts->direction != PRELOAD_ALL_RANKS || call->collective == PRELOAD_Scan ||
+                       call->collective == PRELOAD_Exscan;
+  return overlaps && bytes < LONG ? 10 : 1;
 }
 
 static struct preload_learner* start(const struct preload_call* call) {

@@ -6,12 +6,14 @@
 
 enum {
   PART = 64,  /* of the time is for comparisons */
+  EARLY = 20, /* calls, whose time the first comparisons may cost, however few calls there were */
   ENOUGH = 2, /* comparisons that count, of a candidate of the last level: it may be chosen */
   SETTLED = 8 /* part of the calls so far that passes between comparisons, once they have settled */
 };
-static const double kGain = 0.97; /* of a time; a choice changes for more than that */
-static const double kSlow = 1.3;  /* times the best; slower candidates rest */
-static const double kFar = 1.3;   /* of two times: they differ by more than noise does */
+static const double kEarly = 0.01; /* seconds that they may cost at most */
+static const double kGain = 0.97;  /* of a time; a choice changes for more than that */
+static const double kSlow = 1.3;   /* times the best; slower candidates rest */
+static const double kFar = 1.3;    /* of two times: they differ by more than noise does */
 static const double kMostCalls = 1e9;
 
 /* ---- Times */
@@ -100,8 +102,15 @@ static void choose(struct policy* p) {
 
 /* ---- Plans */
 
+/* Whether the last comparison was with a schedule that has reached another level there. */
+static int is_promising(const struct policy* p) {
+  const struct policy_candidate* one = &p->candidates[p->other];
+  return p->other != p->choice && one->level > 0 && one->seen == 1 && !rests(p, p->other);
+}
+
 /* The next candidate that is compared with the choice; the choice itself if there is none. Candidates that rest are left out. */
 static int next_other(const struct policy* p) {
+  if (is_promising(p)) return p->other;
   for (int i = 1; i <= p->count; i++) {
     const int next = (p->other + i) % p->count;
     if (next != p->choice && !rests(p, next)) return next;
@@ -132,7 +141,8 @@ static int64_t rest_of_all(const struct policy* p) {
 
 int64_t policy_first(double barrier) {
   /* Two calls that take twice as long; barriers and agreements, also those that come before the first comparison. */
-  return (int64_t)(PART * POLICY_LOOKS * (0.5 + 3 * barrier));
+  const double surprise = 0.5 * POLICY_LOOKS, cost = surprise + 3 * POLICY_LOOKS * barrier;
+  return (int64_t)(PART * (cost > EARLY ? cost : surprise));
 }
 
 /* The calls until the present debt and the next comparison are paid. */
@@ -141,7 +151,8 @@ static int64_t wait_of(struct policy* p) {
   p->paid = p->calls;
   const double looks =
       0.5 * POLICY_LOOKS * p->calls_of_look * (time_of(p, p->choice) + time_of(p, p->other));
-  const double owed = p->debt + cost_of(p, looks);
+  const double cost = cost_of(p, looks), owed = p->debt + cost;
+  if (!p->is_settled && p->cost + cost <= fmin(EARLY * p->usual_time, kEarly)) return 0;
   const double least = p->is_settled ? (double)p->calls / SETTLED : 0;
   return (int64_t)fmin(kMostCalls, fmax(least, ceil(owed * PART / p->usual_time)));
 }
