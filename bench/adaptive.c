@@ -1,8 +1,8 @@
-/* mpirun adaptive CALLS SECONDS COLLECTIVE=BYTES...: calls of a program that does not know Quadrille, in turn with the MPI library's own.
+/* mpirun adaptive CALLS SECONDS COLLECTIVE=BYTES[,BYTES...]...: calls of a program that does not know Quadrille, in turn with the MPI library's own.
  *
  * Blocks of calls of both kinds alternate, up to CALLS calls of each kind, or about SECONDS of the library's own. For each
  * collective it prints the number of calls, the seconds of the library's own, and of those that were preloaded; then both for
- * the last quarter. The library's own functions are looked up past everything that was preloaded. BYTES are of a block, or of
+ * the last quarter. Several sizes take turns, each for 50 calls of both kinds. The library's own functions are looked up past everything that was preloaded. BYTES are of a block, or of
  * the vector of a reduction. */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 #include "bench/mpi_library.h"
 
-enum { BLOCK = 25 };
+enum { BLOCK = 25, MOST_SIZES = 8 };
 
 /* Each collective: its name in MPI, the short name, and its arguments. */
 #define COLLECTIVES(ROW)                                                                 \
@@ -63,28 +63,43 @@ static double block(void (*call)(int, int, int), int is_own, int calls, int n) {
   return slowest(MPI_Wtime() - start);
 }
 
-static int measure(const char* name, int n, int most, double seconds) {
+/* The numbers in a text like 8,256. Returns how many there are. */
+static int read_sizes(const char* text, int sizes[MOST_SIZES]) {
+  int count = 0;
+  for (const char* at = text; at && count < MOST_SIZES; at = strchr(at, ',')) {
+    at += *at == ',';
+    sizes[count++] = atoi(at);
+  }
+  return count;
+}
+
+static int measure(const char* name, const char* text, int most, double seconds) {
+  int sizes[MOST_SIZES];
+  const int size_count = read_sizes(text, sizes);
   size_t i = 0;
   const size_t count = sizeof collectives / sizeof *collectives;
   while (i < count && strcmp(collectives[i].name, name) != 0) i++;
   if (i == count) return 0;
   void (*const call)(int, int, int) = collectives[i].call;
-  block(call, 1, 2, n); /* connections are made */
-  const double once = block(call, 1, 3, n) / 3;
+  double once = 0;
+  for (int s = 0; s < size_count; s++) {
+    block(call, 1, 2, sizes[s]); /* connections are made */
+    once += block(call, 1, 3, sizes[s]) / 3 / size_count;
+  }
   const int fits = seconds / once < most ? (int)(seconds / once) : most;
   const int blocks = fits / BLOCK > 4 ? fits / BLOCK : 4;
   double times[2] = {0, 0}, last[2] = {0, 0};
   for (int b = 0; b < 2 * blocks; b++) {
     const int is_own = b % 4 == 0 || b % 4 == 3;
-    const double time = block(call, is_own, BLOCK, n);
+    const double time = block(call, is_own, BLOCK, sizes[b / 4 % size_count]);
     times[!is_own] += time;
     if (b >= blocks * 3 / 2) last[!is_own] += time;
   }
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
-    printf("adaptive %s %d %d %.9f %.9f %.9f %.9f\n", name, n, blocks * BLOCK, times[0], times[1],
-           last[0], last[1]);
+    printf("adaptive %s %s %d %.9f %.9f %.9f %.9f\n", name, text, blocks * BLOCK, times[0],
+           times[1], last[0], last[1]);
   return 1;
 }
 
@@ -95,18 +110,21 @@ int main(int count, char** words) {
   mpi = mpi_library();
   for (int i = 3; i < count; i++) {
     const char* bytes = strchr(words[i], '=');
+    int sizes[MOST_SIZES];
     is_right &= bytes != NULL;
-    if (bytes && atoi(bytes + 1) > largest) largest = atoi(bytes + 1);
+    for (int s = bytes ? read_sizes(bytes + 1, sizes) : 0; s > 0; s--)
+      if (sizes[s - 1] > largest) largest = sizes[s - 1];
   }
   sent = calloc((size_t)ranks + 1, (size_t)largest);
   received = calloc((size_t)ranks + 1, (size_t)largest);
   for (int i = 3; is_right && mpi && sent && received && i < count; i++) {
     char* const bytes = strchr(words[i], '=');
     *bytes = 0;
-    is_right = measure(words[i], atoi(bytes + 1), atoi(words[1]), atof(words[2]));
+    is_right = measure(words[i], bytes + 1, atoi(words[1]), atof(words[2]));
   }
   if (!is_right || !mpi) {
-    fprintf(stderr, "usage: mpirun -n RANKS adaptive CALLS SECONDS COLLECTIVE=BYTES...\n");
+    fprintf(stderr,
+            "usage: mpirun -n RANKS adaptive CALLS SECONDS COLLECTIVE=BYTES[,BYTES...]...\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   int rank = 0;
