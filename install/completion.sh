@@ -2,7 +2,7 @@
 _quadrille() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W 'calibrate check choose compare emit generate list preload prove replay report rules run show simulate trace tune --help --version' -- "$word"))
+    COMPREPLY=($(compgen -W 'calibrate check choose compare doctor emit generate list preload prove replay report rules run show simulate trace tune --help --version' -- "$word"))
   elif [ "$word" != "${word#-}" ]; then
     COMPREPLY=($(compgen -W "$(quadrille "$command" --help 2>/dev/null | grep -oE -- '--[a-z_-]+' | sort -u)" -- "$word"))
   elif [[ $command =~ ^(generate|choose|compare)$ ]] && [ "$COMP_CWORD" -eq 2 ]; then

@@ -94,6 +94,7 @@ quadrille prove --proof "$prefix/share/quadrille/proofs/alltoall.factor.proof" >
 for mpi in openmpi mpich; do
   start_ranks $mpi 2 30 quadrille run mine.qs --repetitions 2 >said 2>&1 && said '2 ranks, contributions of 1024 bytes: every byte is right'
   LD_PRELOAD=$(quadrille preload $mpi) quadrille --version >said 2>&1 && said 'quadrille '
+  LD_PRELOAD=$(quadrille preload $mpi) start_ranks $mpi 2 30 quadrille doctor >said 2>&1 && said 'all is well' && said "/libquadrille_preload_$mpi.so"
 done
 wrong() { # SENTENCE COMMAND...
   "${@:2}" >said 2>&1
@@ -103,7 +104,7 @@ wrong "'chek' is no command; quadrille --help names them" quadrille chek
 wrong 'usage: quadrille COMMAND' quadrille
 wrong "'lam' is no MPI library that is served" quadrille preload lam
 wrong "QUADRILLE_MPI is 'lam'" env QUADRILLE_MPI=lam quadrille run mine.qs
-for page in quadrille quadrille-{calibrate,check,choose,compare,emit,generate,list,prove,replay,report,rules,run,show,simulate,trace,tune}; do
+for page in quadrille quadrille-{calibrate,check,choose,compare,doctor,emit,generate,list,prove,replay,report,rules,run,show,simulate,trace,tune}; do
   grep -qi usage "$prefix/share/man/man1/$page.1" || problem "the page of $page"
 done
 # apropos finds a page by its NAME, one line "name - what it is". lexgrog, if installed, reads it the same way.

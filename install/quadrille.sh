@@ -12,6 +12,7 @@ Under an unchanged program
   rules COMMAND FILE ...     check, show or merge rules files
   report FILE.json ...       show what schedules gained under the library
   preload [openmpi|mpich]    print the path of the library to preload
+  doctor [PROGRAM]           say what a job would get, and what is wrong with the environment
 
 Schedules
   list                       describe every algorithm: idea, cost, needs, source
@@ -65,7 +66,7 @@ case $command in
   report) exec "$tools/report" "$command" "$@" ;;
   rules) exec "$tools/rules" "$@" ;;
   trace) exec "$tools/trace" "$command" "$@" ;;
-  run | calibrate | tune) exec "$tools/$command-$library" "$@" ;;
+  run | calibrate | tune | doctor) exec "$tools/$command-$library" "$@" ;;
   preload)
     library=${1:-$library}
     case $library in

@@ -3,7 +3,6 @@
  * differ or memory runs out, nothing is served on any rank. Tested by tests/preload/choice_test.sh and
  * corners_test.sh. */
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,24 +82,13 @@ static void say_once(int* is_said, const char* text) {
  * communicator about files that it could not write. */
 static void warn_of_lost_files(void) {
   static int is_done;
-  const struct preload_settings* settings = preload_settings();
-  const int has_report = settings->report && strcmp(settings->report, "1") != 0;
   char text[PRELOAD_TEXT];
   int world = 0;
   if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED)) return;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world != 0) return;
-  if (preload_keeps_rules() && !preload_may_write(settings->rules_file)) {
-    snprintf(text, sizeof text,
-             "QUADRILLE_RULES: %.200s cannot be written: %s; what is learned will be lost",
-             settings->rules_file, strerror(errno));
-    say(text);
-  }
-  if (has_report && !preload_may_write(settings->report)) {
-    snprintf(text, sizeof text, "QUADRILLE_REPORT: %.200s cannot be written: %s", settings->report,
-             strerror(errno));
-    say(text);
-  }
+  if (preload_loses_rules(text)) say(text);
+  if (preload_loses_report(text)) say(text);
 }
 
 /* Compares settings, and reports their errors. Returns why nothing is served, or NULL. */

@@ -100,8 +100,17 @@ static inline int preload_finds_rules(enum preload_mode mode) {
   return mode == PRELOAD_ADAPT || mode == PRELOAD_LEARN;
 }
 
-/* settings.c: reads the environment at the first call. */
+/* ---- settings.c */
+
+/* Reads the environment at the first call. */
 const struct preload_settings* preload_settings(void);
+/* Before that call: `each` gets every error in the settings. */
+void preload_tell_errors(void (*each)(const char* error));
+/* The value of QUADRILLE. */
+const char* preload_mode_name(enum preload_mode mode);
+/* Whether the file that would be written cannot be, and the sentence that says so. */
+int preload_loses_rules(char text[PRELOAD_TEXT]);
+int preload_loses_report(char text[PRELOAD_TEXT]);
 
 /* ---- schedules.c */
 

@@ -21,25 +21,34 @@ static void hash(const char* bytes, size_t length) {
   settings.hash += one;
 }
 
-/* Keeps the first error. */
+static void (*tell)(const char* error);
+
+void preload_tell_errors(void (*each)(const char* error)) { tell = each; }
+
+/* Tells the error, and keeps the first one. */
 __attribute__((format(printf, 1, 2))) static void refuse(const char* format, ...) {
+  char text[PRELOAD_TEXT];
   va_list values;
-  if (settings.error[0]) return;
   va_start(values, format);
-  vsnprintf(settings.error, sizeof settings.error, format, values);
+  vsnprintf(text, sizeof text, format, values);
   va_end(values);
+  if (tell) tell(text);
+  if (!settings.error[0]) memcpy(settings.error, text, sizeof text);
 }
 
 static void refuse_memory(int is_added) {
   if (!is_added) refuse("memory ran out while rules were read");
 }
 
+static const char* const modes[] = {[PRELOAD_OFF] = "off",
+                                    [PRELOAD_ON] = "on",
+                                    [PRELOAD_ADAPT] = "adapt",
+                                    [PRELOAD_VERIFY] = "verify",
+                                    [PRELOAD_LEARN] = "learn"};
+
+const char* preload_mode_name(enum preload_mode mode) { return modes[mode]; }
+
 static void read_mode(const char* value) {
-  static const char* const modes[] = {[PRELOAD_OFF] = "off",
-                                      [PRELOAD_ON] = "on",
-                                      [PRELOAD_ADAPT] = "adapt",
-                                      [PRELOAD_VERIFY] = "verify",
-                                      [PRELOAD_LEARN] = "learn"};
   int mode = PRELOAD_OFF;
   while (mode <= PRELOAD_LEARN && strcmp(value, modes[mode]) != 0) mode++;
   if (mode > PRELOAD_LEARN)
@@ -63,8 +72,9 @@ static void read_collective(int collective, const char* variable, const char* va
 /* Reads VARIABLE=VALUE, where VARIABLE begins with QUADRILLE. Values are copied, since a program may overwrite its
  * environment. */
 static void read_variable(const char* entry) {
-  static const char* const elsewhere[] = {"QUADRILLE", "QUADRILLE_DEBUG", "QUADRILLE_STALL",
-                                          "QUADRILLE_CHECK_PLANS", "QUADRILLE_TRACE"};
+  static const char* const elsewhere[] = {"QUADRILLE",       "QUADRILLE_DEBUG",
+                                          "QUADRILLE_STALL", "QUADRILLE_CHECK_PLANS",
+                                          "QUADRILLE_TRACE", "QUADRILLE_MPI"};
   const char* value = strchr(entry, '=') + 1;
   char variable[64];
   snprintf(variable, sizeof variable, "%.*s", (int)(value - 1 - entry), entry);
@@ -81,9 +91,8 @@ static void read_variable(const char* entry) {
   if (collective >= 0) return read_collective(collective, variable, value);
   refuse(
       "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_REPORT, QUADRILLE_DEBUG, "
-      "QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, and one for each collective, such "
-      "as "
-      "QUADRILLE_ALLTOALLV",
+      "QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, QUADRILLE_MPI, and one for each "
+      "collective, such as QUADRILLE_ALLTOALLV",
       variable);
 }
 
@@ -111,7 +120,12 @@ static void read_file(void) {
   if (!text && errno == ENOENT && preload_finds_rules(settings.mode)) return;
   if (!text) return refuse("QUADRILLE_RULES: %.200s: %s", settings.rules_file, strerror(errno));
   hash(text, length);
-  preload_read_rules(settings.rules_file, text, length, &settings);
+  char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];
+  memcpy(first, settings.error, sizeof first);
+  const int is_read = preload_read_rules(settings.rules_file, text, length, &settings);
+  memcpy(wrong, settings.error, sizeof wrong);
+  memcpy(settings.error, first, sizeof first);
+  if (!is_read) refuse("%s", wrong);
   free(text);
 }
 
@@ -135,4 +149,21 @@ const struct preload_settings* preload_settings(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, read_all);
   return &settings;
+}
+
+int preload_loses_rules(char text[PRELOAD_TEXT]) {
+  const char* name = preload_settings()->rules_file;
+  if (!name || !preload_finds_rules(settings.mode) || preload_may_write(name)) return 0;
+  snprintf(text, PRELOAD_TEXT,
+           "QUADRILLE_RULES: %.200s cannot be written: %s; what is learned will be lost", name,
+           strerror(errno));
+  return 1;
+}
+
+int preload_loses_report(char text[PRELOAD_TEXT]) {
+  const char* name = preload_settings()->report;
+  if (!name || strcmp(name, "1") == 0 || preload_may_write(name)) return 0;
+  snprintf(text, PRELOAD_TEXT, "QUADRILLE_REPORT: %.200s cannot be written: %s", name,
+           strerror(errno));
+  return 1;
 }

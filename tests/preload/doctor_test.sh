@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM: the doctor names each thing that is wrong, and
+# nothing else. The installation is laid out as `./dev install` does it.
+set -u
+. "$(dirname "$0")/../mpi/mpirun.sh"
+mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") failed=0
+mkdir -p "$TEST_TMPDIR/prefix/lib/quadrille"
+cp "$2" "$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi"
+cp "$3" "$6" "$TEST_TMPDIR/prefix/lib"
+library=$TEST_TMPDIR/prefix/lib/$(basename "$3") other_library=$TEST_TMPDIR/prefix/lib/$(basename "$6")
+doctor=$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi
+cd "$TEST_TMPDIR" || exit 2
+case $mpi in
+  openmpi) name='Open MPI' other=MPICH launcher=mpirun.openmpi other_launcher=mpiexec.hydra rank=OMPI_COMM_WORLD_RANK ;;
+  mpich) name=MPICH other='Open MPI' launcher=mpiexec.hydra other_launcher=mpirun.openmpi rank=PMI_RANK ;;
+esac
+# A path with one launcher, and one with the other library's.
+mkdir mine others && ln -s "$(command -v $launcher)" mine/mpirun && ln -s "$(command -v $other_launcher)" others/mpirun
+default_path=$PATH
+
+problem() {
+  echo "FAILED: $*"
+  cat said
+  failed=1
+}
+
+# on CODE VARIABLE=VALUE... [-- ARGUMENT...]: runs it alone, with this exit code, on one screen.
+on() {
+  local wanted=$1 variables=() code=0
+  shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do variables+=("$1"); shift; done
+  env PATH="$PWD/mine:$default_path" "${variables[@]}" "$doctor" "${@:2}" >said 2>&1 </dev/null || code=$?
+  [ "$code" -eq "$wanted" ] || problem "exit code $code: ${variables[*]} ${*:2}"
+}
+# in_job RANKS CODE VARIABLE=VALUE...: the same in a job. A variable that begins with ONE: is only for rank 1.
+in_job() {
+  local ranks=$1 wanted=$2 one=${3:-} code=0
+  shift 2
+  [ "${one#ONE:}" = "$one" ] && one='' || { one=${one#ONE:} && shift; }
+  # shellcheck disable=SC2016 # for the shell of each rank
+  start_ranks "$mpi" "$ranks" 30 env "$@" sh -c '[ -z "$1" ] || [ "$(printenv "$2")" != 1 ] || export "$1"; exec "$3"' \
+    sh "$one" $rank "$doctor" >said 2>&1 </dev/null || code=$?
+  [ "$code" -eq "$wanted" ] || problem "exit code $code: $ranks ranks, $one $*"
+  # The launcher may add its own lines if the code is not 0.
+  [ "$wanted" -ne 0 ] || [ "$(wc -l <said)" -le 24 ] || problem "more than a screen: $*"
+}
+says() { grep -qF -- "$1" said || problem "does not say: $1"; }
+# wrong TEXT VARIABLE=VALUE... [-- ARGUMENT...]: this is the only finding.
+wrong() {
+  on 1 "${@:2}"
+  says "- $1"
+  says '1 to mend:'
+}
+
+# ---- All is well
+on 0
+says 'all is well'
+says "mpi       $name "
+says "preload   $library; LD_PRELOAD does not have it"
+says 'mode      adapt: '
+says 'rules     no file; 0 from variables'
+says 'mpirun -n RANKS quadrille doctor'
+[ "$(wc -l <said)" -le 24 ] && [ "$(wc -L <said)" -le $((100 + ${#library})) ] || problem 'more than a screen'
+on 0 LD_PRELOAD="$library"
+says "preload   $library, which LD_PRELOAD has"
+on 0 -- "$program"
+says "program   $program is linked with $name"
+on 0 QUADRILLE_MPI=$mpi QUADRILLE_STALL=10 QUADRILLE_DEBUG=0 QUADRILLE_REPORT=1
+cat >rules.json <<'RULES'
+{"schema": 1, "rules": [
+  {"collective": "bcast", "bytes": [1, 100], "algorithm": "binomial"},
+  {"collective": "allgather", "algorithm": "neighbor-exchange"}
+]}
+RULES
+on 0 QUADRILLE_RULES=rules.json QUADRILLE_ALLREDUCE=lanes
+says 'rules     rules.json: 2 rules; 1 from variables; hash of all settings '
+on 0 SLURM_JOB_NUM_NODES=3 SLURM_NTASKS=24
+says 'SLURM gives 3 nodes and 24 tasks'
+
+# ---- Each thing that is wrong, with its place and its remedy
+wrong 'QUADRILLE=maybe is no mode: write off, on, adapt, verify or learn' QUADRILLE=maybe
+wrong 'QUADRILLE=off serves no call: unset it, or write QUADRILLE=adapt' QUADRILLE=off
+wrong 'QUADRILLE=verify makes each call twice: unset it' QUADRILLE=verify
+wrong 'QUADRILLE_ALTOALL is not known: there are QUADRILLE, ' QUADRILLE_ALTOALL=linear
+wrong "QUADRILLE_BCAST: 'nosuch' is none of binomial, " QUADRILLE_BCAST=nosuch
+wrong 'QUADRILLE_RULES: none.json: No such file or directory' QUADRILLE=on QUADRILLE_RULES=none.json
+wrong 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file or directory' QUADRILLE_RULES=nowhere/rules.json
+wrong 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
+printf '{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "bruk"}]}' >wrong.json
+wrong "wrong.json:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.json
+wrong 'QUADRILLE_STALL=abc is no number of seconds: write one, such as 10' QUADRILLE_STALL=abc
+wrong 'QUADRILLE_DEBUG is set, which logs and compares every call: unset it' QUADRILLE_DEBUG=1
+wrong 'QUADRILLE_CHECK_PLANS is set, which checks every plan: unset it' QUADRILLE_CHECK_PLANS=1
+wrong 'QUADRILLE_TRACE=nowhere: No such file or directory: name a folder' QUADRILLE_TRACE=nowhere
+wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TRACE=.
+wrong "LD_PRELOAD has $other_library, which is for $other, but the job's MPI library is $name: write $library" LD_PRELOAD="$other_library"
+# The loader of programs warns of it, too.
+wrong "LD_PRELOAD has /gone/libquadrille_preload_$mpi.so, which cannot be read (No such file or directory): write $library" \
+  LD_PRELOAD="/gone/libquadrille_preload_$mpi.so"
+wrong "LD_PRELOAD has /gone/libquadrille_$mpi.so, which intercepts no call: write $library" LD_PRELOAD="/gone/libquadrille_$mpi.so"
+wrong "$other_program is linked with $other, but $name would start it: start it by $other_launcher" -- "$other_program"
+wrong "rules.json is a script, or linked statically" -- rules.json
+on 0 -- "$doctor"
+on 0 -- "$(type -P true)"
+says 'is linked with no MPI library; it may load one when it runs'
+wrong "QUADRILLE_MPI=$mpi, but $PWD/others/mpirun is of $other: unset QUADRILLE_MPI, or start programs by $launcher" \
+  PATH="$PWD/others:$default_path" QUADRILLE_MPI=$mpi
+on 0 PATH="$PWD/others:$default_path"
+says "preload   $other_library;"
+mkdir unknown && printf '#!/bin/sh\necho Intel\n' >unknown/mpirun && chmod 755 unknown/mpirun
+wrong "$PWD/unknown/mpirun is of another MPI library than Open MPI and MPICH" PATH="$PWD/unknown:$default_path"
+mkdir empty
+wrong 'PATH has no mpirun, mpiexec or srun: load the module of your MPI library' PATH="$PWD/empty"
+mv "$library" kept
+wrong "$library: No such file or directory: install Quadrille again"
+mv kept "$library"
+# All errors are told, not just the first.
+on 1 QUADRILLE=maybe QUADRILLE_BCAST=nosuch QUADRILLE_ALTOALL=linear QUADRILLE_RULES=wrong.json
+says '4 to mend:'
+
+# ---- In a job
+in_job 4 0 RANKS_A_NODE=2 LD_PRELOAD="$library $tool"
+says 'layout    4 ranks: 2 x 2'
+says "preload   $library, which LD_PRELOAD has"
+says 'all is well'
+grep -qE '^alltoall, -v, -w +hierarchical-overlapped\?\+2 ' said || problem 'no schedules to compare'
+in_job 3 0 RANKS_A_NODE=2 LD_PRELOAD="$tool" QUADRILLE=on QUADRILLE_ALLTOALL=linear
+says 'layout    3 ranks on 2 nodes, 1 to 2 on each'
+grep -qE '^alltoall +linear +linear +linear$' said || problem 'no rule'
+grep -qE '^allreduce +native +native +native$' said || problem 'no schedule without a rule'
+in_job 4 0 QUADRILLE_RULES=rules.json
+grep -qE '^bcast +binomial +binomial\?\+1 +' said || problem 'no rule for some sizes'
+in_job 4 0 QUADRILLE=learn
+grep -qE '^alltoall, -v, -w +[a-z-]+\?\+1[0-9] ' said || problem 'not all schedules'
+in_job 3 1 QUADRILLE_RULES=rules.json
+says "- a rule for allgather names neighbor-exchange, which does not serve this layout, so MPI's own makes these calls"
+in_job 2 1 QUADRILLE=off
+says "calls     MPI's own collectives make all of them; see below why"
+in_job 1 1
+says '- the job has one rank, which sends nothing: start it with two or more'
+in_job 3 1 ONE:QUADRILLE_ALLTOALL=linear
+says '- rank 1 has other QUADRILLE variables or rules than rank 0, so nothing would be served'
+in_job 3 1 ONE:QUADRILLE_REPORT=nowhere/report
+says '- rank 1: QUADRILLE_REPORT: nowhere/report cannot be written'
+in_job 3 1 ONE:LD_PRELOAD="$library"
+says '- rank 1 and rank 0 do not both have the library in LD_PRELOAD, so the job would hang'
+case $mpi in openmpi) theirs=mpich ;; mpich) theirs=openmpi ;; esac
+start_ranks $theirs 2 60 "$doctor" >said 2>&1 </dev/null && problem 'the launcher of the other library'
+says 'another MPI library'
+
+# ---- Bad usage
+on 2 -- gone
+says 'doctor: gone: No such file or directory; name a program by its path'
+on 2 -- --helm
+says 'usage: '
+on 2 -- one two
+on 0 -- --help
+says 'usage: [mpirun -n RANKS] quadrille doctor [PROGRAM]'
+exit $failed

@@ -1,0 +1,180 @@
+/* What would serve calls of a few sizes: the first rule that fits, or else the schedules that would be compared with MPI's own.
+ * Only schedules that bind to MPI_COMM_WORLD count, as in the preload library. Tested by tests/preload/doctor_test.sh. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emitted/universal.h"
+#include "preload/rules.h"
+#include "runtime/quadrille.h"
+#include "tools/doctor.h"
+
+enum { SIZES = 3, CELL = 28 };
+static const struct {
+  const char* name;
+  int64_t bytes;
+} sizes[SIZES] = {{"64 bytes", 64}, {"4 KiB", 4096}, {"256 KiB", 262144}};
+
+struct row {
+  char name[64];
+  char cells[SIZES][CELL];
+};
+
+static struct preload_shape world(void) {
+  struct preload_shape shape = {.groups = 1};
+  MPI_Comm node;
+  int size = 0, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &size);
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_free(&node);
+  const int first = rank == 0;
+  MPI_Allreduce(&first, &shape.nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&size, &shape.least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&size, &shape.most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return shape;
+}
+
+/* Whether the rule's schedule serves MPI_COMM_WORLD. Collective. */
+static int binds(const struct preload_rule* rule) {
+  const struct quadrille_universal* universal = &quadrille_universal[rule->universal];
+  const quadrille_bind_options options = {
+      .size = sizeof options, .window = rule->window, .block_size = rule->block_size};
+  quadrille_schedule schedule = QUADRILLE_SCHEDULE_NULL;
+  quadrille_load_memory(universal->bytes, universal->length, &schedule);
+  const int code = quadrille_bind(schedule, MPI_COMM_WORLD, &options);
+  quadrille_free(&schedule);
+  return code == MPI_SUCCESS;
+}
+
+/* The first rule that fits, or NULL. */
+static const struct preload_rule* rule_of(int collective, const struct preload_shape* shape,
+                                          int64_t bytes) {
+  const struct preload_settings* settings = preload_settings();
+  for (int i = 0; i < settings->rule_count; i++) {
+    const struct preload_rule* rule = &settings->rules[i];
+    if (rule->collective == collective && preload_shape_fits(rule, shape) &&
+        preload_bytes_fit(rule, bytes))
+      return rule;
+  }
+  return NULL;
+}
+
+/* The schedule's name, without its options if they have no room. */
+static int name_length(const char* name) {
+  enum { ROOM = CELL - 5 }; /* the rest is for "?+N" */
+  const size_t length = strlen(name), plain = strcspn(name, ":");
+  return (int)(length <= ROOM ? length : plain < ROOM ? plain : ROOM);
+}
+
+/* "bruck", by a rule. */
+static void print_rule(const struct preload_rule* rule, char cell[CELL]) {
+  const char* name = preload_schedule_name(rule->universal);
+  snprintf(cell, CELL, "%.*s", name_length(name), name);
+  if (rule->universal == PRELOAD_NATIVE || binds(rule)) return;
+  doctor_finding(
+      "a rule for %s names %s, which does not serve this layout, so MPI's own makes these "
+      "calls: change the rule, or give it \"ranks\" or \"nodes\"",
+      preload_collectives[rule->collective].name, name);
+  snprintf(cell, CELL, "native");
+}
+
+/* The schedules that would be compared with MPI's own, as far as they serve MPI_COMM_WORLD. Returns their number. */
+static int find_candidates(int collective, const struct preload_shape* shape, int64_t bytes,
+                           const char** first) {
+  struct preload_rule candidates[PRELOAD_PREDICTED];
+  const int is_predicted = preload_settings()->mode == PRELOAD_ADAPT;
+  int count = 0, all = 0;
+  if (is_predicted)
+    all = preload_predict(collective, shape, bytes, candidates);
+  else if (preload_settings()->mode > PRELOAD_ON)
+    all = quadrille_universal_count;
+  for (int i = 0; i < all; i++) {
+    struct preload_rule one = preload_any_rule(collective, 1);
+    one.universal = i;
+    if (is_predicted) one = candidates[i];
+    if (!preload_is_scheduled(one.universal, collective, 1) || !binds(&one)) continue;
+    if (count++ == 0) *first = preload_schedule_name(one.universal);
+  }
+  return count;
+}
+
+/* "bruck?+2", if bruck and two more would be compared; else "native". */
+static void print_candidates(int collective, const struct preload_shape* shape, int64_t bytes,
+                             char cell[CELL]) {
+  const char* first = "native";
+  char more[CELL + 12] = "";
+  const int count = find_candidates(collective, shape, bytes, &first);
+  if (count == 1) snprintf(more, sizeof more, "?");
+  if (count > 1) snprintf(more, sizeof more, "?+%d", count - 1);
+  snprintf(cell, CELL, "%.*s%.4s", name_length(first), first, more);
+}
+
+static void fill(struct row* row, int collective, const struct preload_shape* shape) {
+  snprintf(row->name, sizeof row->name, "%s", preload_collectives[collective].name);
+  for (int i = 0; i < SIZES; i++) {
+    const int is_known = preload_collectives[collective].size != PRELOAD_UNKNOWN;
+    const int64_t bytes = is_known ? sizes[i].bytes : -1;
+    const struct preload_rule* rule = rule_of(collective, shape, bytes);
+    if (rule)
+      print_rule(rule, row->cells[i]);
+    else
+      print_candidates(collective, shape, bytes, row->cells[i]);
+  }
+}
+
+/* Puts the second row into the first if they have the same cells: "alltoall, -v". */
+static int joins(struct row* row, const struct row* next, const char* base) {
+  const size_t length = strlen(base), used = strlen(row->name);
+  if (memcmp(row->cells, next->cells, sizeof row->cells) != 0 ||
+      strncmp(base, next->name, length) != 0)
+    return 0;
+  snprintf(row->name + used, sizeof row->name - used, ", -%s",
+           next->name + length + (next->name[length] == '_'));
+  return 1;
+}
+
+static void print_row(const struct row* row) {
+  printf("%-22s %-27s %-27s %s\n", row->name, row->cells[0], row->cells[1], row->cells[2]);
+}
+
+static void print_layout(const struct preload_shape* shape) {
+  if (shape->least == shape->most)
+    doctor_fact("layout", "%d ranks: %d x %d", shape->ranks, shape->nodes, shape->least);
+  else
+    doctor_fact("layout", "%d ranks on %d nodes, %d to %d on each", shape->ranks, shape->nodes,
+                shape->least, shape->most);
+}
+
+void doctor_look_at_calls(int is_served) {
+  const struct preload_shape shape = world();
+  int rank = 0;
+  const char* base = "";
+  struct row row = {.name = ""};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  print_layout(&shape);
+  if (shape.ranks == 1)
+    doctor_finding("the job has one rank, which sends nothing: start it with two or more");
+  const int mine =
+      !is_served || preload_settings()->error[0] || preload_settings()->mode == PRELOAD_OFF;
+  int is_off = 0;
+  MPI_Allreduce(&mine, &is_off, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (is_off) doctor_fact("calls", "MPI's own collectives make all of them; see below why");
+  if (is_off || shape.ranks == 1) return;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  doctor_fact("calls",
+              "NAME: by a rule; NAME?+N: compared with MPI's own, as are N more; native: MPI's "
+              "own");
+  if (rank == 0) printf("%-22s %-27s %-27s %s\n", "", sizes[0].name, sizes[1].name, sizes[2].name);
+  for (int i = 0; i < PRELOAD_COLLECTIVE_COUNT; i++) {
+    struct row next = {.name = ""};
+    fill(&next, i, &shape);
+    if (i > 0 && joins(&row, &next, base)) continue;
+    if (i > 0 && rank == 0) print_row(&row);
+    row = next;
+    base = preload_collectives[i].name;
+  }
+  if (rank == 0) print_row(&row);
+}
