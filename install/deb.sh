@@ -5,19 +5,11 @@ set -euo pipefail
 tree=$1
 out=$(readlink -f "${2:-.}")
 [ $# -le 2 ] && [ -d "$out" ] && [ -w "$out" ] || { echo "deb: '${*:2}' is no folder that can be written to" >&2; exit 2; }
-case $tree in
-  //*)
-    bazel build --noshow_progress --ui_event_filters=-info --show_result=0 "$tree"
-    tree=bazel-bin/install/tree.tar
-    ;;
-esac
-tree=$(readlink -f "$tree")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 architecture=$(dpkg --print-architecture)
-mkdir "$work/all"
-tar -C "$work/all" -xf "$tree"
-version=$("$work/all/bin/quadrille" --version | cut -d' ' -f2)
+DESTDIR=$work "${BASH_SOURCE[0]%/*}/install.sh" "$tree" --prefix /usr >/dev/null
+version=$("$work/usr/bin/quadrille" --version | cut -d' ' -f2)
 
 # package NAME DESCRIPTION PATTERN...: moves the remaining files of these patterns into a package.
 package() {
@@ -25,7 +17,7 @@ package() {
   shift 2
   mkdir -p "$root/DEBIAN" "$root/usr" "$work/debian"
   chmod 755 "$root" "$root/usr"
-  (cd "$work/all" && find . ! -type d | cut -c3- | while read -r file; do
+  (cd "$work/usr" && find . ! -type d | cut -c3- | while read -r file; do
     for pattern in "$@"; do
       # shellcheck disable=SC2254
       case $file in

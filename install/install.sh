@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh TREE --prefix DIR: installs the tree there, below $DESTDIR if that is set. TREE is an archive, or the target that
-# makes it.
+# makes it. The module file and Spack's packages.yaml get the prefix.
 set -euo pipefail
 wrong() {
   echo "install: $1" >&2
@@ -17,6 +17,9 @@ case $prefix in
   /*) ;;
   *) wrong "--prefix: '$prefix' is no absolute path" ;;
 esac
+case $prefix in
+  *[{}\"\\\$[:cntrl:]]*) wrong "--prefix: '$prefix' has a brace, quote, backslash, dollar or control character, which module files cannot name" ;;
+esac
 to=${DESTDIR:-}$prefix
 new=$({ mkdir -p "$to" && mktemp -d "$to/.quadrille-XXXXXX"; } 2>&1) ||
   wrong "--prefix: '$to' cannot be written to: ${new##*: }"
@@ -31,4 +34,8 @@ esac
 tar -C "$new" --no-same-owner -xf "$tree" || wrong "--prefix: '$to' has no room for all files"
 rm -rf "$new"
 tar -C "$to" --no-same-owner --no-overwrite-dir -xf "$tree" || wrong "--prefix: '$to' cannot be written to"
+for file in "$to"/share/modulefiles/quadrille/* "$to/share/quadrille/spack/packages.yaml"; do
+  text=$(<"$file")
+  printf '%s\n' "${text//@PREFIX@/"$prefix"}" >"$file"
+done
 echo "installed in $to: $(tar -tf "$tree" | grep -vc '/$') files; $prefix/bin/quadrille --help names the commands"

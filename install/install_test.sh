@@ -28,6 +28,7 @@ refused 'it wants --prefix DIR'
 refused 'it wants --prefix DIR' --prefix
 refused 'it wants --prefix DIR' --perfix=/usr
 refused "'usr' is no absolute path" --prefix usr
+refused "which module files cannot name" --prefix "$PWD/a{b"
 refused "/dev/null/usr' cannot be written to" --prefix /dev/null/usr
 touch file
 refused "file' cannot be written to" --prefix "$PWD/file"
@@ -127,6 +128,34 @@ completed quadrille check --no --nodes
 completed quadrille generate allg allgather
 completed quadrille generate allgather --algorithm blo blocked-ring
 
+# ---- A module, and a recipe for Spack
+modulecmd=$(dpkg -L environment-modules | grep -m 1 '/modulecmd.tcl$')
+module_works() { # FOLDER: the module of that folder is loaded, and unloaded without a trace.
+  (
+    export PATH=/usr/bin:/bin MODULEPATH=$1
+    unset MANPATH LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+    eval "$("$modulecmd" bash load "quadrille/$version")" >said 2>&1 || exit 1
+    [ "$(command -v quadrille)" = "$prefix/bin/quadrille" ] && pkg-config --exists quadrille-openmpi && [ "$LD_LIBRARY_PATH" = "$prefix/lib" ] || exit 1
+    eval "$("$modulecmd" bash unload quadrille)" >said 2>&1
+    [ "$PATH" = /usr/bin:/bin ] && [ -z "${LD_LIBRARY_PATH:-}" ]
+  ) 2>said
+}
+module_works "$prefix/share/modulefiles" || problem "the module"
+"$modulecmd" bash help "$prefix/share/modulefiles/quadrille/$version" >said 2>&1
+said "LD_PRELOAD=$prefix/lib/libquadrille_preload_openmpi.so"
+for wrong in s/prepend-path/prepend-pth/ "s|$prefix|/usr|" 's/PATH  *.prefix.bin/PATH/'; do
+  mkdir -p wrong/quadrille && sed "$wrong" "$prefix/share/modulefiles/quadrille/$version" >"wrong/quadrille/$version"
+  ! cmp -s "wrong/quadrille/$version" "$prefix/share/modulefiles/quadrille/$version" && ! module_works "$PWD/wrong" || problem "a wrong module works: $wrong"
+done
+spack=$prefix/share/quadrille/spack recipe=$prefix/share/quadrille/spack/spack_repo/quadrille/packages/quadrille/package.py
+python3 "$projects/spack_recipe.py" "$recipe" "$prefix" >said 2>&1 || problem "the recipe"
+for wrong in s/prepend_path/prepend_pth/ s/find_libraries/find_librarys/ s/setup_run/set_up_run/ 's/^    version(.*/    version("9.9")/' 's/:$//'; do
+  sed "$wrong" "$recipe" >wrong.py
+  ! cmp -s wrong.py "$recipe" && ! python3 "$projects/spack_recipe.py" wrong.py "$prefix" >said 2>&1 || problem "a wrong recipe is taken: $wrong"
+done
+grep -qxF "      prefix: \"$prefix\"" "$spack/packages.yaml" && grep -qF "\"quadrille@$version\"" "$spack/packages.yaml" || problem "packages.yaml"
+grep -qx 'set prefix {/usr}' "root/usr/share/modulefiles/quadrille/$version" || problem "a staged module"
+
 # ---- Documents
 documents=$prefix/share/doc/quadrille
 "$links" "$documents" >said 2>&1 || problem "links"
@@ -144,6 +173,7 @@ for package in libquadrille-dev libquadrille-mpich libquadrille-openmpi quadrill
   dpkg-deb --contents packages/${package}_*.deb | grep -v '/$' | awk '{print $6}' || problem "$package"
 done | sort >packed
 [ "$(wc -l <packed)" -gt 50 ] && diff <(cd root && find . ! -type d | sort) packed >said || problem "what is packed is not what is installed"
+dpkg-deb --fsys-tarfile packages/quadrille_*.deb | tar -xO "./usr/share/modulefiles/quadrille/$version" | grep -qx 'set prefix {/usr}' || problem "the packed module"
 dpkg-deb -f packages/libquadrille-openmpi_*.deb Depends | grep -q libopenmpi || problem "dependencies"
 "$deb" "$tree" nowhere >said 2>&1
 [ $? -eq 2 ] && said "'nowhere' is no folder"

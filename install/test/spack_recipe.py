@@ -1,0 +1,102 @@
+"""spack_recipe.py RECIPE PREFIX: runs a recipe over stand-ins for Spack's API, and refuses names that Spack does not have.
+
+The names are those that spack.package of Spack 1.0 exports, as far as recipes like this one use them, the attributes that
+its packages may define, and the methods of its EnvironmentModifications. Exit codes: 0 right, 1 wrong."""
+import ast
+import builtins
+import subprocess
+import sys
+import types
+
+EXPORTED = """InstallError EnvironmentModifications Executable PackageBase ProcessError Version build_system conflicts depends_on
+extends filter_file find find_headers find_libraries install install_tree join_path license maintainers mkdirp patch provides
+requires resource run_after run_before ver variant version when which working_dir""".split()
+ATTRIBUTES = """build determine_variants determine_version executables has_code headers homepage install libs list_url maintainers
+setup_build_environment setup_dependent_build_environment setup_dependent_run_environment setup_run_environment test url
+git phases""".split()
+CHANGES = "append_flags append_path deprioritize_system_paths prepend_path prune_duplicate_paths remove_path set unset".split()
+
+
+def names(tree):
+    """Names that are read and neither defined in the recipe nor builtins."""
+    defined = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            defined.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            defined.add(node.id)
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)} - defined
+
+
+class Changes:
+    """What a recipe does to an environment."""
+
+    def __init__(self):
+        self.made = []
+
+    def __getattr__(self, name):
+        assert name in CHANGES, f"EnvironmentModifications has no {name}"
+        return lambda *arguments: self.made.append((name, *map(str, arguments)))
+
+
+class Path(str):
+    def __getattr__(self, name):
+        return Path(f"{self}/{name}")
+
+
+class InstallError(Exception):
+    pass
+
+
+def stand_ins():
+    """The modules that a recipe imports."""
+    package = types.ModuleType("spack.package")
+    for name in EXPORTED:
+        setattr(package, name, lambda *arguments, **options: None)
+    package.versions = []
+    package.version = lambda text, **options: package.versions.append(text)
+    package.InstallError = InstallError
+    package.find_headers = package.find_libraries = lambda names, root, recursive: (names, str(root))
+    package.Executable = lambda path: lambda *arguments, output, error: subprocess.run(
+        [path, *arguments], check=True, capture_output=True, text=True
+    ).stdout
+    package.__all__ = EXPORTED
+    generic = types.ModuleType("spack_repo.builtin.build_systems.generic")
+    generic.Package = type("Package", (), {})
+    sys.modules.update({"spack": types.ModuleType("spack"), package.__name__: package, generic.__name__: generic})
+    for name in ["spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"]:
+        sys.modules[name] = types.ModuleType(name)
+    return package
+
+
+def check(path, prefix):
+    with open(path) as file:
+        tree = ast.parse(file.read(), path)
+    unknown = names(tree) - set(EXPORTED)
+    assert not unknown, f"names that Spack does not have: {unknown}"
+    package = stand_ins()
+    scope = {"__name__": "recipe"}
+    exec(compile(tree, path, "exec"), scope)
+    quadrille = scope["Quadrille"]
+    others = {n for n in vars(quadrille) if not n.startswith("__")} - set(ATTRIBUTES)
+    assert not others, f"no attributes of Spack's packages: {others}"
+    assert package.versions == [quadrille.determine_version(f"{prefix}/bin/quadrille")], package.versions
+    one, changes = quadrille(), Changes()
+    one.prefix = Path(prefix)
+    one.setup_run_environment(changes)
+    assert changes.made == [("prepend_path", "LD_LIBRARY_PATH", f"{prefix}/lib")], changes.made
+    assert one.headers == ("quadrille", f"{prefix}/include") and one.libs[1] == prefix
+    try:
+        one.install(None, Path(prefix))
+    except InstallError:
+        return
+    raise AssertionError("install does not refuse")
+
+
+try:
+    check(*sys.argv[1:])
+except (AssertionError, AttributeError, NameError, SyntaxError, TypeError) as error:
+    print(f"{sys.argv[1]}: {error}")
+    sys.exit(1)
