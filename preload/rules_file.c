@@ -299,6 +299,10 @@ FILE* preload_open(const char* path) {
   return fopen(name, "w");
 }
 
+static int failed_writes;
+
+int preload_failed_writes(void) { return failed_writes; }
+
 void preload_close(FILE* file, const char* path, const char* what) {
   char name[PATH_MAX];
   partial_name(path, name);
@@ -306,5 +310,6 @@ void preload_close(FILE* file, const char* path, const char* what) {
   const int is_whole = is_closed && !failed;
   if (is_whole && (strcmp(name, path) == 0 || rename(name, path) == 0)) return;
   if (file && strcmp(name, path) != 0) remove(name);
+  failed_writes++;
   fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
 }

@@ -197,7 +197,7 @@ static void tell(const char* error) { doctor_finding("%s", error); }
 static void look_at_runtime(void) {
   const char *stall = getenv("QUADRILLE_STALL"), *trace = getenv("QUADRILLE_TRACE");
   char* end = NULL;
-  if (stall && *stall && (strtod(stall, &end) < 0 || *end != '\0'))
+  if (stall && *stall && (!(strtod(stall, &end) >= 0) || *end != '\0'))
     doctor_finding("QUADRILLE_STALL=%s is no number of seconds: write one, such as 10", stall);
   if (is_set("QUADRILLE_DEBUG"))
     doctor_finding(

@@ -1,133 +1,385 @@
 /* tune: learns rules for the preload library without an application. Start it like the programs that the rules are for:
  *
- *   mpirun -n 64 tune rules.json [SIZE...]
+ *   mpirun -n 64 tune rules.json [SIZE...] [--communicators world,rows=8,columns=8] [--counts uniform|skewed]
  *
  * This is a plain MPI program with the preload library in it. It calls each collective with blocks of these sizes, as
- * often as the library needs to learn, and the library writes the rules when MPI ends (docs/guide.md). MPI_Alltoallv and
- * MPI_Alltoallw are left out: their best schedule depends on all lengths, so a program that calls them has to learn by
- * itself. */
+ * often as the library needs to learn, and the library writes the rules when MPI ends (docs/choosing.md). Exit codes: 0
+ * done, 1 the rules were not written, 2 bad usage or unusable files. Tested by tests/preload/tune_test.sh. */
 #include <mpi.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/quantity.h"
+#include "preload/rules.h"
 #include "tools/launcher.h"
 
 enum {
-  CALLS = 300,
-  MOST = 1 << 28
-}; /* calls that the collective with the most schedules needs to learn */
+  CALLS = 600,    /* half of them are usually enough for the collective with the most schedules */
+  UNKNOWN = 64,   /* calls of MPI_Alltoallv before ranks agree on the bytes again */
+  MOST = 1 << 28, /* bytes of a buffer */
+  MOST_SIZES = 64,
+  MOST_PATTERNS = 16
+};
 
-static int ranks;
-static char *sent, *received;
-static int *counts, *places;
+/* ---- The command line */
 
-static void alltoall(int n) {
-  MPI_Alltoall(sent, n, MPI_BYTE, received, n, MPI_BYTE, MPI_COMM_WORLD);
-}
-static void allgather(int n) {
-  MPI_Allgather(sent, n, MPI_BYTE, received, n, MPI_BYTE, MPI_COMM_WORLD);
-}
-static void allgatherv(int n) {
-  (void)n;
-  MPI_Allgatherv(sent, counts[0], MPI_BYTE, received, counts, places, MPI_BYTE, MPI_COMM_WORLD);
-}
-static void allreduce(int n) {
-  MPI_Allreduce(sent, received, n, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
-}
-static void reduce_scatter_block(int n) {
-  const int each = n / ranks > 0 ? n / ranks : 1;
-  MPI_Reduce_scatter_block(sent, received, each, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
-}
-static void bcast(int n) { MPI_Bcast(received, n, MPI_BYTE, 0, MPI_COMM_WORLD); }
-static void reduce(int n) { MPI_Reduce(sent, received, n, MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD); }
-static void gather(int n) {
-  MPI_Gather(sent, n, MPI_BYTE, received, n, MPI_BYTE, 0, MPI_COMM_WORLD);
-}
-static void scatter(int n) {
-  MPI_Scatter(sent, n, MPI_BYTE, received, n, MPI_BYTE, 0, MPI_COMM_WORLD);
-}
+enum kind { WORLD, ROWS, COLUMNS };
+static const char* const kinds[] = {"world", "rows", "columns"};
+enum counts { UNIFORM, SKEWED };
+static const char* const distributions[] = {"uniform", "skewed"};
 
-static void learn(int n) {
-  static void (*const collectives[])(int) = {
-      alltoall, allgather, allgatherv, allreduce, reduce_scatter_block,
-      bcast,    reduce,    gather,     scatter};
-  for (int r = 0; r < ranks; r++) {
-    counts[r] = n;
-    places[r] = r * n;
-  }
-  for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
-    for (int call = 0; call < CALLS; call++) {
-      MPI_Barrier(MPI_COMM_WORLD);
-      collectives[i](n);
-    }
+/* One size in each class of sizes that rules tell apart, so the rules leave no gap between 4 and 262143 bytes. */
+static const int usual[] = {8, 32, 128, 512, 2048, 8192, 32768, 131072};
+
+struct request {
+  const char* rules;
+  int sizes[MOST_SIZES], size_count;
+  struct pattern {
+    enum kind kind;
+    int number; /* of ranks in a row, or of columns */
+  } patterns[MOST_PATTERNS];
+  int pattern_count;
+  enum counts counts;
+};
+
+static int rank, ranks;
+
+/* All ranks find the same error, and rank 0 reports it. */
+__attribute__((format(printf, 1, 2))) static int refuse(const char* format, ...) {
+  va_list values;
+  if (rank != 0) return 0;
+  va_start(values, format);
+  fprintf(stderr, "tune: ");
+  vfprintf(stderr, format, values);
+  fprintf(stderr, "\n");
+  va_end(values);
+  return 0;
 }
 
-/* 0 if the buffers cannot have that many bytes. */
-static int bytes_of(const char* word) {
+static int read_size(struct request* request, const char* word) {
   int64_t bytes = 0;
-  quantity_bytes(word, strlen(word), 1, MOST / ranks, &bytes);
-  return (int)bytes;
+  if (!quantity_bytes(word, strlen(word), 1, MOST / ranks, &bytes))
+    return refuse("'%s' is no number of bytes from 1 to %d, such as 4096 or 4KiB", word,
+                  MOST / ranks);
+  if (request->size_count == MOST_SIZES) return refuse("it takes %d sizes at the most", MOST_SIZES);
+  request->sizes[request->size_count++] = (int)bytes;
+  return 1;
 }
 
-/* Returns 0 if one of them is no size. All ranks find that, and rank 0 reports it. */
-static int largest_of(char** sizes, int size_count) {
-  int largest = 0, rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (int i = 0; i < size_count; i++) {
-    const int bytes = bytes_of(sizes[i]);
-    if (bytes == 0) {
-      if (rank == 0)
-        fprintf(stderr, "tune: '%s' is no number of bytes from 1 to %d, such as 4096 or 4KiB\n",
-                sizes[i], MOST / ranks);
-      return 0;
-    }
-    if (bytes > largest) largest = bytes;
+/* Reads "world", "rows=4" or "columns=4". */
+static int read_pattern(struct request* request, const char* word, size_t length) {
+  static const char form[] = "world, rows=N for rows of N ranks each, and columns=N for N columns";
+  const char* equals = memchr(word, '=', length);
+  const size_t name = equals ? (size_t)(equals - word) : length;
+  int64_t number = 0;
+  int kind = WORLD;
+  while (kind <= COLUMNS && (strlen(kinds[kind]) != name || strncmp(word, kinds[kind], name) != 0))
+    kind++;
+  if (kind > COLUMNS || (kind == WORLD) != !equals)
+    return refuse("--communicators: '%.*s' is none of %s", (int)length, word, form);
+  /* Each communicator has two ranks or more. */
+  const int least = kind == ROWS ? 2 : 1, most = kind == ROWS ? ranks : ranks / 2;
+  if (kind != WORLD && !quantity_whole(equals + 1, length - name - 1, least, most, &number))
+    return refuse("--communicators: '%.*s': on %d ranks, N is a whole number from %d to %d",
+                  (int)length, word, ranks, least, most);
+  if (request->pattern_count == MOST_PATTERNS)
+    return refuse("--communicators takes %d at the most", MOST_PATTERNS);
+  request->patterns[request->pattern_count++] = (struct pattern){(enum kind)kind, (int)number};
+  return 1;
+}
+
+static int read_patterns(struct request* request, const char* words) {
+  for (;;) {
+    const size_t length = strcspn(words, ",");
+    if (!read_pattern(request, words, length)) return 0;
+    if (words[length] == '\0') return 1;
+    words += length + 1;
   }
-  return largest;
 }
 
-static void make_buffers(size_t bytes) {
-  sent = calloc((size_t)ranks, bytes);
-  received = calloc((size_t)ranks, bytes);
-  counts = calloc((size_t)ranks, sizeof *counts);
-  places = calloc((size_t)ranks, sizeof *places);
-  if (sent && received && counts && places) return;
+static int read_counts(struct request* request, const char* word) {
+  for (int i = UNIFORM; i <= SKEWED; i++)
+    if (strcmp(word, distributions[i]) == 0) {
+      request->counts = (enum counts)i;
+      return 1;
+    }
+  return refuse("--counts: '%s' is neither uniform nor skewed", word);
+}
+
+/* Reads `--name value` or `--name=value` at words[*at] into *value. Returns 0 if it is not that option. */
+static int is_option(char** words, int count, int* at, const char* name, const char** value) {
+  const size_t length = strlen(name);
+  if (strncmp(words[*at], name, length) != 0) return 0;
+  if (words[*at][length] == '=')
+    *value = words[*at] + length + 1;
+  else if (words[*at][length] == '\0')
+    *value = *at + 1 < count ? words[++*at] : "";
+  else
+    return 0;
+  return 1;
+}
+
+static int read_words(struct request* request, char** words, int count) {
+  for (int i = 1; i < count; i++) {
+    const char* value = NULL;
+    int is_read = 0;
+    if (is_option(words, count, &i, "--communicators", &value))
+      is_read = read_patterns(request, value);
+    else if (is_option(words, count, &i, "--counts", &value))
+      is_read = read_counts(request, value);
+    else if (words[i][0] == '-')
+      is_read = refuse("'%s' is no option; there are --communicators and --counts", words[i]);
+    else if (!request->rules)
+      is_read = (request->rules = words[i]) != NULL;
+    else
+      is_read = read_size(request, words[i]);
+    if (!is_read) return 0;
+  }
+  if (!request->rules) return refuse("it wants the name of a rules file, such as rules.json");
+  if (ranks == 1)
+    return refuse("one rank sends nothing; start it with two or more: mpirun -n RANKS");
+  if (request->size_count == 0) {
+    request->size_count = (int)(sizeof usual / sizeof *usual);
+    memcpy(request->sizes, usual, sizeof usual);
+    while (request->sizes[request->size_count - 1] > MOST / ranks) request->size_count--;
+  }
+  if (request->pattern_count == 0) request->pattern_count = 1; /* world */
+  return 1;
+}
+
+/* ---- The files. The library reads its settings here, and what is wrong with them is told before anything is measured. */
+
+/* Whether the files can be used, on all ranks. */
+static int may_learn(const char* rules) {
+  char lost[PRELOAD_TEXT] = "";
+  setenv("QUADRILLE", "learn", 1);
+  setenv("QUADRILLE_RULES", rules, 1);
+  const struct preload_settings* settings = preload_settings();
+  const char* wrong = settings->error;
+  if (!wrong[0] && rank == 0 && (preload_loses_rules(lost) || preload_loses_report(lost)))
+    wrong = lost;
+  int first = wrong[0] ? rank : ranks;
+  PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (first == rank) fprintf(stderr, "tune: %s\n", wrong);
+  return first == ranks;
+}
+
+/* ---- Calls */
+
+/* The communicator, and the arguments of calls on it. */
+struct call {
+  MPI_Comm comm;
+  int rank, ranks, bytes;
+  char *sent, *received;
+  int *equal, *places;            /* blocks of `bytes` */
+  int *send_counts, *send_places; /* blocks of different lengths */
+  int *receive_counts, *receive_places;
+  MPI_Datatype* types;
+};
+
+static void alltoall(const struct call* c) {
+  MPI_Alltoall(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, c->comm);
+}
+static void alltoallv(const struct call* c) {
+  MPI_Alltoallv(c->sent, c->send_counts, c->send_places, MPI_BYTE, c->received, c->receive_counts,
+                c->receive_places, MPI_BYTE, c->comm);
+}
+static void alltoallw(const struct call* c) {
+  MPI_Alltoallw(c->sent, c->send_counts, c->send_places, c->types, c->received, c->receive_counts,
+                c->receive_places, c->types, c->comm);
+}
+static void allgather(const struct call* c) {
+  MPI_Allgather(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, c->comm);
+}
+static void allgatherv(const struct call* c) {
+  MPI_Allgatherv(c->sent, c->bytes, MPI_BYTE, c->received, c->equal, c->places, MPI_BYTE, c->comm);
+}
+static void allreduce(const struct call* c) {
+  MPI_Allreduce(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, c->comm);
+}
+static void reduce(const struct call* c) {
+  MPI_Reduce(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, 0, c->comm);
+}
+/* The vector has `bytes` in all, or a few more. */
+static int part(const struct call* c) { return (c->bytes + c->ranks - 1) / c->ranks; }
+static void reduce_scatter_block(const struct call* c) {
+  MPI_Reduce_scatter_block(c->sent, c->received, part(c), MPI_BYTE, MPI_BOR, c->comm);
+}
+static void reduce_scatter(const struct call* c) {
+  for (int i = 0; i < c->ranks; i++) c->equal[i] = part(c);
+  MPI_Reduce_scatter(c->sent, c->received, c->equal, MPI_BYTE, MPI_BOR, c->comm);
+}
+static void scan(const struct call* c) {
+  MPI_Scan(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, c->comm);
+}
+static void exscan(const struct call* c) {
+  MPI_Exscan(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, c->comm);
+}
+static void bcast(const struct call* c) { MPI_Bcast(c->received, c->bytes, MPI_BYTE, 0, c->comm); }
+static void gather(const struct call* c) {
+  MPI_Gather(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, 0, c->comm);
+}
+static void gatherv(const struct call* c) {
+  MPI_Gatherv(c->sent, c->bytes, MPI_BYTE, c->received, c->equal, c->places, MPI_BYTE, 0, c->comm);
+}
+static void scatter(const struct call* c) {
+  MPI_Scatter(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, 0, c->comm);
+}
+static void scatterv(const struct call* c) {
+  MPI_Scatterv(c->sent, c->equal, c->places, MPI_BYTE, c->received, c->bytes, MPI_BYTE, 0, c->comm);
+}
+
+static const struct {
+  void (*function)(const struct call*);
+  int calls;
+} collectives[] = {{alltoall, CALLS},
+                   {alltoallv, CALLS + UNKNOWN},
+                   {alltoallw, CALLS + UNKNOWN},
+                   {allgather, CALLS},
+                   {allgatherv, CALLS},
+                   {allreduce, CALLS},
+                   {reduce, CALLS},
+                   {reduce_scatter_block, CALLS},
+                   {scan, CALLS},
+                   {exscan, CALLS},
+                   {bcast, CALLS},
+                   {gather, CALLS},
+                   {gatherv, CALLS},
+                   {scatter, CALLS},
+                   {scatterv, CALLS},
+                   {reduce_scatter, CALLS}}; /* the last: it changes `equal` */
+
+/* The length of a block to the rank that many ranks further on. Blocks have `bytes` on average. If they are skewed, every eighth is
+ * nine times as long as the others. */
+static int length_of(const struct call* c, enum counts counts, int distance) {
+  if (counts == UNIFORM) return c->bytes;
+  const int long_ones = (c->ranks + 6) / 8; /* at distances 1, 9, 17 and so on */
+  const long all = (long)c->bytes * c->ranks, parts = c->ranks + 8 * long_ones;
+  if (distance % 8 != 1) return (int)(all / parts);
+  return (int)(9 * (all / parts) + (distance == 1 ? all % parts : 0));
+}
+
+/* Sets the lengths and places of all blocks. */
+static void lay_out(struct call* c, enum counts counts) {
+  int sent = 0, received = 0;
+  for (int i = 0; i < c->ranks; i++) {
+    c->equal[i] = c->bytes;
+    c->places[i] = i * c->bytes;
+    c->types[i] = MPI_BYTE;
+    c->send_counts[i] = length_of(c, counts, (i - c->rank + c->ranks) % c->ranks);
+    c->receive_counts[i] = length_of(c, counts, (c->rank - i + c->ranks) % c->ranks);
+    c->send_places[i] = sent;
+    c->receive_places[i] = received;
+    sent += c->send_counts[i];
+    received += c->receive_counts[i];
+  }
+}
+
+static void* allocate(size_t count, size_t size) {
+  void* memory = calloc(count, size);
+  if (memory) return memory;
   fprintf(stderr, "tune: memory ran out\n");
   MPI_Abort(MPI_COMM_WORLD, 2);
+  abort();
+}
+
+static struct call make_call(MPI_Comm comm, int largest) {
+  struct call c = {.comm = comm};
+  MPI_Comm_rank(comm, &c.rank);
+  MPI_Comm_size(comm, &c.ranks);
+  const size_t count = (size_t)c.ranks;
+  c.sent = allocate(count, (size_t)largest);
+  c.received = allocate(count, (size_t)largest);
+  int** const arrays[] = {&c.equal,       &c.places,         &c.send_counts,
+                          &c.send_places, &c.receive_counts, &c.receive_places};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    *arrays[i] = allocate(count, sizeof **arrays[i]);
+  c.types = allocate(count, sizeof(MPI_Datatype));
+  return c;
+}
+
+static void free_call(struct call* c) {
+  void* const all[] = {c->sent,           c->received,       c->equal,
+                       c->places,         c->send_counts,    c->send_places,
+                       c->receive_counts, c->receive_places, c->types};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* ---- Learning */
+
+static MPI_Comm communicator_of(const struct pattern* pattern) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (pattern->kind != WORLD)
+    MPI_Comm_split(MPI_COMM_WORLD,
+                   pattern->kind == ROWS ? rank / pattern->number : rank % pattern->number, rank,
+                   &comm);
+  return comm;
+}
+
+static void learn(const struct request* request, const struct pattern* pattern) {
+  MPI_Comm comm = communicator_of(pattern);
+  int largest = 0;
+  for (int i = 0; i < request->size_count; i++)
+    if (request->sizes[i] > largest) largest = request->sizes[i];
+  struct call c = make_call(comm, largest);
+  for (int i = 0; i < request->size_count; i++) {
+    c.bytes = request->sizes[i];
+    if (rank == 0)
+      fprintf(stderr, "tune: %s of %d ranks, %d bytes (%d of %d), %s counts\n",
+              kinds[pattern->kind], c.ranks, c.bytes, i + 1, request->size_count,
+              distributions[request->counts]);
+    lay_out(&c, request->counts);
+    for (size_t k = 0; k < sizeof collectives / sizeof *collectives; k++)
+      for (int call = 0; call < collectives[k].calls; call++) {
+        MPI_Barrier(comm);
+        collectives[k].function(&c);
+      }
+  }
+  free_call(&c);
+  if (pattern->kind != WORLD) MPI_Comm_free(&comm);
+}
+
+static int usage(FILE* file) {
+  fprintf(
+      file,
+      "usage: mpirun -n RANKS tune RULES.json [SIZE...] [--communicators LIST] [--counts KIND]\n\n"
+      "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
+      "many ranks a node as this is started with, and adds the rules to RULES.json: for the\n"
+      "preload library, by QUADRILLE_RULES=RULES.json. A size is a number of bytes, or 4KiB.\n"
+      "Without sizes it takes 8, 32, 128 .. 128KiB, whose rules leave no gap from 4 bytes to\n"
+      "256KiB. Exit codes: 0 done, 1 the rules were not written, 2 bad usage or files.\n\n"
+      "  --communicators LIST  of world, rows=N (rows of N ranks each: N*i to N*i+N-1) and "
+      "columns=N\n"
+      "                        (N columns: every N-th rank), such as world,rows=8,columns=8;\n"
+      "                        default world\n"
+      "  --counts KIND         lengths of the blocks of alltoallv and alltoallw: uniform, or "
+      "skewed,\n"
+      "                        where every eighth is nine times as long as the others; default\n"
+      "                        uniform\n");
+  return file == stdout ? 0 : 2;
+}
+
+/* Says what was learned, after MPI_Finalize. Returns the exit code. */
+static int conclude(const char* path) {
+  if (preload_failed_writes() > 0) return 1; /* the library has told it */
+  fprintf(stderr, "tune: %s has the rules; quadrille rules show %s prints them\n", path, path);
+  return 0;
 }
 
 int main(int count, char** words) {
-  static char* usual[] = {"16", "256", "4096", "65536"};
+  struct request request = {.counts = UNIFORM};
   const int wants_help =
       count == 2 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0);
-  if (wants_help || count < 2 || words[1][0] == '-') {
-    fprintf(
-        wants_help ? stdout : stderr,
-        "usage: mpirun -n RANKS tune RULES.json [SIZE...]\n\n"
-        "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
-        "many ranks a node as this is started with, and adds the rules to RULES.json: for the\n"
-        "preload library, by QUADRILLE_RULES=RULES.json. "
-        "A size is a number of bytes, or\n4KiB; without sizes it takes 16, 256, 4KiB, 64KiB.\n");
-    return wants_help ? 0 : 2;
-  }
-  char** sizes = count > 2 ? words + 2 : usual;
-  const int size_count = count > 2 ? count - 2 : (int)(sizeof usual / sizeof *usual);
+  if (wants_help || count < 2) return usage(wants_help ? stdout : stderr);
   MPI_Init(&count, &words);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int largest = started_by_another("tune") ? 0 : largest_of(sizes, size_count);
-  if (largest > 0) {
-    /* The library reads these at its first call, or when MPI ends. */
-    setenv("QUADRILLE", "learn", 1);
-    setenv("QUADRILLE_RULES", words[1], 1);
-    make_buffers((size_t)largest);
-  }
-  for (int i = 0; largest > 0 && i < size_count; i++) learn(bytes_of(sizes[i]));
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int may =
+      !started_by_another("tune") && read_words(&request, words, count) && may_learn(request.rules);
+  for (int i = 0; may && i < request.pattern_count; i++) learn(&request, &request.patterns[i]);
   MPI_Finalize();
-  free(sent);
-  free(received);
-  free(counts);
-  free(places);
-  return largest > 0 ? 0 : 2;
+  if (!may) return 2;
+  return rank == 0 ? conclude(request.rules) : 0;
 }
