@@ -39,7 +39,7 @@ static struct preload_shape world(void) {
 
 /* Whether the rule's schedule serves MPI_COMM_WORLD. Collective. */
 static int binds(const struct preload_rule* rule) {
-  const struct quadrille_universal* universal = &quadrille_universal[rule->universal];
+  const struct quadrille_universal* universal = preload_schedule(rule->universal);
   const quadrille_bind_options options = {
       .size = sizeof options, .window = rule->window, .block_size = rule->block_size};
   quadrille_schedule schedule = QUADRILLE_SCHEDULE_NULL;
@@ -72,6 +72,7 @@ static int name_length(const char* name) {
 /* "bruck", by a rule. */
 static void print_rule(const struct preload_rule* rule, char cell[CELL]) {
   const char* name = preload_schedule_name(rule->universal);
+  if (strrchr(name, '/')) name = strrchr(name, '/') + 1; /* of a file */
   snprintf(cell, CELL, "%.*s", name_length(name), name);
   if (rule->universal == PRELOAD_NATIVE || binds(rule)) return;
   doctor_finding(

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM: the doctor names each thing that is wrong, and
-# nothing else. The installation is laid out as `./dev install` does it.
+# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE: the doctor names each thing that is wrong,
+# and nothing else. The installation is laid out as `./dev install` does it.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
-mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") failed=0
+mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") failed=0
 mkdir -p "$TEST_TMPDIR/prefix/lib/quadrille"
 cp "$2" "$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi"
 cp "$3" "$6" "$TEST_TMPDIR/prefix/lib"
@@ -128,6 +128,8 @@ in_job 3 0 RANKS_A_NODE=2 LD_PRELOAD="$tool" QUADRILLE=on QUADRILLE_ALLTOALL=lin
 says 'layout    3 ranks on 2 nodes, 1 to 2 on each'
 grep -qE '^alltoall +linear +linear +linear$' said || problem 'no rule'
 grep -qE '^allreduce +native +native +native$' said || problem 'no schedule without a rule'
+in_job 4 0 QUADRILLE_ALLTOALL="file:$schedule"
+grep -qE "^alltoall +(${schedule##*/} +){2}${schedule##*/}\$" said || problem 'no schedule of a file'
 in_job 4 0 QUADRILLE_RULES=rules.json
 grep -qE '^bcast +binomial +binomial\?\+1 +' said || problem 'no rule for some sizes'
 in_job 4 0 QUADRILLE=learn
