@@ -48,28 +48,30 @@ void doctor_finding(const char* format, ...) {
     memcpy(findings[finding_count++], text, sizeof text);
 }
 
-/* Adds the findings of other ranks that this one has not, with the first rank that has them. Collective. */
+/* Adds a finding of another rank, unless it is known of this rank or one before. */
+static void add_other(int other, const char* text) {
+  char named[DOCTOR_TEXT];
+  if (is_found(text)) return;
+  for (int before = 1; before < other; before++) {
+    snprintf(named, sizeof named, "rank %d: %.*s", before, DOCTOR_TEXT - 24, text);
+    if (is_found(named)) return;
+  }
+  doctor_finding("rank %d: %.*s", other, DOCTOR_TEXT - 24, text);
+}
+
+/* Rank 0 adds the findings of other ranks that it has not. Collective. */
 static void gather_findings(void) {
-  char* all = rank == 0 ? calloc((size_t)ranks, sizeof findings) : NULL;
-  int* counts = rank == 0 ? calloc((size_t)ranks, sizeof *counts) : NULL;
-  const int has_memory = rank != 0 || (all && counts);
-  if (!has_memory) MPI_Abort(MPI_COMM_WORLD, 2);
-  MPI_Gather(&finding_count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  MPI_Gather(findings, sizeof findings, MPI_CHAR, all, sizeof findings, MPI_CHAR, 0,
-             MPI_COMM_WORLD);
-  for (int i = 1; rank == 0 && i < ranks; i++)
-    for (int k = 0; k < counts[i]; k++) {
-      const char* text = all + (size_t)i * sizeof findings + (size_t)k * DOCTOR_TEXT;
-      char known[DOCTOR_TEXT];
-      int is_known = is_found(text);
-      for (int before = 1; before < i && !is_known; before++) {
-        snprintf(known, sizeof known, "rank %d: %.*s", before, DOCTOR_TEXT - 24, text);
-        is_known = is_found(known);
-      }
-      if (!is_known) doctor_finding("rank %d: %.*s", i, DOCTOR_TEXT - 24, text);
-    }
-  free(all);
-  free(counts);
+  for (int other = 1; other < ranks; other++) {
+    static char texts[FINDINGS][DOCTOR_TEXT];
+    if (rank == other)
+      MPI_Send(findings, finding_count * DOCTOR_TEXT, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    if (rank != 0) continue;
+    MPI_Status status;
+    int length = 0;
+    MPI_Recv(texts, sizeof texts, MPI_CHAR, other, 0, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_CHAR, &length);
+    for (int i = 0; i < length / DOCTOR_TEXT; i++) add_other(other, texts[i]);
+  }
 }
 
 /* Looks for ranks whose environments differ from rank 0's. Returns 0 if nothing is served therefore. Collective. */

@@ -60,16 +60,14 @@ static int capture(char* const command[], char* text, size_t size) {
 
 /* The first entry of PATH that has this program; 0 if there is none. */
 static int find_in_path(const char* name, char found[PATH_MAX]) {
-  char* const path = strdup(getenv("PATH") ? getenv("PATH") : "");
-  char* rest = NULL;
-  int is_found = 0;
-  for (char* one = path ? strtok_r(path, ":", &rest) : NULL; one && !is_found;
-       one = strtok_r(NULL, ":", &rest)) {
-    snprintf(found, PATH_MAX, "%s/%s", one, name);
-    is_found = access(found, X_OK) == 0;
+  const char* path = getenv("PATH");
+  while (path && *path) {
+    const int length = (int)strcspn(path, ":");
+    snprintf(found, PATH_MAX, "%.*s/%s", length, path, name);
+    if (length > 0 && access(found, X_OK) == 0) return 1;
+    path += length + (path[length] == ':');
   }
-  free(path);
-  return is_found;
+  return 0;
 }
 
 /* ---- The MPI library */

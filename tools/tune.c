@@ -137,7 +137,10 @@ static int read_words(struct request* request, char** words, int count) {
       is_read = read_size(request, words[i]);
     if (!is_read) return 0;
   }
-  if (!request->rules) return refuse("it wants the name of a rules file, such as rules.json");
+  if (!request->rules) {
+    refuse("it wants the name of a rules file, such as rules.json");
+    return 0;
+  }
   if (ranks == 1)
     return refuse("one rank sends nothing; start it with two or more: mpirun -n RANKS");
   if (request->size_count == 0) {
@@ -161,7 +164,10 @@ static int may_learn(const char* rules) {
   if (!wrong[0] && rank == 0 && (preload_loses_rules(lost) || preload_loses_report(lost)))
     wrong = lost;
   int first = wrong[0] ? rank : ranks;
-  PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  /* The library passes this on to MPI, and says nothing. */
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (first == rank) fprintf(stderr, "tune: %s\n", wrong);
   return first == ranks;
 }

@@ -52,7 +52,7 @@ refused() { # RANKS SENTENCE ARGUMENT...
   before=$(ls)
   tuned "$1" 2 "${@:3}"
   after=$(ls)
-  [ "$(grep -c '^tune: ' out)" -eq 1 ] && grep -qF -- "tune: $2" out && [ "$before" = "$after" ] || problem "${*:3}: $2"
+  [ "$(grep -c '^tune: ' out)" -eq 1 ] && [ "$(grep -cF -- "$2" out)" -eq 1 ] && grep -qF -- "tune: $2" out && [ "$before" = "$after" ] || problem "${*:3}: $2"
 }
 refused 2 "'0x10' is no number of bytes from 1 to 134217728, such as 4096 or 4KiB" none.json 0x10
 refused 2 "'--count' is no option; there are --communicators and --counts" none.json --count skewed
