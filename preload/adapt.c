@@ -352,14 +352,20 @@ static struct preload_rule rule_of(const struct preload_learner* learner) {
   return rule;
 }
 
+/* Whether the choice is for a rule. Early calls whose bytes the ranks have not agreed on yet are not like later ones. */
+static int is_found(const struct preload_learner* one) {
+  const int is_early = one->size_class < 0 && one->shape.groups == 1 &&
+                       preload_collectives[one->collective].size == PRELOAD_AGREED_MEAN;
+  return one->is_first && !is_early && (one->policy.is_settled || one->policy.choice > 0);
+}
+
 /* The rules that first ranks of communicators have found, in memory that the caller frees. */
 static struct preload_settings found_rules(void) {
   struct preload_settings found = {.rule_count = 0};
   pthread_mutex_lock(&lock);
   for (const struct preload_learner* one = shapes; one; one = one->next) {
     const struct preload_rule rule = rule_of(one);
-    if (one->is_first && (one->policy.is_settled || one->policy.choice > 0))
-      preload_add_rule(&found, &rule);
+    if (is_found(one)) preload_add_rule(&found, &rule);
   }
   pthread_mutex_unlock(&lock);
   return found;

@@ -60,7 +60,7 @@ void preload_report(void) {
       name != NULL, recorded.lines, (size_t)recorded.count * sizeof *recorded.lines, &size);
   if (!gathered) return;
   for (size_t i = 0; i < size / sizeof *gathered; i++) preload_add_line(&all, &gathered[i]);
-  write_report(name, &all);
+  if (all.count > 0 || strcmp(name, "1") != 0) write_report(name, &all);
   free(all.lines);
   free(gathered);
 }
