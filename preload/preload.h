@@ -65,6 +65,7 @@ struct preload_communicator {
   struct preload_learner* learners;   /* adapt.c */
   struct preload_average averages[2]; /* of MPI_Alltoallv, MPI_Alltoallw */
   struct preload_decision decisions[PRELOAD_COLLECTIVE_COUNT];
+  int64_t calls[PRELOAD_COLLECTIVE_COUNT]; /* so far, while QUADRILLE=verify counts them */
 };
 
 /* Finds the attribute, or makes it, which is collective. NULL if MPI does not run, or for MPI_COMM_NULL. */
@@ -167,9 +168,44 @@ int preload_begin(struct preload_call* call);
 /* Records, learns and compares. Returns the code for the program. */
 int preload_end(struct preload_call* call, int code);
 
+/* ---- numbers.c */
+
+enum { PRELOAD_NUMBER = 128 }; /* the length of a printed number, at most */
+
+/* The elements of a datatype as numbers. A pair is a real number and its index. */
+struct preload_numbers {
+  enum {
+    PRELOAD_OPAQUE, /* anything else */
+    PRELOAD_SIGNED,
+    PRELOAD_UNSIGNED,
+    PRELOAD_REAL,
+    PRELOAD_COMPLEX,
+    PRELOAD_PAIR,
+    PRELOAD_REAL_PAIR /* the index is a real number, too */
+  } kind;
+  size_t size; /* bytes of a number */
+};
+
+struct preload_numbers preload_numbers_of(MPI_Datatype type);
+/* Not for PRELOAD_OPAQUE. */
+void preload_print_number(const struct preload_numbers* numbers, const char* element,
+                          char text[PRELOAD_NUMBER]);
+/* Whether the sum of the scales of all operands says how far two results may differ. */
+int preload_has_scale(const struct preload_numbers* numbers, MPI_Op operation);
+long double preload_scale(const struct preload_numbers* numbers, MPI_Op operation,
+                          const char* element);
+/* Whether operands of that scale allow any result. */
+int preload_is_open(const struct preload_numbers* numbers, MPI_Op operation, long double scale);
+/* How far another result may be from MPI's own. */
+long double preload_tolerance(const struct preload_numbers* numbers, MPI_Op operation, int operands,
+                              long double scale, const char* native);
+/* Whether the real or complex numbers at the start of two elements differ by no more. */
+int preload_is_near(const struct preload_numbers* numbers, const char* native, const char* ours,
+                    long double tolerance);
+
 /* ---- verify.c */
 
-/* Keeps the contents of the receive buffer, on all ranks or on none. */
+/* Counts the call. If it is served, keeps the contents of the receive buffer, on all ranks or on none. */
 void preload_verify_begin(struct preload_call* call);
 /* Keeps the data that MPI's own collective received, and restores the buffer. */
 void preload_verify_native(const struct preload_call* call);

@@ -97,7 +97,7 @@ int preload_begin(struct preload_call* call) {
   if (may_be_served) choose(call, rule, call->operation);
   keep_decision(call, rule);
   const int is_served = call->schedule != QUADRILLE_SCHEDULE_NULL;
-  if (is_served && preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
+  if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
   if (of->is_watched && !call->learner) call->started = MPI_Wtime();
   return is_served || of->is_watched || call->learner;
 }

@@ -2,10 +2,11 @@
  * schedule runs, and both results are compared. Bytes between the blocks' elements are never read, since they may not be
  * readable memory.
  *
- * MPI leaves the order of operands open. It may change a sum or product of floating-point numbers, the result of a program's
- * own operator on them, and a maximum or minimum with a NaN among the operands. Such calls are not compared. Zeros of both
- * signs are equal. Tested by tests/preload/choice_test.sh and corners_test.sh. */
-#include <math.h>
+ * MPI leaves the order of operands open. It may change a sum or product of floating-point numbers. One more reduction yields a
+ * scale of the operands of each element, from which numbers.c tells how far two results may differ. Nobody can tell that of a
+ * program's own operator on such numbers, so these calls are not compared. Zeros of both signs are equal. Tested by
+ * tests/preload/choice_test.sh and corners_test.sh. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,20 @@
 #include "preload/preload.h"
 #include "runtime/execute/datatypes.h"
 
-/* Three packed parts: the receive buffer before the call, MPI's own result, and the schedule's result. */
 struct preload_results {
-  int64_t size;     /* bytes of each part */
+  int64_t size;     /* bytes of each of three packed parts: */
+  char* before;     /* the receive buffer before the call, MPI's own result, and the schedule's */
   int64_t received; /* bytes of a result, at most `size` */
-  char bytes[];
+  struct preload_numbers numbers;
+  int64_t elements;    /* of this rank's vector in a reduction with a scale; 0 in other calls */
+  char* operands;      /* this vector, packed */
+  long double* scales; /* of each element that this rank receives; NULL: bytes are compared */
+  long double memory[];
 };
 
-/* ---- Comparison of results */
+/* ---- Calls that cannot be compared */
 
-/* Whether the datatype contains floating-point numbers; 1 if MPI does not say. */
+/* Whether the datatype contains floating-point numbers; 1 if MPI does not say. Bytes may be anything. */
 static int has_floats(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   struct qd_envelope making;
@@ -32,7 +37,7 @@ static int has_floats(MPI_Datatype type) {
   if (making.combiner == MPI_COMBINER_NAMED) {
     MPI_Type_get_name(type, name, &length);
     return strstr(name, "FLOAT") || strstr(name, "DOUBLE") || strstr(name, "REAL") ||
-           strstr(name, "COMPLEX");
+           strstr(name, "COMPLEX") || type == MPI_BYTE || type == MPI_PACKED;
   }
   if (qd_is_predefined(type)) return making.combiner != MPI_COMBINER_F90_INTEGER;
   MPI_Datatype* inner = malloc((size_t)making.types * sizeof *inner);
@@ -46,56 +51,19 @@ static int has_floats(MPI_Datatype type) {
   return found;
 }
 
-/* The size of the floating-point number at the start of each element of one of MPI's own types, or 0. */
-static size_t number_size(MPI_Datatype type) {
-  const struct {
-    MPI_Datatype type;
-    size_t size;
-  } all[] = {{MPI_FLOAT, sizeof(float)},
-             {MPI_DOUBLE, sizeof(double)},
-             {MPI_LONG_DOUBLE, sizeof(long double)},
-             {MPI_REAL, sizeof(float)},
-             {MPI_DOUBLE_PRECISION, sizeof(double)},
-             {MPI_REAL4, sizeof(float)},
-             {MPI_REAL8, sizeof(double)},
-             {MPI_FLOAT_INT, sizeof(float)},
-             {MPI_DOUBLE_INT, sizeof(double)},
-             {MPI_LONG_DOUBLE_INT, sizeof(long double)},
-             {MPI_2REAL, sizeof(float)},
-             {MPI_2DOUBLE_PRECISION, sizeof(double)}};
-  for (size_t i = 0; type != MPI_DATATYPE_NULL && i < sizeof all / sizeof *all; i++)
-    if (all[i].type == type) return all[i].size;
-  return 0;
+/* Whether this rank takes part in a reduction. Between groups, ranks beside the root do not. */
+static int is_reduced(const struct preload_call* call) {
+  return preload_reduces(call->collective) && call->root != MPI_PROC_NULL &&
+         call->receive.type != MPI_DATATYPE_NULL;
 }
 
-static int takes_extremes(MPI_Op operation) {
-  return operation == MPI_MAX || operation == MPI_MIN || operation == MPI_MAXLOC ||
-         operation == MPI_MINLOC;
-}
-
-static long double number_at(const char* bytes, size_t size) {
-  float narrow;
-  double usual;
-  long double wide;
-  if (size == sizeof narrow) return memcpy(&narrow, bytes, sizeof narrow), (long double)narrow;
-  if (size == sizeof usual) return memcpy(&usual, bytes, sizeof usual), (long double)usual;
-  return memcpy(&wide, bytes, sizeof wide), wide;
-}
-
-/* The first packed byte that differs, or `count`. Each element begins with a number of that size, if it is not 0. */
-static int64_t first_difference(const char* one, const char* other, int64_t count, size_t number,
-                                int64_t element) {
-  if (number == 0) {
-    int64_t i = 0;
-    while (i < count && one[i] == other[i]) i++;
-    return i;
-  }
-  const size_t rest = (size_t)element - number;
-  for (int64_t i = 0; i < count; i += element) {
-    const long double a = number_at(one + i, number), b = number_at(other + i, number);
-    if (a != b || memcmp(one + i + number, other + i + number, rest) != 0) return i;
-  }
-  return count;
+/* Whether the order of operands may change the results of the call, by nobody knows how much. */
+static int depends_on_order(const struct preload_call* call,
+                            const struct preload_numbers* numbers) {
+  const int is_integer = numbers->kind == PRELOAD_SIGNED || numbers->kind == PRELOAD_UNSIGNED;
+  if (!is_reduced(call) || preload_has_scale(numbers, call->operation)) return 0;
+  if (is_integer && qd_is_predefined_operator(call->operation)) return 0;
+  return has_floats(call->receive.type);
 }
 
 /* ---- The blocks of a call */
@@ -120,31 +88,6 @@ static void convert(const struct preload_side* side, int blocks, char* packed, c
   }
 }
 
-/* Whether this rank contributes a NaN; 1 if memory runs out. */
-static int contributes_nan(const struct preload_call* call) {
-  const struct preload_side side = preload_operands(call);
-  const size_t number = number_size(side.type);
-  const int64_t bytes =
-      call->root == MPI_ROOT || call->root == MPI_PROC_NULL ? 0 : preload_side_bytes(&side, 1);
-  MPI_Count element = 1;
-  char* packed = malloc((size_t)bytes + 1);
-  int found = !packed;
-  if (packed && bytes > 0) convert(&side, 1, packed, qd_pack, call->of->comm);
-  MPI_Type_size_x(side.type, &element);
-  for (int64_t i = 0; packed && i < bytes; i += (int64_t)element)
-    found |= isnan(number_at(packed + i, number));
-  free(packed);
-  return found;
-}
-
-/* Whether the order of operands may change the results of the call. */
-static int depends_on_order(const struct preload_call* call) {
-  const MPI_Datatype type = call->receive.type;
-  if (!preload_reduces(call->collective) || type == MPI_DATATYPE_NULL || !has_floats(type))
-    return 0;
-  return !takes_extremes(call->operation) || number_size(type) == 0 || contributes_nan(call);
-}
-
 /* The blocks that the call may overwrite: the receive blocks, and the operands of a reduction in place. */
 static int overwritten(const struct preload_call* call, struct preload_side* side) {
   const int blocks = preload_received(call, side);
@@ -153,55 +96,201 @@ static int overwritten(const struct preload_call* call, struct preload_side* sid
   return call->collective == PRELOAD_Reduce ? blocks : 1;
 }
 
-void preload_verify_begin(struct preload_call* call) {
+/* ---- Scales */
+
+/* Adds up the operands' scales, of each element that this rank receives, in the call's own way. */
+static void add_scales(const struct preload_call* call, struct preload_results* results) {
+  long double* const mine = results->memory;
+  long double* const all = mine + results->elements;
+  const int count = (int)results->elements;
+  MPI_Count size = 1;
+  if (count > 0 && call->root != MPI_ROOT) {
+    const struct preload_side side = preload_operands(call);
+    convert(&side, 1, results->operands, qd_pack, call->of->comm);
+    MPI_Type_size_x(side.type, &size);
+  }
+  for (int i = 0; i < count && call->root != MPI_ROOT; i++)
+    mine[i] = preload_scale(&results->numbers, call->operation, results->operands + i * size);
+  const MPI_Comm comm = call->of->comm;
+  switch (call->collective) {
+    case PRELOAD_Reduce:
+      MPI_Reduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, call->root, comm);
+      break;
+    case PRELOAD_Scan: MPI_Scan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
+    case PRELOAD_Exscan: MPI_Exscan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
+    default: MPI_Allreduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm);
+  }
+  results->scales = all;
+  const int is_scattered = call->collective == PRELOAD_Reduce_scatter ||
+                           call->collective == PRELOAD_Reduce_scatter_block;
+  for (int i = 0; is_scattered && i < call->of->rank; i++)
+    results->scales += preload_count(&call->receive, i);
+}
+
+/* Whether any rank has an element that may have any value. Collective. */
+static int has_open_elements(const struct preload_call* call,
+                             const struct preload_results* results) {
+  struct preload_side side;
+  const int blocks = preload_received(call, &side);
+  int mine = 0, any = 0;
+  for (MPI_Count i = 0; results->elements > 0 && blocks > 0 && i < side.count; i++)
+    mine |= preload_is_open(&results->numbers, call->operation, results->scales[i]);
+  preload_most(call->of, &mine, &any, 1, MPI_INT);
+  return any;
+}
+
+/* ---- A call begins */
+
+/* The results of the call, still empty. NULL if memory runs out. */
+static struct preload_results* make(const struct preload_call* call,
+                                    const struct preload_numbers* numbers) {
   struct preload_side side, received;
-  const int blocks = overwritten(call, &side);
-  const int64_t size = preload_side_bytes(&side, blocks);
-  struct preload_results* results = malloc(sizeof *results + 3 * (size_t)size);
-  enum { LACKS, DEPENDS, WORDS };
-  const int mine[WORDS] = {[LACKS] = !results, [DEPENDS] = depends_on_order(call)};
-  int all[WORDS];
-  preload_most(call->of, mine, all, WORDS, MPI_INT);
-  if (all[LACKS] || all[DEPENDS] || !results) {
-    call->reason = all[LACKS] ? "by rule; not compared: memory ran out"
-                              : "by rule; not compared: the order of operands may matter";
+  const int64_t size = preload_side_bytes(&side, overwritten(call, &side));
+  const int is_scaled = is_reduced(call) && preload_has_scale(numbers, call->operation);
+  const struct preload_side operands =
+      is_scaled ? preload_operands(call) : (struct preload_side){0};
+  const int64_t elements = (int64_t)operands.count;
+  const int64_t bytes = is_scaled ? preload_side_bytes(&operands, 1) : 0;
+  struct preload_results* results =
+      malloc(sizeof *results + 2 * (size_t)elements * sizeof *results->memory + (size_t)bytes +
+             3 * (size_t)size);
+  if (!results) return NULL;
+  results->size = size;
+  results->received = preload_side_bytes(&received, preload_received(call, &received));
+  results->numbers = *numbers;
+  results->elements = elements;
+  results->operands = (char*)(results->memory + 2 * elements);
+  results->before = results->operands + bytes;
+  results->scales = NULL;
+  return results;
+}
+
+void preload_verify_begin(struct preload_call* call) {
+  enum { NOTHING, ORDER, MANY, MEMORY };
+  static const char* const reasons[] = {
+      [ORDER] = "not compared: the order of operands may matter",
+      [MANY] = "not compared: it has more elements than an int counts",
+      [MEMORY] = "not compared: memory ran out"};
+  call->of->calls[call->collective]++;
+  if (call->schedule == QUADRILLE_SCHEDULE_NULL) return;
+  const struct preload_numbers numbers =
+      is_reduced(call) ? preload_numbers_of(call->receive.type) : (struct preload_numbers){0};
+  struct preload_results* results = make(call, &numbers);
+  const int is_scaled = results && results->elements > 0;
+  const int mine[2] = {!results                           ? MEMORY
+                       : results->elements > INT_MAX      ? MANY
+                       : depends_on_order(call, &numbers) ? ORDER
+                                                          : NOTHING,
+                       is_scaled};
+  int all[2];
+  preload_most(call->of, mine, all, 2, MPI_INT);
+  if (all[0] != NOTHING || !results) {
+    call->reason = reasons[all[0]];
     free(results);
     return;
   }
+  struct preload_side side;
   call->is_verified = 1;
   call->results = results;
-  results->size = size;
-  results->received = preload_side_bytes(&received, preload_received(call, &received));
-  convert(&side, blocks, results->bytes, qd_pack, call->of->comm);
+  if (all[1]) add_scales(call, results);
+  if (all[1] && has_open_elements(call, results))
+    call->reason = "compared, except elements with NaN or overflow";
+  const int blocks = overwritten(call, &side);
+  convert(&side, blocks, results->before, qd_pack, call->of->comm);
 }
 
 void preload_verify_native(const struct preload_call* call) {
-  char* before = call->results->bytes;
+  struct preload_results* results = call->results;
   struct preload_side side;
   int blocks = preload_received(call, &side);
-  convert(&side, blocks, before + call->results->size, qd_pack, call->of->comm);
+  convert(&side, blocks, results->before + results->size, qd_pack, call->of->comm);
   blocks = overwritten(call, &side);
-  convert(&side, blocks, before, qd_unpack, call->of->comm);
+  convert(&side, blocks, results->before, qd_unpack, call->of->comm);
+}
+
+/* ---- Comparison of results */
+
+/* The number of operands of each element, at most. */
+static int operands(const struct preload_call* call) {
+  const struct preload_shape* shape = &call->of->shape;
+  return shape->ranks > shape->remote_ranks ? shape->ranks : shape->remote_ranks;
+}
+
+/* How far this element may be from MPI's own. */
+static long double tolerance(const struct preload_call* call, const char* native, int64_t element) {
+  const struct preload_results* results = call->results;
+  return preload_tolerance(&results->numbers, call->operation, operands(call),
+                           results->scales[element], native);
+}
+
+/* The first packed byte that differs, or the number of all. In a reduction with a scale, the first byte of its element. */
+static int64_t first_difference(const struct preload_call* call, const char* native,
+                                const char* ours, int64_t size) {
+  const struct preload_results* results = call->results;
+  const struct preload_numbers* numbers = &results->numbers;
+  int64_t i = 0;
+  if (!results->scales) {
+    while (i < results->received && native[i] == ours[i]) i++;
+    return i;
+  }
+  /* An index stands behind its number. */
+  const int64_t index = numbers->kind == PRELOAD_COMPLEX ? size : (int64_t)numbers->size;
+  for (int64_t element = 0; i < results->received; element++, i += size) {
+    if (preload_is_open(numbers, call->operation, results->scales[element])) continue;
+    if (!preload_is_near(numbers, native + i, ours + i, tolerance(call, native + i, element)) ||
+        (index < size && memcmp(native + i + index, ours + i + index, (size_t)(size - index)) != 0))
+      break;
+  }
+  return i;
+}
+
+/* Says that the results differ at this element, first at this byte of it. */
+static void tell(const struct preload_call* call, int block, int64_t element, int64_t byte,
+                 MPI_Datatype type, const char* native, const char* ours) {
+  const struct preload_numbers numbers = preload_numbers_of(type);
+  char name[MPI_MAX_OBJECT_NAME] = "", values[2][PRELOAD_NUMBER], part[64] = "", rest[64] = "";
+  int length = 0;
+  MPI_Comm_get_name(call->of->comm, name, &length);
+  if (length == 0) snprintf(name, sizeof name, "a communicator of %d ranks", call->of->shape.ranks);
+  if (numbers.kind == PRELOAD_OPAQUE) {
+    snprintf(part, sizeof part, "byte %lld of ", (long long)byte);
+    snprintf(values[0], PRELOAD_NUMBER, "%d", (unsigned char)native[byte]);
+    snprintf(values[1], PRELOAD_NUMBER, "%d", (unsigned char)ours[byte]);
+  } else {
+    preload_print_number(&numbers, native, values[0]);
+    preload_print_number(&numbers, ours, values[1]);
+  }
+  if (call->results->scales)
+    snprintf(rest, sizeof rest, "; the order of operands explains %.3Lg",
+             tolerance(call, native, element));
+  fprintf(
+      stderr,
+      "quadrille: verify: %s by %s differs from MPI's own at rank %d, in call %lld of it on %s: "
+      "%selement %lld of block %d is %s instead of %s%s\n",
+      preload_collectives[call->collective].name, preload_schedule_name(call->universal),
+      call->of->rank, (long long)call->of->calls[call->collective], name, part, (long long)element,
+      block, values[1], values[0], rest);
 }
 
 void preload_verify_end(const struct preload_call* call) {
   const struct preload_results* results = call->results;
-  char *const native = call->results->bytes + results->size, *const ours = native + results->size;
+  const char* native = results->before + results->size;
+  char* const result = results->before + 2 * results->size;
+  const char* ours = result;
   struct preload_side side;
-  MPI_Count element = 1;
-  convert(&side, preload_received(call, &side), ours, qd_pack, call->of->comm);
-  const size_t number = preload_reduces(call->collective) ? number_size(side.type) : 0;
-  if (number > 0) MPI_Type_size_x(side.type, &element);
-  const int64_t i = first_difference(native, ours, results->received, number, (int64_t)element);
+  MPI_Count size = 1;
+  const int blocks = preload_received(call, &side);
+  convert(&side, blocks, result, qd_pack, call->of->comm);
+  if (results->scales && blocks > 0) MPI_Type_size_x(side.type, &size);
+  const int64_t i = first_difference(call, native, ours, (int64_t)size);
   if (i == results->received) return;
   int block = 0;
   while (preload_side_bytes(&side, block + 1) <= i) block++;
-  fprintf(stderr,
-          "quadrille: verify: %s by %s differs from MPI's own at rank %d: byte %lld of block %d is "
-          "%d instead of %d\n",
-          preload_collectives[call->collective].name, preload_schedule_name(call->universal),
-          call->of->rank, (long long)(i - preload_side_bytes(&side, block)), block,
-          (unsigned char)ours[i], (unsigned char)native[i]);
+  const int64_t before = preload_side_bytes(&side, block);
+  const MPI_Datatype type = preload_type(&side, block);
+  MPI_Type_size_x(type, &size);
+  const int64_t element = (i - before) / size, at = before + element * size;
+  tell(call, block, element, i - at, type, native + at, ours + at);
   /* Gives the launcher time to pass the message on before it ends the job. */
   nanosleep(&(struct timespec){0, 200000000}, NULL);
   MPI_Abort(call->of->comm, 1);

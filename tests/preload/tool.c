@@ -1,7 +1,8 @@
 /* A tool that also intercepts MPI calls. RANKS_A_NODE: nodes have that many ranks. TOOL_CORRUPTS: the last byte of
- * an all-to-all of integers is wrong. TOOL_SLEEPS: rank 1 enters its third all-to-all, and its first one of blocks
+ * an all-to-all of integers is wrong, and so are the last maximum of doubles and the first byte of derived types in an allreduce. TOOL_SLEEPS: rank 1 enters its third all-to-all, and its first one of blocks
  * of different lengths, a second late. TOOL_DELAYS: rank 1 enters each allgather 30 ms late. TOOL_SLOW: each
- * allgather takes 5 ms longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. */
+ * allgather takes 5 ms longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. TOOL_ADDS: that is
+ * added to the last of an allreduce's sums of doubles. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -58,6 +59,12 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
 
 static int allreduces;
 
+static int is_derived(MPI_Datatype type) {
+  int integers, addresses, types, combiner;
+  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner != MPI_COMBINER_NAMED;
+}
+
 /* Calls of MPI_Allreduce so far. */
 SHOWN int tool_allreduces(void) { return allreduces; }
 
@@ -67,6 +74,9 @@ SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   const int code = PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   if (getenv("TOOL_CORRUPTS") && op == MPI_MAX && datatype == MPI_DOUBLE && count > 0)
     ((double*)recvbuf)[count - 1] += 1;
+  if (getenv("TOOL_CORRUPTS") && count > 0 && is_derived(datatype)) *(char*)recvbuf ^= 1;
+  if (getenv("TOOL_ADDS") && op == MPI_SUM && datatype == MPI_DOUBLE && count > 0)
+    ((double*)recvbuf)[count - 1] += atof(getenv("TOOL_ADDS"));
   return code;
 }
 
