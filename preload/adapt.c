@@ -12,6 +12,7 @@
 #include "emitted/universal.h"
 #include "preload/policy.h"
 #include "preload/preload.h"
+#include "runtime/execute/datatypes.h"
 
 struct preload_learner {
   struct preload_learner* next;
@@ -175,9 +176,10 @@ static void prepare(const struct preload_call* call, struct preload_learner* lea
   const struct preload_learner* shared = find(shapes, call, &learner->shape);
   if (shared) *policy = shared->policy;
   pthread_mutex_unlock(&lock);
-  const uint64_t mine[2] = {hash_of(policy), ~hash_of(policy)};
-  uint64_t all[2];
-  preload_most(call->of, mine, all, 2, MPI_UINT64_T);
+  const uint64_t mine[3] = {hash_of(policy), ~hash_of(policy), qd_loaded_driver()};
+  uint64_t all[3];
+  preload_most(call->of, mine, all, 3, MPI_UINT64_T);
+  preload_meet_driver(call->of, (int)all[2]);
   int may_continue = all[0] == ~all[1] && policy->count > 0;
   for (int i = 0; may_continue && i < policy->count; i++)
     may_continue = serves(call, &policy->candidates[i]);
@@ -217,9 +219,11 @@ static void close_call(struct preload_learner* learner) {
 static void end_comparison(struct preload_call* call, struct preload_learner* learner) {
   const double cost = learner->policy.cost;
   close_call(learner);
-  double mine[POLICY_TIMES], all[POLICY_TIMES];
+  double mine[POLICY_TIMES + 1], all[POLICY_TIMES + 1];
   policy_summarize(&learner->policy, learner->usual, learner->seconds, mine);
-  preload_most(call->of, mine, all, POLICY_TIMES, MPI_DOUBLE);
+  mine[POLICY_TIMES] = qd_loaded_driver();
+  preload_most(call->of, mine, all, POLICY_TIMES + 1, MPI_DOUBLE);
+  preload_meet_driver(call->of, (int)all[POLICY_TIMES]);
   policy_end(&learner->policy, all);
   call->cost = learner->policy.cost - cost;
   learner->looked_calls = learner->usual_calls = 0;

@@ -2,6 +2,7 @@
  * columns of PRELOAD_COLLECTIVES tell collectives apart. Rules may depend only on what preload_bytes returns, which is
  * the same at all ranks. Tested by tests/preload/preload_test.sh, choice_test.sh and corners_test.sh. */
 #include "preload/preload.h"
+#include "runtime/execute/datatypes.h"
 
 MPI_Count preload_count(const struct preload_side* side, int block) {
   return side->counts         ? side->counts[block]
@@ -74,6 +75,12 @@ int preload_received(const struct preload_call* call, struct preload_side* side)
   const int is_one = preload_reduces(call->collective) ||
                      preload_collectives[call->collective].direction == PRELOAD_FROM_ROOT;
   return is_one ? 1 : peers(call);
+}
+
+int preload_is_on_device(const struct preload_call* call) {
+  const void *sent = call->send.base, *received = call->receive.base;
+  return (sends(call) && sent != MPI_IN_PLACE && qd_is_device_memory(sent)) ||
+         (receives(call) && received != MPI_IN_PLACE && qd_is_device_memory(received));
 }
 
 struct preload_side preload_operands(const struct preload_call* call) {

@@ -2,7 +2,6 @@
  * communicator. The ranks compare their settings there, and find their nodes when a rule asks for them. If settings
  * differ or memory runs out, nothing is served on any rank. Tested by tests/preload/choice_test.sh and
  * corners_test.sh. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
+#include "runtime/execute/datatypes.h"
 
 enum { CACHED = 8 };
 
@@ -91,16 +91,27 @@ static void warn_of_lost_files(void) {
   if (preload_loses_report(text)) say(text);
 }
 
+static const char* driver_reason(int driver) {
+  return driver == QD_ROCM ? "ROCm is loaded: buffers may be in device memory"
+                           : "CUDA is loaded: buffers may be in device memory";
+}
+
+void preload_meet_driver(struct preload_communicator* of, int driver) {
+  if (driver == QD_NO_DRIVER) return;
+  of->reason = driver_reason(driver);
+  of->adapts = 0;
+  memset(of->first, 0, sizeof of->first);
+  memset(of->decisions, 0, sizeof of->decisions);
+}
+
 /* Compares settings, and reports their errors. Returns why nothing is served, or NULL. */
 static const char* agree(struct preload_communicator* of, int has_memory) {
   static int said_error, said_different;
   const struct preload_settings* settings = preload_settings();
   enum { LACK, DEVICE, REPORT, ERROR, HASH, NOT_HASH, WORDS };
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (driver) dlclose(driver);
   /* The first rank that found an error says it. */
   const uint64_t mine[WORDS] = {[LACK] = !has_memory,
-                                [DEVICE] = driver != NULL,
+                                [DEVICE] = qd_loaded_driver(),
                                 [REPORT] = settings->report != NULL,
                                 [ERROR] = settings->error[0] ? ~(uint64_t)of->rank : 0,
                                 [HASH] = settings->hash,
@@ -121,7 +132,7 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
   }
   warn_of_lost_files();
   if (all[LACK]) return "memory ran out";
-  if (all[DEVICE]) return "CUDA is loaded: buffers may be in device memory";
+  if (all[DEVICE]) return driver_reason((int)all[DEVICE]);
   return settings->mode == PRELOAD_OFF ? "QUADRILLE=off" : NULL;
 }
 

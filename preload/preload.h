@@ -76,6 +76,8 @@ int preload_know_nodes(struct preload_communicator* of);
 unsigned preload_freed(void);
 /* From now on, communicators may have processes from outside MPI_COMM_WORLD. */
 void preload_meet_others(void);
+/* From now on MPI serves the communicator, if a rank has loaded this driver of GPUs (enum qd_driver). All ranks agree on it. */
+void preload_meet_driver(struct preload_communicator* of, int driver);
 /* Forgets all communicators, because MPI ends. */
 void preload_forget_communicators(void);
 
@@ -144,6 +146,8 @@ int64_t preload_own_bytes(const struct preload_call* call);
 int preload_is_refused(const struct preload_call* call);
 /* The blocks that this rank receives. Returns their number. */
 int preload_received(const struct preload_call* call, struct preload_side* side);
+/* Whether this rank has a buffer in device memory. */
+int preload_is_on_device(const struct preload_call* call);
 /* The vector that this rank contributes to a reduction, as one block. */
 struct preload_side preload_operands(const struct preload_call* call);
 

@@ -59,8 +59,9 @@ static void keep_decision(const struct preload_call* call, const struct preload_
   d->is_kept = 0;
   if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return; /* it did not serve */
   if (preload_reduces(call->collective) && !qd_is_predefined_operator(call->operation)) return;
-  if (call->of->is_watched || call->learner || preload_settings()->mode == PRELOAD_VERIFY ||
-      !is_plain(&call->receive) || !is_plain(&call->send))
+  if (call->of->reason || call->of->is_watched || call->learner ||
+      preload_settings()->mode == PRELOAD_VERIFY || !is_plain(&call->receive) ||
+      !is_plain(&call->send))
     return;
   *d = (struct preload_decision){.is_kept = 1,
                                  .is_native = call->universal == PRELOAD_NATIVE,
@@ -97,6 +98,8 @@ int preload_begin(struct preload_call* call) {
   if (may_be_served) choose(call, rule, call->operation);
   keep_decision(call, rule);
   const int is_served = call->schedule != QUADRILLE_SCHEDULE_NULL;
+  if (is_served && of->is_watched && preload_is_on_device(call))
+    call->reason = "copied by MPI: buffers are in device memory";
   if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
   if (of->is_watched && !call->learner) call->started = MPI_Wtime();
   return is_served || of->is_watched || call->learner;

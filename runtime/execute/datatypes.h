@@ -82,7 +82,13 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
                   struct qd_block source, const struct qd_side* to, struct qd_block target);
 
-/* device.c. Whether CUDA's driver says that the buffer is device memory. Only MPI may read and write that. */
+/* ---- device.c */
+
+enum qd_driver { QD_NO_DRIVER, QD_CUDA, QD_ROCM };
+
+/* The driver of GPUs that the process has loaded, at any time. */
+enum qd_driver qd_loaded_driver(void);
+/* Whether a driver says that the buffer is device memory. Only MPI may read and write that. */
 int qd_is_device_memory(const void* buffer);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_ */

@@ -1,6 +1,6 @@
-/* Finds out whether a buffer is device memory. A program may load CUDA's driver long after MPI_Init. So each call
- * checks whether libraries were loaded since the last call, and asks the driver once it is there. Tested by
- * tests/preload/corners_test.sh. */
+/* Finds out whether a buffer is device memory. A program may load the driver of a GPU long after MPI_Init. So each call
+ * checks whether libraries were loaded since the last call, and asks the drivers once they are there. Tested by
+ * tests/preload/device_test.sh. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -9,6 +9,9 @@
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/state.h"
 
+/* By enum qd_driver: the start of the library's name. */
+static const char* const libraries[] = {[QD_CUDA] = "libcuda.so", [QD_ROCM] = "libamdhip64.so"};
+
 /* Counts the libraries that the process has loaded so far, also those that it has closed. */
 static int count_libraries(struct dl_phdr_info* info, size_t size, void* count) {
   (void)size;
@@ -16,44 +19,92 @@ static int count_libraries(struct dl_phdr_info* info, size_t size, void* count) 
   return 1;
 }
 
-static int copy_driver_path(struct dl_phdr_info* info, size_t size, void* path) {
+struct search {
+  const char* name;
+  char path[QD_TEXT];
+};
+
+static int copy_path(struct dl_phdr_info* info, size_t size, void* searches) {
+  struct search* one = searches;
   const char* slash = strrchr(info->dlpi_name, '/');
   (void)size;
-  if (strncmp(slash ? slash + 1 : info->dlpi_name, "libcuda.so", 10) != 0) return 0;
-  snprintf(path, QD_TEXT, "%s", info->dlpi_name);
+  if (strncmp(slash ? slash + 1 : info->dlpi_name, one->name, strlen(one->name)) != 0) return 0;
+  snprintf(one->path, sizeof one->path, "%s", info->dlpi_name);
   return 1;
 }
 
-/* NULL if the driver is not loaded. A loaded driver stays loaded. */
-static qd_pointer_attribute find_driver(void) {
-  char path[QD_TEXT] = "";
-  qd_pointer_attribute asks = NULL;
-  dl_iterate_phdr(copy_driver_path, path);
-  void* const library = path[0] ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-  void* const found = library ? dlsym(library, "cuPointerGetAttribute") : NULL;
-  if (found) memcpy(&asks, &found, sizeof asks);
-  return asks;
+/* NULL if the library is not loaded. A loaded one stays loaded. */
+static void* find_library(const char* name) {
+  struct search one = {name, ""};
+  dl_iterate_phdr(copy_path, &one);
+  return one.path[0] ? dlopen(one.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-static qd_pointer_attribute driver(void) {
+/* Copies the address of a function; NULL if there is none. */
+static void find(void* library, const char* name, void* function) {
+  void* const found = dlsym(library, name);
+  memcpy(function, &found, sizeof found);
+}
+
+static void find_drivers(struct qd_drivers* drivers) {
+  void* const cuda = drivers->cuda_attribute ? NULL : find_library(libraries[QD_CUDA]);
+  void* const hip = drivers->hip_attributes ? NULL : find_library(libraries[QD_ROCM]);
+  int (*version)(int*) = NULL;
+  int number = 0;
+  if (cuda) find(cuda, "cuPointerGetAttribute", &drivers->cuda_attribute);
+  if (!hip) return;
+  find(hip, "hipPointerGetAttributes", &drivers->hip_attributes);
+  find(hip, "hipPeekAtLastError", &drivers->hip_peek_error);
+  find(hip, "hipGetLastError", &drivers->hip_take_error);
+  find(hip, "hipRuntimeGetVersion", &version);
+  /* hipMemoryTypeDevice, which has another number since version 6. */
+  drivers->hip_device_memory = version && version(&number) == 0 && number < 60000000 ? 1 : 2;
+}
+
+/* The drivers that are loaded. */
+static const struct qd_drivers* find_loaded(void) {
   struct qd_global* g = &qd_global;
   unsigned long long count = 0;
   dl_iterate_phdr(count_libraries, &count);
-  if (__atomic_load_n(&g->libraries, __ATOMIC_ACQUIRE) == count) return g->driver;
+  if (__atomic_load_n(&g->drivers.libraries, __ATOMIC_ACQUIRE) == count) return &g->drivers;
   pthread_mutex_lock(&g->lock);
-  if (!g->driver) g->driver = find_driver();
-  __atomic_store_n(&g->libraries, count, __ATOMIC_RELEASE);
+  find_drivers(&g->drivers);
+  __atomic_store_n(&g->drivers.libraries, count, __ATOMIC_RELEASE);
   pthread_mutex_unlock(&g->lock);
-  return g->driver;
+  return &g->drivers;
+}
+
+enum qd_driver qd_loaded_driver(void) {
+  const struct qd_drivers* drivers = find_loaded();
+  return drivers->hip_attributes ? QD_ROCM : drivers->cuda_attribute ? QD_CUDA : QD_NO_DRIVER;
+}
+
+static int is_in_cuda(const struct qd_drivers* drivers, const void* buffer) {
+  enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
+  enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
+  const qd_cuda_attribute ask = drivers->cuda_attribute;
+  const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
+  unsigned memory = 0, managed = 0;
+  if (!ask || ask(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY) return 0;
+  return ask(&managed, IS_MANAGED, address) != 0 || !managed;
+}
+
+static int is_in_hip(const struct qd_drivers* drivers, const void* buffer) {
+  struct { /* hipPointerAttribute_t, and room for its growth */
+    int type, device;
+    void *on_device, *on_host;
+    int is_managed;
+    char more[128];
+  } found = {.type = 0};
+  if (!drivers->hip_attributes) return 0;
+  const int has_error = !drivers->hip_peek_error || drivers->hip_peek_error() != 0;
+  const int code = drivers->hip_attributes(&found, buffer);
+  /* Host memory is an error before version 6. The program shall not find it. */
+  if (code != 0 && !has_error && drivers->hip_take_error) drivers->hip_take_error();
+  return code == 0 && found.type == drivers->hip_device_memory && !found.is_managed;
 }
 
 int qd_is_device_memory(const void* buffer) {
-  enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
-  enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
-  const qd_pointer_attribute ask = driver();
-  const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
-  unsigned memory = 0, managed = 0;
-  if (!ask || !buffer || ask(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY)
-    return 0;
-  return ask(&managed, IS_MANAGED, address) != 0 || !managed;
+  const struct qd_drivers* drivers = find_loaded();
+  return buffer && (is_in_cuda(drivers, buffer) || is_in_hip(drivers, buffer));
 }

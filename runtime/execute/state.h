@@ -19,7 +19,17 @@ struct qd_error_codes {
 };
 
 /* The type of CUDA's cuPointerGetAttribute. */
-typedef int (*qd_pointer_attribute)(void*, int, unsigned long long);
+typedef int (*qd_cuda_attribute)(void*, int, unsigned long long);
+
+/* Functions of the drivers of GPUs. NULL: not loaded. */
+struct qd_drivers {
+  unsigned long long libraries; /* how many were loaded at the last search */
+  qd_cuda_attribute cuda_attribute;
+  int (*hip_attributes)(void*, const void*);
+  int (*hip_peek_error)(void);
+  int (*hip_take_error)(void);
+  int hip_device_memory; /* its number for memory on a device */
+};
 
 /* The settings of the environment. */
 struct qd_settings {
@@ -56,8 +66,7 @@ struct qd_global {
   pthread_once_t settings_once;
   struct qd_settings settings;
   struct qd_traced_process trace;
-  unsigned long long libraries; /* how many were loaded at the last search for the driver */
-  qd_pointer_attribute driver;  /* of CUDA's driver, or NULL */
+  struct qd_drivers drivers;
 };
 extern struct qd_global qd_global;
 

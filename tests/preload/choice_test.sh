@@ -106,7 +106,7 @@ right 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear QUADRILLE_ALLREDUCE=doubling 
 reported allreduce doubling 'by rule$'
 start 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ $code -ne 0 ] && [ $code -ne 124 ] || problem 'a wrong byte is not found'
-grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2], in call 3 of it on MPI_COMM_WORLD: element 0 of block 2 is [0-9]+ instead of [0-9-]+$' \
+grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2], in call [34] of it on MPI_COMM_WORLD: element 0 of block 2 is [0-9]+ instead of [0-9-]+$' \
   "$out" || problem 'a wrong byte is not told'
 # Without a report, nodes are found only when a rule needs them.
 start 4 QUADRILLE_REPORT= RANKS_A_NODE=2 QUADRILLE_RULES=rules.json QUADRILLE=verify TOOL_CORRUPTS=1

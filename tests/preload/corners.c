@@ -387,34 +387,6 @@ static void recycled(void) {
   }
 }
 
-/* ---- Memory that is not host memory, by a driver that is loaded after the first collective: argument 2 */
-
-static void all_kinds(void* sent, void* received, int count) {
-  MPI_Allgather(sent, count, MPI_INT, received, count, MPI_INT, MPI_COMM_WORLD);
-  MPI_Alltoall(sent, count / MOST, MPI_INT, received, count / MOST, MPI_INT, MPI_COMM_WORLD);
-  MPI_Bcast(sent, count, MPI_INT, 0, MPI_COMM_WORLD);
-  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, sent, count / MOST, MPI_INT, MPI_COMM_WORLD);
-  MPI_Allreduce(sent, received, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-}
-
-static void device(const char* path) {
-  enum { COUNT = 2048 };
-  static int sent[COUNT], received[COUNT * MOST], seen[COUNT];
-  for (int i = 0; i < COUNT; i++) sent[i] = i + me;
-  all_kinds(sent, received, COUNT);
-  void* const driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!driver) return expect(0, dlerror());
-  char* (*const memory)(void) = (char* (*)(void))dlsym(driver, "device_memory");
-  void (*const copy)(void*, const void*, size_t) =
-      (void (*)(void*, const void*, size_t))dlsym(driver, "device_copy");
-  char *const there = memory(), *const result = there + sizeof sent;
-  for (int i = 0; i < COUNT; i++) sent[i] = i + me;
-  copy(there, sent, sizeof sent);
-  all_kinds(there, result, COUNT);
-  copy(seen, result, sizeof seen);
-  expect(memcmp(seen, received, sizeof seen) == 0, "a collective on device memory is wrong");
-}
-
 /* ---- Maxima and minima of NaNs, and of zeros of both signs: one result on all ranks */
 
 static void same_bits(void) {
@@ -583,7 +555,6 @@ int main(int count, char** words) {
   if (!strcmp(which, "wrong")) wrong();
   if (!strcmp(which, "misplaced")) misplaced();
   if (!strcmp(which, "recycled")) recycled();
-  if (!strcmp(which, "device")) device(words[2]);
   if (!strcmp(which, "same_bits")) same_bits();
   if (!strcmp(which, "extremes")) extremes();
   if (!strcmp(which, "turns")) turns();

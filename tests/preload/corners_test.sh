@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# corners_test.sh MPI LIBRARY TOOL PROGRAM DRIVER OTHER_LIBRARY: rare but allowed uses of MPI work as without the
+# corners_test.sh MPI LIBRARY TOOL PROGRAM OTHER_LIBRARY: rare but allowed uses of MPI work as without the
 # library, and by schedules if possible.
 set -u
 . "$(dirname "$0")/runs.sh"
-driver=$(cd "$OLDPWD" && readlink -f "$5") other=$(cd "$OLDPWD" && readlink -f "$6")
+other=$(cd "$OLDPWD" && readlink -f "$5")
 served=(QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck
   QUADRILLE_ALLGATHERV=linear-ring QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise QUADRILLE_SCATTERV=binomial
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
@@ -35,15 +35,7 @@ for allreduce in doubling recursive-multiplying:radix=4 ring rabenseifner hierar
   done
 done
 
-# With schedules of most kinds: messages sent from the blocks' own places, composed messages, and packed elements.
 preload="$library $tool"
-for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "tuna-coalesced linear-ring rabenseifner scatter-ring"; do
-  read -r alltoall allgather allreduce bcast <<<"$way"
-  right 3 QUADRILLE_ALLTOALL=$alltoall QUADRILLE_ALLGATHER=$allgather QUADRILLE_ALLREDUCE=$allreduce QUADRILLE_BCAST=$bcast \
-    -- device "$driver"
-  reported alltoall "$alltoall" 'by rule'
-done
-
 right 4 QUADRILLE_REDUCE_SCATTER=direct QUADRILLE_CHECK_PLANS=1 -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
 

@@ -19,6 +19,26 @@ SHOWN int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, M
   return PMPI_Comm_split(comm, rank / atoi(size), key, node);
 }
 
+/* ---- Device memory (driver.c), which only MPI reads and writes */
+
+static char* device;
+static size_t device_size;
+
+SHOWN void tool_has_device(char* memory, size_t size) {
+  device = memory;
+  device_size = size;
+}
+
+static int allowed(int code) {
+  if (device) mprotect(device, device_size, PROT_NONE);
+  return code;
+}
+static void allow(void) {
+  if (device) mprotect(device, device_size, PROT_READ | PROT_WRITE);
+}
+
+/* ---- Collectives */
+
 static void sleep_at(int* calls, int which) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -52,7 +72,8 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (getenv("TOOL_DELAYS") && rank == 1) nanosleep(&(struct timespec){0, 30000000}, NULL);
   if (getenv("TOOL_SLOW")) nanosleep(&(struct timespec){0, 5000000}, NULL);
-  return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  allow();
+  return allowed(PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 
 /* ---- The library's own calls of MPI */
@@ -80,23 +101,7 @@ SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   return code;
 }
 
-/* ---- Device memory (driver.c), which only MPI reads and writes */
-
-static char* device;
-static size_t device_size;
-
-SHOWN void tool_has_device(char* memory, size_t size) {
-  device = memory;
-  device_size = size;
-}
-
-static int allowed(int code) {
-  if (device) mprotect(device, device_size, PROT_NONE);
-  return code;
-}
-static void allow(void) {
-  if (device) mprotect(device, device_size, PROT_READ | PROT_WRITE);
-}
+/* ---- Messages */
 
 SHOWN int MPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request* request) {

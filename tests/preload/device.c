@@ -1,0 +1,94 @@
+/* device CASE DRIVER: collectives on memory that is not host memory, by the driver of a GPU that is loaded after the first
+ * collective. The program knows nothing of schedules. It prints "rank N ran 1 tests, all passed" if all results are right. */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 16, COUNT = 2048 };
+static int me, ranks, bad;
+static int sent[COUNT], received[COUNT * MOST], seen[COUNT];
+
+static void expect(int holds, const char* what) {
+  if (!holds && bad++ < 3) printf("rank %d: %s\n", me, what);
+}
+
+/* The driver, as a program loads it. */
+static void* driver;
+static char* (*memory)(void);
+static void (*copy)(void*, const void*, size_t);
+
+static void load(const char* path) {
+  driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!driver) return expect(0, dlerror());
+  memory = (char* (*)(void))dlsym(driver, "device_memory");
+  copy = (void (*)(void*, const void*, size_t))dlsym(driver, "device_copy");
+}
+
+/* The program finds no error that it did not make. */
+static void expect_no_error(void) {
+  int (*const take)(void) = (int (*)(void))dlsym(driver, "hipGetLastError");
+  expect(!take || take() == 0, "the driver has an error that the program did not make");
+}
+
+static void all_kinds(void* from, void* to, int count) {
+  MPI_Allgather(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD);
+  MPI_Alltoall(from, count / MOST, MPI_INT, to, count / MOST, MPI_INT, MPI_COMM_WORLD);
+  MPI_Bcast(from, count, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, from, count / MOST, MPI_INT, MPI_COMM_WORLD);
+  MPI_Allreduce(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Schedules serve buffers in device memory on a communicator that was in use before. */
+static void later(const char* path) {
+  for (int i = 0; i < COUNT; i++) sent[i] = i + me;
+  all_kinds(sent, received, COUNT);
+  load(path);
+  if (bad) return;
+  char *const there = memory(), *const result = there + sizeof sent;
+  for (int i = 0; i < COUNT; i++) sent[i] = i + me;
+  copy(there, sent, sizeof sent);
+  all_kinds(there, result, COUNT);
+  copy(seen, result, sizeof seen);
+  expect(memcmp(seen, received, sizeof seen) == 0, "a collective on device memory is wrong");
+  MPI_Gather(sent, 8, MPI_INT, received, 8, MPI_INT, 0, MPI_COMM_WORLD);
+  expect_no_error();
+}
+
+static void expect_allgather(void* from, void* to, MPI_Comm comm) {
+  MPI_Allgather(from, 4, MPI_INT, to, 4, MPI_INT, comm);
+  if (to == received)
+    memcpy(seen, received, 4 * sizeof(int) * (size_t)ranks);
+  else
+    copy(seen, to, 4 * sizeof(int) * (size_t)ranks);
+  for (int r = 0; r < ranks; r++) expect(seen[4 * r] == 10 * r + 1, "an allgather is wrong");
+}
+
+/* MPI serves communicators that are new when there is a driver, and others from some call on. One rank alone loads the driver. */
+static void passed(const char* path) {
+  MPI_Comm fresh;
+  sent[0] = 10 * me + 1;
+  for (int i = 0; i < 3; i++) expect_allgather(sent, received, MPI_COMM_WORLD);
+  if (me == 1) load(path);
+  if (bad) return;
+  char* const there = driver ? memory() : NULL;
+  if (there) copy(there, sent, sizeof sent);
+  for (int i = 0; i < 400; i++)
+    expect_allgather(there ? there : (void*)sent, there ? there + sizeof sent : (void*)received,
+                     MPI_COMM_WORLD);
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  for (int i = 0; i < 3; i++) expect_allgather(sent, received, fresh);
+  MPI_Comm_free(&fresh);
+}
+
+int main(int count, char** words) {
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  expect(count == 3, "device CASE DRIVER");
+  if (count == 3 && !strcmp(words[1], "later")) later(words[2]);
+  if (count == 3 && !strcmp(words[1], "passed")) passed(words[2]);
+  MPI_Finalize();
+  if (!bad) printf("rank %d ran 1 tests, all passed\n", me);
+  return bad > 0;
+}
