@@ -44,6 +44,8 @@ UNIVERSAL_SCHEDULES = {
         for radix in ["2", "4", "8", "16", "sqrt"]
     ],
     "alltoall-between-groups": ["direct", "factor"],
+    "barrier": ["dissemination"],
+    "barrier-between-groups": ["dissemination"],
     "broadcast": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring"],
     "broadcast-between-groups": ["leader", "pipeline", "scatter-ring"],
     "exscan": ["one-two-three"],

@@ -47,6 +47,13 @@
   .send = EQUAL(sendbuf, 0, datatype), \
   .receive = BLOCKS(recvbuf, recvcounts, (const int*)NULL, datatype), .operation = op
 
+#define NOTHING_ARGUMENTS
+#define NOTHING_SIDES .send = EQUAL(NULL, 0, MPI_BYTE), .receive = EQUAL(NULL, 0, MPI_BYTE)
+#define QUADRILLE_NOTHING(Count, Displacement)
+
+/* The words and a comma, unless there are none. */
+#define LISTED(...) __VA_ARGS__ __VA_OPT__(, )
+
 #define EQUAL(address, number, datatype) \
   { .base = (void*)(address), .count = (number), .type = (datatype) }
 #define BLOCKS(address, numbers, places, ...)                                                 \
@@ -81,8 +88,8 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
 /* Makes a call: by MPI's function `next`, by the runtime's function `served`, or by both to compare them. */
 #define CALL(function, served, number, family, Count, Displacement)                           \
   static inline __attribute__((always_inline)) int call_##function(                           \
-      void* next_one, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) {               \
-    typedef int signature(QUADRILLE_##family(Count, Displacement), MPI_Comm);                 \
+      void* next_one, LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm) {        \
+    typedef int signature(LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm);          \
     signature* const next = (signature*)next_one;                                             \
     struct preload_call call;                                                                 \
     int code = MPI_SUCCESS;                                                                   \
@@ -97,11 +104,11 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
       is_looked_at = preload_begin(&call);                                                    \
     }                                                                                         \
     if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified)        \
-      code = next(family##_ARGUMENTS, comm);                                                  \
+      code = next(LISTED(family##_ARGUMENTS) comm);                                           \
     if (is_looked_at) {                                                                       \
       if (call.is_verified) preload_verify_native(&call);                                     \
       if (call.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)                    \
-        code = served(call.schedule, family##_ARGUMENTS, comm);                               \
+        code = served(call.schedule, LISTED(family##_ARGUMENTS) comm);                        \
       code = preload_end(&call, code);                                                        \
     }                                                                                         \
     preload_is_inside = 0;                                                                    \
@@ -109,12 +116,13 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
   }
 
 /* The function that the program calls. Where it expands, MPI_Datatype and MPI_Op stand for handles of any MPI library. */
-#define DEFINE(function, served, number, family, Count, Displacement)                           \
-  PRELOAD_DEFINE(function,                                                                      \
-                 preload_is_inside ? next(family##_ARGUMENTS, comm)                             \
-                                   : call_##function(next, family##_ARGUMENTS, (MPI_Comm)comm), \
-                 (QUADRILLE_##family(Count, Displacement), preload_any_handle comm),            \
-                 (family##_ARGUMENTS, comm))
+#define DEFINE(function, served, number, family, Count, Displacement)                       \
+  PRELOAD_DEFINE(function,                                                                  \
+                 preload_is_inside                                                          \
+                     ? next(LISTED(family##_ARGUMENTS) comm)                                \
+                     : call_##function(next, LISTED(family##_ARGUMENTS)(MPI_Comm) comm),    \
+                 (LISTED(QUADRILLE_##family(Count, Displacement)) preload_any_handle comm), \
+                 (LISTED(family##_ARGUMENTS) comm))
 
 #if MPI_VERSION >= 4
 #define LARGE(DO, Name, name, family)                                                   \
@@ -128,9 +136,16 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
   DO(PMPI_##Name, quadrille_##name, PRELOAD_##Name, family, int, int) \
   LARGE(DO, Name, name, family)
 
+/* A barrier has no large counts. */
+#define BARRIER(DO)                                                      \
+  DO(MPI_Barrier, quadrille_barrier, PRELOAD_Barrier, NOTHING, int, int) \
+  DO(PMPI_Barrier, quadrille_barrier, PRELOAD_Barrier, NOTHING, int, int)
+
 #define CALL_ALL(Name, name, scheduled, family, direction, size) ALL(CALL, Name, name, family)
-PRELOAD_COLLECTIVES(CALL_ALL)
+PRELOAD_COLLECTIVES_WITH_DATA(CALL_ALL)
+BARRIER(CALL)
 #define MPI_Datatype preload_any_handle
 #define MPI_Op preload_any_handle
 #define DEFINE_ALL(Name, name, scheduled, family, direction, size) ALL(DEFINE, Name, name, family)
-PRELOAD_COLLECTIVES(DEFINE_ALL)
+PRELOAD_COLLECTIVES_WITH_DATA(DEFINE_ALL)
+BARRIER(DEFINE)

@@ -12,7 +12,10 @@ extern "C" {
 
 /* All that the library knows about the collectives. The columns are MPI's name, the runtime's name, the collective of
  * the schedules, the family of the arguments (quadrille.h), the direction of the data, and the size that rules compare. */
-#define PRELOAD_COLLECTIVES(ROW)                                                                 \
+#define PRELOAD_COLLECTIVES(ROW)     \
+  PRELOAD_COLLECTIVES_WITH_DATA(ROW) \
+  ROW(Barrier, barrier, "barrier", NOTHING, ALL_RANKS, BLOCK)
+#define PRELOAD_COLLECTIVES_WITH_DATA(ROW)                                                       \
   ROW(Allgather, allgather, "allgather", EQUAL_BLOCKS, ALL_RANKS, BLOCK)                         \
   ROW(Allgatherv, allgatherv, "allgather", GATHERED_BLOCKS, ALL_RANKS, MEAN_BLOCK)               \
   ROW(Allreduce, allreduce, "allreduce", ELEMENTS, ALL_RANKS, VECTOR)                            \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 64, BLOCK = 40 };
 
@@ -297,6 +298,38 @@ static void mistakes(void) {
   MPI_Comm_free(&comm);
 }
 
+/* One number for each communicator, in memory that all ranks share. */
+static int* entered;
+static MPI_Win window;
+
+static void share_memory(void) {
+  MPI_Aint size;
+  int* mine;
+  int unit;
+  MPI_Win_allocate_shared(world == 0 ? MOST * sizeof(int) : 0, sizeof(int), MPI_INFO_NULL,
+                          MPI_COMM_WORLD, &mine, &window);
+  MPI_Win_shared_query(window, 0, &size, &unit, &entered);
+}
+
+/* No rank leaves a barrier before every rank has entered it. The communicator's number is at its least rank. */
+static void barriers(void) {
+  int others = world, own = world, right = 1;
+  MPI_Allreduce(&world, &others, 1, MPI_INT, MPI_MIN, at.comm);
+  MPI_Allreduce(&others, &own, 1, MPI_INT, MPI_MIN, at.comm);
+  int* const number = &entered[own < others ? own : others];
+  const int ranks = at.inter ? at.ranks + at.others : at.ranks;
+  const int before = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+  MPI_Allreduce(&world, &others, 1, MPI_INT, MPI_MIN, at.comm);
+  for (int round = 1; round <= 30; round++) {
+    if ((world + round) % 5 == 0) usleep(200);
+    __atomic_add_fetch(number, 1, __ATOMIC_SEQ_CST);
+    MPI_Barrier(at.comm);
+    right &= __atomic_load_n(number, __ATOMIC_SEQ_CST) - before >= round * ranks;
+  }
+  check(right, "barrier");
+  MPI_Allreduce(&world, &others, 1, MPI_INT, MPI_MIN, at.comm);
+}
+
 static void all_on(MPI_Comm comm, const char* name, int group) {
   at.name = name;
   at.comm = comm;
@@ -317,6 +350,7 @@ static void all_on(MPI_Comm comm, const char* name, int group) {
   alltoallv();
   gaps();
   operators();
+  barriers();
   if (!at.inter) mistakes();
 }
 
@@ -387,12 +421,14 @@ static void other_communicators(void) {
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  share_memory();
   all_on(MPI_COMM_WORLD, "all ranks", 0);
   if (count > 1) {
     other_communicators();
     growing();
     file(arguments[1]);
   }
+  MPI_Win_free(&window);
   if (failures == 0) printf("rank %d ran %d tests, all passed\n", world, tests);
   MPI_Finalize();
   return failures > 0;

@@ -5,10 +5,10 @@ set -u
 . "$(dirname "$0")/runs.sh"
 
 within=(allgather=bruck allgatherv=blocked-ring:block-size=7 allreduce=doubling alltoall=linear alltoallv=tuna:radix=4
-  alltoallw=tuna-coalesced bcast=binomial exscan=one-two-three gather=binomial gatherv=linear reduce=binomial
+  alltoallw=tuna-coalesced barrier=dissemination bcast=binomial exscan=one-two-three gather=binomial gatherv=linear reduce=binomial
   reduce_scatter=blocked-ring:block-size=3 reduce_scatter_block=halving scan=doubling scatter=binomial scatterv=linear)
 between=(allgather=two-stage allgatherv=segment-map-v allreduce=segments alltoall=direct alltoallv=factor alltoallw=direct
-  bcast=leader gather=linear gatherv=tree reduce=segments reduce_scatter=direct reduce_scatter_block=spread-out
+  barrier=dissemination bcast=leader gather=linear gatherv=tree reduce=segments reduce_scatter=direct reduce_scatter_block=spread-out
   scatter=tree scatterv=linear)
 
 # Without the library, and with it on one node, where it does nothing.
