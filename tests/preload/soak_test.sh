@@ -1,20 +1,38 @@
 #!/usr/bin/env bash
-# soak_test.sh MPI LIBRARY TOOL PROGRAM: random calls, each compared with MPI's own.
+# soak_test.sh MPI LIBRARY TOOL PROGRAM: random calls on communicators that come and go. The program checks every byte;
+# QUADRILLE=verify compares with MPI's own results as well.
 set -u
 . "$(dirname "$0")/runs.sh"
 served=(allgather=bruck allgatherv=segment-map-v allreduce=doubling alltoall=tuna:radix=4 alltoallv=factor
-  alltoallw=hierarchical-factor bcast=binomial gather=binomial reduce_scatter=blocked-ring:block-size=3
-  reduce_scatter_block=spread-out scan=doubling scatter=binomial)
+  alltoallw=hierarchical-factor barrier=dissemination bcast=binomial exscan=one-two-three gather=binomial gatherv=linear
+  reduce=binomial reduce_scatter=blocked-ring:block-size=3 reduce_scatter_block=spread-out scan=doubling scatter=binomial
+  scatterv=linear)
 variables served
-right 3 QUADRILLE=verify "${chosen[@]}" -- 400 7
+right 3 QUADRILLE=verify "${chosen[@]}" -- 1000 7
 for collective in allgather alltoall alltoallv alltoallw reduce_scatter bcast; do
   reported "$collective" '1 x 3 ranks' 'by rule$'
 done
 reported allgatherv '\+ [0-9] ranks' segment-map-v 'by rule$'
 
 # All schedules in turn.
-right 3 QUADRILLE=verify -- 2000 8
+right 3 QUADRILLE=verify -- 4000 8 100
 for schedule in bruck hypercube linear-ring; do reported allgather '1 x 3 ranks' "$schedule" 'in turn$'; done
 reported alltoallv tuna:radix=4 'in turn$'
 reported allgather '\+ [0-9] ranks' segment-map-v 'in turn$'
+
+# Compared by time and chosen: reductions of derived types too, parts of the ranks, and two groups.
+right 4 QUADRILLE=learn -- 10000 1 2000
+for collective in allgather allreduce alltoall alltoallv barrier bcast reduce reduce_scatter_block; do
+  reported "$collective" '1 x 4 ranks' '(compared|chosen)$'
+  reported "$collective" '1 x [23] ranks' '(compared|chosen)$'
+done
+for collective in allgather allreduce alltoall; do reported "$collective" '\+ [0-9] ranks' '(compared|chosen)$'; done
+right 4 QUADRILLE=adapt -- 10000 2 2000
+reported '[a-z]+' '(compared|chosen)$'
+
+# The program finds a wrong byte.
+preload="$library $tool"
+start 3 QUADRILLE=off TOOL_CORRUPTS=1 -- 1000 7
+[ $code -ne 0 ] && [ $code -ne 124 ] && grep -q 'FAILED: rank [0-2], call [0-9]*: allreduce' "$out" ||
+  problem 'a wrong byte is not found'
 exit $failed
