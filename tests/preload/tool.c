@@ -96,8 +96,9 @@ SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   if (getenv("TOOL_CORRUPTS") && op == MPI_MAX && datatype == MPI_DOUBLE && count > 0)
     ((double*)recvbuf)[count - 1] += 1;
   if (getenv("TOOL_CORRUPTS") && count > 0 && is_derived(datatype)) *(char*)recvbuf ^= 1;
-  if (getenv("TOOL_ADDS") && op == MPI_SUM && datatype == MPI_DOUBLE && count > 0)
-    ((double*)recvbuf)[count - 1] += atof(getenv("TOOL_ADDS"));
+  const char* const added = getenv("TOOL_ADDS");
+  if (added && op == MPI_SUM && datatype == MPI_DOUBLE && count > 0)
+    ((double*)recvbuf)[count - 1] += atof(added);
   return code;
 }
 
