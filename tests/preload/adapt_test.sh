@@ -27,7 +27,7 @@ if [ "$mpi" = openmpi ]; then
   within "$(total 3 chosen)" 5 100 'seconds saved'
   python3 - <<'EOT' || problem 'the rules'
 import json
-(rule,) = json.load(open("rules.json"))["rules"]
+(rule,) = [rule for rule in json.load(open("rules.json"))["rules"] if rule["collective"] != "barrier"]
 assert rule["collective"] == "allgather" and rule["bytes"] == [65536, 262143] and rule["ranks"] == 2, rule
 assert rule["algorithm"] != "native" and rule["native_time"] >= 5e-3 and rule["native_time"] > rule["time"], rule
 EOT
