@@ -9,7 +9,7 @@
 #   verifier   schedule, the table format, the rules of block sizes, the plans that it checks, cli; never the generator.
 #              Z3 only in verifier/prove, and its tests
 #   simulate   schedule, cli, and the plans of runtime; of the verifier its calls, decoder and plans; never the generator
-#   view       schedule, simulate, and the verifier's checker, which it observes; never the generator
+#   view       schedule, simulate, the JSON of cli, and the verifier's checker, which it observes; never the generator
 #   trace      schedule, cli, simulate, view, the format of traces of runtime; of the verifier its calls, decoder and plans
 #   cli        schedule
 #   tools      the public header of runtime, preload as a library, its rules, the schedules for any nodes, the readers of sizes
@@ -56,8 +56,8 @@ room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|
   'verifier/ knows schedule/, the table format and plans, never generator/'
 room simulate 'schedule[/:]|cli[/:]|runtime(/plan/(builder|plan)\.h|:plan|/program/table_format\.h|:table_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
   'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
-room view 'schedule[/:]|simulate[/:]|simulate"|verifier(/(check|findings|memory)\.h|:check)' \
-  'view/ knows schedule/, simulate/ and the checker, never generator/'
+room view 'schedule[/:]|simulate[/:]|simulate"|cli(/json\.h|:json)|verifier(/(check|findings|memory)\.h|:check)' \
+  'view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
 room trace 'schedule[/:]|cli[/:]|simulate[/:]|view[/:]|runtime(/execute/trace_format\.h|:trace_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
   'trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
 

@@ -7,12 +7,12 @@
 
 #include "cli/command_line.h"
 #include "cli/files.h"
+#include "cli/json.h"
 #include "cli/progress.h"
 #include "simulate/export.h"
 #include "simulate/flags.h"
 #include "trace/check.h"
 #include "trace/run.h"
-#include "view/pack.h"
 #include "view/page.h"
 
 namespace quadrille::trace {
@@ -155,10 +155,10 @@ std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
         R"({}{{"call": {}, "collective": {}, "algorithm": {}, "hash": "{}", "ranks": {}, "request": {}, )"
         R"("begun_ns": {}, "time_ns": {}, "messages": {}, "bytes": {}, "slowest_rank": {}, )"
         R"("longest_wait_ns": {}, "difference": {}}})",
-        row.call == 0 ? "\n" : ",\n", row.call + 1, json_text(bound.collective),
-        json_text(bound.algorithm), bound.hash, bound.ranks.size(), bound.request, call.begun,
+        row.call == 0 ? "\n" : ",\n", row.call + 1, cli::json_text(bound.collective),
+        cli::json_text(bound.algorithm), bound.hash, bound.ranks.size(), bound.request, call.begun,
         row.time / 1000, row.messages, row.bytes, row.slowest,
-        (row.longest.end - row.longest.begin) / 1000, json_text(row.difference));
+        (row.longest.end - row.longest.begin) / 1000, cli::json_text(row.difference));
   }
   return text + "]}\n";
 }

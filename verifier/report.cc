@@ -16,15 +16,6 @@
 namespace quadrille::verifier {
 namespace {
 
-// The proof of exactly this code.
-const ProvenProgram* find_proof(const Schedule& schedule) {
-  for (const ProvenProgram& program : proven_programs())
-    if (std::equal(program.code.begin(), program.code.end(), schedule.code.begin(),
-                   schedule.code.end()))
-      return &program;
-  return nullptr;
-}
-
 std::string job_text(const Schedule& schedule) {
   std::string text = schedule.any_nodes ? "any nodes" : "";
   for (const Topology& topology : schedule.job.groups)
@@ -220,6 +211,14 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
 
 }  // namespace
 
+const ProvenProgram* find_proof(const Schedule& schedule) {
+  for (const ProvenProgram& program : proven_programs())
+    if (std::equal(program.code.begin(), program.code.end(), schedule.code.begin(),
+                   schedule.code.end()))
+      return &program;
+  return nullptr;
+}
+
 // A replay shows one group: the group of the first rank.
 std::string replay_command(const std::string& file, const Program& program, const Call& call,
                            const Violation& violation) {
@@ -257,10 +256,7 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
                                  report.violation ? "" : which, first_line(schedule, bytes));
   if (!report.violation) return text + verified_text(schedule, checked);
   const Violation& violation = *report.violation;
-  text += fmt::format("  {}: {}\n", property_name(violation.property),
-                      property_text(violation.property));
-  text += violation.key ? fmt::format("  but in step {}, {}\n", *violation.key, violation.detail)
-                        : fmt::format("  but {}\n", violation.detail);
+  text += violation_text(violation);
   std::string nodes;
   if (schedule.any_nodes)
     for (const Topology& topology : schedule.job.groups)
@@ -269,11 +265,16 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
                             replay_command(file, schedule.program, call, violation), nodes);
 }
 
+std::string violation_text(const Violation& violation) {
+  return fmt::format("  {}: {}\n  but {}{}\n", property_name(violation.property),
+                     property_text(violation.property),
+                     violation.key ? fmt::format("in step {}, ", *violation.key) : "",
+                     violation.detail);
+}
+
 std::string report_line(const char* what, const std::string& found) {
   return fmt::format("  {:<10}{}\n", what, found);
 }
-
-bool is_proven(const Schedule& schedule) { return find_proof(schedule) != nullptr; }
 
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes) {
   const Program& program = schedule.program;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "verifier/decode.h"
+#include "verifier/proven.h"
 #include "verifier/verdict.h"
 
 namespace quadrille::verifier {
@@ -17,18 +18,28 @@ struct CheckedCall {
   std::optional<int64_t> depth;  // if the call is right and its depth was counted
 };
 
+// The verdict on the runtime's plans for these calls.
+struct PlansVerdict {
+  bool lawful = true;     // no plan was found to break a law
+  bool checked = false;   // plans of large jobs are not
+  std::string text = {};  // of the line "plans"; empty if there is none
+};
+
 // The output of `check` for a file after one or more calls, up to the first that is refuted. `lawful`: no plan of the
 // runtime for these calls was found to break a law.
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
                          const std::vector<CheckedCall>& checked, bool lawful);
 
+// Two lines of it: the property that a violation breaks, and how.
+std::string violation_text(const Violation& violation);
 // One line of it.
 std::string report_line(const char* what, const std::string& found);
 
 // The output for a schedule for any nodes if no nodes are given.
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes);
-// Whether a proof of exactly this code covers all ranks that the file serves.
-bool is_proven(const Schedule& schedule);
+// The proof of exactly this code, or null. It covers all ranks that the file serves.
+const ProvenProgram* find_proof(const Schedule& schedule);
+inline bool is_proven(const Schedule& schedule) { return find_proof(schedule) != nullptr; }
 
 // The command that shows the steps around a violation.
 std::string replay_command(const std::string& file, const Program& program, const Call& call,

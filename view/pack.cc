@@ -1,7 +1,5 @@
 #include "view/pack.h"
 
-#include <fmt/core.h>
-
 namespace quadrille {
 
 void Pack::add(int64_t number) {
@@ -22,16 +20,6 @@ std::string Pack::text() const {
       text += i + k <= bytes_.size() ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
   }
   return text + '"';
-}
-
-std::string json_text(const std::string& text) {
-  std::string json = "\"";
-  for (const char c : text)
-    if (c == '"' || c == '\\' || c == '<' || static_cast<unsigned char>(c) < ' ')
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      json += c;
-  return json + '"';
 }
 
 std::string escaped(const std::string& text) {

@@ -20,8 +20,6 @@ class Pack {
   std::string bytes_;
 };
 
-// A string of JSON, in quotes. It may stand in a script of a page.
-std::string json_text(const std::string& text);
 // Text for a page or an SVG.
 std::string escaped(const std::string& text);
 

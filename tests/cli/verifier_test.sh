@@ -296,7 +296,6 @@ expect 1 check onward.qs
 says 'onward.qs: REFUTED: the program is right, its plans are not'
 says '  plans     the library refuses them: rank 0: this library does not serve'
 refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3
-refuses 'files is required' check
 refuses 'verifier: name a command: check, prove, replay' "$verifier"
 refuses "verifier: 'dance' is no command; there are check, prove, replay" "$verifier" dance
 

@@ -101,6 +101,24 @@ sed 's/^\(code .*\)51 81 42/\150 81 42/;s/48 80 42/47 80 42/' "$factor" >changed
 cmp -s "$factor" changed.proof && { echo "FAILED: nothing was changed"; failures=$((failures + 1)); }
 expect 1 'changed.proof: REFUTED on nodes 1: self-message: rank 0 sends to itself' --proof changed.proof
 
+# ---- The beginning of a proof
+sed 's/^require.*//' requires.txt >shift.txt
+expect 0 '^shift.proof: 4 statements, 0 places to fill in \(FILL_IN\); then: .* prove --program shift.txt --proof shift.proof$' --program shift.txt --skeleton shift.proof
+expect 0 '^shift.txt: proven for all sizes' --program shift.txt --proof shift.proof
+expect 2 '^prove: --skeleton: shift.proof is there already; name another file$' --program shift.txt --skeleton shift.proof
+# A built-in program's has the heading with its code. The first place to fill in is named.
+expect 0 '^bruck.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.bruck --skeleton bruck.proof
+expect 2 "^prove: bruck.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, q, i" --proof bruck.proof
+line=$(sed -n 's/^prove: bruck.proof:\([0-9]*\):.*/\1/p' err)
+sed -n "${line}p" bruck.proof | grep -q FILL_IN || { echo "FAILED: no place in line $line"; failures=$((failures + 1)); }
+expect 2 '^prove: --skeleton: give --program FILE or one algorithm, and no --proof$' --skeleton new.proof
+expect 2 '^prove: --skeleton: give --program FILE or one algorithm' alltoall.factor alltoall.xor --skeleton new.proof
+expect 2 '^prove: --skeleton: give --program FILE or one algorithm' --program shift.txt --proof shift.proof --skeleton new.proof
+expect 2 "^prove: 'nonsense' has no proof; give its text with --program FILE$" nonsense --skeleton new.proof
+expect 2 '^prove: --skeleton: nothing is proven; leave out --format' --program shift.txt --skeleton new.proof --format json
+expect 2 '^prove: --skeleton: nowhere/new.proof' --program shift.txt --skeleton nowhere/new.proof
+[ ! -e new.proof ] || { echo "FAILED: a refused command writes"; failures=$((failures + 1)); }
+
 # ---- Bad input
 expect 2 "^prove: 'nonsense' has no proof" nonsense
 expect 2 '^prove: nowhere.proof: No such file' --proof nowhere.proof

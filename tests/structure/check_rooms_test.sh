@@ -58,11 +58,11 @@ breaks simulate/engine.cc '#include "generator/registry.h"' \
 breaks simulate/engine.cc '#include "view/page.h"' \
   'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
 breaks view/page.cc '#include "generator/registry.h"' \
-  'view/ knows schedule/, simulate/ and the checker, never generator/'
+  'view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
 breaks view/page.cc '#include "verifier/decode.h"' \
-  'view/ knows schedule/, simulate/ and the checker, never generator/'
+  'view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
 breaks view/BUILD '    deps = ["//generator:encode"],' \
-  'view/ knows schedule/, simulate/ and the checker, never generator/'
+  'view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
 breaks verifier/check.cc '#include "view/page.h"' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 breaks trace/check.cc '#include "generator/registry.h"' \

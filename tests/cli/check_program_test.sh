@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# `check --program FILE --up-to N`: verdicts, commands that show a counterexample, and refusals.
+source "$(dirname "$0")/common.sh"
+
+check() { "$verifier" check "$@"; }
+
+cat >shift.txt <<'END'
+algorithm shift for alltoall
+copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  step round
+    send send[wrap(rank + round, ranks)] to wrap(rank + round, ranks)
+    receive recv[wrap(rank - round, ranks)] from wrap(rank - round, ranks)
+END
+
+# ---- Verified
+
+expect 0 check --program shift.txt --up-to 8
+says 'shift.txt: verified on all 66 topologies of up to 8 ranks'
+says '  shift for alltoall'
+says '  walked    66 calls'
+says '  scope     verified for these topologies alone; prove covers all sizes'
+says '  checked   in '
+expect 0 check --program shift.txt --up-to 1
+says 'shift.txt: verified on the 1 topology of up to 1 rank'
+sed 's/^copy/require ranks mod 2 = 0\n&/' shift.txt >even.txt
+expect 0 check --program even.txt --up-to 6
+says 'even.txt: verified on the 18 topologies of up to 6 ranks that it serves; it refuses 11'
+"$generator" generate allgather --algorithm segment-map --nodes any --remote-nodes any --out groups.qs >/dev/null
+expect 0 check --program groups.qs --up-to 5
+says 'groups.qs: verified on all 37 topologies of up to 5 ranks'
+says '; and counts up to 2, and at the limits, on up to 5 ranks'
+
+# ---- Refuted, with commands that work as printed
+
+follow() { # REPLAYED
+  sed -n 's/^.*bazel run //p' .out >commands
+  [ "$(wc -l <commands)" -ge 2 ] || fail "too few commands: $(cat .out)"
+  while read -r line; do
+    line=${line/#\/\/generator --/\"\$generator\"}
+    eval "expect 0 ${line/#\/\/verifier --/\"\$verifier\"}"
+  done <commands
+  says "$1"
+}
+sed 's/1 \.\. ranks/1 .. min(ranks, 5)/' shift.txt >"short one's.txt"
+expect 1 check --program "short one's.txt" --up-to 8
+says "short one's.txt: REFUTED on nodes 6x1"
+says '  coverage: every block arrives'
+says '  but '
+follow 'step 1: send '
+# A parameter, and a schedule file in place of a text.
+sed 's/^copy/parameter r\n&/; s/1 \.\. ranks/1 .. ranks - (r = 2 ? 1 : 0)/' shift.txt >number.txt
+expect 1 check --program number.txt --up-to 8
+says 'number.txt: REFUTED on nodes 2x1, parameter 2'
+follow 'rank 1'
+"$generator" generate alltoall --program "short one's.txt" --nodes 3 --out short.qs >/dev/null
+expect 1 check --program short.qs --up-to 8
+says 'short.qs: REFUTED on nodes 6x1'
+follow 'step 1: send '
+# A root and counts.
+printf '%s\n' 'algorithm late for broadcast' 'table m = counts' 'step 0' '  if rank = root and m[0] != 1' '    for k in 0 .. ranks' '      if k != rank' \
+  '        send send[0] to k' '  if rank != root and m[0] != 1' '    receive recv[0] from root' >late.txt
+expect 1 check --program late.txt --up-to 4
+says 'late.txt: REFUTED on nodes '
+follow 'rank '
+expect 1 check --program shift.txt --up-to 4 --ports 1
+says '  port: no port is used twice at a time'
+
+# ---- Unknown
+
+sed 's/^copy/require 9 < ranks\n&/' shift.txt >many.txt
+expect 3 check --program many.txt --up-to 8
+says 'many.txt: UNKNOWN: it serves no topology of up to 8 ranks; try more'
+expect 3 check --program groups.qs --up-to 1
+
+# ---- Refused
+
+refuses 'name schedule files, or a program with --program FILE --up-to 8' check
+refuses '--program: say of how many ranks, such as --up-to 8' check --program shift.txt
+for ranks in 0 -1 17 2000000; do
+  refuses "--up-to: $ranks is not a number of ranks from 1 to 16; more have too many topologies" check --program shift.txt --up-to $ranks
+done
+refuses "--up-to: 'many' is not a whole number" check --program shift.txt --up-to many
+refuses '--up-to: it is for --program FILE; leave it out' check groups.qs --up-to 8
+refuses '--program: it is checked alone' check groups.qs --program shift.txt --up-to 8
+for flags in '--counts 1,2' '--parameter B=1' '--root 0' '--nodes 1,2' '--remote-nodes 2'; do
+  # shellcheck disable=SC2086 # a flag and its value
+  refuses '--program: it is checked on all topologies and many calls; leave out --counts' check --program shift.txt --up-to 4 $flags
+done
+refuses 'nowhere.txt: No such file' check --program nowhere.txt --up-to 4
+echo 'algorithm wrong' >wrong.txt
+refuses 'wrong.txt:1:' check --program wrong.txt --up-to 4
+sed 's/^copy/table t[i in 0 .. 1] = 1 div (ranks = 3 ? 0 : 1)\n&/' shift.txt >undefined.txt
+refuses 'undefined.txt: on nodes 3x1: ' check --program undefined.txt --up-to 4
+
+finish

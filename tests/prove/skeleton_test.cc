@@ -1,0 +1,163 @@
+// The beginnings of proofs that `prove --skeleton` writes. The prover takes each once its places are filled in, whatever is
+// written there. Those of simple programs lack nothing and are proofs.
+#include "verifier/skeleton.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "schedule/text.h"
+#include "tests/support/variants.h"
+#include "verifier/fit.h"
+#include "verifier/moments.h"
+#include "verifier/prove/prover.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kShift =
+    "algorithm shift for alltoall\ncopy send[rank] to recv[rank]\nfor k in 1 .. ranks\n"
+    "  let right = wrap(rank + k, ranks)\n  let left = wrap(rank - k, ranks)\n  step k\n"
+    "    send send[right] to right\n    receive recv[left] from left\n";
+
+// Conditions that differ, and numbers, in place of what a person writes.
+std::string filled(const std::string& skeleton) {
+  std::string text, rest = skeleton;
+  int next = 0;
+  std::smatch place;
+  while (std::regex_search(rest, place, std::regex("(if |contributors )?FILL_IN"))) {
+    text += place.prefix().str() + place[1].str();
+    text += place[1].matched ? "ranks = " + std::to_string(100 + ++next) : "0";
+    rest = place.suffix();
+  }
+  return text + rest;
+}
+
+class Skeletons : public testing::TestWithParam<Variant> {};
+
+TEST_P(Skeletons, AreTakenOnceTheirPlacesAreFilledIn) {
+  const Program& program = GetParam().program;
+  const Result<Skeleton> skeleton = skeleton_of(program, "program");
+  ASSERT_TRUE(skeleton.ok()) << skeleton.error().message;
+  // The reader takes it as it is.
+  const Result<Proof> read = parse_proof_of(program, skeleton->text, "skeleton");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(static_cast<int>(read->statements.size()), skeleton->statements);
+  EXPECT_EQ(refuse_unfilled(skeleton->text, "skeleton").ok(), skeleton->places == 0);
+  const std::string text = filled(skeleton->text);
+  EXPECT_TRUE(refuse_unfilled(text, "skeleton").ok());
+  const Result<Proof> proof = parse_proof_of(program, text, "skeleton");
+  ASSERT_TRUE(proof.ok()) << proof.error().message << "\n" << text;
+  const Result<ProofPlan> plan = plan_proof(*proof);
+  EXPECT_TRUE(plan.ok()) << plan.error().message << "\n" << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Skeletons, testing::ValuesIn(variants()), [](const auto& one) {
+  const Variant& variant = one.param;
+  return std::regex_replace(
+      purpose_of(variant.program.collective, variant.program.groups) + " " + variant.name,
+      std::regex("[^A-Za-z0-9]"), "_");
+});
+
+TEST(Skeleton, IsAProofOfAlltoallsWithoutFurtherHops) {
+  Prover prover({});
+  for (const char* name : {"factor", "linear", "pairwise", "scattered", "spread-out"}) {
+    const Algorithm& algorithm = *find_algorithm(Collective::kAlltoall, name);
+    const Program program = make_program(algorithm, all_choices(algorithm)[0]);
+    const Result<Skeleton> skeleton = skeleton_of(program, name);
+    ASSERT_TRUE(skeleton.ok()) << skeleton.error().message;
+    EXPECT_EQ(skeleton->places, 0) << skeleton->text;
+    const Result<Proof> proof = parse_proof_of(program, skeleton->text, name);
+    ASSERT_TRUE(proof.ok()) << proof.error().message;
+    const Result<ProofPlan> plan = plan_proof(*proof);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    for (const ObligationResult& one : prover.prove(*proof, *plan).obligations)
+      EXPECT_TRUE(one.proven) << name << ": " << one.name << ": " << one.failure;
+  }
+}
+
+TEST(Skeleton, HasTheWitnessesThatTheProgramShows) {
+  const Result<Skeleton> skeleton = skeleton_of(parse_program(kShift, "shift").value(), "shift");
+  ASSERT_TRUE(skeleton.ok());
+  for (const char* line :
+       {"keys k\n  from k\n  to k + 1\n", "match send 1\n  with receive 1 where k = k\n",
+        "match receive 1\n  with send 1 where k = k\n",
+        "cover\n  with receive 1 where k = wrap(target - source, ranks)\n"})
+    EXPECT_THAT(skeleton->text, HasSubstr(line));
+}
+
+TEST(Skeleton, IsRefusedForAProgramThatNoProofIsKnownFor) {
+  const Result<Program> program =
+      parse_program("algorithm a for alltoall between groups\nport one+one per node\n", "program");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const Result<Skeleton> skeleton = skeleton_of(*program, "mine.txt");
+  ASSERT_FALSE(skeleton.ok());
+  EXPECT_EQ(skeleton.error().message,
+            "mine.txt: no proof system so far: a port of nodes between groups");
+}
+
+TEST(Unfilled, PlacesAreNamedByFileAndLineWithWhatToWrite) {
+  const auto refusal = [](const std::string& text) {
+    const Result<bool> filled = refuse_unfilled(text, "mine.proof");
+    return filled.ok() ? "" : filled.error().message;
+  };
+  EXPECT_EQ(refusal("-- FILL_IN in a comment\ncover\n  with receive 1 where k = FILL_IN  -- k, in "
+                    "names of cover: source\n"),
+            "mine.proof:3: write in place of FILL_IN: k, in names of cover: source");
+  EXPECT_EQ(refusal("cover\n  with receive 1 if FILL_IN"),
+            "mine.proof:2: write in place of FILL_IN: an expression of the program");
+  EXPECT_EQ(refusal("cover\n  with receive 1 -- FILL_IN\n"), "");
+  EXPECT_EQ(refusal(""), "");
+}
+
+TEST(Moments, FindTheOtherEndAndTheWriter) {
+  const Program program = parse_program(kShift, "shift").value();
+  const Anatomy anatomy = take_apart(program);
+  const Job job{{parse_nodes("4").value()}, {}};
+  const std::optional<Moments> run = Moments::make(program, anatomy, job, {});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->all().size(), 4U + 2 * 4 * 3);
+  for (const Moment& moment : run->all()) {
+    if (!moment.site->is_message()) continue;
+    const Moment* other = run->matched(moment);
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(other->rank, moment.peer);
+    EXPECT_EQ(other->peer, moment.rank);
+    EXPECT_EQ(other->key, moment.key);
+    const std::optional<Data> data = run->data(moment);
+    ASSERT_TRUE(data);
+    const bool is_send = moment.site->kind == Site::Kind::kSend;
+    EXPECT_TRUE(data->contributors[is_send ? moment.rank : moment.peer]);
+    EXPECT_EQ(data->target, is_send ? moment.peer : moment.rank);
+  }
+  for (int64_t rank = 0; rank < 4; ++rank)
+    for (int64_t block = 0; block < 4; ++block) {
+      const Moment* writer = run->last_writer(0, rank, {Buffer::kReceive, block, 0, 1});
+      ASSERT_NE(writer, nullptr);
+      EXPECT_EQ(writer->site->kind == Site::Kind::kCopy, rank == block);
+    }
+}
+
+TEST(Fit, FindsTheSimplestExpressionAndNoneThatDoesNotFit) {
+  Examples examples({4, 4, 4, 5});
+  examples.name("a", {0, 1, 3, 2});
+  examples.name("b", {1, 2, 3, 4});
+  examples.name("unknown", {0, std::nullopt, 3, 2});
+  EXPECT_EQ(examples.number({0, 1, 3, 2}), "a");
+  EXPECT_EQ(examples.number({1, 1, 1, 1}), "1");
+  EXPECT_EQ(examples.number({1, 2, 4, 3}), "a + 1");
+  EXPECT_EQ(examples.number({1, 3, 2, 1}), "wrap(a + b, ranks)");
+  EXPECT_EQ(examples.number({std::nullopt, 1, std::nullopt, 2}), "a");
+  EXPECT_EQ(examples.number({7, 1, 3, 9}), std::nullopt);
+  EXPECT_EQ(examples.number({std::nullopt, std::nullopt, std::nullopt, std::nullopt}),
+            std::nullopt);
+  EXPECT_EQ(examples.condition({0, 0, 1, 0}), "a = b");
+  EXPECT_EQ(examples.condition({1, 1, 0, 1}), "a != b");
+  EXPECT_EQ(examples.condition({1, 0, 0, 1}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

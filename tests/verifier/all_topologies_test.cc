@@ -1,0 +1,130 @@
+// The check of a program on all topologies: it leaves none out, and finds a program that is wrong on one of them, for one
+// parameter, one root, or one list of counts.
+#include "verifier/all_topologies.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "schedule/text.h"
+#include "tests/verifier/walks.h"
+
+namespace quadrille::verifier {
+namespace {
+
+Program parsed(const std::string& text) { return parse_program(text, "program").value(); }
+
+AllTopologies checked(const std::string& text, int64_t up_to) {
+  return check_all_topologies(parsed(text), up_to, std::nullopt, {}).value();
+}
+
+TEST(AllTopologies, HasEveryMultisetOfNodeSizesOnceFewerRanksFirst) {
+  std::set<std::string> wanted, found;
+  for (const std::vector<int64_t>& sizes : ascending_node_vectors(8))
+    wanted.insert(topology_of(sizes).text());
+  int64_t ranks = 0;
+  for (const std::vector<Topology>& groups : all_topologies(1, 8)) {
+    ASSERT_EQ(groups.size(), 1U);
+    EXPECT_TRUE(found.insert(groups[0].text()).second) << groups[0].text();
+    EXPECT_LE(ranks, groups[0].ranks());
+    ranks = groups[0].ranks();
+  }
+  EXPECT_EQ(found, wanted);
+}
+
+TEST(AllTopologies, HasEveryPairOfGroupsInBothOrders) {
+  std::set<std::string> wanted, found;
+  for (const std::vector<int64_t>& one : ascending_node_vectors(5))
+    for (const std::vector<int64_t>& two : ascending_node_vectors(5))
+      if (topology_of(one).ranks() + topology_of(two).ranks() <= 6)
+        wanted.insert(nodes_text({topology_of(one), topology_of(two)}));
+  for (const std::vector<Topology>& groups : all_topologies(2, 6))
+    EXPECT_TRUE(found.insert(nodes_text(groups)).second) << nodes_text(groups);
+  EXPECT_EQ(found, wanted);
+  EXPECT_EQ(found.count("1 and 2,3"), 1U);
+  EXPECT_EQ(found.count("2,3 and 1"), 1U);
+}
+
+// An all-to-all without its last round where the condition holds.
+std::string shift(const std::string& lines, const std::string& condition) {
+  return "algorithm a for alltoall\n" + lines +
+         "copy send[rank] to recv[rank]\nfor k in 1 .. ranks - (" + condition +
+         " ? 1 : 0)\n  step k\n    send send[wrap(rank + k, ranks)] to wrap(rank + k, ranks)\n"
+         "    receive recv[wrap(rank - k, ranks)] from wrap(rank - k, ranks)\n";
+}
+
+TEST(AllTopologies, FindsTheOneTopologyOnWhichAProgramIsWrong) {
+  const std::string text = shift("table size = nodes\n",
+                                 "length(size) = 2 and size[0] = 2 and size[length(size) - 1] = 3");
+  const AllTopologies right = checked(text, 4);
+  EXPECT_FALSE(right.failing);
+  EXPECT_EQ(right.checked, 1 + 2 + 3 + 5);
+  const AllTopologies wrong = checked(text, 8);
+  ASSERT_TRUE(wrong.failing);
+  EXPECT_EQ(wrong.failing->text(), "2,3");
+  EXPECT_EQ(wrong.failing->violation.property, Property::kCoverage);
+}
+
+TEST(AllTopologies, FindsTheOneParameterForWhichAProgramIsWrong) {
+  const AllTopologies wrong = checked(shift("parameter r\n", "ranks = 5 and r = 4"), 6);
+  ASSERT_TRUE(wrong.failing);
+  EXPECT_EQ(wrong.failing->job.parameters, std::vector<int64_t>{4});
+  EXPECT_EQ(wrong.failing->text(), "5x1, parameter 4");
+  // 0, and the number of ranks.
+  for (const std::string value : {"0", "5"})
+    EXPECT_TRUE(checked(shift("parameter r\n", "ranks = 5 and r = " + value), 5).failing) << value;
+}
+
+TEST(AllTopologies, FindsTheOneRootForWhichAProgramIsWrong) {
+  const auto broadcast = [](const std::string& condition) {
+    return "algorithm a for broadcast\nif rank = root\n  copy send[0] to recv[0]\n"
+           "for k in 1 .. ranks\n  step k\n    if rank = root and (" +
+           condition +
+           " ? 0 : 1) = 1\n      send send[0] to wrap(root + k, ranks)\n"
+           "    if rank = wrap(root + k, ranks)\n      receive recv[0] from root\n";
+  };
+  EXPECT_FALSE(checked(broadcast("ranks = 0"), 5).failing);
+  const AllTopologies wrong = checked(broadcast("root = 3 and ranks = 5"), 5);
+  ASSERT_TRUE(wrong.failing);
+  EXPECT_EQ(wrong.failing->call.root, 3);
+}
+
+TEST(AllTopologies, FindsCountsForWhichAProgramIsWrongOnTheFewestRanks) {
+  // The last of several pieces is missing, so that a contribution needs two or more to be wrong.
+  const std::string text =
+      "algorithm a for allgather\ntable m = counts\ncopy send[0] to recv[rank]\n"
+      "for k in 1 .. ranks\n  let left = wrap(rank - k, ranks)\n  step k\n"
+      "    if 0 < m[rank]\n      send send[0]@0..min(m[rank], 1) to wrap(rank + k, ranks)\n"
+      "    if 0 < m[left]\n      receive recv[left]@0..min(m[left], 1) from left\n";
+  const AllTopologies wrong = checked(text, 8);
+  ASSERT_TRUE(wrong.failing);
+  EXPECT_EQ(wrong.failing->job.groups[0].ranks(), 2);
+  EXPECT_EQ(wrong.failing->violation.property, Property::kCoverage);
+}
+
+TEST(AllTopologies, CountsTheTopologiesThatTheProgramRefuses) {
+  const AllTopologies some = checked(shift("require ranks mod 2 = 0\n", "ranks = 0"), 6);
+  EXPECT_FALSE(some.failing);
+  EXPECT_EQ(some.checked, 2 + 5 + 11);
+  EXPECT_EQ(some.refused, 1 + 3 + 7);
+  EXPECT_EQ(checked(shift("require 9 < ranks\n", "ranks = 0"), 6).checked, 0);
+}
+
+TEST(AllTopologies, NamesTheTopologyOnWhichAProgramCannotBeBound) {
+  const Program program =
+      parsed(shift("table t[i in 0 .. 1] = 1 div (ranks = 3 ? 0 : 1)\n", "ranks = 0"));
+  const Result<AllTopologies> all = check_all_topologies(program, 4, std::nullopt, {});
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.error().message.rfind("on nodes 3x1: ", 0), 0U) << all.error().message;
+}
+
+TEST(AllTopologies, ChecksThePortsThatAreAskedAbout) {
+  const Program program = parsed(shift("", "ranks = 0"));
+  EXPECT_FALSE(check_all_topologies(program, 4, 4, {})->failing);
+  const Result<AllTopologies> one = check_all_topologies(program, 4, 1, {});
+  ASSERT_TRUE(one->failing);
+  EXPECT_EQ(one->failing->violation.property, Property::kPort);
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

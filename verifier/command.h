@@ -1,0 +1,56 @@
+// The commands `check` and `prove`, and what they share.
+#ifndef QUADRILLE_VERIFIER_COMMAND_H_
+#define QUADRILLE_VERIFIER_COMMAND_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/program.h"
+#include "schedule/result.h"
+#include "verifier/call.h"
+#include "verifier/prove/prover.h"
+
+namespace quadrille::verifier {
+
+struct CheckArguments {
+  std::vector<std::string> files;
+  std::string program;           // a text, or a schedule file, to check on all topologies
+  std::optional<int64_t> up_to;  // of so many ranks
+  std::optional<int64_t> ports;
+  CallArguments call;
+  std::string format = "text";
+};
+
+cli::Command add_check(cli::Command& program, CheckArguments& arguments);
+// Returns the exit code.
+int check(const CheckArguments& arguments);
+
+struct ProveArguments {
+  std::vector<std::string> names;  // of built-in proofs; empty: all
+  std::vector<std::string> files;  // proofs to prove instead
+  std::string program;             // a text, or a schedule file, that the proof is about
+  std::string skeleton;            // write the beginning of its proof there; empty: prove
+  std::string folder;              // destination of exports; empty: none
+  std::string second_solver;       // a command; empty: none
+  int64_t limit = kMostWork;       // for one question, in units of Z3
+  bool verbose = false;
+  std::string format = "text";
+};
+
+cli::Command add_prove(cli::Command& program, ProveArguments& arguments);
+// Returns the exit code.
+int prove(const ProveArguments& arguments);
+
+// Of two exit codes. Bad input is graver than a refutation, and that than an unknown verdict.
+int graver(int one, int other);
+
+Result<std::string> read_text(const std::string& path);
+// Whether the file begins as schedule files do.
+bool is_schedule_file(const std::string& path);
+// A user's program, from its text or a schedule file.
+Result<Program> read_program(const std::string& path);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_COMMAND_H_

@@ -1,0 +1,253 @@
+// Every site is walked by itself, loop by loop, and its moments are then sorted into the order of the program. Tested by
+// tests/prove/skeleton_test.cc.
+#include "verifier/moments.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "verifier/prove/contract.h"
+
+namespace quadrille::verifier {
+namespace {
+
+constexpr size_t kMostMoments = 20'000;
+
+// Each expression of the anatomy has one place, and so one number of variables. It is compiled once.
+class Values {
+ public:
+  std::optional<int64_t> of(const Expression& expression, const Binding& binding,
+                            const std::vector<int64_t>& variables) {
+    auto found = compiled_.find(&expression);
+    if (found == compiled_.end())
+      found =
+          compiled_.emplace(&expression, Formula(expression, static_cast<int>(variables.size())))
+              .first;
+    Undefined why = Undefined::kNone;
+    return found->second.value(binding, variables, &why);
+  }
+
+ private:
+  std::map<const Expression*, Formula> compiled_;
+};
+
+// Walks one site at one rank.
+class SiteWalk {
+ public:
+  SiteWalk(const Anatomy& anatomy, const Site& site, const Binding& binding, Values& values,
+           std::vector<Moment>& all)
+      : anatomy_(anatomy), site_(site), binding_(binding), values_(values), all_(all) {}
+
+  // Returns false if an expression has no value, or there are too many moments.
+  bool run() { return walk(0); }
+
+ private:
+  bool walk(size_t element) {
+    if (element == site_.path.size()) return add();
+    const PathElement& here = site_.path[element];
+    if (here.kind != PathElement::Kind::kLoop) {
+      const auto holds = value(here.condition);
+      if (!holds) return false;
+      return (*holds != 0) != (here.kind == PathElement::Kind::kCondition) || walk(element + 1);
+    }
+    const auto low = value(here.low), high = value(here.high);
+    if (!low || !high) return false;
+    for (int64_t value = *low; value < *high; ++value) {
+      variables_.push_back(value);
+      const bool goes_on = walk(element + 1);
+      variables_.pop_back();
+      if (!goes_on) return false;
+    }
+    return true;
+  }
+
+  bool add() {
+    Moment moment;
+    moment.site = &site_;
+    moment.group = binding_.place.group;
+    moment.rank = binding_.place.rank;
+    moment.variables = variables_;
+    if (site_.is_message()) {
+      const auto peer = value(site_.peer), key = key_of(anatomy_.steps[site_.step]);
+      if (!peer || !key) return false;
+      moment.peer = *peer;
+      moment.key = *key;
+    }
+    for (const auto& [access, bytes] :
+         {std::pair(&site_.from, &moment.from), {&site_.to, &moment.to}})
+      if (*access && !read(**access, bytes->emplace())) return false;
+    all_.push_back(std::move(moment));
+    return all_.size() < kMostMoments;
+  }
+
+  std::optional<int64_t> value(const Expression& expression) {
+    return values_.of(expression, binding_, variables_);
+  }
+
+  // Loops inside the step do not change its key.
+  std::optional<int64_t> key_of(const StepSite& step) {
+    const auto loops = static_cast<int64_t>(step.variables.size());
+    return values_.of(step.key, binding_, {variables_.begin(), variables_.begin() + loops});
+  }
+
+  bool read(const Access& access, Bytes& bytes) {
+    const auto block = value(access.block);
+    if (!block) return false;
+    bytes.buffer = access.buffer;
+    bytes.block = *block;
+    if (!access.range) return true;
+    const auto low = value(access.range->low), high = value(access.range->high);
+    if (!low || !high) return false;
+    bytes.low = *low;
+    bytes.high = *high;
+    return true;
+  }
+
+  const Anatomy& anatomy_;
+  const Site& site_;
+  const Binding& binding_;
+  Values& values_;
+  std::vector<Moment>& all_;
+  std::vector<int64_t> variables_;
+};
+
+// Sends of a step read first; then come copies and reductions, then receives.
+int phase(const Site& site) {
+  if (site.kind == Site::Kind::kSend) return 0;
+  return site.kind == Site::Kind::kReceive ? 2 : 1;
+}
+
+// The order of the program at one rank.
+bool comes_before(const Moment& a, const Moment& b) {
+  const Site &one = *a.site, &two = *b.site;
+  for (size_t i = 0; i < one.loops.size() && i < two.loops.size(); ++i) {
+    if (one.loops[i] != two.loops[i]) break;
+    if (a.variables[i] != b.variables[i]) return a.variables[i] < b.variables[i];
+  }
+  if (one.position != two.position) return one.position < two.position;
+  if (phase(one) != phase(two)) return phase(one) < phase(two);
+  if (one.message != two.message || one.message < 0)
+    return std::tie(one.index, a.variables) < std::tie(two.index, b.variables);
+  // Pieces of one message: in the iterations of its body.
+  const size_t outer = one.outer_variables;
+  const auto outer_of = [&](const Moment& m) {
+    return std::vector(m.variables.begin(), m.variables.begin() + static_cast<int64_t>(outer));
+  };
+  if (outer_of(a) != outer_of(b)) return outer_of(a) < outer_of(b);
+  for (size_t i = 0; i < one.inner_loops.size() && i < two.inner_loops.size(); ++i) {
+    if (one.inner_loops[i] != two.inner_loops[i]) break;
+    if (a.variables[outer + i] != b.variables[outer + i])
+      return a.variables[outer + i] < b.variables[outer + i];
+  }
+  return std::tie(one.index, a.variables) < std::tie(two.index, b.variables);
+}
+
+}  // namespace
+
+std::optional<Moments> Moments::make(const Program& program, const Anatomy& anatomy, const Job& job,
+                                     const Call& call) {
+  Moments moments;
+  Values values;
+  moments.program_ = &program;
+  for (int64_t group = 0; group < program.groups; ++group) {
+    Result<Binding> binding = bind(program, job, call, group);
+    if (!binding.ok()) return std::nullopt;
+    moments.bindings_.push_back(std::move(binding).value());
+    Binding here = moments.bindings_.back();
+    for (here.place.rank = 0; here.place.rank < here.place.ranks; ++here.place.rank) {
+      const size_t first = moments.all_.size();
+      for (const Site& site : anatomy.sites)
+        if (!SiteWalk(anatomy, site, here, values, moments.all_).run()) return std::nullopt;
+      std::stable_sort(moments.all_.begin() + static_cast<int64_t>(first), moments.all_.end(),
+                       comes_before);
+      moments.of_rank_[{group, here.place.rank}] = {first, moments.all_.size()};
+    }
+  }
+  moments.match();
+  return moments;
+}
+
+// The t-th piece of a message meets the t-th piece of the other end.
+void Moments::match() {
+  using Message = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;  // both ends, key
+  std::map<Message, std::vector<size_t>> sends, receives;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    const Moment& m = all_[i];
+    if (!m.site->is_message()) continue;
+    const int64_t other = m.site->remote ? 1 - m.group : m.group;
+    if (m.site->kind == Site::Kind::kSend)
+      sends[{m.group, m.rank, other, m.peer, m.key}].push_back(i);
+    else
+      receives[{other, m.peer, m.group, m.rank, m.key}].push_back(i);
+  }
+  matched_.assign(all_.size(), -1);
+  for (const auto& [message, pieces] : sends) {
+    const auto other = receives.find(message);
+    if (other == receives.end() || other->second.size() != pieces.size()) continue;
+    for (size_t t = 0; t < pieces.size(); ++t) {
+      matched_[pieces[t]] = static_cast<int64_t>(other->second[t]);
+      matched_[other->second[t]] = static_cast<int64_t>(pieces[t]);
+    }
+  }
+}
+
+const Moment* Moments::matched(const Moment& moment) const {
+  const int64_t other = matched_[&moment - all_.data()];
+  return other < 0 ? nullptr : &all_[other];
+}
+
+const Moment* Moments::last_write_before(size_t end, size_t first, const Bytes& byte) const {
+  for (size_t i = end; i-- > first;)
+    if (all_[i].to && all_[i].to->has(byte)) return &all_[i];
+  return nullptr;
+}
+
+const Moment* Moments::writer(const Moment& moment, const Bytes& byte) const {
+  return last_write_before(&moment - all_.data(), of_rank_.at({moment.group, moment.rank}).first,
+                           byte);
+}
+
+const Moment* Moments::last_writer(int64_t group, int64_t rank, const Bytes& byte) const {
+  const auto [first, end] = of_rank_.at({group, rank});
+  return last_write_before(end, first, byte);
+}
+
+const Moment* Moments::reader(const Moment& moment, const Bytes& byte) const {
+  const size_t end = of_rank_.at({moment.group, moment.rank}).second;
+  for (size_t i = &moment - all_.data() + 1; i < end; ++i)
+    if (all_[i].from && all_[i].from->has(byte)) return &all_[i];
+  return nullptr;
+}
+
+std::optional<Data> Moments::read(const Moment& moment, const Bytes& bytes, int depth) const {
+  const Contract contract(*program_);
+  const Moment* const writer =
+      bytes.buffer == Buffer::kSend ? nullptr : this->writer(moment, bytes.byte(bytes.low));
+  if (writer) return data(*writer, depth + 1);
+  const bool own = contract.has_own() && !contract.has_targets() &&
+                   bytes.buffer == Buffer::kReceive && bytes.block == moment.rank;
+  if (bytes.buffer != Buffer::kSend && !own) return std::nullopt;
+  Data result{moment.group, contract.has_targets() ? bytes.block : 0, {}};
+  result.contributors.resize(bindings_[moment.group].place.ranks);
+  result.contributors[moment.rank] = true;
+  return result;
+}
+
+std::optional<Data> Moments::data(const Moment& moment, int depth) const {
+  constexpr int kDeepest = 200;  // a wrong program may send in circles
+  if (depth > kDeepest) return std::nullopt;
+  std::optional<Data> result;
+  if (moment.from) {
+    result = read(moment, *moment.from, depth);
+  } else if (moment.to) {
+    const Moment* const sent = matched(moment);
+    if (sent && sent->from) result = data(*sent, depth + 1);
+  }
+  if (!result || !moment.site->combine) return result;
+  const std::optional<Data> base = read(moment, *moment.to, depth);
+  if (!base || base->contributors.size() != result->contributors.size()) return std::nullopt;
+  for (size_t i = 0; i < base->contributors.size(); ++i)
+    if (base->contributors[i]) result->contributors[i] = true;
+  return result;
+}
+
+}  // namespace quadrille::verifier

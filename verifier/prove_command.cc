@@ -1,0 +1,471 @@
+// The command `prove`. Tested by tests/prove/prove_command_test.sh.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "cli/command_line.h"
+#include "cli/files.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "schedule/text.h"
+#include "verifier/command.h"
+#include "verifier/prove/prover.h"
+#include "verifier/prove/refute.h"
+#include "verifier/proven.h"
+#include "verifier/report_json.h"
+#include "verifier/skeleton.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using cli::bad_input;
+using cli::ExitCode;
+
+struct NamedProof {
+  std::string name;
+  Proof proof;
+};
+
+// The user may name "alltoall.factor" with or without the collective.
+bool is_named(const std::string& name, const std::string& wanted) {
+  return name == wanted || name.substr(name.find('.') + 1) == wanted;
+}
+
+// A user's program, from its text or a schedule file, with its proof. Without a proof, planning reports the first
+// missing statement.
+Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
+  if (!arguments.names.empty() || arguments.files.size() > 1)
+    return Error{"--program: give one program, one --proof of it, and no names"};
+  const std::string& path = arguments.program;
+  const Result<Program> program = read_program(path);
+  if (!program.ok()) return program.error();
+  const std::string& source = arguments.files.empty() ? path : arguments.files[0];
+  const Result<std::string> statements =
+      arguments.files.empty() ? std::string() : read_text(source);
+  if (!statements.ok()) return statements.error();
+  Result<Proof> proof = parse_proof_of(*program, *statements, source);
+  if (!proof.ok()) return proof.error();
+  const Result<bool> filled = refuse_unfilled(*statements, source);
+  if (!filled.ok()) return filled.error();
+  return NamedProof{path, std::move(proof).value()};
+}
+
+// The built-in proofs of the given names, or those of the files.
+Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
+  if (!arguments.program.empty()) {
+    Result<NamedProof> proof = read_program_and_proof(arguments);
+    if (!proof.ok()) return proof.error();
+    return std::vector{std::move(proof).value()};
+  }
+  std::vector<std::pair<std::string, std::string>> texts;  // name, text
+  for (const std::string& file : arguments.files) {
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) return text.error();
+    texts.emplace_back(file, *text);
+  }
+  if (arguments.files.empty())
+    for (const ProvenProgram& program : proven_programs())
+      texts.emplace_back(program.name, program.proof);
+  for (const std::string& name : arguments.names) {
+    const bool known = std::any_of(texts.begin(), texts.end(),
+                                   [&](const auto& text) { return is_named(text.first, name); });
+    if (!known)
+      return Error{fmt::format("'{}' has no proof; {} prove --verbose names all that do", name,
+                               cli::typed("verifier"))};
+  }
+  std::vector<NamedProof> proofs;
+  for (const auto& [name, text] : texts) {
+    const auto asked = [&, &name = name](const std::string& wanted) {
+      return is_named(name, wanted);
+    };
+    if (!arguments.names.empty() &&
+        std::none_of(arguments.names.begin(), arguments.names.end(), asked))
+      continue;
+    Result<Proof> proof = parse_proof(text, name);
+    if (!proof.ok()) return proof.error();
+    const Result<bool> filled = refuse_unfilled(text, name);
+    if (!filled.ok()) return filled.error();
+    proofs.push_back({name, std::move(proof).value()});
+  }
+  return proofs;
+}
+
+std::vector<ProofResult> prove_all(const std::vector<NamedProof>& proofs,
+                                   const std::vector<ProofPlan>& plans,
+                                   const ProverOptions& options, size_t threads) {
+  std::vector<ProofResult> results(proofs.size());
+  cli::Progress progress;
+  std::mutex telling;
+  size_t over = 0;
+  const auto tell = [&] { progress.say(fmt::format("{} of {} programs", over, proofs.size())); };
+  tell();
+  work_on_all(proofs.size(), threads, options, [&](Prover& prover, size_t i) {
+    results[i] = prover.prove(proofs[i].proof, plans[i]);
+    const std::lock_guard<std::mutex> lock(telling);
+    ++over;
+    tell();
+  });
+  return results;
+}
+
+// What is known of a program after its proof.
+struct Judgement {
+  int code = ExitCode::kVerified;
+  std::string text = {};  // the line of its name
+  std::optional<FailingJob> failing = {};
+  std::optional<int64_t> walked = {};  // the checker has walked all nodes of so many ranks
+};
+
+// A claim that should be false.
+struct Claim {
+  std::string name;
+  std::optional<std::string> counterexample;
+};
+
+bool is_json(const ProveArguments& arguments) { return arguments.format == "json"; }
+
+// ---- JSON: cli/schemas/prove.schema.json
+
+std::string program_json(const NamedProof& named, const ProofPlan& plan, const ProofResult& result,
+                         const Judgement& judgement, const std::vector<Claim>& claims) {
+  std::vector<std::string> obligations, false_claims;
+  for (const ObligationResult& one : result.obligations) {
+    cli::JsonObject object;
+    object.text("name", one.name).truth("proven", one.proven);
+    if (!one.proven) object.text("failure", one.failure);
+    obligations.push_back(object.str());
+  }
+  for (const Claim& claim : claims) {
+    cli::JsonObject object;
+    object.text("name", claim.name);
+    if (claim.counterexample)
+      object.text("counterexample", *claim.counterexample);
+    else
+      object.null("counterexample");
+    false_claims.push_back(object.str());
+  }
+  const Program& program = named.proof.program;
+  return cli::JsonObject()
+      .text("name", named.name)
+      .text("verdict", judgement.code == ExitCode::kVerified  ? "proven"
+                       : judgement.code == ExitCode::kRefuted ? "refuted"
+                                                              : "unknown")
+      .text("algorithm", program.algorithm.text)
+      .text("collective", name_of(program.collective))
+      .number("groups", program.groups)
+      .text("scope", plan.scope)
+      .truth("deadlocks", plan.deadlocks)
+      .text("words", judgement.text)
+      .number("walked_ranks", judgement.walked)
+      .value("failing", judgement.failing ? failing_json(program, *judgement.failing) : "null")
+      .value("obligations", cli::json_list(obligations))
+      .value("false_claims", cli::json_list(false_claims))
+      .decimal("seconds", result.seconds)
+      .str();
+}
+
+std::string opinion_json(const std::string& command, const SecondOpinion& opinion) {
+  return cli::JsonObject()
+      .text("command", command)
+      .number("questions", opinion.questions)
+      .value("disagreements", cli::json_texts(opinion.disagreements))
+      .decimal("seconds", opinion.seconds)
+      .str();
+}
+
+class Session {
+ public:
+  explicit Session(const ProveArguments& arguments) : arguments_(arguments) {}
+
+  int run() {
+    if (arguments_.limit < 1 || arguments_.limit > UINT32_MAX)
+      return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
+    Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
+    if (!proofs.ok()) return bad_input("prove", proofs.error().message);
+    if (!arguments_.second_solver.empty()) {  // the proofs may take long
+      const SecondOpinion none = ask_second_solver(arguments_.second_solver, {"/dev/null"}, {{}});
+      if (!none.failure.empty())
+        return bad_input("prove",
+                         fmt::format("--second-solver: {}; is it installed?", none.failure));
+    }
+    std::vector<ProofPlan> plans;
+    for (const NamedProof& named : *proofs) {
+      Result<ProofPlan> plan = plan_proof(named.proof);
+      if (!plan.ok()) return bad_input("prove", plan.error().message);
+      plans.push_back(std::move(plan).value());
+    }
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<ProofResult> results =
+        prove_all(*proofs, plans, {static_cast<unsigned>(arguments_.limit), exports_wanted()},
+                  threads(proofs->size()));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);
+    if (!is_json(arguments_))
+      fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
+                 plans.size() == 1 ? "" : "s", obligations_, took.count(),
+                 worst_ == ExitCode::kVerified ? ": everything proven" : "");
+    if (exports_wanted()) worst_ = graver(worst_, hand_on(*proofs));
+    if (is_json(arguments_))
+      fmt::print("{}\n", cli::JsonObject()
+                             .number("schema", 1)
+                             .value("programs", cli::json_lines(programs_))
+                             .value("second_solver", opinion_)
+                             .decimal("seconds", took.count())
+                             .str());
+    return worst_;
+  }
+
+ private:
+  bool exports_wanted() const {
+    return !arguments_.folder.empty() || !arguments_.second_solver.empty();
+  }
+
+  // Exported questions must not depend on the order of threads.
+  size_t threads(size_t proofs) const {
+    if (exports_wanted()) return 1;
+    return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, std::max<size_t>(proofs, 1));
+  }
+
+  void tell(const NamedProof& named, const ProofPlan& plan, ProofResult& result) {
+    obligations_ += result.obligations.size();
+    const Judgement judgement = judge(named, plan, result);
+    std::vector<Claim> claims;
+    for (const FalseClaim& claim : plan.false_claims)
+      claims.push_back({claim.name, find_counterexample(named.proof.program, claim)});
+    worst_ = graver(worst_, judgement.code);
+    for (const Claim& claim : claims)
+      if (!claim.counterexample) worst_ = graver(worst_, ExitCode::kUnknown);
+    if (is_json(arguments_))
+      programs_.push_back(program_json(named, plan, result, judgement, claims));
+    else
+      print_program(named, result, judgement, claims);
+    exports_.push_back(std::move(result.exports));
+  }
+
+  void print_program(const NamedProof& named, const ProofResult& result, const Judgement& judgement,
+                     const std::vector<Claim>& claims) const {
+    fmt::print("{}: {}\n", named.name, judgement.text);
+    if (judgement.code == ExitCode::kVerified && judgement.walked) tell_walked(*judgement.walked);
+    for (const ObligationResult& obligation : result.obligations)
+      if (arguments_.verbose || !obligation.proven)
+        fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
+    for (const Claim& claim : claims)
+      if (claim.counterexample)
+        fmt::print("  {} is false, as expected: {}\n", claim.name, *claim.counterexample);
+      else
+        fmt::print("  {}: no counterexample found to what should be false\n", claim.name);
+  }
+
+  Judgement judge(const NamedProof& named, const ProofPlan& plan, const ProofResult& result) const {
+    if (!std::all_of(result.obligations.begin(), result.obligations.end(),
+                     [](const ObligationResult& one) { return one.proven; }))
+      return judge_failure(named);
+    Judgement proven;
+    if (plan.deadlocks && !find_deadlock(named.proof.program, plan.given))
+      return {ExitCode::kUnknown,
+              fmt::format("UNKNOWN: proven, but no nodes of up to {} ranks deadlock with the "
+                          "'given' conditions at every rank",
+                          kRanksTried)};
+    if (auto job = contradiction(named, plan, proven.walked))
+      return {ExitCode::kRefuted,
+              fmt::format("REFUTED: proven, and yet the checker finds it wrong on nodes {}: {}; "
+                          "please report this mistake of the verifier",
+                          job->text(), job->violation.detail),
+              std::move(job)};
+    proven.text = fmt::format("proven {}for {} ({} obligations, {:.2f} s)",
+                              plan.deadlocks ? "to deadlock, where what is given holds, " : "",
+                              plan.scope, result.obligations.size(), result.seconds);
+    return proven;
+  }
+
+  // Compares a proof with the checker. Built-in proofs were compared when the verifier was built (certify.cc); proofs
+  // from files are compared now.
+  std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan,
+                                          std::optional<int64_t>& walked) const {
+    if (arguments_.files.empty() || plan.deadlocks) return std::nullopt;
+    return find_failing_job(named.proof.program, kRanksChecked, true, &walked.emplace());
+  }
+
+  // Reports the jobs on which the checker, too, found the proven program right.
+  static void tell_walked(int64_t ranks) {
+    if (ranks == 0)
+      fmt::print("  walked on no nodes: the program requires more ranks than are tried\n");
+    else if (ranks <= kRanksChecked)
+      fmt::print("  walked on all nodes of up to {} ranks that it serves\n", ranks);
+    else
+      fmt::print("  walked on all nodes of {} ranks, the fewest that it serves\n", ranks);
+  }
+
+  // An obligation failed. A counterexample on small nodes refutes the program; otherwise the proof may be too weak.
+  static Judgement judge_failure(const NamedProof& named) {
+    std::optional<FailingJob> job = find_failing_job(named.proof.program);
+    if (!job)
+      return {ExitCode::kUnknown,
+              "UNKNOWN: not proven, and no counterexample found on small nodes"};
+    const std::string text =
+        fmt::format("REFUTED on nodes {}: {}: {}", job->text(),
+                    property_name(job->violation.property), job->violation.detail);
+    return {ExitCode::kRefuted, text, std::move(job)};
+  }
+
+  // The heading before the questions about a program: its name, and its text, which the questions refer to.
+  static std::string heading(const NamedProof& named) {
+    std::string text = fmt::format(
+        "; Obligations of {}. In their names send 2 is the second send of its program, and so "
+        "on:\n",
+        named.name);
+    std::istringstream program(print(named.proof.program));
+    for (std::string line; std::getline(program, line);) text += "; | " + line + "\n";
+    return text;
+  }
+
+  // Writes the exports, and asks the second solver if one is given.
+  int hand_on(const std::vector<NamedProof>& proofs) {
+    const bool temporary = arguments_.folder.empty();
+    const std::filesystem::path folder =
+        temporary ? std::filesystem::temp_directory_path() / fmt::format("quadrille-{}", getpid())
+                  : std::filesystem::path(cli::user_path(arguments_.folder));
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+      return bad_input("prove",
+                       fmt::format("--export: {}: {}", arguments_.folder, error.message()));
+    std::vector<std::string> files;
+    for (size_t i = 0; i < proofs.size(); ++i) {
+      std::string text = heading(proofs[i]);
+      for (const Export& obligation : exports_[i]) text += obligation.smtlib;
+      files.push_back(
+          (folder / (std::filesystem::path(proofs[i].name).filename().string() + ".smt2"))
+              .string());
+      const Result<bool> written = cli::write_file(files.back(), text);
+      if (!written.ok()) return bad_input("prove", "--export: " + written.error().message);
+    }
+    const int code = arguments_.second_solver.empty() ? ExitCode::kVerified : ask_again(files);
+    if (temporary) std::filesystem::remove_all(folder, error);
+    return code;
+  }
+
+  int ask_again(const std::vector<std::string>& files) {
+    const SecondOpinion opinion = ask_second_solver(arguments_.second_solver, files, exports_);
+    const int code = opinion.disagreements.empty() ? ExitCode::kVerified : ExitCode::kUnknown;
+    if (is_json(arguments_)) {
+      opinion_ = opinion_json(arguments_.second_solver, opinion);
+      return code;
+    }
+    for (const std::string& disagreement : opinion.disagreements)
+      fmt::print("{} disagrees: {}\n", arguments_.second_solver, disagreement);
+    fmt::print("{} answered {} questions in {:.1f} s: {}\n", arguments_.second_solver,
+               opinion.questions, opinion.seconds,
+               opinion.disagreements.empty()
+                   ? "the same answers"
+                   : fmt::format("{} others", opinion.disagreements.size()));
+    return code;
+  }
+
+  const ProveArguments& arguments_;
+  size_t obligations_ = 0;
+  int worst_ = ExitCode::kVerified;
+  std::vector<std::vector<Export>> exports_;
+  std::vector<std::string> programs_;  // as JSON
+  std::string opinion_ = "null";       // of the second solver, as JSON
+};
+
+// ---- The beginning of a proof
+
+// The heading of a built-in proof: its code.
+std::string heading_of(std::string_view proof) {
+  return std::string(proof.substr(0, proof.find("\n\n") + 2));
+}
+
+struct Subject {
+  Program program;
+  std::string heading;  // of a built-in program
+  std::string command;  // that proves it
+};
+
+Result<Subject> subject_of(const ProveArguments& arguments) {
+  if (!arguments.files.empty() || arguments.names.size() + !arguments.program.empty() != 1)
+    return Error{"--skeleton: give --program FILE or one algorithm, and no --proof"};
+  const std::string out = cli::shell_word(arguments.skeleton);
+  if (!arguments.program.empty()) {
+    Result<Program> program = read_program(arguments.program);
+    if (!program.ok()) return program.error();
+    return Subject{
+        std::move(program).value(), "",
+        fmt::format("prove --program {} --proof {}", cli::shell_word(arguments.program), out)};
+  }
+  for (const ProvenProgram& each : proven_programs()) {
+    if (!is_named(std::string(each.name), arguments.names[0])) continue;
+    const Result<Proof> proof = parse_proof(each.proof, std::string(each.name));
+    if (!proof.ok()) return proof.error();
+    return Subject{proof->program, heading_of(each.proof), "prove --proof " + out};
+  }
+  return Error{
+      fmt::format("'{}' has no proof; give its text with --program FILE", arguments.names[0])};
+}
+
+int write_skeleton(const ProveArguments& arguments) {
+  if (is_json(arguments) || !arguments.folder.empty() || !arguments.second_solver.empty())
+    return bad_input(
+        "prove", "--skeleton: nothing is proven; leave out --format, --export and --second-solver");
+  const Result<Subject> subject = subject_of(arguments);
+  if (!subject.ok()) return bad_input("prove", subject.error().message);
+  std::error_code error;
+  if (std::filesystem::exists(cli::user_path(arguments.skeleton), error))
+    return bad_input("prove", fmt::format("--skeleton: {} is there already; name another file",
+                                          arguments.skeleton));
+  const Result<Skeleton> skeleton = skeleton_of(
+      subject->program, arguments.program.empty() ? arguments.names[0] : arguments.program);
+  if (!skeleton.ok()) return bad_input("prove", skeleton.error().message);
+  const Result<bool> written =
+      cli::write_file(arguments.skeleton, subject->heading + skeleton->text);
+  if (!written.ok()) return bad_input("prove", "--skeleton: " + written.error().message);
+  fmt::print("{}: {} statements, {} place{} to fill in ({}); then: {} {}\n", arguments.skeleton,
+             skeleton->statements, skeleton->places, skeleton->places == 1 ? "" : "s", kFillIn,
+             cli::typed("verifier"), subject->command);
+  return ExitCode::kVerified;
+}
+
+}  // namespace
+
+int prove(const ProveArguments& arguments) {
+  return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
+}
+
+cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
+  cli::Command command =
+      program.command("prove", "Prove programs for every number of ranks and every placement.");
+  command.add("names", "NAME", &arguments.names,
+              "algorithms such as hierarchical-factor+drop; all if none is named");
+  command.add("--proof", "FILE", &arguments.files,
+              "proof files to prove instead of the built-in ones");
+  command.add("--program", "FILE", &arguments.program,
+              "your own program, as text or as a schedule file; --proof then needs no heading");
+  command.add("--skeleton", "FILE", &arguments.skeleton,
+              "write the beginning of a proof there: its statements, with the witnesses that fit "
+              "runs on small jobs");
+  command.add("--export", "FOLDER", &arguments.folder,
+              "write all questions there as SMT-LIB, one file for each algorithm");
+  command.add("--second-solver", "COMMAND", &arguments.second_solver,
+              "let this solver answer the exported questions again, such as cvc5");
+  command.add(
+      "--limit", fmt::format("UNITS={}", arguments.limit), &arguments.limit,
+      "the most work a question may take, in Z3's units; a question that needs more is unknown, "
+      "on any machine");
+  command.add_flag("--verbose", arguments.verbose, "print every obligation");
+  command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
+  command.example("prove hierarchical-factor --verbose");
+  command.example("prove --program mine.txt --skeleton mine.proof");
+  command.example("prove --program mine.txt --proof mine.proof",
+                  "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.");
+  return command;
+}
+
+}  // namespace quadrille::verifier
