@@ -1,4 +1,4 @@
-// Tested by tests/cli/json_test.cc and tests/cli/schemas_test.py.
+// Tested by tests/cli/schemas_test.py.
 #include "cli/json.h"
 
 #include <fmt/format.h>

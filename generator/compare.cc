@@ -16,6 +16,7 @@
 
 #include "cli/command_line.h"
 #include "cli/files.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "generator/encode.h"
@@ -221,6 +222,39 @@ std::string csv(const Curves& curves) {
   return text;
 }
 
+// cli/schemas/compare.schema.json describes it.
+std::string json(const Curves& curves, const CompareArguments& arguments) {
+  const auto numbers = [](const std::vector<std::optional<int64_t>>& all) {
+    std::vector<std::string> values;
+    for (const auto& each : all) values.push_back(each ? std::to_string(*each) : "null");
+    return cli::json_list(values);
+  };
+  const auto curve = [&](const std::optional<Curve>& one) {
+    return one ? numbers(one->times) : "null";
+  };
+  std::vector<std::string> all;
+  for (const Curve& each : curves.curves) {
+    std::vector<std::string> fitted;
+    for (const bool is_fitted : each.fitted) fitted.emplace_back(is_fitted ? "true" : "false");
+    all.push_back(cli::JsonObject()
+                      .text("algorithm", each.name)
+                      .value("nanoseconds", numbers(each.times))
+                      .value("fitted", cli::json_list(fitted))
+                      .str());
+  }
+  return cli::JsonObject()
+             .number("schema", 1)
+             .text("collective", arguments.collective)
+             .text("title", curves.title)
+             .truth("measured", !arguments.measure.empty())
+             .value("bytes", numbers({curves.bytes.begin(), curves.bytes.end()}))
+             .value("curves", cli::json_lines(all))
+             .value("bound", curve(curves.bound))
+             .value("native", curve(curves.native))
+             .str() +
+         "\n";
+}
+
 Result<Curves> curves_for(const CompareArguments& arguments) {
   const Result<Collective> collective = read_collective(arguments);
   if (!collective.ok()) return collective.error();
@@ -297,7 +331,8 @@ cli::Command add_compare(cli::Command& program, CompareArguments& arguments) {
   command.add("--measure", "COMMAND", &arguments.measure,
               "measure instead of simulating: the command that starts `quadrille run` on these "
               "nodes, 'mpirun -n 16 quadrille run'");
-  command.add_choice("--format", {"table", "csv", "svg"}, arguments.format, "what is printed");
+  command.add_choice("--format", {"table", "csv", "json", "svg"}, arguments.format,
+                     "what is printed");
   command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
   command.example("compare alltoall --nodes 4x16 --bytes 8..1MiB --format svg --out times.svg",
                   "--bytes LOW..HIGH: LOW, then four times as much each time, and HIGH. Each "
@@ -308,9 +343,10 @@ cli::Command add_compare(cli::Command& program, CompareArguments& arguments) {
 int compare(const CompareArguments& arguments) {
   const Result<Curves> curves = curves_for(arguments);
   if (!curves.ok()) return bad_input("compare", curves.error().message);
-  const std::string text = arguments.format == "svg"   ? curves_svg(*curves)
-                           : arguments.format == "csv" ? csv(*curves)
-                                                       : table(*curves);
+  const std::string text = arguments.format == "svg"    ? curves_svg(*curves)
+                           : arguments.format == "csv"  ? csv(*curves)
+                           : arguments.format == "json" ? json(*curves, arguments)
+                                                        : table(*curves);
   if (arguments.out.empty()) {
     fmt::print("{}", text);
     return 0;

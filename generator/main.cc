@@ -13,7 +13,7 @@
 #include "generator/compare.h"
 #include "generator/emit.h"
 #include "generator/encode.h"
-#include "generator/optimal.h"
+#include "generator/list.h"
 #include "generator/proof_file.h"
 #include "generator/registry.h"
 #include "generator/rules.h"
@@ -25,25 +25,6 @@ namespace quadrille {
 namespace {
 
 using cli::bad_input;
-
-int list() {
-  for (const Algorithm& algorithm : algorithms()) {
-    fmt::print("{} {}{}\n  {}\n  cost: {}\n  needs: {}\n  source: {}\n",
-               name_of(algorithm.collective), algorithm.name,
-               algorithm.groups == 2 ? " between groups" : "", algorithm.summary, algorithm.cost,
-               algorithm.precondition, algorithm.source);
-    fmt::print("  proven: {}\n  --nodes any: {}\n", algorithm.proof ? "yes" : "not yet",
-               algorithm.proof ? "yes" : "not yet, as it is not proven");
-    for (const Option& option : algorithm.options)
-      fmt::print("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
-    for (const Number& number : algorithm.numbers)
-      fmt::print("  {} NUMBER: {}\n", flag_of(number.name), number.help);
-    if (chooses_block_size(make_program(algorithm, all_choices(algorithm)[0])))
-      fmt::print("  --block-size min|min:SIZE|SIZE|model|auto: {}\n", kBlockSizeHelp);
-  }
-  fmt::print("{}", kOptimalWords);
-  return 0;
-}
 
 // The commands that make these bytes and the emitted files.
 std::string commands_of(const verifier::Schedule& schedule, const std::string& name) {
@@ -125,12 +106,12 @@ int run(int argc, char** argv) {
       fmt::format("`{} COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.", name));
   GenerateArguments generating;
   const cli::Command generating_command = add_generate(program, generating);
-  GenerateArguments choosing;
+  ChooseArguments choosing;
   const cli::Command choosing_command = add_choose(program, choosing);
   CompareArguments comparing;
   const cli::Command comparing_command = add_compare(program, comparing);
-  const cli::Command listing =
-      program.command("list", "List the algorithms: idea, source, requirements, options.");
+  ListArguments listing;
+  const cli::Command listing_command = add_list(program, listing);
   ShowArguments showing;
   const cli::Command showing_command = add_show(program, showing);
   std::string file, folder;
@@ -143,7 +124,7 @@ int run(int argc, char** argv) {
   if (generating_command.is_named()) return generate(generating);
   if (choosing_command.is_named()) return choose(choosing);
   if (comparing_command.is_named()) return compare(comparing);
-  if (listing.is_named()) return list();
+  if (listing_command.is_named()) return list(listing);
   if (showing_command.is_named()) return show(showing);
   if (proving.is_named()) return proofs(folder);
   return emit(file, folder);

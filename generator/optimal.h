@@ -11,19 +11,17 @@ namespace quadrille {
 
 inline constexpr const char* kOptimal = "optimal";
 
-// What `list` prints of it.
-inline constexpr const char* kOptimalWords =
-    "alltoall optimal\n"
-    "  for given nodes, exchanges in the least time: Z3 colors them so that each node always "
-    "works\n"
-    "  cost: the lower bound of check, where an exchange of nodes takes 2 and a send inside takes "
-    "1\n"
-    "  needs: up to 8 nodes\n"
-    "  source: ours: Sanders and Traeff 2002, section 3, with the edge coloring that is best for "
-    "the nodes\n"
-    "  proven: no program for all sizes; check tests each schedule, and that its time is the "
-    "least\n"
-    "  --nodes any: no, it is made for given nodes\n";
+// What `list` says of it.
+inline constexpr const char* kOptimalSummary =
+    "for given nodes, exchanges in the least time: Z3 colors them so that each node always works";
+inline constexpr const char* kOptimalCost =
+    "the lower bound of check, where an exchange of nodes takes 2 and a send inside takes 1";
+inline constexpr const char* kOptimalNeeds = "up to 8 nodes";
+inline constexpr const char* kOptimalSource =
+    "ours: Sanders and Traeff 2002, section 3, with the edge coloring that is best for the nodes";
+inline constexpr const char* kOptimalProven =
+    "no program for all sizes; check tests each schedule, and that its time is the least";
+inline constexpr const char* kOptimalAnyNodes = "no, it is made for given nodes";
 
 Result<Program> optimal_program(const Topology& topology);
 

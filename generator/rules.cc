@@ -8,6 +8,7 @@
 
 #include "cli/command_line.h"
 #include "cli/files.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "generator/sizes.h"
@@ -210,7 +211,7 @@ Result<std::string> rules_text(const GenerateArguments& arguments) {
 
 }  // namespace
 
-cli::Command add_choose(cli::Command& program, GenerateArguments& arguments) {
+cli::Command add_choose(cli::Command& program, ChooseArguments& arguments) {
   cli::Command command = program.command(
       "choose",
       "Write rules for the preload library, by simulated times instead of measured ones.");
@@ -220,6 +221,7 @@ cli::Command add_choose(cli::Command& program, GenerateArguments& arguments) {
   command.require("--out", "FILE", &arguments.out, "the rules file to write, for QUADRILLE_RULES");
   arguments.machine.bytes = "1..16MiB";
   add_machine(command, arguments.machine, "");
+  command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
   command.example(
       "choose all --nodes 16x32 --machine infiniband-200g --out rules.json",
       "A rule is for the sizes between two powers of four, from the first size of --bytes "
@@ -227,12 +229,20 @@ cli::Command add_choose(cli::Command& program, GenerateArguments& arguments) {
   return command;
 }
 
-int choose(const GenerateArguments& arguments) {
+int choose(const ChooseArguments& arguments) {
   const Result<std::string> text = rules_text(arguments);
   if (!text.ok()) return bad_input("choose", text.error().message);
   const Result<bool> written = cli::write_file(arguments.out, *text);
   if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
-  fmt::print("{}: {} rules\n", arguments.out, std::count(text->begin(), text->end(), '\n') - 2);
+  const int64_t rules = std::count(text->begin(), text->end(), '\n') - 2;
+  if (arguments.format == "json")
+    fmt::print("{}\n", cli::JsonObject()
+                           .number("schema", 1)
+                           .text("file", arguments.out)
+                           .number("rules", rules)
+                           .str());
+  else
+    fmt::print("{}: {} rules\n", arguments.out, rules);
   return 0;
 }
 

@@ -8,11 +8,15 @@
 
 namespace quadrille {
 
+struct ChooseArguments : GenerateArguments {
+  std::string format = "text";
+};
+
 // `arguments` gets what is typed. Its sizes are in the bytes of its machine.
-cli::Command add_choose(cli::Command& program, GenerateArguments& arguments);
+cli::Command add_choose(cli::Command& program, ChooseArguments& arguments);
 
 // Writes the rules file and prints how many rules it has; returns the exit code.
-int choose(const GenerateArguments& arguments);
+int choose(const ChooseArguments& arguments);
 
 }  // namespace quadrille
 

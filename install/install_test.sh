@@ -92,6 +92,9 @@ quadrille emit mine.qs --out . >said 2>&1 && grep -q '^   quadrille emit mine.qs
 for file in "$prefix"/share/quadrille/*.qs; do quadrille check "$file" || problem "$file"; done >checked 2>said
 [ "$(grep -c ': proven$' checked)" -eq "$(ls "$prefix"/share/quadrille/*.qs | wc -l)" ] || problem "schedules that are not proven"
 quadrille prove --proof "$prefix/share/quadrille/proofs/alltoall.factor.proof" >said 2>&1 && said 'everything proven'
+for name in check choose compare list prove rules; do
+  python3 -m json.tool "$prefix/share/quadrille/schemas/$name.schema.json" >said 2>&1 && said '"$schema": "https://json-schema.org/draft/2020-12/schema"'
+done
 for mpi in openmpi mpich; do
   start_ranks $mpi 2 30 quadrille run mine.qs --repetitions 2 >said 2>&1 && said '2 ranks, contributions of 1024 bytes: every byte is right'
   LD_PRELOAD=$(quadrille preload $mpi) quadrille --version >said 2>&1 && said 'quadrille '

@@ -33,6 +33,7 @@ for pair in "$@"; do
       ln -s "${name%.so.*}.so.$major" "${place%.so.*}.so"
       ;;
     */proofs) install -D -m 644 -t "$place" "${files[0]}"/*.proof ;;
+    */schemas) install -D -m 644 -t "$place" "${files[@]}" ;;
     */lib/quadrille/*) install -m 755 "${files[0]}" "$place" ;;
     *.md)
       # The documents keep the layout of the source tree, so their links work. Only the header is elsewhere.

@@ -1,0 +1,246 @@
+"""schemas_test.py GENERATOR VERIFIER RULES SCHEMA...: what commands print as JSON is as its schema says.
+
+Each schema also refuses documents with a member too few, a member too many, or a value of another type.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from jsonschema import Draft202012Validator
+
+SHIFT = """algorithm shift for alltoall
+copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  step round
+    send send[wrap(rank + round, ranks)] to wrap(rank + round, ranks)
+    receive recv[wrap(rank - round, ranks)] from wrap(rank - round, ranks)
+"""
+PROOF = """match send 1
+  with receive 1 where round = round
+match receive 1
+  with send 1 where round = round
+cover
+  with receive 1 where round = wrap(target - source, ranks)
+keys round
+  from round
+  to round + 1
+"""
+# Maps of any names, whose members may be missing; and members of rules that may be left out.
+OPEN = ["parameters"]
+OPTIONAL = ["groups", "nodes", "ranks_a_node", "ranks", "even", "bytes", "time", "native_time", "calls"]
+
+RULES = {
+    "schema": 1,
+    "rules": [
+        {"collective": "alltoallv", "nodes": [2, None], "ranks_a_node": 8, "even": True, "algorithm": "tuna:radix=8"},
+        {"collective": "allgather", "ranks": 16, "bytes": [64, 255], "algorithm": "bruck", "time": 1e-3, "native_time": 2e-3, "calls": 100},
+        {"collective": "bcast", "groups": 2, "algorithm": "native"},
+    ],
+}
+
+
+def run(code, *command):
+    """The document that the command prints, if it ends with that code."""
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode != code:
+        raise AssertionError(f"{command} ends with {done.returncode}, not {code}: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout.decode("utf-8"))
+
+
+def quiet(*command):
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def generate(*arguments):
+    quiet(GENERATOR, "generate", *arguments)
+
+
+def check(code, *arguments):
+    return run(code, VERIFIER, "check", *arguments, "--format", "json")
+
+
+def prove(code, *arguments):
+    return run(code, VERIFIER, "prove", *arguments, "--format", "json")
+
+
+def places(value, path=()):
+    """The path of each value in a document."""
+    yield path
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else []
+    for key, member in members:
+        yield from places(member, path + (key,))
+
+
+def at(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+def mutants(name, document):
+    """(words, document) of wrong documents."""
+    for path in places(document):
+        value, where = at(document, path), "/".join(map(str, path))
+        if isinstance(value, dict):
+            wrong = copy.deepcopy(document)
+            at(wrong, path)["unknown"] = []
+            yield f"a member too many in {where}", wrong
+        if not path:
+            continue
+        for other in [{"unknown": []}, -1.5]:
+            wrong = copy.deepcopy(document)
+            at(wrong, path[:-1])[path[-1]] = other
+            yield f"{other} for {where}", wrong
+        if isinstance(path[-1], str) and path[-2:-1] != ("parameters",) and not (name == "rules" and path[-1] in OPTIONAL):
+            wrong = copy.deepcopy(document)
+            del at(wrong, path[:-1])[path[-1]]
+            yield f"no {where}", wrong
+
+
+def documents():
+    """The documents of each schema: a good number of kinds of each."""
+    write("shift.txt", SHIFT)
+    write("short.txt", SHIFT.replace("1 .. ranks", "1 .. min(ranks, 3)"))
+    write("many.txt", SHIFT.replace("copy", "require 9 < ranks\ncopy", 1))
+    write("shift.proof", PROOF)
+    write("weak.proof", PROOF.replace("target - source", "source - target"))
+    write("rules.json", json.dumps(RULES))
+    generate("alltoall", "--algorithm", "hierarchical-factor", "--nodes", "1,2,3", "--out", "timed.qs")
+    generate("alltoall", "--algorithm", "tuna", "--nodes", "any", "--out", "any.qs")
+    generate("allgather", "--algorithm", "blocked-ring", "--nodes", "4", "--out", "ring.qs")
+    generate("broadcast", "--algorithm", "binomial", "--nodes", "65", "--out", "many.qs")
+    generate("allgather", "--algorithm", "segment-map", "--nodes", "any", "--remote-nodes", "any", "--out", "groups.qs")
+    generate("alltoall", "--program", "short.txt", "--nodes", "4", "--out", "short.qs")
+    generate("alltoall", "--program", "shift.txt", "--nodes", "4", "--out", "shift.qs")
+    quiet(GENERATOR, "choose", "all", "--nodes", "2x2", "--bytes", "8..1KiB", "--out", "chosen.json")
+    quiet(RULES_COMMAND, "merge", "rules.json", "chosen.json", "--out", "merged.json")
+    rules = [json.load(open(name, encoding="utf-8")) for name in ["rules.json", "chosen.json", "merged.json"]]
+    choose = run(0, GENERATOR, "choose", "alltoall", "--nodes", "2x2", "--bytes", "8", "--out", "chosen.json", "--format", "json")
+    return {
+        "list": [run(0, GENERATOR, "list", "--format", "json")],
+        "check": [
+            check(0, "timed.qs", "any.qs", "ring.qs", "many.qs", "shift.qs"),
+            check(0, "groups.qs", "--nodes", "2,3", "--remote-nodes", "2"),
+            check(0, "any.qs", "--nodes", "1,2"),
+            check(1, "short.qs", "shift.qs"),
+            check(2, "shift.txt", "timed.qs", b'\xc3\xa9 \xff"<\\\n.qs'),
+            check(0, "--program", "shift.txt", "--up-to", "5"),
+            check(1, "--program", "short.txt", "--up-to", "8"),
+            check(3, "--program", "many.txt", "--up-to", "5"),
+            check(2, "--program", "many.txt"),
+        ],
+        "prove": [
+            prove(0, "alltoall.factor", "hierarchical-factor"),
+            prove(0, "--program", "shift.txt", "--proof", "shift.proof"),
+            prove(3, "--program", "shift.txt", "--proof", "weak.proof"),
+            prove(1, "--program", "short.txt", "--proof", "shift.proof"),
+            prove(0, "--program", "shift.txt", "--proof", "shift.proof", "--second-solver", "cvc5"),
+        ],
+        "choose": [choose],
+        "compare": [
+            run(0, GENERATOR, "compare", "alltoall", "--nodes", "2x2", "--bytes", "8..64", "--format", "json"),
+            run(0, GENERATOR, "compare", "allgather", "--nodes", "2", "--remote-nodes", "3", "--bytes", "8", "--format", "json"),
+        ],
+        "rules": rules,
+    }
+
+
+class Schemas(unittest.TestCase):
+    def test_every_schema_is_one_and_has_documents(self):
+        self.assertEqual(set(SCHEMAS), set(DOCUMENTS))
+        for name, schema in SCHEMAS.items():
+            Draft202012Validator.check_schema(schema)
+            self.assertEqual(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", name)
+
+    def test_documents_are_as_their_schemas_say(self):
+        for name, all_documents in DOCUMENTS.items():
+            for document in all_documents:
+                errors = [f"{error.json_path}: {error.message}" for error in Draft202012Validator(SCHEMAS[name]).iter_errors(document)]
+                self.assertEqual(errors, [], name)
+
+    def test_wrong_documents_are_refused(self):
+        for name, all_documents in DOCUMENTS.items():
+            refuses = Draft202012Validator(SCHEMAS[name])
+            tried = 0
+            for document in map(small, all_documents):
+                self.assertTrue(refuses.is_valid(document), name)
+                for words, wrong in mutants(name, document):
+                    self.assertFalse(refuses.is_valid(wrong), f"{name}: {words}")
+                    tried += 1
+            self.assertGreater(tried, 8, name)
+
+    def test_other_documents_are_refused(self):
+        for name, schema in SCHEMAS.items():
+            for other, all_documents in DOCUMENTS.items():
+                if other != name:
+                    self.assertFalse(Draft202012Validator(schema).is_valid(all_documents[0]), f"{name} takes a document of {other}")
+
+    def test_verdicts_are_those_of_the_exit_codes(self):
+        def verdicts(document):
+            return [result["verdict"] for result in document["results"]]
+
+        found = [verdicts(document) for document in DOCUMENTS["check"]]
+        self.assertEqual(found[0], ["verified", "proven", "verified", "verified", "verified"])
+        self.assertEqual(found[3:6], [["refuted", "verified"], ["bad input", "verified", "bad input"], ["verified"]])
+        self.assertEqual(found[6:], [["refuted"], ["unknown"], ["bad input"]])
+        self.assertEqual(
+            [[program["verdict"] for program in document["programs"]] for document in DOCUMENTS["prove"]],
+            [["proven", "proven"], ["proven"], ["unknown"], ["refuted"], ["proven"]],
+        )
+        self.assertEqual(DOCUMENTS["check"][6]["results"][0]["failing"]["nodes"], ["4x1"])
+
+    def test_names_of_files_may_have_any_bytes(self):
+        self.assertEqual(DOCUMENTS["check"][4]["results"][2]["file"], 'é \ufffd"<\\\n.qs')
+
+    def test_the_schema_of_rules_refuses_what_the_library_refuses(self):
+        rule = {"collective": "bcast", "algorithm": "binomial"}
+        for changed in [
+            {"collective": "barrier"},
+            {"algorithm": 3},
+            {"groups": 3},
+            {"nodes": [1]},
+            {"nodes": [1, 2, 3]},
+            {"nodes": "2"},
+            {"bytes": -1},
+            {"bytes": 1.5},
+            {"even": 1},
+            {"time": "1"},
+            {"calls": 0.5},
+            {"speed": 2},
+        ]:
+            document = {"schema": 1, "rules": [{**rule, **changed}]}
+            write("changed.json", json.dumps(document))
+            done = subprocess.run([RULES_COMMAND, "check", "changed.json"], capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2, changed)
+            self.assertFalse(Draft202012Validator(SCHEMAS["rules"]).is_valid(document), changed)
+
+
+def small(document):
+    """The document with the first three of each list of objects, so that it has fewer mutants."""
+    if isinstance(document, dict):
+        return {key: small(value) for key, value in document.items()}
+    if isinstance(document, list):
+        return [small(value) for value in (document[:3] if document and isinstance(document[0], dict) else document)]
+    return document
+
+
+if __name__ == "__main__":
+    GENERATOR, VERIFIER, RULES_COMMAND = (os.path.abspath(path) for path in sys.argv[1:4])
+    SCHEMAS = {}
+    for path in sys.argv[4:]:
+        with open(path, encoding="utf-8") as schema_file:
+            SCHEMAS[os.path.basename(path).removesuffix(".schema.json")] = json.load(schema_file)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        DOCUMENTS = documents()
+        unittest.main(argv=sys.argv[:1])
