@@ -120,8 +120,8 @@ explains "$generator" show --format --steps --out 'text|steps|svg' 'Example: '
 explains "$generator" emit --out 'Example: '
 explains "$generator" proofs --out
 explains "$verifier" '' check prove replay 'Exit codes: 0 verified, 1 refuted, 2 bad input'
-explains "$verifier" check --ports --counts --parameter NAME=VALUE --root 'Exit codes'
-explains "$verifier" prove --proof --export --second-solver --verbose 'Exit codes'
+explains "$verifier" check --program --up-to --ports --counts --parameter NAME=VALUE --root --format 'Exit codes'
+explains "$verifier" prove --proof --skeleton --export --second-solver --verbose --format 'Exit codes'
 explains "$verifier" replay --ranks --group --steps 'Example: '
 
 # The examples of the help work.
@@ -129,7 +129,8 @@ examples() { "$@" --help | sed -n 's/^Example: [a-z]* //p'; }
 "$generator" $(examples "$generator" generate) >/dev/null || fail 'the example of generate'
 "$generator" $(examples "$generator" show) >/dev/null || fail 'the example of show'
 "$generator" $(examples "$generator" emit) >/dev/null || fail 'the example of emit'
-"$verifier" $(examples "$verifier" check) >/dev/null || fail 'the example of check'
+"$generator" show small.qs --out mine.txt
+while read -r words; do "$verifier" $words >/dev/null || fail "the example '$words'"; done < <(examples "$verifier" check)
 "$verifier" $(examples "$verifier" replay) >/dev/null || fail 'the example of replay'
 [ -s src/small.c ] && [ -s small.html ] || fail 'the examples do not make what they say'
 

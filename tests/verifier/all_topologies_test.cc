@@ -65,6 +65,19 @@ TEST(AllTopologies, FindsTheOneTopologyOnWhichAProgramIsWrong) {
   EXPECT_EQ(wrong.failing->violation.property, Property::kCoverage);
 }
 
+TEST(AllTopologies, FindsTheOnePairOfGroupsOnWhichAProgramIsWrong) {
+  const std::string text =
+      "algorithm a for alltoall between groups\ntable size = nodes\ntable other = remote_nodes\n"
+      "step 0\n  for k in 0 .. remote_ranks\n"
+      "    if length(size) = 2 and ranks = 3 and length(other) = 1 and remote_ranks = 4\n"
+      "      send send[0] to remote k\n    else\n      send send[k] to remote k\n"
+      "    receive recv[k] from remote k\n";
+  EXPECT_FALSE(checked(text, 6).failing);
+  const AllTopologies wrong = checked(text, 7);
+  ASSERT_TRUE(wrong.failing);
+  EXPECT_EQ(nodes_text(wrong.failing->job.groups), "1,2 and 4");
+}
+
 TEST(AllTopologies, FindsTheOneParameterForWhichAProgramIsWrong) {
   const AllTopologies wrong = checked(shift("parameter r\n", "ranks = 5 and r = 4"), 6);
   ASSERT_TRUE(wrong.failing);
