@@ -1,4 +1,4 @@
-"""schemas_test.py GENERATOR VERIFIER RULES SCHEMA...: what commands print as JSON is as its schema says.
+"""schemas_test.py GENERATOR VERIFIER RULES REPORT SCHEMA...: what commands print as JSON is as its schema says.
 
 Each schema also refuses documents with a member too few, a member too many, or a value of another type.
 """
@@ -30,8 +30,10 @@ keys round
   from round
   to round + 1
 """
-# Maps of any names, whose members may be missing; and members of rules that may be left out.
+# Maps of any names, whose members may be missing; and numbers that may be negative; and members of rules that
+# may be left out.
 OPEN = ["parameters"]
+SIGNED = ["comparing_seconds"]
 OPTIONAL = ["groups", "nodes", "ranks_a_node", "ranks", "even", "bytes", "time", "native_time", "calls"]
 
 RULES = {
@@ -40,6 +42,17 @@ RULES = {
         {"collective": "alltoallv", "nodes": [2, None], "ranks_a_node": 8, "even": True, "algorithm": "tuna:radix=8"},
         {"collective": "allgather", "ranks": 16, "bytes": [64, 255], "algorithm": "bruck", "time": 1e-3, "native_time": 2e-3, "calls": 100},
         {"collective": "bcast", "groups": 2, "algorithm": "native"},
+        {"collective": "barrier", "bytes": 0, "algorithm": "dissemination"},
+    ],
+}
+
+CALLS = {"groups": 1, "ranks": 16, "remote_ranks": 0, "nodes": 4, "ranks_a_node": [4, 4], "calls": 3, "all_bytes": 96, "seconds": 0.5}
+TIMES = {"timed_calls": 3, "native_seconds": 0.75, "taken_seconds": 0.5, "comparing_seconds": -0.125}
+REPORT = {
+    "schema": 2,
+    "calls": [
+        {"collective": "bcast", **CALLS, "bytes": [16, 63], "schedule": "binomial", "reason": "chosen", **TIMES},
+        {"collective": "gatherv", **CALLS, "bytes": None, "schedule": "native", "reason": "no rule", **TIMES},
     ],
 }
 
@@ -97,7 +110,7 @@ def mutants(name, document):
             yield f"a member too many in {where}", wrong
         if not path:
             continue
-        for other in [{"unknown": []}, -1.5]:
+        for other in [{"unknown": []}] + ([] if path[-1] in SIGNED else [-1.5]):
             wrong = copy.deepcopy(document)
             at(wrong, path[:-1])[path[-1]] = other
             yield f"{other} for {where}", wrong
@@ -115,6 +128,7 @@ def documents():
     write("shift.proof", PROOF)
     write("weak.proof", PROOF.replace("target - source", "source - target"))
     write("rules.json", json.dumps(RULES))
+    write("report.json", json.dumps(REPORT))
     generate("alltoall", "--algorithm", "hierarchical-factor", "--nodes", "1,2,3", "--out", "timed.qs")
     generate("alltoall", "--algorithm", "tuna", "--nodes", "any", "--out", "any.qs")
     generate("allgather", "--algorithm", "blocked-ring", "--nodes", "4", "--out", "ring.qs")
@@ -151,6 +165,7 @@ def documents():
             run(0, GENERATOR, "compare", "alltoall", "--nodes", "2x2", "--bytes", "8..64", "--format", "json"),
             run(0, GENERATOR, "compare", "allgather", "--nodes", "2", "--remote-nodes", "3", "--bytes", "8", "--format", "json"),
         ],
+        "report": [run(0, REPORT_COMMAND, "report", "report.json", "report.json", "--format", "json")],
         "rules": rules,
     }
 
@@ -205,7 +220,7 @@ class Schemas(unittest.TestCase):
     def test_the_schema_of_rules_refuses_what_the_library_refuses(self):
         rule = {"collective": "bcast", "algorithm": "binomial"}
         for changed in [
-            {"collective": "barrier"},
+            {"collective": "barier"},
             {"algorithm": 3},
             {"groups": 3},
             {"nodes": [1]},
@@ -235,9 +250,9 @@ def small(document):
 
 
 if __name__ == "__main__":
-    GENERATOR, VERIFIER, RULES_COMMAND = (os.path.abspath(path) for path in sys.argv[1:4])
+    GENERATOR, VERIFIER, RULES_COMMAND, REPORT_COMMAND = (os.path.abspath(path) for path in sys.argv[1:5])
     SCHEMAS = {}
-    for path in sys.argv[4:]:
+    for path in sys.argv[5:]:
         with open(path, encoding="utf-8") as schema_file:
             SCHEMAS[os.path.basename(path).removesuffix(".schema.json")] = json.load(schema_file)
     with tempfile.TemporaryDirectory() as folder:
