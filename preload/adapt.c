@@ -23,7 +23,7 @@ struct preload_learner {
   struct policy policy;
   int is_prepared;               /* the policy has candidates */
   int usual_calls, looked_calls; /* calls so far of the comparison under way */
-  double usual;                  /* seconds of the first of these, at this rank */
+  double usual[2];               /* seconds of the two halves of the first of these, at this rank */
   int is_open; /* the last of them has not ended; its error handler may have left it */
   struct preload_rule looked;   /* what the last of them follows */
   double seconds[POLICY_LOOKS]; /* of each look, at this rank */
@@ -205,13 +205,18 @@ static int last_look(const struct preload_learner* learner) {
   return (learner->looked_calls - 1) / learner->policy.calls_of_look;
 }
 
+/* The half of the usual calls that has the last call. */
+static int usual_half(const struct preload_learner* learner) {
+  return (learner->usual_calls - 1) * 2 / POLICY_USUAL;
+}
+
 /* Notes that the last call has not ended, if so. */
 static void close_call(struct preload_learner* learner) {
   if (!learner->is_open) return;
   if (learner->looked_calls > 0)
     learner->seconds[last_look(learner)] = POLICY_NEVER;
   else
-    learner->usual = POLICY_NEVER;
+    learner->usual[usual_half(learner)] = POLICY_NEVER;
   learner->is_open = 0;
 }
 
@@ -227,7 +232,7 @@ static void end_comparison(struct preload_call* call, struct preload_learner* le
   policy_end(&learner->policy, all);
   call->cost = learner->policy.cost - cost;
   learner->looked_calls = learner->usual_calls = 0;
-  learner->usual = 0;
+  memset(learner->usual, 0, sizeof learner->usual);
 }
 
 /* A call before the looks, or of a probe. It follows the choice. */
@@ -318,7 +323,7 @@ void preload_learn_end(struct preload_call* call, double seconds) {
   if (learner->looked_calls > 0)
     learner->seconds[last_look(learner)] += seconds;
   else
-    learner->usual += seconds;
+    learner->usual[usual_half(learner)] += seconds;
 }
 
 /* ---- Rules */

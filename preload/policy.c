@@ -186,16 +186,14 @@ int policy_candidate_of(const struct policy* p, int look) {
   return is_at_choice(p, look) ? p->choice : p->other;
 }
 
-void policy_summarize(const struct policy* p, double usual, const double* seconds,
+void policy_summarize(const struct policy* p, const double usual[2], const double* seconds,
                       double mine[POLICY_TIMES]) {
-  mine[POLICY_USUALLY] = usual / POLICY_USUAL;
+  mine[POLICY_USUALLY] = 2 * fmin(usual[0], usual[1]) / POLICY_USUAL;
   mine[POLICY_CHOICE] = mine[POLICY_OTHER] = POLICY_NEVER;
-  mine[POLICY_ALL] = 0;
   mine[POLICY_BARRIER] = p->barrier;
   for (int i = 0; i < p->looks; i++) {
     double* least = &mine[is_at_choice(p, i) ? POLICY_CHOICE : POLICY_OTHER];
     *least = fmin(*least, seconds[i] / p->calls_of_look);
-    mine[POLICY_ALL] += seconds[i];
   }
 }
 
@@ -242,6 +240,9 @@ static void learn(struct policy* p, double choice, double other) {
   promote(p, &p->candidates[of], ratio);
 }
 
+/* Whether all calls of it ended; else it is POLICY_NEVER, or a part of that. */
+static int is_time(double seconds) { return seconds < POLICY_NEVER / 1000; }
+
 static void charge(struct policy* p, double cost) {
   p->debt += cost;
   p->cost += cost;
@@ -250,16 +251,17 @@ static void charge(struct policy* p, double cost) {
 void policy_end(struct policy* p, const double all[POLICY_TIMES]) {
   const double before = p->usual_time;
   p->barrier = all[POLICY_BARRIER];
-  if (all[POLICY_USUALLY] < POLICY_NEVER / POLICY_USUAL)
-    p->usual_time = fmax(all[POLICY_USUALLY], 1e-9);
+  if (is_time(all[POLICY_USUALLY])) p->usual_time = fmax(all[POLICY_USUALLY], 1e-9);
   if (p->looks == POLICY_PROBES) {
     charge(p, 2 * p->barrier);
     p->is_settled &= is_far(p->usual_time, before) == 0;
     return;
   }
-  const double usual = POLICY_LOOKS * p->calls_of_look * p->usual_time;
-  charge(p, cost_of(p, all[POLICY_ALL] < POLICY_NEVER ? all[POLICY_ALL] : usual));
-  if (all[POLICY_CHOICE] >= POLICY_NEVER || (p->other == 0 && all[POLICY_OTHER] >= POLICY_NEVER))
+  const double look = is_time(all[POLICY_CHOICE]) && is_time(all[POLICY_OTHER])
+                          ? (all[POLICY_CHOICE] + all[POLICY_OTHER]) / 2
+                          : p->usual_time;
+  charge(p, cost_of(p, POLICY_LOOKS * p->calls_of_look * look));
+  if (!is_time(all[POLICY_CHOICE]) || (p->other == 0 && !is_time(all[POLICY_OTHER])))
     return; /* it failed */
   learn(p, fmax(all[POLICY_CHOICE], 1e-9), fmax(all[POLICY_OTHER], 1e-9));
   choose(p);

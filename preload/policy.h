@@ -49,7 +49,7 @@ struct policy {
 };
 
 /* What the ranks agree on: the maxima of these numbers. */
-enum { POLICY_USUALLY, POLICY_CHOICE, POLICY_OTHER, POLICY_ALL, POLICY_BARRIER, POLICY_TIMES };
+enum { POLICY_USUALLY, POLICY_CHOICE, POLICY_OTHER, POLICY_BARRIER, POLICY_TIMES };
 
 /* The calls before the first comparison, where a barrier takes as long as that many calls. */
 int64_t policy_first(double barrier);
@@ -59,8 +59,9 @@ int64_t policy_plan(struct policy* policy);
 int policy_is_idle(const struct policy* policy);
 /* The candidate of this look of the comparison or probe. */
 int policy_candidate_of(const struct policy* policy, int look);
-/* One rank's numbers, from the times of the usual calls and of its looks. */
-void policy_summarize(const struct policy* policy, double usual, const double* seconds,
+/* One rank's numbers, from the times of the usual calls, in two halves, and of its looks. The lesser time of two counts, since other
+ * work on the machine only adds to a time. */
+void policy_summarize(const struct policy* policy, const double usual[2], const double* seconds,
                       double mine[POLICY_TIMES]);
 /* Ends the comparison or probe with the numbers that the ranks agree on, and chooses. */
 void policy_end(struct policy* policy, const double all[POLICY_TIMES]);

@@ -53,7 +53,7 @@ class Job {
       policy_end(&policy, all);
       time += 2 * barrier_;
       calls_ = usual_calls_ = 0;
-      usual_ = 0;
+      usual_[0] = usual_[1] = 0;
       left_ = policy_plan(&policy);
     }
     if (left_ == 0 && policy_is_idle(&policy)) left_ = policy_plan(&policy);
@@ -63,8 +63,7 @@ class Job {
       if (left_ > 0) {
         --left_;
       } else {
-        ++usual_calls_;
-        usual_ += seconds;
+        usual_[2 * usual_calls_++ / POLICY_USUAL] += seconds;
       }
       return time + seconds;
     }
@@ -86,7 +85,7 @@ class Job {
   int64_t left_;
   bool is_prepared_ = false;
   int usual_calls_ = 0, calls_ = 0;
-  double usual_ = 0;
+  double usual_[2] = {};
   double seconds_[POLICY_LOOKS] = {};
 };
 
@@ -136,6 +135,15 @@ TEST(Policy, LosesFewShortCalls) {
 TEST(Policy, FindsAFasterScheduleSoon) {
   Job job({1e-4, 5e-5, 8e-5, 3e-4}, 1e-4, 1);
   job.run(400);
+  EXPECT_EQ(job.policy.choice, 1);
+}
+
+// One call of the first look is interrupted for long.
+TEST(Policy, GoesOnAfterAnInterruption) {
+  Job job({1e-4, 5e-5, 8e-5}, 1e-4, 1);
+  int64_t calls = 0;
+  job.noise = [&] { return ++calls == 128 + POLICY_USUAL + 1 ? 5000.0 : 1.0; };
+  job.run(600);
   EXPECT_EQ(job.policy.choice, 1);
 }
 
@@ -204,7 +212,7 @@ TEST(Policy, ChoosesNothingThatFails) {
   job.policy.other = 1;
   job.policy.looks = POLICY_LOOKS;
   job.policy.calls_of_look = 1;
-  double all[POLICY_TIMES] = {1, 1, POLICY_NEVER, POLICY_NEVER, 0.01};
+  double all[POLICY_TIMES] = {1, 1, POLICY_NEVER, 0.01};
   policy_end(&job.policy, all);
   EXPECT_EQ(job.policy.choice, 0);
   EXPECT_DOUBLE_EQ(job.policy.debt, 6 * 0.01);
