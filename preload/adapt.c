@@ -116,26 +116,25 @@ static int serves(const struct preload_call* call, const struct policy_candidate
   return one->universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
 }
 
-static void add_candidate(const struct preload_call* call, struct policy* policy, int universal,
-                          int block_size) {
-  const struct policy_candidate one = {.universal = universal, .block_size = block_size};
-  if (policy->count < POLICY_CANDIDATES && serves(call, &one))
-    policy->candidates[policy->count++] = one;
+static void add_candidate(struct policy* policy, int universal, int block_size) {
+  if (policy->count < POLICY_CANDIDATES)
+    policy->candidates[policy->count++] =
+        (struct policy_candidate){.universal = universal, .block_size = block_size};
 }
 
-/* MPI's own and the schedules that serve the call: all of them, or the best that are predicted. */
+/* MPI's own and schedules of the collective: all of them, or the best that are predicted. */
 static void find_candidates(const struct preload_call* call, struct policy* policy) {
   struct preload_rule predicted[PRELOAD_PREDICTED];
-  add_candidate(call, policy, PRELOAD_NATIVE, 0);
+  add_candidate(policy, PRELOAD_NATIVE, 0);
   if (learns() || verifies()) {
     for (int i = 0; i < quadrille_universal_count; i++)
       if (preload_is_scheduled(i, call->collective, call->of->shape.groups))
-        add_candidate(call, policy, i, 0);
+        add_candidate(policy, i, 0);
     return;
   }
   const int count = preload_predict(call->collective, &call->of->shape, call->bytes, predicted);
   for (int i = 0; i < count; i++)
-    add_candidate(call, policy, predicted[i].universal, predicted[i].block_size);
+    add_candidate(policy, predicted[i].universal, predicted[i].block_size);
 }
 
 static uint64_t mix(uint64_t hash, const void* number, size_t size) {
@@ -153,6 +152,13 @@ static uint64_t hash_of(const struct policy* policy) {
   hash = mix(hash, &policy->usual_time, sizeof policy->usual_time);
   hash = mix(hash, &policy->native_time, sizeof policy->native_time);
   hash = mix(hash, &policy->barrier, sizeof policy->barrier);
+  hash = mix(hash, &policy->cost, sizeof policy->cost);
+  hash = mix(hash, &policy->paid, sizeof policy->paid);
+  hash = mix(hash, &policy->is_settled, sizeof policy->is_settled);
+  hash = mix(hash, &policy->other, sizeof policy->other);
+  hash = mix(hash, &policy->natives_seen, sizeof policy->natives_seen);
+  for (int i = 0; i < POLICY_KEPT; i++)
+    hash = mix(hash, &policy->natives[i], sizeof policy->natives[i]);
   for (int i = 0; i < policy->count; i++) {
     const struct policy_candidate* one = &policy->candidates[i];
     hash = mix(hash, &one->universal, sizeof one->universal);
@@ -180,13 +186,22 @@ static void prepare(const struct preload_call* call, struct preload_learner* lea
   uint64_t all[3];
   preload_most(call->of, mine, all, 3, MPI_UINT64_T);
   preload_meet_driver(call->of, (int)all[2]);
-  int may_continue = all[0] == ~all[1] && policy->count > 0;
-  for (int i = 0; may_continue && i < policy->count; i++)
-    may_continue = serves(call, &policy->candidates[i]);
-  if (!may_continue) {
+  if (all[0] != ~all[1] || policy->count == 0) {
     *policy = (struct policy){.is_eager = learns(), .calls = calls, .barrier = POLICY_NEVER};
     find_candidates(call, policy);
   }
+}
+
+/* Plans the next comparison or probe, and follows the choice until then. Binds what will be compared; what does not serve the
+ * communicator never will. Collective. */
+static void plan(const struct preload_call* call, struct preload_learner* learner) {
+  struct policy* policy = &learner->policy;
+  int64_t calls = policy_plan(policy);
+  while (!policy_is_idle(policy) && !serves(call, &policy->candidates[policy->other])) {
+    policy_drop(policy);
+    calls = policy_plan(policy);
+  }
+  follow(learner, calls);
 }
 
 /* ---- Calls */
@@ -276,7 +291,11 @@ static const struct preload_rule* take_turns(struct preload_call* call,
   if (!learner->is_prepared) prepare(call, learner);
   const int others = policy->count - 1;
   call->reason = "in turn";
-  return looked(learner, &policy->candidates[others > 0 ? 1 + policy->calls++ % others : 0]);
+  for (int i = 0; i < others; i++) {
+    const struct policy_candidate* one = &policy->candidates[1 + policy->calls++ % others];
+    if (serves(call, one)) return looked(learner, one);
+  }
+  return looked(learner, &policy->candidates[0]);
 }
 
 /* The calls before the looks. */
@@ -299,14 +318,16 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call) {
   policy->calls += learner->wait - follower->left;
   learner->wait = follower->left;
   if (follower->left == 0 && !learner->is_prepared) {
+    const double start = MPI_Wtime();
     prepare(call, learner);
-    follow(learner, policy_plan(policy));
+    plan(call, learner);
+    call->cost = MPI_Wtime() - start;
   } else if (follower->left == 0 && is_over(learner)) {
     end_comparison(call, learner);
-    follow(learner, policy_plan(policy));
+    plan(call, learner);
     share(call, learner);
   }
-  if (follower->left == 0 && policy_is_idle(policy)) follow(learner, policy_plan(policy));
+  if (follower->left == 0 && policy_is_idle(policy)) plan(call, learner);
   if (follower->left == 0)
     return learner->usual_calls < usual_calls(learner) ? look_as_usual(call, learner)
                                                        : look(call, learner);

@@ -48,7 +48,7 @@ static int meets_root(const struct preload_call* call) {
   return !is_between_groups(call) || call->root >= 0;
 }
 
-static int sends(const struct preload_call* call) {
+int preload_sends(const struct preload_call* call) {
   switch (preload_collectives[call->collective].direction) {
     case PRELOAD_FROM_ROOT: return is_root(call);
     case PRELOAD_TO_ROOT: return meets_root(call);
@@ -56,7 +56,7 @@ static int sends(const struct preload_call* call) {
   }
 }
 
-static int receives(const struct preload_call* call) {
+int preload_receives(const struct preload_call* call) {
   switch (preload_collectives[call->collective].direction) {
     case PRELOAD_FROM_ROOT: return meets_root(call);
     case PRELOAD_TO_ROOT: return is_root(call);
@@ -66,7 +66,7 @@ static int receives(const struct preload_call* call) {
 
 int preload_received(const struct preload_call* call, struct preload_side* side) {
   *side = call->receive;
-  if (call->receive.base == MPI_IN_PLACE || !receives(call)) return 0;
+  if (call->receive.base == MPI_IN_PLACE || !preload_receives(call)) return 0;
   if (call->collective == PRELOAD_Reduce_scatter) {
     side->count = preload_count(&call->receive, call->of->rank);
     side->counts = NULL;
@@ -79,8 +79,8 @@ int preload_received(const struct preload_call* call, struct preload_side* side)
 
 int preload_is_on_device(const struct preload_call* call) {
   const void *sent = call->send.base, *received = call->receive.base;
-  return (sends(call) && sent != MPI_IN_PLACE && qd_is_device_memory(sent)) ||
-         (receives(call) && received != MPI_IN_PLACE && qd_is_device_memory(received));
+  return (preload_sends(call) && sent != MPI_IN_PLACE && qd_is_device_memory(sent)) ||
+         (preload_receives(call) && received != MPI_IN_PLACE && qd_is_device_memory(received));
 }
 
 struct preload_side preload_operands(const struct preload_call* call) {
@@ -101,7 +101,7 @@ int64_t preload_own_bytes(const struct preload_call* call) {
   const int blocks = preload_received(call, &received);
   const int64_t all = preload_side_bytes(&received, blocks);
   if (preload_reduces(call->collective)) sent = preload_operands(call);
-  if (sent.base == MPI_IN_PLACE || !sends(call)) return all;
+  if (sent.base == MPI_IN_PLACE || !preload_sends(call)) return all;
   const int is_one = preload_reduces(call->collective) || call->collective == PRELOAD_Allgather ||
                      call->collective == PRELOAD_Allgatherv || call->collective == PRELOAD_Bcast ||
                      preload_collectives[call->collective].direction == PRELOAD_TO_ROOT;
@@ -183,8 +183,8 @@ static int is_wrong_side(const struct preload_side* side, int blocks) {
 
 /* Whether a side is in place where MPI forbids it. With a root, only the root's own block may be in place. */
 static int is_wrong_place(const struct preload_call* call) {
-  const int sent = call->send.base == MPI_IN_PLACE && sends(call);
-  const int received = call->receive.base == MPI_IN_PLACE && receives(call);
+  const int sent = call->send.base == MPI_IN_PLACE && preload_sends(call);
+  const int received = call->receive.base == MPI_IN_PLACE && preload_receives(call);
   switch (preload_collectives[call->collective].direction) {
     case PRELOAD_FROM_ROOT: return sent || (received && !is_root(call));
     case PRELOAD_TO_ROOT: return received || (sent && !is_root(call));
@@ -199,8 +199,8 @@ int preload_is_refused(const struct preload_call* call) {
   if (reduces && (call->operation == MPI_OP_NULL || call->receive.type == MPI_DATATYPE_NULL))
     return 1;
   /* In a reduction both sides have one type, and its counts are those of this rank's own group. */
-  const int has_send = sends(call) && call->send.base != MPI_IN_PLACE;
-  const int has_receive = reduces || (receives(call) && call->receive.base != MPI_IN_PLACE);
+  const int has_send = preload_sends(call) && call->send.base != MPI_IN_PLACE;
+  const int has_receive = reduces || (preload_receives(call) && call->receive.base != MPI_IN_PLACE);
   return (has_send && is_wrong_side(&call->send, peers(call))) ||
          (has_receive &&
           is_wrong_side(&call->receive, reduces ? call->of->shape.ranks : peers(call)));

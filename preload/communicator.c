@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emitted/universal.h"
 #include "preload/preload.h"
 #include "runtime/execute/datatypes.h"
+#include "runtime/execute/nodes.h"
 
 enum { CACHED = 8 };
 
@@ -136,21 +136,6 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
   return settings->mode == PRELOAD_OFF ? "QUADRILLE=off" : NULL;
 }
 
-static void find_nodes(struct preload_communicator* of) {
-  MPI_Comm node;
-  int size = 0, rank = 0;
-  MPI_Comm_split_type(of->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &size);
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_free(&node);
-  const int mine[2] = {size, -size}, is_first = rank == 0;
-  int all[2];
-  MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MAX, of->comm);
-  MPI_Allreduce(&is_first, &of->shape.nodes, 1, MPI_INT, MPI_SUM, of->comm);
-  of->shape.least = -all[1];
-  of->shape.most = all[0];
-}
-
 static void take_rules(struct preload_communicator* of) {
   const struct preload_settings* settings = preload_settings();
   int count = 0;
@@ -170,7 +155,12 @@ static void take_rules(struct preload_communicator* of) {
 
 int preload_know_nodes(struct preload_communicator* of) {
   if (of->shape.groups == 2 || of->shape.nodes > 0) return 1;
-  find_nodes(of);
+  struct preload_shape* shape = &of->shape;
+  /* If MPI cannot tell them, the communicator counts as one node. */
+  if (!qd_count_nodes(of->comm, &shape->nodes, &shape->least, &shape->most)) {
+    shape->nodes = 1;
+    shape->least = shape->most = shape->ranks;
+  }
   take_rules(of);
   return 0;
 }

@@ -1,8 +1,8 @@
 /* Elements as numbers: how far two results of a floating-point reduction may differ because MPI leaves the order of operands
  * open. Let u be half the epsilon of the type, p the number of operands, and t = p u.
  *
- * - A sum in any order is off by at most t / (1 - t) times the sum of the operands' magnitudes (Higham 2002, section 4.2). So two
- *   orders differ by at most twice that. The sum of magnitudes is the scale.
+ * - A sum in any order is off by at most t / (1 - t) times the sum of the operands' magnitudes. So two orders differ by at most
+ *   twice that (Higham 2002, section 4.2). The sum of magnitudes is the scale.
  * - A product in any order has at most that relative error. A complex multiplication has at most the error 3 u instead of u. No
  *   partial product overflows or loses digits if the magnitudes of all logarithms have a small sum. That sum is the scale.
  * - A maximum or minimum is exact without a NaN. The number of NaNs is the scale.
@@ -19,7 +19,17 @@
 
 static const struct preload_numbers opaque = {PRELOAD_OPAQUE, 0};
 
-static struct preload_numbers of_float(MPI_Datatype type) {
+/* Whether an element has that many bytes. Compilers may make Fortran's types larger. */
+static int has_size(const struct preload_numbers* numbers, MPI_Count size) {
+  const MPI_Count one = (MPI_Count)numbers->size;
+  switch (numbers->kind) {
+    case PRELOAD_REAL: return size == one;
+    case PRELOAD_PAIR: return size == one + (MPI_Count)sizeof(int);
+    default: return size == 2 * one;
+  }
+}
+
+static struct preload_numbers of_float(MPI_Datatype type, MPI_Count size) {
   const struct {
     MPI_Datatype type;
     struct preload_numbers numbers;
@@ -46,7 +56,7 @@ static struct preload_numbers of_float(MPI_Datatype type) {
              {MPI_2REAL, {PRELOAD_REAL_PAIR, sizeof(float)}},
              {MPI_2DOUBLE_PRECISION, {PRELOAD_REAL_PAIR, sizeof(double)}}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (all[i].type == type) return all[i].numbers;
+    if (all[i].type == type) return has_size(&all[i].numbers, size) ? all[i].numbers : opaque;
   return opaque;
 }
 
@@ -83,7 +93,7 @@ struct preload_numbers preload_numbers_of(MPI_Datatype type) {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL) return opaque;
   MPI_Type_size_x(type, &size);
-  struct preload_numbers found = of_float(type);
+  struct preload_numbers found = of_float(type, size);
   if (found.kind == PRELOAD_OPAQUE) found = of_integer(type, size);
   return found.kind == PRELOAD_OPAQUE ? of_f90(type, size) : found;
 }
@@ -130,9 +140,10 @@ static int print_real(const char* bytes, size_t size, char* text, size_t room) {
 void preload_print_number(const struct preload_numbers* numbers, const char* element,
                           char text[PRELOAD_NUMBER]) {
   const size_t size = numbers->size;
-  char first[PRELOAD_NUMBER / 2 - 4], second[PRELOAD_NUMBER / 2 - 4];
+  const int is_whole = numbers->kind == PRELOAD_SIGNED || numbers->kind == PRELOAD_UNSIGNED;
+  char first[PRELOAD_NUMBER / 2 - 4] = "", second[PRELOAD_NUMBER / 2 - 4] = "";
   int index = 0;
-  print_real(element, size, first, sizeof first);
+  if (!is_whole) print_real(element, size, first, sizeof first);
   if (has_two_reals(numbers)) print_real(element + size, size, second, sizeof second);
   if (numbers->kind == PRELOAD_PAIR) {
     memcpy(&index, element + size, sizeof index);

@@ -6,11 +6,11 @@
 
 enum {
   PART = 64,  /* of the time is for comparisons */
-  EARLY = 20, /* calls, whose time the first comparisons may cost, however few calls there were */
+  EARLY = 20, /* the first comparisons may cost the time of so many calls, however few there were */
   ENOUGH = 2, /* comparisons that count, of a candidate of the last level: it may be chosen */
   SETTLED = 8 /* part of the calls so far that passes between comparisons, once they have settled */
 };
-static const double kEarly = 0.01; /* seconds that they may cost at most */
+static const double kEarly = 0.05; /* seconds that they may cost at most */
 static const double kGain = 0.97;  /* of a time; a choice changes for more than that */
 static const double kSlow = 1.3;   /* times the best; slower candidates rest */
 static const double kFar = 1.3;    /* of two times: they differ by more than noise does */
@@ -175,6 +175,13 @@ int64_t policy_plan(struct policy* p) {
   return most;
 }
 
+void policy_drop(struct policy* p) {
+  p->candidates[p->other] =
+      (struct policy_candidate){.universal = p->candidates[p->other].universal,
+                                .block_size = p->candidates[p->other].block_size,
+                                .rests_until = INT64_MAX};
+}
+
 /* ---- Comparisons and probes */
 
 /* Whether this look of the comparison is at the choice. The order changes from one comparison to the next. */
@@ -260,7 +267,9 @@ void policy_end(struct policy* p, const double all[POLICY_TIMES]) {
   const double look = is_time(all[POLICY_CHOICE]) && is_time(all[POLICY_OTHER])
                           ? (all[POLICY_CHOICE] + all[POLICY_OTHER]) / 2
                           : p->usual_time;
-  charge(p, cost_of(p, POLICY_LOOKS * p->calls_of_look * look));
+  /* Without usual calls, those by the choice stand for them. */
+  const double usual = p->is_eager && is_time(all[POLICY_CHOICE]) ? all[POLICY_CHOICE] : 0;
+  charge(p, cost_of(p, POLICY_LOOKS * p->calls_of_look * (look - usual)));
   if (!is_time(all[POLICY_CHOICE]) || (p->other == 0 && !is_time(all[POLICY_OTHER])))
     return; /* it failed */
   learn(p, fmax(all[POLICY_CHOICE], 1e-9), fmax(all[POLICY_OTHER], 1e-9));

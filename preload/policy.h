@@ -55,6 +55,8 @@ enum { POLICY_USUALLY, POLICY_CHOICE, POLICY_OTHER, POLICY_BARRIER, POLICY_TIMES
 int64_t policy_first(double barrier);
 /* Plans the next comparison or probe. Returns the calls that follow the choice before it begins. */
 int64_t policy_plan(struct policy* policy);
+/* The candidate that is next does not serve the calls, and is never compared. Plan again then. */
+void policy_drop(struct policy* policy);
 /* Whether there is nothing to compare until some candidate has rested. Plan again then. */
 int policy_is_idle(const struct policy* policy);
 /* The candidate of this look of the comparison or probe. */

@@ -144,6 +144,9 @@ int64_t preload_bytes(const struct preload_call* call);
 int64_t preload_own_bytes(const struct preload_call* call);
 /* Whether MPI refuses the call on this rank, whatever other ranks do. MPI reports the error then. */
 int preload_is_refused(const struct preload_call* call);
+/* Whether this rank sends data, and receives some. */
+int preload_sends(const struct preload_call* call);
+int preload_receives(const struct preload_call* call);
 /* The blocks that this rank receives. Returns their number. */
 int preload_received(const struct preload_call* call, struct preload_side* side);
 /* Whether this rank has a buffer in device memory. */

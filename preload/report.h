@@ -19,11 +19,12 @@ struct preload_line {
   struct preload_shape shape;
   char schedule[PRELOAD_NAME], reason[64];
   int64_t calls;
-  int64_t bytes;            /* of the data that the rank sends or receives, whichever is more */
-  double seconds;           /* of the calls, with the time in which the rank waited for others */
-  int64_t timed;            /* calls whose times comparisons or a rule know: */
-  double native, scheduled; /* their seconds by MPI's own collective, and as they were made */
-  double cost;              /* the seconds that comparisons took beyond usual calls */
+  int64_t bytes;  /* of the data that the rank sends or receives, whichever is more */
+  double seconds; /* of the calls, with the time in which the rank waited for others */
+  int64_t timed;  /* calls whose times comparisons or a rule know: */
+  double native,
+      scheduled; /* their seconds by MPI's own collective and by the schedule, as these know them */
+  double cost;   /* the seconds that comparisons took beyond usual calls */
 };
 
 struct preload_table {

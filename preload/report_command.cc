@@ -171,7 +171,7 @@ std::string page(Table& table) {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Quadrille: what the schedules gained</title><style>{}{}</style></head><body>
 <h1>What the schedules gained</h1><p>{}</p>
-<p><span class="key native"></span> MPI's own collective, as compared <span class="key taken"></span> as the calls were made</p>
+<p><span class="key native"></span> MPI's own collective, as compared <span class="key taken"></span> by the schedule</p>
 <table><thead><tr><th>collective</th><th>communicator</th><th class="number">bytes</th><th>schedule</th><th class="number">calls</th>
 <th class="number">bytes in all</th><th class="number">seconds</th><th>times</th><th class="number">saved/s</th><th>reason</th></tr></thead>
 <tbody>

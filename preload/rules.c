@@ -69,10 +69,13 @@ static int read_option(const char* word, const char* name, int* number) {
 
 /* Takes the schedule of a file for the rule. */
 static int take_file(const char* name, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
-  if (strpbrk(name, "\"\\\n")) {
-    snprintf(error, PRELOAD_TEXT, "'%.200s': a path here has no quote, backslash or newline", name);
-    return 0;
-  }
+  for (const char* at = name; *at; at++)
+    if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\') {
+      snprintf(error, PRELOAD_TEXT,
+               "'%.200s': a path here has printable ASCII characters, and no quote or backslash",
+               name);
+      return 0;
+    }
   rule->universal = preload_read_schedule(name, error);
   if (rule->universal == PRELOAD_NATIVE) return 0;
   if (preload_is_scheduled(rule->universal, rule->collective, rule->groups)) return 1;
@@ -82,16 +85,33 @@ static int take_file(const char* name, struct preload_rule* rule, char error[PRE
   return 0;
 }
 
-int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
-  char words[PRELOAD_NAME], name[PRELOAD_NAME] = "", choices[300], *rest = NULL;
+static int take_option(const char* word, struct preload_rule* rule) {
+  return read_option(word, "window", &rule->window) ||
+         read_option(word, "block-size", &rule->block_size);
+}
+
+/* Takes the options out of the text, and leaves the name. A path may have colons, so only options at its end count. */
+static void take_options(char* text, struct preload_rule* rule) {
+  char words[PRELOAD_NAME], *rest = NULL;
+  for (char* colon; (colon = strrchr(text, ':')) && take_option(colon + 1, rule);) *colon = '\0';
+  if (strncmp(text, PRELOAD_FILE, strlen(PRELOAD_FILE)) == 0) return;
   snprintf(words, sizeof words, "%s", text);
+  *text = '\0';
   for (char* word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest)) {
-    if (read_option(word, "window", &rule->window) ||
-        read_option(word, "block-size", &rule->block_size))
-      continue;
-    const size_t length = strlen(name);
-    snprintf(name + length, sizeof name - length, "%s%s", length ? ":" : "", word);
+    const size_t length = strlen(text);
+    if (!take_option(word, rule))
+      snprintf(text + length, PRELOAD_NAME - length, "%s%s", length ? ":" : "", word);
   }
+}
+
+int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
+  char name[PRELOAD_NAME], choices[300];
+  if (strlen(text) >= sizeof name) {
+    snprintf(error, PRELOAD_TEXT, "'%.40s...' is longer than %d bytes", text, PRELOAD_NAME - 1);
+    return 0;
+  }
+  snprintf(name, sizeof name, "%s", text);
+  take_options(name, rule);
   if (rule->window < 0 || rule->block_size < 0) {
     snprintf(error, PRELOAD_TEXT, "'%.40s': %s is a whole number from 1 to %d", text,
              rule->window < 0 ? "window" : "block-size", INT_MAX);
@@ -99,9 +119,7 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
   }
   if (strncmp(name, PRELOAD_FILE, strlen(PRELOAD_FILE)) == 0) return take_file(name, rule, error);
   rule->universal = find(name, rule);
-  if (strlen(text) < sizeof words && name[0] &&
-      (strcmp(name, "native") == 0 || rule->universal != PRELOAD_NATIVE))
-    return 1;
+  if (name[0] && (strcmp(name, "native") == 0 || rule->universal != PRELOAD_NATIVE)) return 1;
   list_choices(rule, choices, sizeof choices);
   snprintf(
       error, PRELOAD_TEXT,

@@ -105,6 +105,8 @@ static int read_algorithm(const struct reader* reader, const jsmntok_t* token,
   char text[PRELOAD_NAME], error[PRELOAD_TEXT];
   if (token->type != JSMN_STRING)
     return fail(reader, token->start, "\"algorithm\" is a schedule's name, or \"native\"");
+  if ((size_t)(token->end - token->start) >= sizeof text)
+    return fail(reader, token->start, "\"algorithm\" is too long");
   copy_text(reader, token, text, sizeof text);
   return preload_parse_algorithm(text, rule, error) || fail(reader, token->start, error);
 }

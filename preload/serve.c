@@ -53,6 +53,12 @@ static int is_plain(const struct preload_side* side) {
   return !side->counts && !side->large_counts && !side->types && qd_is_predefined(side->type);
 }
 
+/* MPI ignores a side that this rank does not have. Its arguments may be anything. */
+static int are_plain(const struct preload_call* call) {
+  return (!preload_sends(call) || is_plain(&call->send)) &&
+         (!preload_receives(call) || is_plain(&call->receive));
+}
+
 /* Keeps the rule, or that there is none, for further calls with these arguments. */
 static void keep_decision(const struct preload_call* call, const struct preload_rule* rule) {
   struct preload_decision* d = &call->of->decisions[call->collective];
@@ -60,8 +66,7 @@ static void keep_decision(const struct preload_call* call, const struct preload_
   if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return; /* it did not serve */
   if (preload_reduces(call->collective) && !qd_is_predefined_operator(call->operation)) return;
   if (call->of->reason || call->of->is_watched || call->learner ||
-      preload_settings()->mode == PRELOAD_VERIFY || !is_plain(&call->receive) ||
-      !is_plain(&call->send))
+      preload_settings()->mode == PRELOAD_VERIFY || !are_plain(call))
     return;
   *d = (struct preload_decision){.is_kept = 1,
                                  .is_native = call->universal == PRELOAD_NATIVE,

@@ -14,9 +14,10 @@ extern char** environ;
 
 static struct preload_settings settings = {.mode = PRELOAD_ADAPT};
 
-/* Adds a setting. The sum does not depend on the order of the environment. */
-static void hash(const char* bytes, size_t length) {
+/* Adds a setting and its name. The sum does not depend on the order of the environment. */
+static void hash(const char* name, const char* bytes, size_t length) {
   uint64_t one = 0xcbf29ce484222325;
+  for (; *name; name++) one = (one ^ (unsigned char)*name) * 0x100000001b3;
   for (size_t i = 0; i < length; i++) one = (one ^ (unsigned char)bytes[i]) * 0x100000001b3;
   settings.hash += one;
 }
@@ -85,7 +86,7 @@ static void read_variable(const char* entry) {
     if (value[0]) *(is_report ? &settings.report : &settings.rules_file) = strdup(value);
     return;
   }
-  hash(entry, strlen(entry));
+  hash("", entry, strlen(entry));
   const int collective =
       strncmp(variable, "QUADRILLE_", 10) == 0 ? preload_collective_of(variable + 10) : -1;
   if (collective >= 0) return read_collective(collective, variable, value);
@@ -119,7 +120,7 @@ static void read_file(void) {
   char* text = read_text(settings.rules_file, &length);
   if (!text && errno == ENOENT && preload_finds_rules(settings.mode)) return;
   if (!text) return refuse("QUADRILLE_RULES: %.200s: %s", settings.rules_file, strerror(errno));
-  hash(text, length);
+  hash("", text, length);
   char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];
   memcpy(first, settings.error, sizeof first);
   const int is_read = preload_read_rules(settings.rules_file, text, length, &settings);
@@ -132,7 +133,7 @@ static void read_file(void) {
 static void read_all(void) {
   const char* mode = getenv("QUADRILLE");
   if (mode && mode[0]) read_mode(mode);
-  hash((const char*)&settings.mode, sizeof settings.mode);
+  hash("", (const char*)&settings.mode, sizeof settings.mode);
   for (char** entry = environ; *entry; entry++)
     if (strncmp(*entry, "QUADRILLE", 9) == 0 && strchr("=_", (*entry)[9]) && strchr(*entry, '='))
       read_variable(*entry);
@@ -142,7 +143,8 @@ static void read_all(void) {
   settings.first_of_file = settings.rule_count;
   if (settings.rules_file) read_file();
   for (int i = quadrille_universal_count; i < preload_schedule_count(); i++)
-    hash((const char*)preload_schedule(i)->bytes, preload_schedule(i)->length);
+    hash(preload_schedule_name(i), (const char*)preload_schedule(i)->bytes,
+         preload_schedule(i)->length);
 }
 
 const struct preload_settings* preload_settings(void) {

@@ -126,8 +126,8 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
   set_options(binding, options);
   if (!is_enough) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
   if (!qd_all_succeeded(binding->comm, problem)) return;
-  const char* error = qd_lay_out(&binding->layout, &binding->schedule_data->program, binding->comm,
-                                 options->layout, failure);
+  const char* error = qd_lay_out(&binding->layout, &binding->schedule_data->program,
+                                 binding->channel, options->layout, failure);
   if (error)
     refuse_tables(problem, error);
   else

@@ -25,6 +25,7 @@ static void release(struct qd_channel* channel) {
   pthread_mutex_unlock(&qd_global.lock);
   if (!is_last) return;
   if (channel->comm != MPI_COMM_NULL && qd_mpi_is_usable()) MPI_Comm_free(&channel->comm);
+  free(channel->node_of);
   free(channel);
 }
 

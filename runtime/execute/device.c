@@ -46,19 +46,24 @@ static void find(void* library, const char* name, void* function) {
   memcpy(function, &found, sizeof found);
 }
 
+/* Other threads read meanwhile: the function that they look for is written last. */
 static void find_drivers(struct qd_drivers* drivers) {
   void* const cuda = drivers->cuda_attribute ? NULL : find_library(libraries[QD_CUDA]);
   void* const hip = drivers->hip_attributes ? NULL : find_library(libraries[QD_ROCM]);
+  qd_cuda_attribute cuda_attribute = NULL;
+  __typeof__(drivers->hip_attributes) hip_attributes = NULL;
   int (*version)(int*) = NULL;
   int number = 0;
-  if (cuda) find(cuda, "cuPointerGetAttribute", &drivers->cuda_attribute);
+  if (cuda) find(cuda, "cuPointerGetAttribute", &cuda_attribute);
+  if (cuda) __atomic_store_n(&drivers->cuda_attribute, cuda_attribute, __ATOMIC_RELEASE);
   if (!hip) return;
-  find(hip, "hipPointerGetAttributes", &drivers->hip_attributes);
+  find(hip, "hipPointerGetAttributes", &hip_attributes);
   find(hip, "hipPeekAtLastError", &drivers->hip_peek_error);
   find(hip, "hipGetLastError", &drivers->hip_take_error);
   find(hip, "hipRuntimeGetVersion", &version);
   /* hipMemoryTypeDevice, which has another number since version 6. */
   drivers->hip_device_memory = version && version(&number) == 0 && number < 60000000 ? 1 : 2;
+  __atomic_store_n(&drivers->hip_attributes, hip_attributes, __ATOMIC_RELEASE);
 }
 
 /* The drivers that are loaded. */
@@ -76,13 +81,14 @@ static const struct qd_drivers* find_loaded(void) {
 
 enum qd_driver qd_loaded_driver(void) {
   const struct qd_drivers* drivers = find_loaded();
-  return drivers->hip_attributes ? QD_ROCM : drivers->cuda_attribute ? QD_CUDA : QD_NO_DRIVER;
+  if (__atomic_load_n(&drivers->hip_attributes, __ATOMIC_ACQUIRE)) return QD_ROCM;
+  return __atomic_load_n(&drivers->cuda_attribute, __ATOMIC_ACQUIRE) ? QD_CUDA : QD_NO_DRIVER;
 }
 
 static int is_in_cuda(const struct qd_drivers* drivers, const void* buffer) {
   enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
   enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
-  const qd_cuda_attribute ask = drivers->cuda_attribute;
+  const qd_cuda_attribute ask = __atomic_load_n(&drivers->cuda_attribute, __ATOMIC_ACQUIRE);
   const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
   unsigned memory = 0, managed = 0;
   if (!ask || ask(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY) return 0;
@@ -96,7 +102,7 @@ static int is_in_hip(const struct qd_drivers* drivers, const void* buffer) {
     int is_managed;
     char more[128];
   } found = {.type = 0};
-  if (!drivers->hip_attributes) return 0;
+  if (!__atomic_load_n(&drivers->hip_attributes, __ATOMIC_ACQUIRE)) return 0;
   const int has_error = !drivers->hip_peek_error || drivers->hip_peek_error() != 0;
   const int code = drivers->hip_attributes(&found, buffer);
   /* Host memory is an error before version 6. The program shall not find it. */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/execute/channel.h"
 #include "runtime/execute/layout.h"
+#include "runtime/execute/nodes.h"
 
 struct node {
   int lowest, size; /* the node's lowest rank in the group, which names it */
@@ -15,17 +17,6 @@ static int by_size(const void* left, const void* right) {
   const struct node *a = left, *b = right;
   if (a->size != b->size) return a->size < b->size ? -1 : 1;
   return a->lowest < b->lowest ? -1 : a->lowest > b->lowest;
-}
-
-int qd_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
-  MPI_Comm node;
-  int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-  if (code != MPI_SUCCESS) return code;
-  int lowest = rank;
-  code = MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-  MPI_Comm_free(&node);
-  if (code != MPI_SUCCESS) return code;
-  return MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, comm);
 }
 
 /* Writes "1,2,3x4", as far as it fits. */
@@ -168,28 +159,19 @@ static const char* refuse_nodes(const struct qd_layout* l, const struct qd_progr
   return failure;
 }
 
-/* Collective. Asks MPI which ranks share memory. */
-static const char* find_nodes(struct qd_layout* l, MPI_Comm comm) {
+/* Numbers the ranks by their nodes. */
+static const char* take_nodes(struct qd_layout* l, const int* node_of) {
   const struct qd_context* context = &l->context;
   const size_t all = (size_t)(context->ranks + context->remote_ranks);
-  int* node_of = calloc(all, sizeof *node_of);
   int* local_of = malloc(2 * all * sizeof *local_of);
   struct node* nodes = malloc(all * sizeof *nodes);
-  const char* error = NULL;
-  const int whole = node_of && local_of && nodes;
-  int own_part = whole, everybody = 0;
-  MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, comm);
-  if (!whole || !everybody)
-    error = qd_no_memory;
-  else if (qd_gather_nodes(comm, l->own, node_of) != MPI_SUCCESS)
-    error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
+  const char* error = local_of && nodes ? NULL : qd_no_memory;
   if (!error)
     error = number_group(l->first, (int)context->ranks, node_of, local_of, nodes, local_of + all,
                          l->real, &l->topologies[0]);
   if (!error && context->remote_ranks > 0)
     error = number_group(l->first_remote, (int)context->remote_ranks, node_of, local_of, nodes,
                          local_of + all, l->remote_real, &l->topologies[1]);
-  free(node_of);
   free(local_of);
   free(nodes);
   return error;
@@ -238,8 +220,8 @@ static const char* refuse_order(const struct qd_layout* l, const struct qd_progr
   return NULL;
 }
 
-const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, MPI_Comm comm,
-                       int option, char failure[QD_TEXT]) {
+const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program,
+                       struct qd_channel* channel, int option, char failure[QD_TEXT]) {
   struct qd_context* context = &l->context;
   const char* error = refuse_ranks(l, program, option, failure);
   if (error) return error;
@@ -248,7 +230,8 @@ const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, MP
   for (int r = 0; r < context->remote_ranks; r++) l->remote_real[r] = l->first_remote + r;
   memcpy(l->parameters, program->parameters, sizeof l->parameters);
   if (program->uses.nodes && option != QUADRILLE_LAYOUT_TRUSTED) {
-    error = find_nodes(l, comm);
+    error = qd_find_nodes(channel);
+    if (!error) error = take_nodes(l, channel->node_of);
     if (!error) error = refuse_nodes(l, program, failure);
   }
   if (error) return error;

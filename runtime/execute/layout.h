@@ -21,12 +21,12 @@ struct qd_layout {
   int first_ranks;         /* the argument of quadrille_bind_groups, else 0 */
 };
 
-/* Gathers the lowest rank of each rank's node. The caller is `rank`. Returns an MPI error code. */
-int qd_gather_nodes(MPI_Comm comm, int rank, int* node_of);
-/* Collective over the private communicator. Orders the ranks as the schedule does. `option` is
+struct qd_channel;
+
+/* Collective over the channel. Orders the ranks as the schedule does. `option` is
  * QUADRILLE_LAYOUT_SHARED or QUADRILLE_LAYOUT_TRUSTED. Returns NULL or a text, which may be in `failure`. */
-const char* qd_lay_out(struct qd_layout* layout, const struct qd_program* program, MPI_Comm comm,
-                       int option, char failure[QD_TEXT]);
+const char* qd_lay_out(struct qd_layout* layout, const struct qd_program* program,
+                       struct qd_channel* channel, int option, char failure[QD_TEXT]);
 /* Gives a copied layout memory of its own. Returns 0 if memory ran out. */
 int qd_copy_layout(struct qd_layout* layout, const struct qd_program* program);
 void qd_layout_free(struct qd_layout* layout);

@@ -1,0 +1,63 @@
+/* Tested by tests/mpi/binding_test.cc and tests/preload/choice_test.sh. */
+#include "runtime/execute/nodes.h"
+
+#include <stdlib.h>
+
+#include "runtime/execute/channel.h"
+
+/* Gathers the lowest rank of each rank's node. The caller is `rank`. Returns an MPI error code. */
+static int gather_nodes(MPI_Comm comm, int rank, int* node_of) {
+  MPI_Comm node;
+  int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  if (code != MPI_SUCCESS) return code;
+  int lowest = rank;
+  code = MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, comm);
+}
+
+static int all_are(int is_good, MPI_Comm comm) {
+  int all = 0;
+  return MPI_Allreduce(&is_good, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+const char* qd_find_nodes(struct qd_channel* channel) {
+  int rank = 0, ranks = 0;
+  const char* wrong = NULL;
+  if (channel->node_of) return NULL;
+  MPI_Comm_rank(channel->comm, &rank);
+  MPI_Comm_size(channel->comm, &ranks);
+  int* node_of = calloc((size_t)ranks, sizeof *node_of);
+  if (!all_are(node_of != NULL, channel->comm))
+    wrong = qd_no_memory;
+  else if (!all_are(gather_nodes(channel->comm, rank, node_of) == MPI_SUCCESS, channel->comm))
+    wrong = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
+  if (wrong)
+    free(node_of);
+  else
+    channel->node_of = node_of;
+  return wrong;
+}
+
+int qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
+  struct qd_problem problem = {MPI_SUCCESS, ""};
+  struct qd_channel* channel = NULL;
+  int ranks = 0;
+  if (qd_make_keyvals() != MPI_SUCCESS ||
+      qd_open_channel(comm, &problem, &channel) != MPI_SUCCESS || !channel ||
+      qd_find_nodes(channel))
+    return 0;
+  MPI_Comm_size(comm, &ranks);
+  *nodes = *most = 0;
+  *least = ranks;
+  for (int r = 0; r < ranks; r++) {
+    int size = 0;
+    if (channel->node_of[r] != r) continue; /* the node's lowest rank stands for it */
+    for (int other = r; other < ranks; other++) size += channel->node_of[other] == r;
+    ++*nodes;
+    if (size < *least) *least = size;
+    if (size > *most) *most = size;
+  }
+  return 1;
+}
