@@ -89,6 +89,13 @@ class Search {
     return false;
   }
 
+  // Parameters of the call have no values in the job of a finding: the call has them.
+  Job of_the_file(Job job) const {
+    for (size_t i = 0; i < job.parameters.size(); ++i)
+      if (program_.parameters[i].at_call) job.parameters[i] = kRuleNone;
+    return job;
+  }
+
   Result<bool> walk(const Job& job) {
     Schedule schedule;
     schedule.program = program_;
@@ -109,7 +116,7 @@ class Search {
       served = true;
       ++result_.calls;
       if (!report->violation) continue;
-      result_.failing = FailingJob{job, call, *report->violation};
+      result_.failing = FailingJob{of_the_file(job), call, *report->violation};
       return served;
     }
     return served;
@@ -132,6 +139,12 @@ std::vector<Groups> all_topologies(int groups, int64_t up_to) {
         for (const Topology& two : topologies_of(ranks - first)) all.push_back({one, two});
   }
   return all;
+}
+
+CountsTried counts_tried(const Program& program, int64_t up_to) {
+  constexpr int64_t kRanksOfLists = 4;  // all lists of small counts on more ranks are too many
+  const int64_t ranks = std::min(up_to, kRanksChecked);
+  return {has_one_count(program.collective) ? ranks : std::min(ranks, kRanksOfLists), ranks};
 }
 
 std::string nodes_text(const Groups& groups) {

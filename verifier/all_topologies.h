@@ -24,6 +24,14 @@ inline constexpr int64_t kMostRanksOfAll = 16;
 // Every topology of up to that many ranks, of one group or of two, those of fewer ranks first.
 std::vector<std::vector<Topology>> all_topologies(int groups, int64_t up_to);
 
+// Within these limits find_failing_job() tries all counts up to 2, and all of 0 and the two greatest.
+struct CountsTried {
+  int64_t ranks_of_small, ranks_of_great;  // the most ranks, of both groups together
+  int64_t ranks_of_a_group = 3;            // between groups
+  int64_t cases = 5000;                    // of each kind, on one topology
+};
+CountsTried counts_tried(const Program& program, int64_t up_to);
+
 struct AllTopologies {
   int64_t checked = 0;  // topologies that the program serves, up to the first that fails
   int64_t refused = 0;  // topologies that its requirements refuse
@@ -36,7 +44,7 @@ using TellTopology = std::function<void(int64_t done, int64_t all, const std::st
 
 // Walks the calls that `check` walks on each topology: all roots, four lists of counts. Parameters of the file have all
 // values from 0 to the number of ranks, and those of the call are the least count. If counts matter, it also walks those of
-// find_failing_job() on up to 6 ranks. Errors name the topology on which the program cannot be bound.
+// counts_tried(). Errors name the topology on which the program cannot be bound.
 Result<AllTopologies> check_all_topologies(const Program& program, int64_t up_to,
                                            std::optional<int64_t> ports, const TellTopology& tell);
 

@@ -213,11 +213,16 @@ std::string checked_text(const AllTopologies& all, int64_t up_to) {
 }
 
 std::string walked_text(const AllTopologies& all, const Program& program, int64_t up_to) {
-  return number_of(all.calls, "call", "calls") +
-         (uses_counts(program)
-              ? fmt::format("; and counts up to 2, and at the limits, on up to {}",
-                            number_of(std::min(up_to, kRanksChecked), "rank", "ranks"))
-              : "");
+  const std::string calls = number_of(all.calls, "call", "calls");
+  if (!uses_counts(program)) return calls;
+  const CountsTried tried = counts_tried(program, up_to);
+  return fmt::format(
+      "{}; and counts up to 2 on up to {}, counts at the limits on up to {}{}; at most {} "
+      "cases of each on a topology",
+      calls, number_of(tried.ranks_of_small, "rank", "ranks"),
+      number_of(tried.ranks_of_great, "rank", "ranks"),
+      program.groups == 2 ? fmt::format(", at most {} in a group", tried.ranks_of_a_group) : "",
+      tried.cases);
 }
 
 std::string all_topologies_report(const CheckArguments& arguments, const Program& program,

@@ -42,7 +42,7 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments);
 // Returns the exit code.
 int prove(const ProveArguments& arguments);
 
-// Of two exit codes. Bad input is graver than a refutation, and that than an unknown verdict.
+// The worse of two exit codes. From worst to best: bad input, refuted, unknown, verified.
 int graver(int one, int other);
 
 Result<std::string> read_text(const std::string& path);

@@ -1,5 +1,6 @@
 // The command `prove`. Tested by tests/prove/prove_command_test.sh.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -390,6 +391,22 @@ struct Subject {
   std::string command;  // that proves it
 };
 
+Result<ProvenProgram> only_proof_named(const std::string& name) {
+  std::vector<ProvenProgram> found;
+  std::vector<std::string> names;
+  for (const ProvenProgram& each : proven_programs()) {
+    if (!is_named(std::string(each.name), name)) continue;
+    found.push_back(each);
+    names.emplace_back(each.name);
+  }
+  if (found.empty())
+    return Error{fmt::format("'{}' has no proof; give its text with --program FILE", name)};
+  if (found.size() > 1)
+    return Error{fmt::format("--skeleton: '{}' is the name of {} algorithms; give one of {}", name,
+                             found.size(), fmt::join(names, ", "))};
+  return found[0];
+}
+
 Result<Subject> subject_of(const ProveArguments& arguments) {
   if (!arguments.files.empty() || arguments.names.size() + !arguments.program.empty() != 1)
     return Error{"--skeleton: give --program FILE or one algorithm, and no --proof"};
@@ -401,14 +418,11 @@ Result<Subject> subject_of(const ProveArguments& arguments) {
         std::move(program).value(), "",
         fmt::format("prove --program {} --proof {}", cli::shell_word(arguments.program), out)};
   }
-  for (const ProvenProgram& each : proven_programs()) {
-    if (!is_named(std::string(each.name), arguments.names[0])) continue;
-    const Result<Proof> proof = parse_proof(each.proof, std::string(each.name));
-    if (!proof.ok()) return proof.error();
-    return Subject{proof->program, heading_of(each.proof), "prove --proof " + out};
-  }
-  return Error{
-      fmt::format("'{}' has no proof; give its text with --program FILE", arguments.names[0])};
+  const Result<ProvenProgram> built_in = only_proof_named(arguments.names[0]);
+  if (!built_in.ok()) return built_in.error();
+  const Result<Proof> proof = parse_proof(built_in->proof, std::string(built_in->name));
+  if (!proof.ok()) return proof.error();
+  return Subject{proof->program, heading_of(built_in->proof), "prove --proof " + out};
 }
 
 int write_skeleton(const ProveArguments& arguments) {

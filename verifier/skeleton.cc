@@ -225,9 +225,11 @@ class SkeletonWriter {
   }
   // A line of a statement. What it lacks is FILL_IN, which the comment explains.
   void line(const std::string& text, const std::string& what) {
-    const bool is_unfilled = text.find(kFillIn) != std::string::npos;
-    skeleton_.text += fmt::format("  {}{}\n", text, is_unfilled ? "  -- " + what : "");
-    skeleton_.places += is_unfilled;
+    int places = 0;
+    for (size_t at = 0; (at = text.find(kFillIn, at)) != std::string::npos; at += kFillIn.size())
+      ++places;
+    skeleton_.text += fmt::format("  {}{}\n", text, places > 0 ? "  -- " + what : "");
+    skeleton_.places += places;
   }
 
   // ---- Witnesses

@@ -15,7 +15,8 @@ inline constexpr std::string_view kFillIn = "FILL_IN";
 
 struct Skeleton {
   std::string text;  // without a heading
-  int statements = 0, places = 0;
+  int statements = 0;
+  int places = 0;  // to fill in; a line may have several
 };
 
 // Errors name `source`: a program that no proof is known for so far.

@@ -29,7 +29,12 @@ says 'even.txt: verified on the 18 topologies of up to 6 ranks that it serves; i
 "$generator" generate allgather --algorithm segment-map --nodes any --remote-nodes any --out groups.qs >/dev/null
 expect 0 check --program groups.qs --up-to 5
 says 'groups.qs: verified on all 37 topologies of up to 5 ranks'
-says '; and counts up to 2, and at the limits, on up to 5 ranks'
+says '; and counts up to 2 on up to 4 ranks, counts at the limits on up to 5 ranks, at most 3 in a group; at most 5000 cases of each on a topology'
+
+printf '%s\n' 'algorithm root for broadcast' 'table m = counts' 'if rank = root and 0 < m[0]' '  copy send[0] to recv[0]' 'step 0' '  for k in 0 .. ranks' \
+  '    if rank = root and k != root and 0 < m[0]' '      send send[0] to k' '  if rank != root and 0 < m[0]' '    receive recv[0] from root' >root.txt
+expect 0 check --program root.txt --up-to 8
+says '; and counts up to 2 on up to 6 ranks, counts at the limits on up to 6 ranks; at most 5000 cases of each on a topology'
 
 # ---- Refuted, with commands that work as printed
 
@@ -52,6 +57,11 @@ follow 'step 1: send '
 sed 's/^copy/parameter r\n&/; s/1 \.\. ranks/1 .. ranks - (r = 2 ? 1 : 0)/' shift.txt >number.txt
 expect 1 check --program number.txt --up-to 8
 says 'number.txt: REFUTED on nodes 2x1, parameter 2'
+follow 'rank 1'
+# A parameter of the call.
+sed 's/^copy/parameter B at call\n&/; s/1 \.\. ranks/1 .. ranks - (B = 1 and ranks = 3 ? 1 : 0)/' shift.txt >chosen.txt
+expect 1 check --program chosen.txt --up-to 8
+says 'chosen.txt: REFUTED on nodes 3x1, parameter 1'
 follow 'rank 1'
 "$generator" generate alltoall --program "short one's.txt" --nodes 3 --out short.qs >/dev/null
 expect 1 check --program short.qs --up-to 8

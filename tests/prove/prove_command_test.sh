@@ -115,6 +115,7 @@ expect 2 '^prove: --skeleton: give --program FILE or one algorithm, and no --pro
 expect 2 '^prove: --skeleton: give --program FILE or one algorithm' alltoall.factor alltoall.xor --skeleton new.proof
 expect 2 '^prove: --skeleton: give --program FILE or one algorithm' --program shift.txt --proof shift.proof --skeleton new.proof
 expect 2 "^prove: 'nonsense' has no proof; give its text with --program FILE$" nonsense --skeleton new.proof
+expect 2 "^prove: --skeleton: 'hypercube' is the name of 4 algorithms; give one of allgather.hypercube, broadcast.hypercube, reduce-scatter.hypercube, reduce.hypercube$" hypercube --skeleton new.proof
 expect 2 '^prove: --skeleton: nothing is proven; leave out --format' --program shift.txt --skeleton new.proof --format json
 expect 2 '^prove: --skeleton: nowhere/new.proof' --program shift.txt --skeleton nowhere/new.proof
 [ ! -e new.proof ] || { echo "FAILED: a refused command writes"; failures=$((failures + 1)); }

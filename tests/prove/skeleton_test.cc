@@ -47,6 +47,9 @@ TEST_P(Skeletons, AreTakenOnceTheirPlacesAreFilledIn) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(static_cast<int>(read->statements.size()), skeleton->statements);
   EXPECT_EQ(refuse_unfilled(skeleton->text, "skeleton").ok(), skeleton->places == 0);
+  int places = 0;
+  for (size_t at = 0; (at = skeleton->text.find(kFillIn, at)) != std::string::npos; ++at) ++places;
+  EXPECT_EQ(skeleton->places, places) << skeleton->text;
   const std::string text = filled(skeleton->text);
   EXPECT_TRUE(refuse_unfilled(text, "skeleton").ok());
   const Result<Proof> proof = parse_proof_of(program, text, "skeleton");

@@ -1,4 +1,4 @@
-// The check of a program on all topologies: it leaves none out, and finds a program that is wrong on one of them, for one
+// The check of a program on all topologies leaves none out. It finds a program that is wrong on one of them, for one
 // parameter, one root, or one list of counts.
 #include "verifier/all_topologies.h"
 
@@ -88,6 +88,15 @@ TEST(AllTopologies, FindsTheOneParameterForWhichAProgramIsWrong) {
     EXPECT_TRUE(checked(shift("parameter r\n", "ranks = 5 and r = " + value), 5).failing) << value;
 }
 
+TEST(AllTopologies, GivesAParameterOfTheCallOnlyItsValueInTheCall) {
+  const AllTopologies wrong =
+      checked(shift("parameter r\nparameter B at call\n", "ranks = 3 and r = 2 and B = 1"), 4);
+  ASSERT_TRUE(wrong.failing);
+  EXPECT_EQ(wrong.failing->job.parameters, (std::vector<int64_t>{2, kRuleNone}));
+  EXPECT_EQ(wrong.failing->call.parameters, std::vector<int64_t>{1});
+  EXPECT_EQ(wrong.failing->text(), "3x1, parameter 2, parameter 1");
+}
+
 TEST(AllTopologies, FindsTheOneRootForWhichAProgramIsWrong) {
   const auto broadcast = [](const std::string& condition) {
     return "algorithm a for broadcast\nif rank = root\n  copy send[0] to recv[0]\n"
@@ -113,6 +122,82 @@ TEST(AllTopologies, FindsCountsForWhichAProgramIsWrongOnTheFewestRanks) {
   ASSERT_TRUE(wrong.failing);
   EXPECT_EQ(wrong.failing->job.groups[0].ranks(), 2);
   EXPECT_EQ(wrong.failing->violation.property, Property::kCoverage);
+}
+
+// An allgather without its last round where the condition holds.
+std::string gathered(const std::string& lines, const std::string& condition) {
+  return "algorithm a for allgather\n" + lines +
+         "table m = counts\nlet last = m[ranks - 1]\nif 0 < m[rank]\n  copy send[0] to recv[rank]\n"
+         "for k in 1 .. ranks - (" +
+         condition +
+         " ? 1 : 0)\n  let left = wrap(rank - k, ranks)\n  step k\n    if 0 < m[rank]\n"
+         "      send send[0] to wrap(rank + k, ranks)\n    if 0 < m[left]\n"
+         "      receive recv[left] from left\n";
+}
+
+TEST(AllTopologies, TriesAllListsOfCountsWithinTheLimits) {
+  const CountsTried tried = counts_tried(parsed(gathered("", "ranks = 0")), 8);
+  EXPECT_EQ(tried.ranks_of_small, 4);
+  EXPECT_EQ(tried.ranks_of_great, 6);
+  const auto fails = [](int64_t ranks, const std::string& count) {
+    const std::string all = " and m[0] = " + count + " and last = " + count;
+    return checked(gathered("", "ranks = " + std::to_string(ranks) + all), ranks)
+        .failing.has_value();
+  };
+  const std::string great = std::to_string(kMaxCount - 1);
+  EXPECT_TRUE(fails(tried.ranks_of_small, "2"));
+  EXPECT_FALSE(fails(tried.ranks_of_small + 1, "2"));
+  EXPECT_TRUE(fails(tried.ranks_of_great, great));
+  EXPECT_FALSE(fails(tried.ranks_of_great + 1, great));
+  // Of fewer ranks than the limits.
+  EXPECT_EQ(counts_tried(parsed(gathered("", "ranks = 0")), 3).ranks_of_small, 3);
+  EXPECT_EQ(counts_tried(parsed(gathered("", "ranks = 0")), 3).ranks_of_great, 3);
+}
+
+TEST(AllTopologies, TriesOneCountOnMoreRanksThanLists) {
+  const auto reduced = [](const std::string& condition) {
+    return "algorithm a for broadcast\ntable m = counts\nif 0 < m[0] and rank = root\n"
+           "  copy send[0] to recv[0]\nfor k in 1 .. ranks - (" +
+           condition +
+           " ? 1 : 0)\n  step k\n    if 0 < m[0] and rank = root\n"
+           "      send send[0] to wrap(root + k, ranks)\n"
+           "    if 0 < m[0] and rank = wrap(root + k, ranks)\n      receive recv[0] from root\n";
+  };
+  const int64_t most = counts_tried(parsed(reduced("ranks = 0")), 8).ranks_of_small;
+  EXPECT_EQ(most, 6);
+  EXPECT_TRUE(checked(reduced("m[0] = 2 and ranks = 6"), 6).failing);
+  EXPECT_FALSE(checked(reduced("m[0] = 2 and ranks = 7"), 7).failing);
+}
+
+TEST(AllTopologies, TriesCountsOfGroupsWithinTheLimits) {
+  const auto between = [](int64_t first, int64_t second) {
+    const std::string a = std::to_string(first), b = std::to_string(second);
+    return "algorithm a for allgather between groups\ntable m = counts\ntable n = remote_counts\n"
+           "let wrong = group = 0 and ranks = " +
+           a + " and remote_ranks = " + b + " and m[0] = 2 ? 1 : group = 1 and ranks = " + b +
+           " and remote_ranks = " + a +
+           " and n[0] = 2 ? 1 : 0\nif wrong = 0\n  step 0\n    for k in 0 .. remote_ranks\n"
+           "      if 0 < m[rank]\n        send send[0] to remote k\n      if 0 < n[k]\n"
+           "        receive recv[k] from remote k\n";
+  };
+  const int64_t most = counts_tried(parsed(between(1, 1)), 4).ranks_of_a_group;
+  EXPECT_TRUE(checked(between(1, most), most + 1).failing);
+  EXPECT_TRUE(checked(between(most, 1), most + 1).failing);
+  const int64_t small = counts_tried(parsed(between(1, 1)), 8).ranks_of_small;
+  EXPECT_EQ(most + 1, small);
+  EXPECT_FALSE(checked(between(2, most), most + 2).failing);
+}
+
+TEST(AllTopologies, TriesSoManyCasesOfATopology) {
+  // On 4 ranks, 3 parameters and 4 counts have 4 * 4 * 4 * 81 = 5184 cases. The last counts change last.
+  const auto of_counts = [](const std::string& last) {
+    return gathered("parameter p\nparameter q\nparameter r\n",
+                    "ranks = 4 and m[0] = 2 and last = " + last +
+                        " and m[min(1, ranks - 1)] = 2 and m[min(2, ranks - 1)] = 2");
+  };
+  EXPECT_EQ(counts_tried(parsed(of_counts("2")), 4).cases, 5000);
+  EXPECT_TRUE(checked(of_counts("1"), 4).failing);
+  EXPECT_FALSE(checked(of_counts("2"), 4).failing);
 }
 
 TEST(AllTopologies, CountsTheTopologiesThatTheProgramRefuses) {
