@@ -179,8 +179,8 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings);
 FILE* preload_open(const char* path);
 /* Completes the file. If that fails, reports that the `what` could not be written. `file` may be NULL. */
 void preload_close(FILE* file, const char* path, const char* what);
-/* How many files were not written so far. */
-int preload_failed_writes(void);
+/* How many rules their file had when it was last written; 0 if it never was, -1 if that failed. */
+int preload_written_rules(void);
 /* Whether preload_open could open the file, without opening it. If not, errno says why. */
 int preload_may_write(const char* path);
 

@@ -269,7 +269,12 @@ static void print_rule(FILE* file, const struct preload_rule* rule) {
   fprintf(file, "}");
 }
 
+static int printed_rules, written_rules;
+
+int preload_written_rules(void) { return written_rules; }
+
 void preload_print_rules(FILE* file, const struct preload_settings* settings) {
+  printed_rules = settings->rule_count;
   fprintf(file, "{\"schema\": 1, \"rules\": [");
   for (int i = 0; i < settings->rule_count; i++) {
     fprintf(file, i ? ",\n" : "\n");
@@ -301,17 +306,14 @@ FILE* preload_open(const char* path) {
   return fopen(name, "w");
 }
 
-static int failed_writes;
-
-int preload_failed_writes(void) { return failed_writes; }
-
 void preload_close(FILE* file, const char* path, const char* what) {
   char name[PATH_MAX];
   partial_name(path, name);
   const int failed = !file || ferror(file), is_closed = file && fclose(file) == 0;
   const int is_whole = is_closed && !failed;
-  if (is_whole && (strcmp(name, path) == 0 || rename(name, path) == 0)) return;
+  const int is_written = is_whole && (strcmp(name, path) == 0 || rename(name, path) == 0);
+  if (strcmp(what, "rules") == 0) written_rules = is_written ? printed_rules : -1;
+  if (is_written) return;
   if (file && strcmp(name, path) != 0) remove(name);
-  failed_writes++;
   fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
 }

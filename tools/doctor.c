@@ -16,6 +16,7 @@
 #include "preload/rules.h"
 #include "runtime/quadrille.h"
 #include "tools/doctor.h"
+#include "tools/driver.h"
 #include "tools/launcher.h"
 
 enum { FINDINGS = 32 };
@@ -74,7 +75,8 @@ static void gather_findings(void) {
   }
 }
 
-/* Looks for ranks whose environments differ from rank 0's. Returns 0 if nothing is served therefore. Collective. */
+/* Looks for a driver of GPUs, and for ranks whose environments differ from rank 0's. Returns 0 if nothing is served therefore.
+ * Collective. */
 static int compare_ranks(const struct doctor_environment* environment) {
   enum { HASH, PRELOADED, WORDS };
   const uint64_t mine[WORDS] = {
@@ -83,6 +85,7 @@ static int compare_ranks(const struct doctor_environment* environment) {
   memcpy(first, mine, sizeof first);
   MPI_Bcast(first, WORDS, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   int differs[WORDS], least[WORDS];
+  const char* driver = find_driver();
   for (int i = 0; i < WORDS; i++) differs[i] = mine[i] != first[i] ? rank : ranks;
   MPI_Allreduce(differs, least, WORDS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (rank == 0 && least[HASH] < ranks)
@@ -95,7 +98,8 @@ static int compare_ranks(const struct doctor_environment* environment) {
         "rank %d and rank 0 do not both have the library in LD_PRELOAD, so the job would "
         "hang: give it to all ranks, by mpirun -x LD_PRELOAD or srun --export=ALL",
         least[PRELOADED]);
-  return least[HASH] == ranks;
+  if (rank == 0 && driver) doctor_finding("%s", driver);
+  return least[HASH] == ranks && !driver;
 }
 
 /* Prints the findings; returns the exit code. */

@@ -217,13 +217,20 @@ static void look_at_runtime(void) {
 static void look_at_rules(const struct preload_settings* settings) {
   const int rules = settings->rule_count - settings->first_of_file;
   const unsigned long long hash = settings->hash;
-  if (settings->rules_file && access(settings->rules_file, R_OK) == 0)
+  const char* state = "no file";
+  char unreadable[PRELOAD_TEXT];
+  if (settings->rules_file && access(settings->rules_file, R_OK) == 0) {
     doctor_fact("rules", "%s: %d rule%s; %d from variables; hash of all settings %016llx",
                 settings->rules_file, rules, rules == 1 ? "" : "s", settings->first_of_file, hash);
-  else
-    doctor_fact("rules", "%s; %d from variables; hash of all settings %016llx",
-                settings->rules_file ? "the file does not exist yet" : "no file",
-                settings->first_of_file, hash);
+    return;
+  }
+  if (settings->rules_file) {
+    const char* why = errno == ENOENT ? "the file does not exist yet" : strerror(errno);
+    snprintf(unreadable, sizeof unreadable, "%.200s: %s", settings->rules_file, why);
+    state = unreadable;
+  }
+  doctor_fact("rules", "%s; %d from variables; hash of all settings %016llx", state,
+              settings->first_of_file, hash);
 }
 
 void doctor_look_at_variables(void) {

@@ -113,11 +113,16 @@ static void print_candidates(int collective, const struct preload_shape* shape, 
   snprintf(cell, CELL, "%.*s%.4s", name_length(first), first, more);
 }
 
+/* The bytes that rules compare in a call of this size; -1 if they are unknown. */
+static int64_t bytes_of(int collective, int64_t bytes) {
+  if (collective == PRELOAD_Barrier) return 0;
+  return preload_collectives[collective].size == PRELOAD_UNKNOWN ? -1 : bytes;
+}
+
 static void fill(struct row* row, int collective, const struct preload_shape* shape) {
   snprintf(row->name, sizeof row->name, "%s", preload_collectives[collective].name);
   for (int i = 0; i < SIZES; i++) {
-    const int is_known = preload_collectives[collective].size != PRELOAD_UNKNOWN;
-    const int64_t bytes = is_known ? sizes[i].bytes : -1;
+    const int64_t bytes = bytes_of(collective, sizes[i].bytes);
     const struct preload_rule* rule = rule_of(collective, shape, bytes);
     if (rule)
       print_rule(rule, row->cells[i]);

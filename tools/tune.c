@@ -4,7 +4,7 @@
  *
  * This is a plain MPI program with the preload library in it. It calls each collective with blocks of these sizes, as
  * often as the library needs to learn, and the library writes the rules when MPI ends (docs/choosing.md). Exit codes: 0
- * done, 1 the rules were not written, 2 bad usage or unusable files. Tested by tests/preload/tune_test.sh. */
+ * done, 1 no rules were written, 2 bad usage or unusable files. Tested by tests/preload/tune_test.sh. */
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,11 +13,13 @@
 
 #include "cli/quantity.h"
 #include "preload/rules.h"
+#include "tools/driver.h"
 #include "tools/launcher.h"
 
 enum {
-  CALLS = 600,    /* half of them are usually enough for the collective with the most schedules */
-  UNKNOWN = 64,   /* calls of MPI_Alltoallv before ranks agree on the bytes again */
+  CALLS = 600, /* half of them are usually enough for the collective with the most schedules */
+  /* Of MPI_Alltoallv and MPI_Alltoallw: ranks agree on the bytes in every 64th call, so each size begins with such a call. */
+  AGREEING_CALLS = 11 * 64,
   MOST = 1 << 28, /* bytes of a buffer */
   MOST_SIZES = 64,
   MOST_PATTERNS = 16
@@ -30,7 +32,7 @@ static const char* const kinds[] = {"world", "rows", "columns"};
 enum counts { UNIFORM, SKEWED };
 static const char* const distributions[] = {"uniform", "skewed"};
 
-/* One size in each class of sizes that rules tell apart, so the rules leave no gap between 4 and 262143 bytes. */
+/* One size in each class of sizes that rules tell apart, from 4 to 262143 bytes. */
 static const int usual[] = {8, 32, 128, 512, 2048, 8192, 32768, 131072};
 
 struct request {
@@ -154,7 +156,15 @@ static int read_words(struct request* request, char** words, int count) {
 
 /* ---- The files. The library reads its settings here, and what is wrong with them is told before anything is measured. */
 
-/* Whether the files can be used, on all ranks. */
+/* The least or greatest number of all ranks. The preload library passes the call on to MPI, and says nothing. */
+static uint64_t combine(uint64_t number, MPI_Op operation) {
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, &number, 1, MPI_UINT64_T, operation, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return number;
+}
+
+/* Whether the files can be used, on all ranks, and the library would serve calls. */
 static int may_learn(const char* rules) {
   char lost[PRELOAD_TEXT] = "";
   setenv("QUADRILLE", "learn", 1);
@@ -163,13 +173,16 @@ static int may_learn(const char* rules) {
   const char* wrong = settings->error;
   if (!wrong[0] && rank == 0 && (preload_loses_rules(lost) || preload_loses_report(lost)))
     wrong = lost;
-  int first = wrong[0] ? rank : ranks;
-  /* The library passes this on to MPI, and says nothing. */
-  MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const int first = (int)combine((uint64_t)(wrong[0] ? rank : ranks), MPI_MIN);
   if (first == rank) fprintf(stderr, "tune: %s\n", wrong);
-  return first == ranks;
+  if (first < ranks) return 0;
+  if (combine(settings->hash, MPI_MIN) != combine(settings->hash, MPI_MAX))
+    return refuse(
+        "ranks have different QUADRILLE variables, or %s differs between them: give all ranks the "
+        "same, by mpirun -x NAME or srun --export=ALL, and name a file that they share",
+        rules);
+  const char* driver = find_driver();
+  return driver ? refuse("%s", driver) : 1;
 }
 
 /* ---- Calls */
@@ -208,13 +221,14 @@ static void allreduce(const struct call* c) {
 static void reduce(const struct call* c) {
   MPI_Reduce(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, 0, c->comm);
 }
-/* The vector has `bytes` in all, or a few more. */
-static int part(const struct call* c) { return (c->bytes + c->ranks - 1) / c->ranks; }
+/* Each rank gets as many bytes as the others, so the vector may have a few more than `bytes`. */
 static void reduce_scatter_block(const struct call* c) {
-  MPI_Reduce_scatter_block(c->sent, c->received, part(c), MPI_BYTE, MPI_BOR, c->comm);
+  const int part = (c->bytes + c->ranks - 1) / c->ranks;
+  MPI_Reduce_scatter_block(c->sent, c->received, part, MPI_BYTE, MPI_BOR, c->comm);
 }
+/* The vector has `bytes`, even if these are fewer than the ranks. */
 static void reduce_scatter(const struct call* c) {
-  for (int i = 0; i < c->ranks; i++) c->equal[i] = part(c);
+  for (int i = 0; i < c->ranks; i++) c->equal[i] = c->bytes / c->ranks + (i < c->bytes % c->ranks);
   MPI_Reduce_scatter(c->sent, c->received, c->equal, MPI_BYTE, MPI_BOR, c->comm);
 }
 static void scan(const struct call* c) {
@@ -241,8 +255,8 @@ static const struct {
   void (*function)(const struct call*);
   int calls;
 } collectives[] = {{alltoall, CALLS},
-                   {alltoallv, CALLS + UNKNOWN},
-                   {alltoallw, CALLS + UNKNOWN},
+                   {alltoallv, AGREEING_CALLS},
+                   {alltoallw, AGREEING_CALLS},
                    {allgather, CALLS},
                    {allgatherv, CALLS},
                    {allreduce, CALLS},
@@ -354,8 +368,8 @@ static int usage(FILE* file) {
       "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
       "many ranks a node as this is started with, and adds the rules to RULES.json: for the\n"
       "preload library, by QUADRILLE_RULES=RULES.json. A size is a number of bytes, or 4KiB.\n"
-      "Without sizes it takes 8, 32, 128 .. 128KiB, whose rules leave no gap from 4 bytes to\n"
-      "256KiB. Exit codes: 0 done, 1 the rules were not written, 2 bad usage or files.\n\n"
+      "Without sizes it takes 8, 32, 128 .. 128KiB: one size of each class from 4 bytes to\n"
+      "256KiB. Exit codes: 0 done, 1 no rules were written, 2 bad usage or files.\n\n"
       "  --communicators LIST  of world, rows=N (rows of N ranks each: N*i to N*i+N-1) and "
       "columns=N\n"
       "                        (N columns: every N-th rank), such as world,rows=8,columns=8;\n"
@@ -369,7 +383,14 @@ static int usage(FILE* file) {
 
 /* Says what was learned, after MPI_Finalize. Returns the exit code. */
 static int conclude(const char* path) {
-  if (preload_failed_writes() > 0) return 1; /* the library has told it */
+  const int written = preload_written_rules();
+  if (written < 0) return 1; /* the library has told it */
+  if (written == 0) {
+    fprintf(stderr,
+            "tune: no rules were written to %s; the report says what served the calls, and why\n",
+            path);
+    return 1;
+  }
   fprintf(stderr, "tune: %s has the rules; quadrille rules show %s prints them\n", path, path);
   return 0;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE: the doctor names each thing that is wrong,
-# and nothing else. The installation is laid out as `./dev install` does it.
+# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE DRIVER: the doctor names each thing that is
+# wrong, and nothing else. The installation is laid out as `./dev install` does it.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
-mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") failed=0
+mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") driver=$(readlink -f "$9") failed=0
 mkdir -p "$TEST_TMPDIR/prefix/lib/quadrille"
 cp "$2" "$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi"
 cp "$3" "$6" "$TEST_TMPDIR/prefix/lib"
@@ -84,6 +84,9 @@ wrong 'QUADRILLE=verify makes each call twice: unset it' QUADRILLE=verify
 wrong 'QUADRILLE_ALTOALL is not known: there are QUADRILLE, ' QUADRILLE_ALTOALL=linear
 wrong "QUADRILLE_BCAST: 'nosuch' is none of binomial, " QUADRILLE_BCAST=nosuch
 wrong 'QUADRILLE_RULES: none.json: No such file or directory' QUADRILLE=on QUADRILLE_RULES=none.json
+says 'rules     none.json: the file does not exist yet; 0 from variables'
+on 1 QUADRILLE_RULES=rules.json/none.json
+says 'rules     rules.json/none.json: Not a directory; 0 from variables'
 wrong 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file or directory' QUADRILLE_RULES=nowhere/rules.json
 wrong 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 printf '{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "bruk"}]}' >wrong.json
@@ -132,6 +135,12 @@ in_job 4 0 QUADRILLE_ALLTOALL="file:$schedule"
 grep -qE "^alltoall +(${schedule##*/} +){2}${schedule##*/}\$" said || problem 'no schedule of a file'
 in_job 4 0 QUADRILLE_RULES=rules.json
 grep -qE '^bcast +binomial +binomial\?\+1 +' said || problem 'no rule for some sizes'
+printf '{"schema": 1, "rules": [\n{"collective": "barrier", "bytes": 0, "algorithm": "native"}]}' >barrier.json
+in_job 4 0 QUADRILLE_RULES=barrier.json
+grep -qE '^barrier +native +native +native$' said || problem 'no rule for barriers'
+printf '{"schema": 1, "rules": [\n{"collective": "barrier", "bytes": 64, "algorithm": "native"}]}' >barrier.json
+in_job 4 0 QUADRILLE_RULES=barrier.json
+grep -qE '^barrier +[a-z-]+\?' said || problem 'a rule for no barrier'
 in_job 4 0 QUADRILLE=learn
 grep -qE '^alltoall, -v, -w +[a-z-]+\?\+1[0-9] ' said || problem 'not all schedules'
 in_job 3 1 QUADRILLE_RULES=rules.json
@@ -146,6 +155,12 @@ in_job 3 1 ONE:QUADRILLE_REPORT=nowhere/report
 says '- rank 1: QUADRILLE_REPORT: nowhere/report cannot be written'
 in_job 3 1 ONE:LD_PRELOAD="$library"
 says '- rank 1 and rank 0 do not both have the library in LD_PRELOAD, so the job would hang'
+in_job 3 1 LD_PRELOAD="$driver"
+says "- CUDA is loaded when MPI starts, so MPI's own collectives make all calls: if no buffer is in device memory"
+says "calls     MPI's own collectives make all of them; see below why"
+in_job 3 1 ONE:LD_PRELOAD="$driver"
+says '- CUDA is loaded when MPI starts'
+says '1 to mend:'
 case $mpi in openmpi) theirs=mpich ;; mpich) theirs=openmpi ;; esac
 start_ranks $theirs 2 60 "$doctor" >said 2>&1 </dev/null && problem 'the launcher of the other library'
 says 'another MPI library'

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# tune_test.sh MPI TUNE: learns rules without an application, and refuses what it cannot use before it measures.
+# tune_test.sh MPI TUNE DRIVER: learns rules without an application, and refuses what it cannot use before it measures.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
-mpi=$1 tune=$(readlink -f "$2") failed=0
+mpi=$1 tune=$(readlink -f "$2") driver=$(readlink -f "$3") failed=0
 cd "$TEST_TMPDIR" || exit 2
+
+collectives=(allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce reduce_scatter
+  reduce_scatter_block scan scatter scatterv)
 
 problem() {
   echo "FAILED: $*"
@@ -30,15 +33,34 @@ missing = $2
 sys.exit(f'$1: {missing} {rules}' if missing else 0)" || problem "rules of $1"
 }
 
-tuned 2 0 rules.json 16 2KiB
+QUADRILLE_REPORT=calls.json tuned 2 0 rules.json 16 2KiB
 grep -q '"collective": "barrier"' rules.json || problem 'there is no rule for barriers'
 learned rules.json "({(c, b) for c in sized for b in [16, 1024]} | {('gatherv', -1), ('scatterv', -1)}) - cells"
 grep -qF 'rules.json has the rules' out || problem 'no last sentence'
 [ "$(grep -c '^tune: world of 2 ranks, ' out)" -eq 2 ] || problem 'no progress'
+# All calls of the second size count for it, also those whose bytes the ranks agree on only now and then.
+python3 -c "
+import json, sys
+calls = {'alltoallv': 0, 'alltoallw': 0}
+for line in json.load(open('calls.json'))['calls']:
+    if line['collective'] in calls and line['bytes'] == [1024, 4095]: calls[line['collective']] += line['calls']
+sys.exit(0 if set(calls.values()) == {704} else f'calls of the second size: {calls}')" || problem 'calls of the second size'
 
-# The usual sizes leave no gap. Some vectors of a reduction are shorter than a block.
+# The usual sizes leave no gap. The file cannot be written at first, but in the end.
+mkdir usual.json.partial
+(
+  until grep -qF 'the rules could not be written to usual.json' out; do sleep 0.1; done
+  rmdir usual.json.partial
+) &
+mender=$!
 tuned 2 0 usual.json
+kill $mender 2>/dev/null && problem 'the rules were not written before the end'
 learned usual.json "{(c, 4 ** k) for c in sized for k in range(1, 9)} - cells"
+
+# A vector that is shorter than the ranks are many.
+tuned 4 0 short.json 2
+learned short.json "{('reduce_scatter', 1), ('reduce_scatter_block', 4)} - cells"
+learned short.json "[r for r in rules if r['collective'] == 'reduce_scatter' and r['bytes'] != [1, 3]]"
 
 # Rows and columns are communicators of their own; blocks of alltoallv and alltoallw may be skewed.
 # The second row has one rank.
@@ -74,7 +96,29 @@ refused 2 'wrong.json:3: a comma or a value is missing before this, or is too ma
 mkdir folder
 refused 2 'QUADRILLE_RULES: folder: Is a directory' folder 16
 QUADRILLE_ALTOALL=linear refused 2 'QUADRILLE_ALTOALL is not known' none.json 16
+LD_PRELOAD=$driver refused 2 "CUDA is loaded when MPI starts, so MPI's own collectives make all calls: if no buffer is in device memory" none.json 16
+# One rank sees another file.
+mkdir other && printf '{"schema": 1, "rules": [{"collective": "bcast", "algorithm": "native"}]}' >other/none.json
+plain=$tune tune=$PWD/apart
+cat >apart <<APART
+#!/bin/sh
+[ "\$PMI_RANK\$OMPI_COMM_WORLD_RANK" != 1 ] || cd other
+exec $plain "\$@"
+APART
+chmod 755 apart
+refused 2 'ranks have different QUADRILLE variables, or none.json differs between them: give all ranks the same' none.json 16
+tune=$plain
 "$tune" 2>&1 | grep -q '^usage: ' || problem 'no usage'
+
+# All calls have rules, so nothing is learned.
+python3 -c "
+import json
+names = [$(printf "'%s', " "${collectives[@]}")]
+print(json.dumps({'schema': 1, 'rules': [{'collective': c, 'algorithm': 'native'} for c in names]}))" >native.json
+cp native.json before.json
+tuned 2 1 native.json 16
+grep -qF 'tune: no rules were written to native.json; the report says what served the calls, and why' out || problem 'nothing was learned'
+! grep -qF 'native.json has the rules' out && cmp -s native.json before.json || problem 'a file with nothing to add'
 
 # A file that cannot be written at the end.
 mkdir late.json.partial
