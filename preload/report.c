@@ -58,7 +58,7 @@ void preload_report(void) {
   struct preload_table all = {NULL, 0};
   struct preload_line* gathered = preload_gather(
       name != NULL, recorded.lines, (size_t)recorded.count * sizeof *recorded.lines, &size);
-  if (!gathered) return;
+  if (!gathered || !name) return;
   for (size_t i = 0; i < size / sizeof *gathered; i++) preload_add_line(&all, &gathered[i]);
   if (all.count > 0 || strcmp(name, "1") != 0) write_report(name, &all);
   free(all.lines);

@@ -164,7 +164,7 @@ static const char* take_nodes(struct qd_layout* l, const int* node_of) {
   const struct qd_context* context = &l->context;
   const size_t all = (size_t)(context->ranks + context->remote_ranks);
   int* local_of = malloc(2 * all * sizeof *local_of);
-  struct node* nodes = malloc(all * sizeof *nodes);
+  struct node* nodes = calloc(all, sizeof *nodes);
   const char* error = local_of && nodes ? NULL : qd_no_memory;
   if (!error)
     error = number_group(l->first, (int)context->ranks, node_of, local_of, nodes, local_of + all,

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -15,7 +16,7 @@ namespace {
 // A program of one kind of calls. `times` has the seconds of each candidate, MPI's own first.
 class Job {
  public:
-  Job(std::vector<double> times, double barrier) : Job(times, barrier, barrier) {}
+  Job(std::vector<double> times, double barrier) : Job(std::move(times), barrier, barrier) {}
   // `guess`: the calls that take as long as a barrier.
   Job(std::vector<double> times, double barrier, double guess)
       : times(std::move(times)), barrier_(barrier), left_(policy_first(guess)) {
