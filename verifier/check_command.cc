@@ -213,7 +213,7 @@ std::string checked_text(const AllTopologies& all, int64_t up_to) {
 }
 
 std::string walked_text(const AllTopologies& all, const Program& program, int64_t up_to) {
-  const std::string calls = number_of(all.calls, "call", "calls");
+  std::string calls = number_of(all.calls, "call", "calls");
   if (!uses_counts(program)) return calls;
   const CountsTried tried = counts_tried(program, up_to);
   return fmt::format(
