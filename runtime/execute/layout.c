@@ -182,7 +182,8 @@ static const char* fill_in(struct qd_layout* l, const struct qd_program* program
   struct qd_context* context = &l->context;
   const int64_t ranks[] = {context->ranks, context->remote_ranks};
   char text[QD_TEXT];
-  for (int i = 0; i < program->groups; i++) {
+  const int groups = program->groups == 2 ? 2 : 1;
+  for (int i = 0; i < groups; i++) {
     const struct node one = {0, (int)ranks[i], 0};
     if (!program->uses.nodes && !topology_of(&one, 1, &l->topologies[i])) return qd_no_memory;
     describe(&l->topologies[i], text, sizeof text);
