@@ -137,36 +137,32 @@ static void find_candidates(const struct preload_call* call, struct policy* poli
     add_candidate(policy, predicted[i].universal, predicted[i].block_size);
 }
 
-static uint64_t mix(uint64_t hash, const void* number, size_t size) {
-  uint64_t bits = 0;
-  memcpy(&bits, number, size);
-  return (hash ^ bits) * 0x100000001b3 + (hash >> 29);
-}
-
 /* A number that is the same for policies in the same state. */
 static uint64_t hash_of(const struct policy* policy) {
-  uint64_t hash = (uint64_t)policy->count * 31 + (uint64_t)policy->choice;
-  hash = mix(hash, &policy->calls, sizeof policy->calls);
-  hash = mix(hash, &policy->comparisons, sizeof policy->comparisons);
-  hash = mix(hash, &policy->debt, sizeof policy->debt);
-  hash = mix(hash, &policy->usual_time, sizeof policy->usual_time);
-  hash = mix(hash, &policy->native_time, sizeof policy->native_time);
-  hash = mix(hash, &policy->barrier, sizeof policy->barrier);
-  hash = mix(hash, &policy->cost, sizeof policy->cost);
-  hash = mix(hash, &policy->paid, sizeof policy->paid);
-  hash = mix(hash, &policy->is_settled, sizeof policy->is_settled);
-  hash = mix(hash, &policy->other, sizeof policy->other);
-  hash = mix(hash, &policy->natives_seen, sizeof policy->natives_seen);
+  uint64_t hash = preload_hash(PRELOAD_HASH, &policy->count, sizeof policy->count);
+  hash = preload_hash(hash, &policy->choice, sizeof policy->choice);
+  hash = preload_hash(hash, &policy->calls, sizeof policy->calls);
+  hash = preload_hash(hash, &policy->comparisons, sizeof policy->comparisons);
+  hash = preload_hash(hash, &policy->debt, sizeof policy->debt);
+  hash = preload_hash(hash, &policy->usual_time, sizeof policy->usual_time);
+  hash = preload_hash(hash, &policy->native_time, sizeof policy->native_time);
+  hash = preload_hash(hash, &policy->barrier, sizeof policy->barrier);
+  hash = preload_hash(hash, &policy->cost, sizeof policy->cost);
+  hash = preload_hash(hash, &policy->paid, sizeof policy->paid);
+  hash = preload_hash(hash, &policy->is_settled, sizeof policy->is_settled);
+  hash = preload_hash(hash, &policy->other, sizeof policy->other);
+  hash = preload_hash(hash, &policy->natives_seen, sizeof policy->natives_seen);
   for (int i = 0; i < POLICY_KEPT; i++)
-    hash = mix(hash, &policy->natives[i], sizeof policy->natives[i]);
+    hash = preload_hash(hash, &policy->natives[i], sizeof policy->natives[i]);
   for (int i = 0; i < policy->count; i++) {
     const struct policy_candidate* one = &policy->candidates[i];
-    hash = mix(hash, &one->universal, sizeof one->universal);
-    hash = mix(hash, &one->level, sizeof one->level);
-    hash = mix(hash, &one->seen, sizeof one->seen);
-    hash = mix(hash, &one->is_far, sizeof one->is_far);
-    hash = mix(hash, &one->rests_until, sizeof one->rests_until);
-    for (int k = 0; k < POLICY_KEPT; k++) hash = mix(hash, &one->ratios[k], sizeof one->ratios[k]);
+    hash = preload_hash(hash, &one->universal, sizeof one->universal);
+    hash = preload_hash(hash, &one->level, sizeof one->level);
+    hash = preload_hash(hash, &one->seen, sizeof one->seen);
+    hash = preload_hash(hash, &one->is_far, sizeof one->is_far);
+    hash = preload_hash(hash, &one->rests_until, sizeof one->rests_until);
+    for (int k = 0; k < POLICY_KEPT; k++)
+      hash = preload_hash(hash, &one->ratios[k], sizeof one->ratios[k]);
   }
   return hash;
 }

@@ -155,12 +155,7 @@ static void take_rules(struct preload_communicator* of) {
 
 int preload_know_nodes(struct preload_communicator* of) {
   if (of->shape.groups == 2 || of->shape.nodes > 0) return 1;
-  struct preload_shape* shape = &of->shape;
-  /* If MPI cannot tell them, the communicator counts as one node. */
-  if (!qd_count_nodes(of->comm, &shape->nodes, &shape->least, &shape->most)) {
-    shape->nodes = 1;
-    shape->least = shape->most = shape->ranks;
-  }
+  qd_count_nodes(of->comm, &of->shape.nodes, &of->shape.least, &of->shape.most);
   take_rules(of);
   return 0;
 }

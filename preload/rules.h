@@ -98,6 +98,14 @@ struct preload_settings {
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
 };
 
+#define PRELOAD_HASH 0xcbf29ce484222325 /* of no bytes */
+/* The hash (FNV-1a) of these bytes after those of another hash. */
+static inline uint64_t preload_hash(uint64_t hash, const void* bytes, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    hash = (hash ^ ((const unsigned char*)bytes)[i]) * 0x100000001b3;
+  return hash;
+}
+
 /* Whether calls without a rule are compared, so that rules are found. */
 static inline int preload_finds_rules(enum preload_mode mode) {
   return mode == PRELOAD_ADAPT || mode == PRELOAD_LEARN;
@@ -109,6 +117,8 @@ static inline int preload_finds_rules(enum preload_mode mode) {
 const struct preload_settings* preload_settings(void);
 /* Before that call: `each` gets every error in the settings. */
 void preload_tell_errors(void (*each)(const char* error));
+/* Reads a file of at most so many bytes into memory that the caller frees. NULL if that fails; errno says why. */
+unsigned char* preload_read(const char* path, size_t most, size_t* length);
 /* The value of QUADRILLE. */
 const char* preload_mode_name(enum preload_mode mode);
 /* Whether the file that would be written cannot be, and the sentence that says so. */

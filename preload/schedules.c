@@ -35,21 +35,6 @@ int preload_is_scheduled(int number, int collective, int groups) {
          strcmp(schedule->collective, preload_collectives[collective].scheduled) == 0;
 }
 
-/* Reads the bytes, in memory that the caller frees. Returns NULL or what is wrong. */
-static const char* read_bytes(const char* path, unsigned char** bytes, size_t* length) {
-  FILE* file = fopen(path, "rb");
-  if (!file) return strerror(errno);
-  *bytes = malloc(QD_MAX_FILE_LENGTH + 1);
-  *length = *bytes ? fread(*bytes, 1, QD_MAX_FILE_LENGTH + 1, file) : 0;
-  const int failed = ferror(file);
-  fclose(file);
-  if (failed) return "it cannot be read";
-  unsigned char* fitting = *bytes ? realloc(*bytes, *length + 1) : NULL;
-  if (!fitting) return qd_no_memory;
-  *bytes = fitting;
-  return NULL;
-}
-
 /* Describes a file whose bytes are a schedule. Returns NULL or what is wrong. */
 static const char* describe(struct preload_file* file) {
   struct qd_program program;
@@ -65,10 +50,9 @@ static const char* describe(struct preload_file* file) {
 /* Returns NULL or what is wrong. */
 static const char* add_file(const char* name, const char* path) {
   struct preload_file added = {.schedule = {.name = NULL}};
-  unsigned char* bytes = NULL;
-  const char* wrong = read_bytes(path, &bytes, &added.schedule.length);
+  unsigned char* bytes = preload_read(path, QD_MAX_FILE_LENGTH, &added.schedule.length);
   added.schedule.bytes = bytes;
-  if (!wrong) wrong = describe(&added);
+  const char* wrong = bytes ? describe(&added) : strerror(errno);
   struct preload_file* grown =
       wrong ? NULL : realloc(files, ((size_t)file_count + 1) * sizeof *grown);
   if (grown) files = grown;

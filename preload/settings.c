@@ -16,10 +16,7 @@ static struct preload_settings settings = {.mode = PRELOAD_ADAPT};
 
 /* Adds a setting and its name. The sum does not depend on the order of the environment. */
 static void hash(const char* name, const char* bytes, size_t length) {
-  uint64_t one = 0xcbf29ce484222325;
-  for (; *name; name++) one = (one ^ (unsigned char)*name) * 0x100000001b3;
-  for (size_t i = 0; i < length; i++) one = (one ^ (unsigned char)bytes[i]) * 0x100000001b3;
-  settings.hash += one;
+  settings.hash += preload_hash(preload_hash(PRELOAD_HASH, name, strlen(name)), bytes, length);
 }
 
 static void (*tell)(const char* error);
@@ -97,27 +94,24 @@ static void read_variable(const char* entry) {
       variable);
 }
 
-/* NULL if the file cannot be read; errno says why. */
-static char* read_text(const char* path, size_t* length) {
-  enum { MOST = 1 << 24 };
+unsigned char* preload_read(const char* path, size_t most, size_t* length) {
+  errno = 0;
   FILE* file = fopen(path, "rb");
   if (!file) return NULL;
-  char* text = malloc(MOST);
-  *length = text ? fread(text, 1, MOST, file) : 0;
-  const int failed = !text || ferror(file) || *length == MOST;
-  if (failed) {
-    free(text);
-    text = NULL;
-    errno = errno ? errno : EFBIG;
-  }
+  unsigned char* bytes = malloc(most + 1);
+  *length = bytes ? fread(bytes, 1, most + 1, file) : 0;
+  if (bytes && *length > most) errno = EFBIG;
+  const int failed = !bytes || ferror(file) || *length > most;
   fclose(file);
-  return text;
+  unsigned char* fitting = failed ? NULL : realloc(bytes, *length + 1);
+  if (!fitting) free(bytes);
+  return fitting;
 }
 
 static void read_file(void) {
+  enum { MOST = 1 << 24 };
   size_t length = 0;
-  errno = 0;
-  char* text = read_text(settings.rules_file, &length);
+  char* text = (char*)preload_read(settings.rules_file, MOST, &length);
   if (!text && errno == ENOENT && preload_finds_rules(settings.mode)) return;
   if (!text) return refuse("QUADRILLE_RULES: %.200s: %s", settings.rules_file, strerror(errno));
   hash("", text, length);

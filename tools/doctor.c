@@ -84,10 +84,10 @@ static int compare_ranks(const struct doctor_environment* environment) {
   uint64_t first[WORDS];
   memcpy(first, mine, sizeof first);
   MPI_Bcast(first, WORDS, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  int differs[WORDS], least[WORDS];
+  int least[WORDS]; /* the lowest rank with another word; the number of ranks if there is none */
   const char* driver = find_driver();
-  for (int i = 0; i < WORDS; i++) differs[i] = mine[i] != first[i] ? rank : ranks;
-  MPI_Allreduce(differs, least, WORDS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  for (int i = 0; i < WORDS; i++)
+    least[i] = (int)combine((uint64_t)(mine[i] != first[i] ? rank : ranks), MPI_MIN);
   if (rank == 0 && least[HASH] < ranks)
     doctor_finding(
         "rank %d has other QUADRILLE variables or rules than rank 0, so nothing would be "

@@ -7,8 +7,10 @@
 
 #include "emitted/universal.h"
 #include "preload/rules.h"
+#include "runtime/execute/nodes.h"
 #include "runtime/quadrille.h"
 #include "tools/doctor.h"
+#include "tools/driver.h"
 
 enum { SIZES = 3, CELL = 28 };
 static const struct {
@@ -20,22 +22,6 @@ struct row {
   char name[64];
   char cells[SIZES][CELL];
 };
-
-static struct preload_shape world(void) {
-  struct preload_shape shape = {.groups = 1};
-  MPI_Comm node;
-  int size = 0, rank = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &size);
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_free(&node);
-  const int first = rank == 0;
-  MPI_Allreduce(&first, &shape.nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Allreduce(&size, &shape.least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  MPI_Allreduce(&size, &shape.most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return shape;
-}
 
 /* Whether the rule's schedule serves MPI_COMM_WORLD. Collective. */
 static int binds(const struct preload_rule* rule) {
@@ -155,18 +141,19 @@ static void print_layout(const struct preload_shape* shape) {
 }
 
 void doctor_look_at_calls(int is_served) {
-  const struct preload_shape shape = world();
+  struct preload_shape shape = {.groups = 1};
   int rank = 0;
   const char* base = "";
   struct row row = {.name = ""};
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks);
+  qd_count_nodes(MPI_COMM_WORLD, &shape.nodes, &shape.least, &shape.most);
   print_layout(&shape);
   if (shape.ranks == 1)
     doctor_finding("the job has one rank, which sends nothing: start it with two or more");
   const int mine =
       !is_served || preload_settings()->error[0] || preload_settings()->mode == PRELOAD_OFF;
-  int is_off = 0;
-  MPI_Allreduce(&mine, &is_off, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  const int is_off = combine((uint64_t)mine, MPI_MAX) != 0;
   if (is_off) doctor_fact("calls", "MPI's own collectives make all of them; see below why");
   if (is_off || shape.ranks == 1) return;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

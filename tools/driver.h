@@ -1,9 +1,10 @@
-/* The driver of GPUs that a rank has loaded by the end of MPI_Init. Then the preload library serves nothing. */
+/* What ranks know together. The preload library passes these calls on to MPI, and tells nothing of them. */
 #ifndef QUADRILLE_TOOLS_DRIVER_H_
 #define QUADRILLE_TOOLS_DRIVER_H_
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "runtime/execute/datatypes.h"
 
@@ -16,13 +17,18 @@
   name " is loaded when MPI starts, so MPI's own collectives make all calls: if no buffer is in " \
        "device memory, start MPI without support of GPUs, such as by " DRIVER_VARIABLE
 
-/* The sentence that says so, the same at all ranks; NULL if no rank has a driver. Collective. The preload library passes the call on
- * to MPI. */
-static inline const char* find_driver(void) {
-  int driver = (int)qd_loaded_driver();
+/* The least, greatest or combined number of all ranks. Collective. */
+static inline uint64_t combine(uint64_t number, MPI_Op operation) {
   MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &driver, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+  MPI_Iallreduce(MPI_IN_PLACE, &number, 1, MPI_UINT64_T, operation, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return number;
+}
+
+/* If a rank has loaded a driver of GPUs by the end of MPI_Init, the preload library serves nothing. Returns the sentence that says so,
+ * the same at all ranks; NULL if no rank has one. Collective. */
+static inline const char* find_driver(void) {
+  const uint64_t driver = combine((uint64_t)qd_loaded_driver(), MPI_MAX);
   if (driver == QD_NO_DRIVER) return NULL;
   return driver == QD_ROCM ? DRIVER_TEXT("ROCm") : DRIVER_TEXT("CUDA");
 }

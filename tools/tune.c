@@ -156,14 +156,6 @@ static int read_words(struct request* request, char** words, int count) {
 
 /* ---- The files. The library reads its settings here, and what is wrong with them is told before anything is measured. */
 
-/* The least or greatest number of all ranks. The preload library passes the call on to MPI, and says nothing. */
-static uint64_t combine(uint64_t number, MPI_Op operation) {
-  MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &number, 1, MPI_UINT64_T, operation, MPI_COMM_WORLD, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  return number;
-}
-
 /* Whether the files can be used, on all ranks, and the library would serve calls. */
 static int may_learn(const char* rules) {
   char lost[PRELOAD_TEXT] = "";

@@ -12,32 +12,6 @@
 namespace quadrille::verifier {
 namespace {
 
-using Groups = std::vector<Topology>;
-
-// Adds the topologies that begin with these nodes and have so many ranks more, in nodes of at least that size.
-void add_topologies(int64_t ranks, int64_t least, std::vector<Run>& nodes,
-                    std::vector<Topology>& all) {
-  if (ranks == 0) all.push_back(Topology::from_runs(nodes).value());
-  for (int64_t size = least; size <= ranks; ++size) {
-    nodes.push_back({1, size});
-    add_topologies(ranks - size, size, nodes, all);
-    nodes.pop_back();
-  }
-}
-
-std::vector<Topology> topologies_of(int64_t ranks) {
-  std::vector<Topology> all;
-  std::vector<Run> nodes;
-  add_topologies(ranks, 1, nodes, all);
-  return all;
-}
-
-int64_t ranks_of(const Groups& groups) {
-  int64_t ranks = 0;
-  for (const Topology& group : groups) ranks += group.ranks();
-  return ranks;
-}
-
 class Search {
  public:
   Search(const Program& program, std::optional<int64_t> ports) : program_(program), ports_(ports) {}
@@ -131,20 +105,11 @@ class Search {
 
 std::vector<Groups> all_topologies(int groups, int64_t up_to) {
   std::vector<Groups> all;
-  for (int64_t ranks = 1; ranks <= up_to; ++ranks) {
-    if (groups == 1)
-      for (const Topology& topology : topologies_of(ranks)) all.push_back({topology});
-    for (int64_t first = 1; groups == 2 && first < ranks; ++first)
-      for (const Topology& one : topologies_of(first))
-        for (const Topology& two : topologies_of(ranks - first)) all.push_back({one, two});
-  }
+  each_topology(groups, 1, up_to, up_to, [&](const Groups& one) {
+    all.push_back(one);
+    return false;
+  });
   return all;
-}
-
-CountsTried counts_tried(const Program& program, int64_t up_to) {
-  constexpr int64_t kRanksOfLists = 4;  // all lists of small counts on more ranks are too many
-  const int64_t ranks = std::min(up_to, kRanksChecked);
-  return {has_one_count(program.collective) ? ranks : std::min(ranks, kRanksOfLists), ranks};
 }
 
 std::string nodes_text(const Groups& groups) {

@@ -22,15 +22,7 @@ namespace quadrille::verifier {
 inline constexpr int64_t kMostRanksOfAll = 16;
 
 // Every topology of up to that many ranks, of one group or of two, those of fewer ranks first.
-std::vector<std::vector<Topology>> all_topologies(int groups, int64_t up_to);
-
-// Within these limits find_failing_job() tries all counts up to 2, and all of 0 and the two greatest.
-struct CountsTried {
-  int64_t ranks_of_small, ranks_of_great;  // the most ranks, of both groups together
-  int64_t ranks_of_a_group = 3;            // between groups
-  int64_t cases = 5000;                    // of each kind, on one topology
-};
-CountsTried counts_tried(const Program& program, int64_t up_to);
+std::vector<Groups> all_topologies(int groups, int64_t up_to);
 
 struct AllTopologies {
   int64_t checked = 0;  // topologies that the program serves, up to the first that fails
@@ -49,7 +41,7 @@ Result<AllTopologies> check_all_topologies(const Program& program, int64_t up_to
                                            std::optional<int64_t> ports, const TellTopology& tell);
 
 // "1,2 and 3": the nodes of each group.
-std::string nodes_text(const std::vector<Topology>& groups);
+std::string nodes_text(const Groups& groups);
 
 }  // namespace quadrille::verifier
 

@@ -40,17 +40,18 @@ const char* qd_find_nodes(struct qd_channel* channel) {
   return wrong;
 }
 
-int qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
+void qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
   struct qd_channel* channel = NULL;
   int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  *nodes = 1;
+  *least = *most = ranks;
   if (qd_make_keyvals() != MPI_SUCCESS ||
       qd_open_channel(comm, &problem, &channel) != MPI_SUCCESS || !channel ||
       qd_find_nodes(channel))
-    return 0;
-  MPI_Comm_size(comm, &ranks);
+    return;
   *nodes = *most = 0;
-  *least = ranks;
   for (int r = 0; r < ranks; r++) {
     int size = 0;
     if (channel->node_of[r] != r) continue; /* the node's lowest rank stands for it */
@@ -59,5 +60,4 @@ int qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
     if (size < *least) *least = size;
     if (size > *most) *most = size;
   }
-  return 1;
 }

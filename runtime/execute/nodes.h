@@ -9,8 +9,8 @@ struct qd_channel;
 /* Collective over the channel. Fills `node_of` of the channel if that was not done. All ranks succeed, or all fail. Returns NULL or
  * what is wrong. */
 const char* qd_find_nodes(struct qd_channel* channel);
-/* Collective over a communicator of one group. Counts its nodes, and the ranks of the smallest and of the largest node. Returns 0, at
- * all ranks, if they cannot be found. */
-int qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most);
+/* Collective over a communicator of one group. Counts its nodes, and the ranks of the smallest and of the largest node. If MPI cannot
+ * tell them, the communicator counts as one node. */
+void qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_NODES_H_ */

@@ -13,8 +13,6 @@
 namespace quadrille::verifier {
 namespace {
 
-using Groups = std::vector<Topology>;
-
 // Adds the topologies that begin with these runs and have so many ranks more: partitions, smallest part first.
 void add_topologies(int64_t ranks, int64_t least, std::vector<Run>& runs, Groups& all) {
   if (ranks == 0) all.push_back(Topology::from_runs(runs).value());
@@ -33,43 +31,25 @@ Groups topologies_of(int64_t ranks) {
   return all;
 }
 
-constexpr int64_t kRanksAGroup = 3;  // for two groups
 // If the program's requirements exclude all of these, the search tries the smallest number of ranks that they admit,
 // up to this.
 constexpr int64_t kMostRanksTried = 12;
-
-// Calls visit with ever more ranks, of one group or of two, until it returns true.
-void each_topology(const Program& program, int64_t least_ranks, int64_t most_ranks,
-                   int64_t ranks_a_group, const std::function<bool(const Groups&)>& visit) {
-  for (int64_t ranks = least_ranks; ranks <= most_ranks; ++ranks) {
-    if (program.groups == 1)
-      for (const Topology& topology : topologies_of(ranks))
-        if (visit({topology})) return;
-    for (int64_t first = 1; first < ranks && program.groups == 2; ++first)
-      if (std::max(first, ranks - first) <= ranks_a_group)
-        for (const Topology& one : topologies_of(first))
-          for (const Topology& two : topologies_of(ranks - first))
-            if (visit({one, two})) return;
-  }
-}
 
 // The values that counts, and parameters that are given at the call, take.
 struct Calls {
   std::vector<int64_t> counts, parameters;
   int64_t most_ranks;  // larger jobs have too many
 };
-const Calls kSmall = {{0, 1, 2}, {1, 2}, 4};
-const Calls kLarge = {{0, kMaxCount - 1, kMaxCount}, {kMaxCount / 2, kMaxCount}, 6};
-
-// The limit for one job's nodes. Programs with many parameters have more cases.
-constexpr int64_t kMostCases = 5000;
+constexpr CountsTried kTried{};
+const Calls kSmall = {{0, 1, 2}, {1, 2}, kTried.ranks_of_small};
+const Calls kLarge = {
+    {0, kMaxCount - 1, kMaxCount}, {kMaxCount / 2, kMaxCount}, kTried.ranks_of_great};
 
 // Calls visit with every value of the parameters and every call of those until it returns true or the limit is
 // reached.
 bool each_case(const Program& program, const Groups& groups, const Calls& calls,
                const std::function<bool(const Job&, const Call&)>& visit) {
-  int64_t ranks = 0;
-  for (const Topology& group : groups) ranks += group.ranks();
+  const int64_t ranks = ranks_of(groups);
   const bool one_count = has_one_count(program.collective);
   const size_t counts = !uses_counts(program) ? 0 : one_count ? 1 : ranks;
   if (static_cast<int64_t>(counts) > calls.most_ranks) return false;
@@ -84,7 +64,7 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
   values.resize(values.size() + counts, &calls.counts);
   values.push_back(&roots);
   std::vector<size_t> wheels(values.size());
-  for (int64_t cases = 0; cases < kMostCases; ++cases) {
+  for (int64_t cases = 0; cases < kTried.cases; ++cases) {
     Job job{groups, {}};
     Call call;
     if (counts > 0) call.counts.resize(groups.size());
@@ -203,17 +183,37 @@ bool hold_everywhere(const std::vector<Expression>& conditions, Binding binding)
   return true;
 }
 
-int64_t ranks_of(const Job& job) {
+}  // namespace
+
+int64_t ranks_of(const Groups& groups) {
   int64_t ranks = 0;
-  for (const Topology& group : job.groups) ranks += group.ranks();
+  for (const Topology& group : groups) ranks += group.ranks();
   return ranks;
 }
 
-}  // namespace
+void each_topology(int groups, int64_t least_ranks, int64_t most_ranks, int64_t ranks_a_group,
+                   const std::function<bool(const Groups&)>& visit) {
+  for (int64_t ranks = least_ranks; ranks <= most_ranks; ++ranks) {
+    if (groups == 1)
+      for (const Topology& topology : topologies_of(ranks))
+        if (visit({topology})) return;
+    for (int64_t first = 1; first < ranks && groups == 2; ++first)
+      if (std::max(first, ranks - first) <= ranks_a_group)
+        for (const Topology& one : topologies_of(first))
+          for (const Topology& two : topologies_of(ranks - first))
+            if (visit({one, two})) return;
+  }
+}
+
+CountsTried counts_tried(const Program& program, int64_t up_to) {
+  const int64_t great = std::min(up_to, kTried.ranks_of_great);
+  return {has_one_count(program.collective) ? great : std::min(great, kTried.ranks_of_small),
+          great};
+}
 
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
   std::optional<std::string> found;
-  each_topology(program, 1, kRanksTried, kRanksAGroup, [&](const Groups& groups) {
+  each_topology(program.groups, 1, kRanksTried, kTried.ranks_of_a_group, [&](const Groups& groups) {
     return each_case(program, groups, kSmall, [&](const Job& job, const Call& call) {
       const Result<Binding> binding = bind(program, job, call, 0);
       if (binding.ok()) found = counterexample(claim, *binding);
@@ -230,7 +230,7 @@ std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_
   std::optional<FailingJob> found;
   int64_t admitted = 0;  // the most ranks of a job that the program takes
   const auto fails = [&](const Job& job, const Call& call) {
-    if (takes(program, job, call)) admitted = std::max(admitted, ranks_of(job));
+    if (takes(program, job, call)) admitted = std::max(admitted, ranks_of(job.groups));
     found = failure(program, job, call);
     return found.has_value();
   };
@@ -242,9 +242,9 @@ std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_
            (with_large_counts && uses_counts(program) &&
             each_case(program, groups, kLarge, soon_fails));
   };
-  each_topology(program, 1, most_ranks, kRanksAGroup, visit);
+  each_topology(program.groups, 1, most_ranks, kTried.ranks_of_a_group, visit);
   for (int64_t ranks = 2; ranks <= kMostRanksTried && admitted == 0 && !found; ++ranks)
-    each_topology(program, ranks, ranks, kMostRanksTried, visit);
+    each_topology(program.groups, ranks, ranks, kMostRanksTried, visit);
   if (walked) *walked = admitted;
   return found;
 }
@@ -259,7 +259,7 @@ std::optional<FailingJob> find_deadlock(const Program& program,
     if (found && found->violation.property != Property::kProgress) found.reset();
     return found.has_value();
   };
-  each_topology(program, 1, kRanksTried, kRanksAGroup, [&](const Groups& groups) {
+  each_topology(program.groups, 1, kRanksTried, kTried.ranks_of_a_group, [&](const Groups& groups) {
     return each_case(program, groups, kSmall, deadlocks);
   });
   return found;

@@ -2,8 +2,10 @@
 #ifndef QUADRILLE_VERIFIER_PROVE_REFUTE_H_
 #define QUADRILLE_VERIFIER_PROVE_REFUTE_H_
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "schedule/binding.h"
 #include "verifier/prove/obligations.h"
@@ -14,6 +16,24 @@ namespace quadrille::verifier {
 inline constexpr int64_t kRanksTried = 8;  // the limit of the search
 // A proven program is also checked on all nodes of up to this many ranks, with counts at the limits.
 inline constexpr int64_t kRanksChecked = 6;
+
+using Groups = std::vector<Topology>;  // the nodes of each group of a job
+
+int64_t ranks_of(const Groups& groups);
+
+// Calls visit with every topology of so many ranks, those of fewer ranks first, until it returns true. Between two groups
+// neither has more than `ranks_a_group`, and both orders of two different groups come.
+void each_topology(int groups, int64_t least_ranks, int64_t most_ranks, int64_t ranks_a_group,
+                   const std::function<bool(const Groups&)>& visit);
+
+// Within these limits find_failing_job() tries all counts up to 2, and all of 0 and the two greatest.
+struct CountsTried {
+  int64_t ranks_of_small = 4, ranks_of_great = kRanksChecked;  // of both groups together
+  int64_t ranks_of_a_group = 3;                                // between groups
+  int64_t cases = 5000;                                        // of each kind, on one topology
+};
+// The same for a search that goes up to so many ranks. Programs of one count have few cases, on all of these.
+CountsTried counts_tried(const Program& program, int64_t up_to);
 
 // "nodes 1,2: phase = 1, u = 1, v = 2". Empty if there is none on jobs of few ranks.
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim);
