@@ -1,10 +1,11 @@
 """What a program that does not know Quadrille gains or loses while the preload library adapts, on the emulated cluster.
 
 One process (bench/adaptive.c) makes blocks of calls of the library's own collectives and of the preloaded ones in turn. Long calls
-are fewer: as many as take 20 seconds. On the first nodes, the same is measured beside busy loops, and with sizes that change every
-50 calls.
+are fewer: as many as take 20 seconds. On the first nodes, the same is measured beside busy loops, against the best schedule for all calls,
+and with sizes that change every 50 calls.
 """
 import contextlib
+import runpy
 import subprocess
 import sys
 
@@ -13,8 +14,10 @@ from bench import choice, cluster, machine, paired
 NEEDS_CALM = True
 CALLS = 2000
 SECONDS = 20
-MOST_WORST, MOST_MEDIAN, MOST_BUSY, MOST_CHANGING = 1.02, 0.9, 1.05, 1.02
-BUSY, CHANGING = ", beside busy loops", ", in turn"
+FIXED_CALLS = 300
+MPI_NAMES = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter_block"}  # where the collective has another
+BUSY, FIXED, CHANGING = ", beside busy loops", " or the best fixed choice", ", in turn"
+LIMITS = {"": (1.02, 0.9), BUSY: (1.05, None), FIXED: (1.05, None), CHANGING: (1.02, None)}  # the worst and the median
 BUSY_LOOPS = 8
 BUSY_SIZE, CHANGING_SIZES = 2048, "8,2048,32768"
 
@@ -38,23 +41,46 @@ def busy_loops(count):
             loop.wait()
 
 
-def case(report, options, library, programs, nodes, collective, size, what=""):
-    """Returns the ratio of the times of all calls, or None if it is not wanted."""
-    name = f"{collective} {nodes}, {size} B, {cluster.LIBRARIES[library]}{what}"
-    if options.only not in name:
-        return None
+def run(library, programs, nodes, call, calls, *variables):
+    """Returns the number of calls and the ratios of times, preloaded to native: of all calls, and of the last quarter."""
     program, preload = programs
-    command = [*cluster.preloaded(library, choice.NODES[nodes], preload), program, CALLS, SECONDS, f"{collective}={size}"]
-    lines, errors = machine.lines_until(command, "end", 600)
+    words = [*cluster.preloaded(library, choice.NODES[nodes], preload, *variables), program, calls, SECONDS, call]
+    lines, errors = machine.lines_until(words, "end", 600)
     found = [line.split() for line in lines if line.startswith("adaptive ")]
     if not found:
-        raise machine.Unusable(f"{name}: {machine.last_words(errors)}")
-    calls = int(found[0][3])
+        raise machine.Unusable(machine.last_words(errors))
     native, ours, last_native, last_ours = map(float, found[0][4:])
-    report.figure(f"{name} | adaptive / native, all calls", ours / native, n=calls)
-    report.figure(f"{name} | adaptive / native, the last quarter", last_ours / last_native, n=calls // 4)
-    print(f"{name}: {ours / native:.3f}, at last {last_ours / last_native:.3f}, {calls} calls", file=sys.stderr, flush=True)
-    return ours / native
+    return int(found[0][3]), ours / native, last_ours / last_native
+
+
+def best_fixed(library, programs, nodes, collective, call):
+    """The least ratio of a schedule that all calls follow, and its name; 1 if all are slower than native."""
+    variable = f"QUADRILLE_{MPI_NAMES.get(collective, collective).upper()}"
+    schedules = runpy.run_path("emitted/universal_schedules.bzl")["UNIVERSAL_SCHEDULES"][collective]
+    ratios = {"native": 1.0}
+    for name in schedules:
+        ratios[name] = run(library, programs, nodes, call, FIXED_CALLS, "QUADRILLE=on", f"{variable}={name}")[1]
+    best = min(ratios, key=ratios.get)
+    return ratios[best], best
+
+
+def case(report, options, library, programs, nodes, collective, size, what=""):
+    """Returns the ratio of the times of all calls, or None if it is not wanted."""
+    name, call = f"{collective} {nodes}, {size} B, {cluster.LIBRARIES[library]}{what}", f"{collective}={size}"
+    if options.only not in name:
+        return None
+    base, of = 1.0, "native"
+    try:
+        if what == FIXED:
+            base, of = best_fixed(library, programs, nodes, collective, call)
+        calls, ratio, last = run(library, programs, nodes, call, CALLS)
+    except machine.Unusable as error:
+        raise machine.Unusable(f"{name}: {error}") from None
+    ratio, last = ratio / base, last / base
+    report.figure(f"{name} | adaptive / {of}, all calls", ratio, n=calls)
+    report.figure(f"{name} | adaptive / {of}, the last quarter", last, n=calls // 4)
+    print(f"{name}: {ratio:.3f} of {of}, at last {last:.3f}, {calls} calls", file=sys.stderr, flush=True)
+    return ratio
 
 
 def cases(nodes):
@@ -62,12 +88,13 @@ def cases(nodes):
     yield from ((size, "") for size in choice.SIZES)
     if nodes == next(iter(choice.NODES)):
         yield BUSY_SIZE, BUSY
+        yield BUSY_SIZE, FIXED
         yield CHANGING_SIZES, CHANGING
 
 
 def ratios_of(report, options, programs):
     """For each kind of case, the ratios."""
-    count, ratios = len(cluster.LIBRARIES), {"": [], BUSY: [], CHANGING: []}
+    count, ratios = len(cluster.LIBRARIES), {what: [] for what in LIMITS}
     for library, *of in zip(cluster.LIBRARIES, programs[:count], programs[count:]):
         for nodes in choice.NODES:
             for size, what in cases(nodes):
@@ -87,8 +114,8 @@ def measure(report, options, programs):
         ratios = ratios_of(report, options, programs)
     if not any(ratios.values()):
         raise machine.Unusable("adapt: no case was measured")
-    for what, most_worst, most_median in (("", MOST_WORST, MOST_MEDIAN), (BUSY, MOST_BUSY, None), (CHANGING, MOST_CHANGING, None)):
-        of = ratios[what]
+    for what, of in ratios.items():
         if of:
+            most_worst, most_median = LIMITS[what]
             report.figure(f"adaptive / native{what}, the worst", max(of), at_most=most_worst, n=len(of))
             report.figure(f"adaptive / native{what}, the median", paired.median(of), at_most=most_median, n=len(of))

@@ -54,10 +54,13 @@ bool serves_uneven_counts(const Program& program, const Job& job) {
   return call.ok() && takes(program, job, *call);
 }
 
-// The costs between nodes if there are several.
+// The costs between nodes if there are several. A message takes at least the gap, even if `calibrate` found no latency.
 LinearModel block_model(const Workload& workload) {
+  const Machine& machine = workload.machine;
   const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;
-  return one_node ? workload.machine.inside : workload.machine.between;
+  LinearModel model = one_node ? machine.inside : machine.between;
+  model.alpha_ns = std::max(model.alpha_ns, one_node ? machine.gap_inside_ns : machine.gap_ns);
+  return model;
 }
 
 // `block`: the block size; 0: calls choose it by the model.

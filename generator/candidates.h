@@ -58,7 +58,7 @@ std::vector<Candidate> best_candidates(const Workload& workload, const std::stri
 inline constexpr double kRicher = 1.15;
 // Below a table with times of which is_fitted holds.
 inline constexpr const char* kFittedWords =
-    "\n~ follows from simulations on fewer nodes, since these calls have too many messages\n";
+    "\n~ follows from simulations on fewer ranks, since these calls have too many messages\n";
 inline constexpr int64_t kAlike = 64;
 
 }  // namespace quadrille

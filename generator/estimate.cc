@@ -100,15 +100,16 @@ List halved(const List& all) {
   return half;
 }
 
+// Half of the nodes. Of two nodes, half of the ranks of each, so that there still are messages between nodes.
 Topology halved(const Topology& topology) {
   std::vector<Run> runs;
-  for (const int64_t size : topology.nodes() > 1 ? halved(topology.sizes())
-                                                 : std::vector<int64_t>{(topology.ranks() + 1) / 2})
-    runs.push_back({1, size});
+  const bool has_many = topology.nodes() > 2;
+  for (const int64_t size : has_many ? halved(topology.sizes()) : topology.sizes())
+    runs.push_back({1, has_many ? size : (size + 1) / 2});
   return Topology::from_runs(std::move(runs)).value();
 }
 
-// On half of the nodes, or of the ranks of the only node. Counts are those of every second rank.
+// On half of the nodes or ranks. Counts are those of every second rank.
 Workload halved(const Workload& workload) {
   Workload half = workload;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
@@ -123,7 +124,7 @@ Workload halved(const Workload& workload) {
 
 bool is_smallest(const Workload& workload) {
   return std::all_of(workload.groups.begin(), workload.groups.end(),
-                     [](const Topology& topology) { return topology.ranks() == 1; });
+                     [](const Topology& topology) { return halved(topology) == topology; });
 }
 
 Result<std::optional<Estimate>> simulated_on(const Program& program, const Job& job,

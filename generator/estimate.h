@@ -38,7 +38,7 @@ struct Work {
 
 struct Estimate {
   int64_t time = 0;  // nanoseconds
-  // The call has too many messages to be simulated. The time follows from calls on fewer nodes, and `work` is that of the
+  // The call has too many messages to be simulated. The time follows from calls on fewer ranks, and `work` is that of the
   // largest of them.
   bool is_fitted = false;
   Work work = {};
@@ -52,9 +52,9 @@ inline constexpr int64_t kMostShared = 1 << 14;
 
 // Without a given root, the root is rank 0. Between groups it is rank 0 of either group, and the time is the mean of
 // the two. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte.
-// The time of a call that is too large is extrapolated. Calls on a half, a quarter and so on of the nodes are tried, until two
-// of them could be simulated. Each further doubling of the nodes multiplies the time by the factor between these two. The
-// extrapolated time is not below least_time().
+// The time of a call that is too large is extrapolated. The nodes are halved, and the ranks of the last two, until two such
+// calls could be simulated. Each further doubling multiplies the time by the factor between these two. The extrapolated time
+// is not below least_time().
 // Errors: the program does not serve the nodes or the counts.
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           const std::vector<std::string>& parameters = {});

@@ -6,41 +6,31 @@
 #include "emitted/universal.h"
 #include "preload/preload.h"
 
-struct entry {
-  quadrille_schedule handle;
-  int needs_commutative;
-};
+static quadrille_schedule* handles; /* of all schedules; NULL if memory ran out */
 
-static struct entry* all; /* of each schedule; NULL if memory ran out */
-
-static void make_entries(void) { all = calloc((size_t)preload_schedule_count(), sizeof *all); }
+static void make_handles(void) {
+  handles = calloc((size_t)preload_schedule_count(), sizeof *handles);
+}
 
 /* The caller holds the lock. */
-static void load(const struct quadrille_universal* universal, struct entry* entry) {
-  quadrille_schedule_info info = {.size = sizeof info};
+static void load(const struct quadrille_universal* universal, quadrille_schedule* to) {
   quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
   quadrille_load_memory(universal->bytes, universal->length, &handle);
-  entry->needs_commutative = quadrille_info(handle, &info) == MPI_SUCCESS && info.commutative;
-  __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
+  __atomic_store_n(to, handle, __ATOMIC_RELEASE);
 }
 
-static const struct entry* entry_of(int universal) {
-  static const struct entry none = {QUADRILLE_SCHEDULE_NULL, 0};
+quadrille_schedule preload_handle(int universal) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_once(&once, make_entries);
-  struct entry* entry = all ? &all[universal] : NULL;
-  if (!entry) return &none;
-  if (__atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) != QUADRILLE_SCHEDULE_NULL) return entry;
+  pthread_once(&once, make_handles);
+  if (!handles) return QUADRILLE_SCHEDULE_NULL;
+  quadrille_schedule* handle = &handles[universal];
+  if (__atomic_load_n(handle, __ATOMIC_ACQUIRE) != QUADRILLE_SCHEDULE_NULL) return *handle;
   pthread_mutex_lock(&lock);
-  if (entry->handle == QUADRILLE_SCHEDULE_NULL) load(preload_schedule(universal), entry);
+  if (*handle == QUADRILLE_SCHEDULE_NULL) load(preload_schedule(universal), handle);
   pthread_mutex_unlock(&lock);
-  return entry;
+  return *handle;
 }
-
-quadrille_schedule preload_handle(int universal) { return entry_of(universal)->handle; }
-
-int preload_needs_commutative(int universal) { return entry_of(universal)->needs_commutative; }
 
 /* Binds the schedule, or changes the options of a bound one. The program does not see an error. */
 static int bind_anew(struct preload_communicator* of, const struct preload_rule* rule,

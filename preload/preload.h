@@ -93,8 +93,6 @@ void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);
 /* ---- bind.c */
 
 quadrille_schedule preload_handle(int universal);
-/* Whether the schedule serves commutative operators only. */
-int preload_needs_commutative(int universal);
 /* Binds the rule's schedule with the rule's options, if needed. Returns 0 if it does not serve the communicator. */
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
 

@@ -18,16 +18,17 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
   return NULL;
 }
 
-/* Whether the schedule serves this operator, which is the same on all ranks. Calls without one pass. */
-static int serves_operator(int universal, MPI_Op operation) {
+/* Whether the bound schedule serves the operator, which is the same on all ranks. Calls without one pass. */
+static int serves_operator(const struct preload_call* call) {
   int commutes = 1;
-  if (operation != MPI_OP_NULL && preload_needs_commutative(universal))
-    MPI_Op_commutative(operation, &commutes);
+  if (preload_reduces(call->collective) && call->operation != MPI_OP_NULL &&
+      !quadrille_keeps_order(preload_handle(call->universal), call->of->comm))
+    MPI_Op_commutative(call->operation, &commutes);
   return commutes;
 }
 
 /* Sets `universal`, the reason, and the handle of the schedule that makes the call. */
-static void choose(struct preload_call* call, const struct preload_rule* rule, MPI_Op operation) {
+static void choose(struct preload_call* call, const struct preload_rule* rule) {
   if (!rule) {
     call->reason = "no rule";
   } else if (rule->universal == PRELOAD_NATIVE || preload_bind(call->of, rule)) {
@@ -38,7 +39,7 @@ static void choose(struct preload_call* call, const struct preload_rule* rule, M
     call->reason = "the schedule does not serve this communicator";
   }
   if (call->universal == PRELOAD_NATIVE) return;
-  if (serves_operator(call->universal, operation)) {
+  if (serves_operator(call)) {
     call->schedule = preload_handle(call->universal);
     return;
   }
@@ -100,7 +101,7 @@ int preload_begin(struct preload_call* call) {
   call->universal = PRELOAD_NATIVE;
   call->reason = may_be_served ? NULL : of->reason ? of->reason : "MPI refuses the call";
   if (!rule && may_be_served && of->adapts) rule = preload_learn_begin(call);
-  if (may_be_served) choose(call, rule, call->operation);
+  if (may_be_served) choose(call, rule);
   keep_decision(call, rule);
   const int is_served = call->schedule != QUADRILLE_SCHEDULE_NULL;
   if (is_served && of->is_watched && preload_is_on_device(call))

@@ -93,6 +93,10 @@ QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
 QUADRILLE_API int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
                                    const quadrille_bind_options* options);
 
+/* Whether a bound schedule combines contributions in the order of the communicator's ranks, so that it takes operators that do not
+ * commute. 0 if it is not bound there. */
+QUADRILLE_API int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm);
+
 /* Binds a schedule for two groups to an intracommunicator. The ranks below `first_ranks` are one group, the others are the
  * other group; ranks are numbered from 0 in each. Calls with that communicator then mean the same as on an intercommunicator
  * of these groups. This serves coupled codes that share one communicator, and MPI libraries without intercommunicators. A
@@ -188,8 +192,8 @@ QUADRILLE_COLLECTIVE(quadrille_allgather, QUADRILLE_EQUAL_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT);
 
-/* Reductions. They accept any operator and datatype, and combine contributions in the order of ranks. A schedule that does not
- * keep this order refuses operators that do not commute. Elements with gaps, or in blocks that memory does not hold in packed
+/* Reductions. They accept any operator and datatype. A schedule that does not combine contributions in the order of ranks
+ * (quadrille_keeps_order) refuses operators that do not commute. Elements with gaps, or in blocks that memory does not hold in packed
  * form, are copied to memory of the library and back. Elements that reach beyond the extent of their datatype are packed first.
  *
  * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the other collectives. */

@@ -310,6 +310,15 @@ int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
   return MPI_SUCCESS;
 }
 
+int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm) {
+  unsigned char hash[QD_HASH_LENGTH];
+  const struct qd_binding* binding =
+      check_communicator(comm) == MPI_SUCCESS && qd_hash_of(schedule, hash) == 1
+          ? binding_of(comm, hash)
+          : NULL;
+  return binding && !binding->schedule_data->program.commutative && binding->layout.is_in_order;
+}
+
 /* Another function of the API would make a collective that the schedule is not for. */
 static int check_collective(const struct qd_binding* binding, int collective, MPI_Comm comm) {
   const int scheduled = binding->schedule_data->program.collective;

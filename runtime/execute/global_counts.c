@@ -273,9 +273,10 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   c->data.type = type;
   c->data.operation = a->operation;
   c->data.commutes = commutes && qd_is_exchangeable(a->operation);
-  return program->commutative && !commutes
-             ? "the schedule is for operators that commute; load one that keeps the order of ranks"
-             : NULL;
+  if (commutes) return NULL;
+  if (program->commutative)
+    return "the schedule is for operators that commute; load one that keeps the order of ranks";
+  return g->binding->layout.is_in_order ? NULL : qd_other_order;
 }
 
 const char* qd_global_counts_take_root(struct qd_binding* b, int root) {

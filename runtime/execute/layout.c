@@ -208,17 +208,21 @@ static void take_parts(struct qd_layout* l, const struct qd_program* program) {
   if (program->serves_any_nodes) context->topologies = l->ordered;
 }
 
-/* An operator that does not commute needs contributions in the order of ranks. So the schedule's order must be that
- * of the communicator. */
+const char qd_other_order[] =
+    "the schedule combines contributions in the order of its nodes' ranks, which is not that of "
+    "the communicator: number ranks node by node, smaller nodes first, or load a schedule that "
+    "does not depend on nodes";
+
+static int are_in_order(const int* real, int64_t ranks, int first) {
+  for (int64_t i = 0; i < ranks; i++)
+    if (real[i] != first + i) return 0;
+  return 1;
+}
+
+/* The result of a scan depends on the order of ranks, whatever the operator. */
 static const char* refuse_order(const struct qd_layout* l, const struct qd_program* program) {
   const int is_scan = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
-  if (!qd_reduces(program) || (program->commutative && !is_scan)) return NULL;
-  for (int64_t i = 0; i < l->context.ranks; i++)
-    if (l->real[i] != l->first + i)
-      return "the schedule combines contributions in the order of its nodes' ranks, which is not "
-             "that of the communicator: number ranks node by node, smaller nodes first, or take a "
-             "schedule for operators that commute";
-  return NULL;
+  return !is_scan || l->is_in_order ? NULL : qd_other_order;
 }
 
 const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program,
@@ -249,6 +253,8 @@ const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program,
   take_group(l, fits(l, program, group) ? group : 1 - group);
   if (program->serves_any_nodes) error = fill_in(l, program);
   take_group(l, (int)context->group);
+  l->is_in_order = are_in_order(l->real, context->ranks, l->first) &&
+                   are_in_order(l->remote_real, context->remote_ranks, l->first_remote);
   return error ? error : refuse_order(l, program);
 }
 

@@ -19,9 +19,12 @@ struct qd_layout {
   int *real, *remote_real, *user;
   int first, first_remote; /* the first ranks of the groups in the private communicator */
   int first_ranks;         /* the argument of quadrille_bind_groups, else 0 */
+  int is_in_order;         /* the schedule has the ranks in the order of the communicator */
 };
 
 struct qd_channel;
+
+extern const char qd_other_order[]; /* the text if a call needs the order of the communicator */
 
 /* Collective over the channel. Orders the ranks as the schedule does. `option` is
  * QUADRILLE_LAYOUT_SHARED or QUADRILLE_LAYOUT_TRUSTED. Returns NULL or a text, which may be in `failure`. */

@@ -157,6 +157,16 @@ TEST(Choice, LeavesTheBlockSizeToTheRuleIfSmallerBlocksGainNothing) {
   EXPECT_EQ(best.block_size, 1000);
 }
 
+// A wire that lets some KiB through at once shows no latency.
+TEST(Choice, MakesNoTinyBlocksWhereCalibrateFoundNoLatency) {
+  Workload workload{Collective::kReduceScatter, {topology_of({2, 2, 4, 8})}, 131072};
+  workload.machine = {{0, 40669}, {79760, 157}, {23, 249}, 18582, 3765, PortScope::kNode};
+  for (const Candidate& each : quadrille::best_candidates(workload, "", {})) {
+    EXPECT_FALSE(each.is_fitted) << candidate_text(each);
+    EXPECT_TRUE(each.block_size == 0 || each.block_size >= 1000) << candidate_text(each);
+  }
+}
+
 TEST(Choice, KeepsToWhatIsFixedAndToWhatServesTheNodes) {
   for (const Candidate& candidate : best_candidates(topology_of({3}), 64, {}, "", {{"radix", 3}})) {
     EXPECT_EQ(candidate.algorithm->numbers[0].name, "radix");
@@ -263,6 +273,22 @@ TEST(Estimates, OfLargeCallsFollowFromThoseOnFewerNodes) {
     const double expected = static_cast<double>(ranks - 1) * (2000 + 50 + 100);
     EXPECT_NEAR(static_cast<double>(found->time), expected, 0.03 * expected) << ranks;
   }
+}
+
+// Half of the ranks have a quarter of the bytes at the port. On one node there is no port.
+TEST(Estimates, OfLargeCallsOnTwoNodesFollowFromThoseWithFewerRanks) {
+  const Algorithm& linear = *find_algorithm(Collective::kAlltoall, "linear");
+  const Program program = make_program(linear, all_choices(linear)[0]);
+  const auto time_on = [&](int64_t ranks, bool is_fitted) {
+    const Workload workload{Collective::kAlltoall, {topology_of({ranks, ranks})}, 10000};
+    const Result<Estimate> found = estimate(program, {workload.groups, {}, {}}, workload);
+    EXPECT_TRUE(found.ok()) << found.error().message;
+    EXPECT_EQ(found->is_fitted, is_fitted);
+    return static_cast<double>(found->time);
+  };
+  const double half = time_on(200, false);
+  EXPECT_GT(half, 200. * 200 * 10000 * 0.1);
+  EXPECT_NEAR(time_on(400, true), 4 * half, 0.4 * half);
 }
 
 TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {

@@ -16,8 +16,10 @@ std::vector<Run> draw(const Scheduled& program, const Groups& groups, Ways ways)
   constexpr int64_t kBlockSizes[] = {0, 61, 500, 5000};
   std::mt19937 random(ways.seed);
   std::vector<Run> runs;
+  mpi::Allowed allowed = program.allowed();
+  allowed.commutative |= !ways.keeps_order;
   for (const CollectiveCall& call :
-       draw_calls(program.program.collective, groups, program.allowed(), random, 7)) {
+       draw_calls(program.program.collective, groups, allowed, random, 7)) {
     const bool is_first = runs.empty();
     if (is_first || random() % 6 == 0) {
       ways.block_size = kBlockSizes[random() % 4];
@@ -53,8 +55,10 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
             const unsigned seed = next_seed++;
             if (way_number++ % (one_in(37) * kThinning) != 0) continue;
             const bool are_ranges = groups.remote > 0 && seed % 3 == 0;
-            expect_runs(program_, draw(program_, groups,
-                                       {window, is_synchronous, is_eager, 0, seed, are_ranges}));
+            const bool keeps_order = seed % 2 == 0;
+            expect_runs(program_,
+                        draw(program_, groups,
+                             {window, is_synchronous, is_eager, 0, seed, are_ranges, keeps_order}));
             if (HasFailure()) return;
           }
   }

@@ -260,14 +260,16 @@ Machine machine_of(const Scheduled& scheduled, const Ways& ways) {
   return machine;
 }
 
-// Contributions that are combined in order are in the order of the nodes' ranks.
 Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways) {
   Machine machine;
   machine.ranks = groups.all();
   machine.remote = ways.are_ranges ? 0 : groups.remote;
   machine.seed = ways.seed;
   machine.is_eager = ways.is_eager;
-  const bool is_in_order = reduces(scheduled.program.collective) && !scheduled.program.commutative;
+  const Collective collective = scheduled.program.collective;
+  const bool is_in_order =
+      reduces(collective) && !scheduled.program.commutative &&
+      (ways.keeps_order || collective == Collective::kScan || collective == Collective::kExscan);
   for (int r = 0; r < machine.ranks; ++r)
     machine.node_of.push_back(
         is_in_order ? 0 : static_cast<int>(mpi::mix(ways.seed + 7u) >> 2 * r & 3));

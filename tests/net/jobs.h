@@ -74,6 +74,8 @@ struct Ways {
   int64_t block_size = 0;  // if the program takes one; 0: that of the file
   unsigned seed = 0;
   bool are_ranges = false;  // two groups are ranges of the ranks of one communicator
+  bool keeps_order =
+      true;  // nodes have their ranks in the order of the communicator where contributions are combined in order
   std::string text() const;
 };
 

@@ -1,6 +1,7 @@
 // Calls in which ranks disagree, or ask for something that MPI does not have. The result is an error, the same on all
 // ranks. The call must not wait forever, read outside buffers, or end the program.
 #include <array>
+#include <cstring>
 
 #include "tests/net/jobs.h"
 
@@ -103,6 +104,46 @@ TEST(MistakenOperator, IsRefusedWhereMpiHasItNotForThatDatatype) {
                      MPI_Type_free(&pair);
                      return again;
                    });
+}
+
+MPI_Op take_left() {
+  MPI_Op made;
+  MPI_Op_create(
+      [](void* in, void* inout, int* count, MPI_Datatype*) {
+        std::memcpy(inout, in, sizeof(int) * static_cast<size_t>(*count));
+      },
+      0, &made);
+  return made;
+}
+
+// Rank 3 is alone on its node, which comes first in the schedule.
+TEST(MistakenOperator, IsRefusedWhereItDoesNotCommuteAndTheScheduleHasAnotherOrder) {
+  for (const std::string name : {"doubling", "lanes", "hierarchical"}) {
+    const Scheduled& program = program_named("allreduce " + name);
+    Machine machine = machine_of(program, {4, 0}, {});
+    machine.node_of = {0, 0, 0, 1};
+    testing::ScopedTrace trace(__FILE__, __LINE__, name);
+    expect_no_problem(machine, [&](MPI_Comm comm) {
+      const Bound bound(program, {4, 0}, {}, comm);
+      const int from = this_rank() + 1;
+      int to = 0;
+      EXPECT_EQ(quadrille_allreduce(bound, &from, &to, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+      EXPECT_EQ(to, 10);
+      const MPI_Op left = take_left();
+      const int code = quadrille_allreduce(bound, &from, &to, 1, MPI_INT, left, comm);
+      EXPECT_EQ(quadrille_keeps_order(bound, comm), name == "doubling");
+      if (name == "doubling") {
+        EXPECT_EQ(code, MPI_SUCCESS);
+        EXPECT_EQ(to, 1);
+      } else {
+        EXPECT_EQ(quadrille_error_class(code), MPI_ERR_OP);
+        EXPECT_NE(last_error().find(name == "lanes" ? "not that of the communicator"
+                                                    : "for operators that commute"),
+                  std::string::npos)
+            << last_error();
+      }
+    });
+  }
 }
 
 // As many elements as on all others, but longer ones.

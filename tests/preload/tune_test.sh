@@ -46,7 +46,19 @@ for line in json.load(open('calls.json'))['calls']:
     if line['collective'] in calls and line['bytes'] == [1024, 4095]: calls[line['collective']] += line['calls']
 sys.exit(0 if set(calls.values()) == {704} else f'calls of the second size: {calls}')" || problem 'calls of the second size'
 
-# The usual sizes leave no gap. The file cannot be written at first, but in the end.
+# The usual sizes leave no gap. The file cannot be written at first, but in the end. Ranks stop for longer than a second, after which the
+# library writes for the first time.
+cat >stopping <<EOT
+#!/usr/bin/env bash
+"$tune" "\$@" &
+until grep -qF '(2 of 8)' out; do sleep 0.05; done
+kill -STOP \$!
+sleep 1.2
+kill -CONT \$!
+wait \$!
+EOT
+chmod +x stopping
+plain=$tune tune=$PWD/stopping
 mkdir usual.json.partial
 (
   until grep -qF 'the rules could not be written to usual.json' out; do sleep 0.1; done
@@ -54,6 +66,7 @@ mkdir usual.json.partial
 ) &
 mender=$!
 tuned 2 0 usual.json
+tune=$plain
 kill $mender 2>/dev/null && problem 'the rules were not written before the end'
 learned usual.json "{(c, 4 ** k) for c in sized for k in range(1, 9)} - cells"
 
