@@ -5,7 +5,7 @@
  *     {"collective": "allgather", "bytes": [65536, null], "algorithm": "blocked-ring:block-size=16384",
  *      "time": 0.0012, "native_time": 0.0023}]}
  *
- * docs/guide.md explains the fields. An error names the file and the line. Tested by tests/preload/choice_test.sh. */
+ * docs/choosing.md explains the fields. An error names the file and the line. Tested by tests/preload/choice_test.sh. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

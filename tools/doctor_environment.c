@@ -1,6 +1,7 @@
 /* What `doctor` sees without MPI: the launcher in the path, the user's program, LD_PRELOAD and QUADRILLE's variables. The
  * settings and rules are read by the preload library's own code. Tested by tests/preload/doctor_test.sh. */
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,14 @@ static int is_set(const char* name) {
 
 static void tell(const char* error) { doctor_finding("%s", error); }
 
+/* Whether the process can write files into the folder. The runtime makes a folder that is not there, but no parents. */
+static int may_write_into(const char* folder) {
+  char path[PATH_MAX];
+  if (access(folder, W_OK | X_OK) == 0) return 1;
+  snprintf(path, sizeof path, "%s", folder);
+  return errno == ENOENT && access(dirname(path), W_OK | X_OK) == 0;
+}
+
 static void look_at_runtime(void) {
   const char *stall = getenv("QUADRILLE_STALL"), *trace = getenv("QUADRILLE_TRACE");
   char* end = NULL;
@@ -206,7 +215,7 @@ static void look_at_runtime(void) {
         "QUADRILLE_CHECK_PLANS is set, which checks every plan: unset it for runs that "
         "count");
   if (!trace || !*trace) return;
-  if (access(trace, W_OK | X_OK) != 0)
+  if (!may_write_into(trace))
     doctor_finding("QUADRILLE_TRACE=%s: %s: name a folder that every process can write to", trace,
                    strerror(errno));
   else

@@ -94,7 +94,8 @@ wrong "wrong.json:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.json
 wrong 'QUADRILLE_STALL=abc is no number of seconds: write one, such as 10' QUADRILLE_STALL=abc
 wrong 'QUADRILLE_DEBUG is set, which logs and compares every call: unset it' QUADRILLE_DEBUG=1
 wrong 'QUADRILLE_CHECK_PLANS is set, which checks every plan: unset it' QUADRILLE_CHECK_PLANS=1
-wrong 'QUADRILLE_TRACE=nowhere: No such file or directory: name a folder' QUADRILLE_TRACE=nowhere
+wrong 'QUADRILLE_TRACE=nowhere/traces: No such file or directory: name a folder' QUADRILLE_TRACE=nowhere/traces
+wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TRACE=nowhere
 wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TRACE=.
 wrong "LD_PRELOAD has $other_library, which is for $other, but the job's MPI library is $name: write $library" LD_PRELOAD="$other_library"
 # The loader of programs warns of it, too.
