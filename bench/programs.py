@@ -24,47 +24,7 @@ PROGRAMS = {
     "examples/fft": (None, [], "150", "24"),
     "examples/closure": (None, [], "8", "1"),
 }
-RIGHT = re.compile(r"right$| 0 (elements )?wrong$|^Success=1$")  # the last words of a program with the right result
-HPCC = "hpcc"  # the HPC Challenge, Debian's package
-# Its input: a matrix of 2,000 rows in blocks of 80 on 4 x 8 ranks. The words behind the numbers are only for readers.
-HPCC_INPUT = """\
-HPL input
--
-HPL.out
-8 device
-1 N
-2000
-1 NB
-80
-0 PMAP
-1 grid
-4
-8
-16.0 threshold
-1 PFACT
-2
-1 NBMIN
-4
-1 NDIV
-2
-1 RFACT
-1
-1 BCAST
-1
-1 DEPTH
-1
-2 SWAP
-64
-0 L1
-0 U
-1 equilibration
-8 alignment
--
-0 further N of PTRANS
-0
-0 further NB of PTRANS
-0
-"""
+RIGHT = re.compile(r"right$| 0 (elements )?wrong$")  # the last words of a program with the right result
 AT_LEAST = 0.98
 AT_LEAST_ADAPTING = 1 / 1.01
 AT_LEAST_TRANSFORM = {"mpi4py-fft 32^3, slabs": 1.4}
@@ -86,10 +46,7 @@ class Run:
             report = f"{folder}/report.json"
             start = cluster.preloaded("openmpi", NODES, library, f"QUADRILLE_REPORT={report}", *variables)
             began = time.monotonic()
-            if command[0] == HPCC:
-                self.lines, errors = hpcc(start, folder)
-            else:
-                self.lines, errors = machine.lines_until([*start, *command], "never", 300)
+            self.lines, errors = machine.lines_until([*start, *command], "never", 300)
             self.elapsed = time.monotonic() - began
             if not os.path.exists(report) or not any(map(RIGHT.search, self.lines)):
                 raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)} {self.lines}")
@@ -103,18 +60,6 @@ class Run:
     @property
     def whole(self):
         return next(float(line.split()[1]) for line in self.lines if line.startswith("seconds "))
-
-
-def hpcc(start, folder):
-    """Runs it in that folder. Returns the lines of its summary, and its standard error."""
-    with open(f"{folder}/hpccinf.txt", "w") as file:
-        file.write(HPCC_INPUT)
-    _, errors = machine.lines_until([*start, "sh", "-c", 'cd "$0" && exec "$1"', folder, HPCC], "never", 600)
-    try:
-        with open(f"{folder}/hpccoutf.txt") as file:
-            return file.read().splitlines(), errors
-    except OSError:
-        return [], errors
 
 
 def adapting(report, options, library, name, command):
@@ -156,5 +101,3 @@ def measure(report, options, programs):
                 program(report, options, library, name, command, learning, measuring, folder)
             if options.only in f"{name}, adapting" and start:
                 adapting(report, options, library, name, [*start, *words, learning])
-        if options.only in f"{HPCC}, adapting":
-            adapting(report, options, library, HPCC, [HPCC])
