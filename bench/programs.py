@@ -38,18 +38,31 @@ def build():
     return library, dict(zip(("examples/fft", "examples/closure"), examples))
 
 
+def run(library, command, *variables):
+    """Returns the lines of the output and the standard error of a run with the right result."""
+    start = cluster.preloaded("openmpi", NODES, library, *variables)
+    lines, errors = machine.lines_until([*start, *command], "never", 300)
+    if not any(map(RIGHT.search, lines)):
+        raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)} {lines}")
+    return lines, errors
+
+
+def seconds_of(library, command, *variables):
+    """Of a whole run, the start of the job included."""
+    start = time.monotonic()
+    run(library, command, *variables)
+    return time.monotonic() - start
+
+
 class Run:
     """The output and the report of a run."""
 
     def __init__(self, library, command, *variables):
         with tempfile.TemporaryDirectory() as folder:
             report = f"{folder}/report.json"
-            start = cluster.preloaded("openmpi", NODES, library, f"QUADRILLE_REPORT={report}", *variables)
-            began = time.monotonic()
-            self.lines, errors = machine.lines_until([*start, *command], "never", 300)
-            self.elapsed = time.monotonic() - began
-            if not os.path.exists(report) or not any(map(RIGHT.search, self.lines)):
-                raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)} {self.lines}")
+            self.lines, errors = run(library, command, f"QUADRILLE_REPORT={report}", *variables)
+            if not os.path.exists(report):
+                raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)}")
             with open(report) as file:
                 self.calls = [call for call in json.load(file)["calls"] if call["collective"].startswith("alltoall")]
 
@@ -63,11 +76,11 @@ class Run:
 
 
 def adapting(report, options, library, name, command):
-    """The time of whole runs, the start of the job included, without rules."""
+    """The time of whole runs without rules, and without a report, which costs time itself."""
     kinds = "QUADRILLE=off", "QUADRILLE=adapt"
     pairs = []
     for i in range(options.repetitions or PAIRS):
-        runs = {kind: Run(library, command, kind).elapsed for kind in (kinds if i % 2 == 0 else kinds[::-1])}
+        runs = {kind: seconds_of(library, command, kind) for kind in (kinds if i % 2 == 0 else kinds[::-1])}
         pairs.append([runs[kind] for kind in kinds])
     ratios = [native / ours for native, ours in pairs]
     report.sample(f"{name} | whole program, native / adapting", ratios, at_least=AT_LEAST_ADAPTING)

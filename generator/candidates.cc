@@ -59,7 +59,8 @@ LinearModel block_model(const Workload& workload) {
   const Machine& machine = workload.machine;
   const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;
   LinearModel model = one_node ? machine.inside : machine.between;
-  model.alpha_ns = std::max(model.alpha_ns, one_node ? machine.gap_inside_ns : machine.gap_ns);
+  const int64_t gap = one_node ? machine.gap_inside_ns : machine.gap_ns;
+  model.alpha_ns = std::max({model.alpha_ns, gap, int64_t{1}});
   return model;
 }
 

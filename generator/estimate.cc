@@ -100,31 +100,34 @@ List halved(const List& all) {
   return half;
 }
 
-// Half of the nodes. Of two nodes, half of the ranks of each, so that there still are messages between nodes.
-Topology halved(const Topology& topology) {
+// Half of a topology; the same one if it cannot be halved so.
+using Halve = Topology (*)(const Topology&);
+
+// There still are messages between nodes.
+Topology half_of_the_nodes(const Topology& topology) {
+  if (topology.nodes() <= 2) return topology;
   std::vector<Run> runs;
-  const bool has_many = topology.nodes() > 2;
-  for (const int64_t size : has_many ? halved(topology.sizes()) : topology.sizes())
-    runs.push_back({1, has_many ? size : (size + 1) / 2});
+  for (const int64_t size : halved(topology.sizes())) runs.push_back({1, size});
   return Topology::from_runs(std::move(runs)).value();
 }
 
-// On half of the nodes or ranks. Counts are those of every second rank.
-Workload halved(const Workload& workload) {
+Topology half_of_each_node(const Topology& topology) {
+  std::vector<Run> runs;
+  for (const int64_t size : topology.sizes()) runs.push_back({1, (size + 1) / 2});
+  return Topology::from_runs(std::move(runs)).value();
+}
+
+// Counts are those of every second rank.
+Workload halved(const Workload& workload, Halve halve) {
   Workload half = workload;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
-    half.groups[group] = halved(workload.groups[group]);
+    half.groups[group] = halve(workload.groups[group]);
     if (workload.counts.empty()) continue;
     half.counts[group] = halved(workload.counts[group]);
     half.counts[group].resize(half.groups[group].ranks(), half.counts[group][0]);
   }
   if (half.root) half.root = std::min(*half.root, half.groups[0].ranks() - 1);
   return half;
-}
-
-bool is_smallest(const Workload& workload) {
-  return std::all_of(workload.groups.begin(), workload.groups.end(),
-                     [](const Topology& topology) { return halved(topology) == topology; });
 }
 
 Result<std::optional<Estimate>> simulated_on(const Program& program, const Job& job,
@@ -149,17 +152,18 @@ int64_t extrapolated(int64_t time, int64_t smaller, int64_t doublings) {
   return all < static_cast<double>(kLongest) ? static_cast<int64_t>(all) : kLongest;
 }
 
-Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
-                                   const std::vector<std::string>& parameters) {
-  const Result<std::optional<Estimate>> whole = simulated(program, job, workload, parameters);
-  if (!whole.ok()) return whole.error();
-  if (*whole) return **whole;
+// From the largest two of these halves that can be simulated. Nothing if there are no two.
+std::optional<Estimate> extrapolated(const Program& program, const Job& job,
+                                     const Workload& workload,
+                                     const std::vector<std::string>& parameters, Halve halve) {
   Workload part = workload;
   std::optional<Estimate> larger;
-  for (int64_t halvings = 0; !is_smallest(part);) {
-    part = halved(part);
+  for (int64_t halvings = 0;;) {
+    const std::vector<Topology> before = part.groups;
+    part = halved(part, halve);
+    if (part.groups == before) return std::nullopt;
     const Result<std::optional<Estimate>> found = simulated_on(program, job, part, parameters);
-    if (!found.ok()) return found.error();
+    if (!found.ok()) return std::nullopt;  // the program does not serve these nodes
     if (!larger) ++halvings;
     if (!*found) continue;
     if (!larger) {
@@ -169,9 +173,18 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
     larger->time = std::max(extrapolated(larger->time, (*found)->time, halvings),
                             least_time_as_it_is(workload));
     larger->is_fitted = true;
-    return *larger;
+    return larger;
   }
-  return Error{"the call has too many messages to simulate, even on few nodes"};
+}
+
+Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
+                                   const std::vector<std::string>& parameters) {
+  const Result<std::optional<Estimate>> whole = simulated(program, job, workload, parameters);
+  if (!whole.ok()) return whole.error();
+  if (*whole) return **whole;
+  for (const Halve halve : {half_of_the_nodes, half_of_each_node})
+    if (const auto found = extrapolated(program, job, workload, parameters, halve)) return *found;
+  return Error{"the call has too many messages to simulate, even on few ranks"};
 }
 
 }  // namespace

@@ -52,9 +52,9 @@ inline constexpr int64_t kMostShared = 1 << 14;
 
 // Without a given root, the root is rank 0. Between groups it is rank 0 of either group, and the time is the mean of
 // the two. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte.
-// The time of a call that is too large is extrapolated. The nodes are halved, and the ranks of the last two, until two such
-// calls could be simulated. Each further doubling multiplies the time by the factor between these two. The extrapolated time
-// is not below least_time().
+// The time of a call that is too large is extrapolated. The nodes are halved, down to two, until two such calls could be
+// simulated; if that fails, the ranks of each node. Each further doubling multiplies the time by the factor between these
+// two. The extrapolated time is not below least_time().
 // Errors: the program does not serve the nodes or the counts.
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           const std::vector<std::string>& parameters = {});

@@ -33,7 +33,7 @@ On a machine
   run FILE.qs ...            run a schedule beside MPI's own collective (under mpirun)
 
 quadrille COMMAND --help tells more. share/doc/quadrille/README.md leads to all documents.
-Under mpirun the MPI library is the launcher's. Elsewhere it is Open MPI, or the one that QUADRILLE_MPI=openmpi or =mpich names.
+The MPI library is the one that QUADRILLE_MPI=openmpi or =mpich names. Without it, it is the launcher's, or else Open MPI.
 EOT
 }
 

@@ -18,13 +18,13 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
   return NULL;
 }
 
-/* Whether the bound schedule serves the operator, which is the same on all ranks. Calls without one pass. */
+/* Whether the bound schedule serves the operator, which is the same on all ranks that have one. Calls without one pass. */
 static int serves_operator(const struct preload_call* call) {
   int commutes = 1;
   if (preload_reduces(call->collective) && call->operation != MPI_OP_NULL &&
-      !quadrille_keeps_order(preload_handle(call->universal), call->of->comm))
+      call->root != MPI_PROC_NULL)
     MPI_Op_commutative(call->operation, &commutes);
-  return commutes;
+  return commutes || quadrille_keeps_order(preload_handle(call->universal), call->of->comm);
 }
 
 /* Sets `universal`, the reason, and the handle of the schedule that makes the call. */

@@ -83,7 +83,8 @@ typedef struct {
  * of different sizes at the same time. A schedule for given nodes binds to these nodes alone.
  *
  * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones), MPI_ERR_TOPOLOGY (the schedule is
- * for another number of ranks or other nodes, or the algorithm cannot serve this number of ranks), MPI_ERR_COMM, MPI_ERR_FILE
+ * for another number of ranks or other nodes, the algorithm cannot serve this number of ranks, or a scan has another order of
+ * ranks), MPI_ERR_COMM, MPI_ERR_FILE
  * (it could not be loaded), MPI_ERR_NO_MEM. */
 QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                                  const quadrille_bind_options* options);
@@ -95,7 +96,7 @@ QUADRILLE_API int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
                                    const quadrille_bind_options* options);
 
 /* Whether a bound schedule combines contributions in the order of the communicator's ranks, so that it takes operators that do not
- * commute. 0 if it is not bound there. */
+ * commute. 0 if it does not reduce, or is not bound there. */
 QUADRILLE_API int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm);
 
 /* Binds a schedule for two groups to an intracommunicator. The ranks below `first_ranks` are one group, the others are the

@@ -316,7 +316,9 @@ int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm) {
       check_communicator(comm) == MPI_SUCCESS && qd_hash_of(schedule, hash) == 1
           ? binding_of(comm, hash)
           : NULL;
-  return binding && !binding->schedule_data->program.commutative && binding->layout.is_in_order;
+  if (!binding) return 0;
+  const struct qd_program* program = &binding->schedule_data->program;
+  return qd_reduces(program) && !program->commutative && binding->layout.is_in_order;
 }
 
 /* Another function of the API would make a collective that the schedule is not for. */

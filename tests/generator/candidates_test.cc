@@ -275,20 +275,23 @@ TEST(Estimates, OfLargeCallsFollowFromThoseOnFewerNodes) {
   }
 }
 
-// Half of the ranks have a quarter of the bytes at the port. On one node there is no port.
-TEST(Estimates, OfLargeCallsOnTwoNodesFollowFromThoseWithFewerRanks) {
+// Half of the ranks of each node have a quarter of the bytes at its port. On one node there is no port, and on half of the
+// nodes there are other bytes.
+TEST(Estimates, OfLargeCallsOnFewNodesFollowFromThoseWithFewerRanks) {
   const Algorithm& linear = *find_algorithm(Collective::kAlltoall, "linear");
   const Program program = make_program(linear, all_choices(linear)[0]);
-  const auto time_on = [&](int64_t ranks, bool is_fitted) {
-    const Workload workload{Collective::kAlltoall, {topology_of({ranks, ranks})}, 10000};
+  const auto time_on = [&](const std::vector<int64_t>& sizes, bool is_fitted) {
+    const Workload workload{Collective::kAlltoall, {topology_of(sizes)}, 10000};
     const Result<Estimate> found = estimate(program, {workload.groups, {}, {}}, workload);
     EXPECT_TRUE(found.ok()) << found.error().message;
     EXPECT_EQ(found->is_fitted, is_fitted);
+    EXPECT_GE(found->time, least_time(workload));
     return static_cast<double>(found->time);
   };
-  const double half = time_on(200, false);
-  EXPECT_GT(half, 200. * 200 * 10000 * 0.1);
-  EXPECT_NEAR(time_on(400, true), 4 * half, 0.4 * half);
+  const double two = time_on({200, 200}, false);
+  EXPECT_NEAR(time_on({400, 400}, true), 4 * two, 0.4 * two);
+  const double four = time_on({128, 128, 128, 128}, false);
+  EXPECT_NEAR(time_on({256, 256, 256, 256}, true), 4 * four, 0.4 * four);
 }
 
 TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
