@@ -139,31 +139,32 @@ static void find_candidates(const struct preload_call* call, struct policy* poli
 
 /* A number that is the same for policies in the same state. */
 static uint64_t hash_of(const struct policy* policy) {
-  uint64_t hash = preload_hash(PRELOAD_HASH, &policy->count, sizeof policy->count);
-  hash = preload_hash(hash, &policy->choice, sizeof policy->choice);
-  hash = preload_hash(hash, &policy->calls, sizeof policy->calls);
-  hash = preload_hash(hash, &policy->comparisons, sizeof policy->comparisons);
-  hash = preload_hash(hash, &policy->debt, sizeof policy->debt);
-  hash = preload_hash(hash, &policy->usual_time, sizeof policy->usual_time);
-  hash = preload_hash(hash, &policy->native_time, sizeof policy->native_time);
-  hash = preload_hash(hash, &policy->barrier, sizeof policy->barrier);
-  hash = preload_hash(hash, &policy->cost, sizeof policy->cost);
-  hash = preload_hash(hash, &policy->paid, sizeof policy->paid);
-  hash = preload_hash(hash, &policy->is_settled, sizeof policy->is_settled);
-  hash = preload_hash(hash, &policy->other, sizeof policy->other);
-  hash = preload_hash(hash, &policy->natives_seen, sizeof policy->natives_seen);
-  for (int i = 0; i < POLICY_KEPT; i++)
-    hash = preload_hash(hash, &policy->natives[i], sizeof policy->natives[i]);
+  uint64_t hash = PRELOAD_HASH;
+#define TAKE(part) hash = preload_hash(hash, &(part), sizeof(part))
+  TAKE(policy->count);
+  TAKE(policy->choice);
+  TAKE(policy->calls);
+  TAKE(policy->comparisons);
+  TAKE(policy->debt);
+  TAKE(policy->usual_time);
+  TAKE(policy->native_time);
+  TAKE(policy->barrier);
+  TAKE(policy->cost);
+  TAKE(policy->paid);
+  TAKE(policy->is_settled);
+  TAKE(policy->other);
+  TAKE(policy->natives_seen);
+  TAKE(policy->natives);
   for (int i = 0; i < policy->count; i++) {
     const struct policy_candidate* one = &policy->candidates[i];
-    hash = preload_hash(hash, &one->universal, sizeof one->universal);
-    hash = preload_hash(hash, &one->level, sizeof one->level);
-    hash = preload_hash(hash, &one->seen, sizeof one->seen);
-    hash = preload_hash(hash, &one->is_far, sizeof one->is_far);
-    hash = preload_hash(hash, &one->rests_until, sizeof one->rests_until);
-    for (int k = 0; k < POLICY_KEPT; k++)
-      hash = preload_hash(hash, &one->ratios[k], sizeof one->ratios[k]);
+    TAKE(one->universal);
+    TAKE(one->level);
+    TAKE(one->seen);
+    TAKE(one->is_far);
+    TAKE(one->rests_until);
+    TAKE(one->ratios);
   }
+#undef TAKE
   return hash;
 }
 

@@ -15,8 +15,8 @@
 
 #include "preload/rules.h"
 #include "runtime/quadrille.h"
+#include "tools/all_ranks.h"
 #include "tools/doctor.h"
-#include "tools/driver.h"
 #include "tools/launcher.h"
 
 enum { FINDINGS = 32 };

@@ -9,8 +9,8 @@
 #include "preload/rules.h"
 #include "runtime/execute/nodes.h"
 #include "runtime/quadrille.h"
+#include "tools/all_ranks.h"
 #include "tools/doctor.h"
-#include "tools/driver.h"
 
 enum { SIZES = 3, CELL = 28 };
 static const struct {

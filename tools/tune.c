@@ -13,7 +13,7 @@
 
 #include "cli/quantity.h"
 #include "preload/rules.h"
-#include "tools/driver.h"
+#include "tools/all_ranks.h"
 #include "tools/launcher.h"
 
 enum {

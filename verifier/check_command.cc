@@ -73,8 +73,7 @@ Told check_proof(const std::string& file, const ScheduleFile& read,
 PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& schedule,
                          const std::vector<CheckedCall>& checked) {
   constexpr int64_t kMostRanks = 64;
-  int64_t ranks = 0;
-  for (const Topology& group : schedule.job.groups) ranks += group.ranks();
+  const int64_t ranks = ranks_of(schedule.job.groups);
   if (checked.back().report.violation) return {};
   if (ranks > kMostRanks)
     return {true, false, fmt::format("not checked: more than {} ranks", kMostRanks)};

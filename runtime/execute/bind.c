@@ -292,14 +292,19 @@ int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_
   return code == MPI_SUCCESS ? bind_schedule(schedule, comm, first_ranks, options, &binding) : code;
 }
 
+/* NULL if the schedule is not bound there. */
+static struct qd_binding* bound_to(MPI_Comm comm, quadrille_schedule schedule) {
+  unsigned char hash[QD_HASH_LENGTH];
+  return qd_hash_of(schedule, hash) == 1 ? binding_of(comm, hash) : NULL;
+}
+
 int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
                      const quadrille_bind_options* options) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
-  unsigned char hash[QD_HASH_LENGTH];
   const int code = check_communicator(comm);
   if (code != MPI_SUCCESS) return code;
   const quadrille_bind_options known = qd_known_options(options, &problem);
-  struct qd_binding* binding = qd_hash_of(schedule, hash) == 1 ? binding_of(comm, hash) : NULL;
+  struct qd_binding* binding = bound_to(comm, schedule);
   if (!binding)
     qd_refuse(&problem, MPI_ERR_ARG, "the schedule is not bound to the communicator; bind it");
   else
@@ -311,11 +316,8 @@ int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
 }
 
 int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm) {
-  unsigned char hash[QD_HASH_LENGTH];
   const struct qd_binding* binding =
-      check_communicator(comm) == MPI_SUCCESS && qd_hash_of(schedule, hash) == 1
-          ? binding_of(comm, hash)
-          : NULL;
+      check_communicator(comm) == MPI_SUCCESS ? bound_to(comm, schedule) : NULL;
   if (!binding) return 0;
   const struct qd_program* program = &binding->schedule_data->program;
   return qd_reduces(program) && !program->commutative && binding->layout.is_in_order;

@@ -1,6 +1,6 @@
 /* What ranks know together. The preload library passes these calls on to MPI, and tells nothing of them. */
-#ifndef QUADRILLE_TOOLS_DRIVER_H_
-#define QUADRILLE_TOOLS_DRIVER_H_
+#ifndef QUADRILLE_TOOLS_ALL_RANKS_H_
+#define QUADRILLE_TOOLS_ALL_RANKS_H_
 
 #include <mpi.h>
 #include <stddef.h>
@@ -33,4 +33,4 @@ static inline const char* find_driver(void) {
   return driver == QD_ROCM ? DRIVER_TEXT("ROCm") : DRIVER_TEXT("CUDA");
 }
 
-#endif /* QUADRILLE_TOOLS_DRIVER_H_ */
+#endif /* QUADRILLE_TOOLS_ALL_RANKS_H_ */
