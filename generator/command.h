@@ -34,7 +34,7 @@ struct GenerateArguments {
 };
 
 // Adds the flags of the nodes: --nodes, --slurm, --hostfile, --remote-nodes.
-void add_nodes(cli::Command& command, GenerateArguments& arguments);
+void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_any);
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
 
 // The collective that is named; an error lists those that are served.

@@ -45,9 +45,11 @@ Grid grid_of(Workload workload, const std::vector<int64_t>& sizes) {
   return grid;
 }
 
+enum class Source { kSimulated, kMeasured };
+
 // `time` gives the time of a candidate at a size. The curves are in the order of the registry.
 template <typename Time>
-std::vector<Curve> curves_of(const Grid& grid, const Time& time) {
+std::vector<Curve> curves_of(const Grid& grid, Source source, const Time& time) {
   std::vector<Curve> curves;
   for (const Algorithm& algorithm : algorithms()) {
     Curve curve{algorithm.name, {}};
@@ -57,7 +59,8 @@ std::vector<Curve> curves_of(const Grid& grid, const Time& time) {
           grid[i].begin(), grid[i].end(),
           [&](const Candidate& candidate) { return candidate.algorithm == &algorithm; });
       curve.times.push_back(found == grid[i].end() ? std::nullopt : time(*found, i));
-      curve.fitted.push_back(found != grid[i].end() && found->is_fitted);
+      curve.fitted.push_back(source == Source::kSimulated && found != grid[i].end() &&
+                             found->is_fitted);
       has_time |= curve.times.back().has_value();
     }
     if (has_time) curves.push_back(std::move(curve));
@@ -85,7 +88,7 @@ Curve bound_of(Workload workload, const std::vector<int64_t>& sizes) {
 
 Curves simulated(const Workload& workload, const std::vector<int64_t>& sizes, const Grid& grid) {
   Curves curves{title_of(workload), sizes, {}, bound_of(workload, sizes), {}};
-  curves.curves = curves_of(grid, [](const Candidate& candidate, size_t) {
+  curves.curves = curves_of(grid, Source::kSimulated, [](const Candidate& candidate, size_t) {
     return std::optional<int64_t>(candidate.time);
   });
   return curves;
@@ -146,7 +149,7 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
   std::vector<std::vector<int64_t>> native(sizes.size());
   std::optional<Error> wrong;
   cli::Progress progress;
-  curves.curves = curves_of(grid, [&](const Candidate& candidate, size_t i) {
+  curves.curves = curves_of(grid, Source::kMeasured, [&](const Candidate& candidate, size_t i) {
     if (wrong) return std::optional<int64_t>{};
     progress.say(fmt::format("{} of {} bytes", candidate.algorithm->name, sizes[i]));
     const std::string file = folder.path() + "/" + candidate.algorithm->name + ".qs";
@@ -166,7 +169,6 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
     return std::optional<int64_t>(times->ours);
   });
   if (wrong) return *wrong;
-  for (Curve& curve : curves.curves) curve.fitted.clear();
   for (std::vector<int64_t>& all : native) {
     std::sort(all.begin(), all.end());
     curves.native->times.push_back(all.empty() ? std::nullopt
@@ -324,7 +326,7 @@ cli::Command add_compare(cli::Command& program, CompareArguments& arguments) {
   cli::Command command =
       program.command("compare", "Show the times of all algorithms for a collective over sizes.");
   command.require("collective", "COLLECTIVE", &arguments.collective, collective_names(", "));
-  add_nodes(command, arguments);
+  add_nodes(command, arguments, false);
   arguments.machine.bytes = "8..1MiB";
   add_machine(command, arguments.machine, "");
   command.add_flag("--ordered", arguments.ordered, "leave out what needs operators to commute");

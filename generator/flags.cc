@@ -36,19 +36,19 @@ void add_options(cli::Command& command, GenerateArguments& arguments) {
 
 }  // namespace
 
-void add_nodes(cli::Command& command, GenerateArguments& arguments) {
+void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_any) {
   command.add("--nodes", "LIST", &arguments.nodes,
-              "the ranks on each node, in any order: 1,2,3, or 4x8 for four nodes of eight, or "
-              "512x16,5; any: the schedule serves every job. Give one of --nodes, --slurm, "
-              "--hostfile");
+              fmt::format("the ranks on each node, in any order: 1,2,3, or 4x8 for four nodes of "
+                          "eight, or 512x16,5{}. Give one of --nodes, --slurm, --hostfile",
+                          takes_any ? "; any: the schedule serves every job" : ""));
   command.add("--slurm", "LIST", &arguments.slurm,
               "the same in the form of SLURM_TASKS_PER_NODE: 16(x512),5");
   command.add("--hostfile", "FILE", &arguments.hostfile,
               "the same from a host file with lines 'host slots=4' or 'host:4'");
   command.add(
       "--remote-nodes", "LIST", &arguments.remote_nodes,
-      "between two groups: the nodes of the other group, in the form of --nodes; any if that "
-      "is any");
+      fmt::format("between two groups: the nodes of the other group, in the form of --nodes{}",
+                  takes_any ? "; any if that is any" : ""));
 }
 
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
@@ -66,7 +66,7 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
               "your own program in place of an algorithm: a text as `show` prints it");
   command.add("--parameter", "NAME=VALUE", &arguments.parameters,
               "the value of a parameter of --program, for the file");
-  add_nodes(command, arguments);
+  add_nodes(command, arguments, true);
   command.require("--out", "FILE", &arguments.out, "the schedule file to write");
   add_options(command, arguments);
   command.example("generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out small.qs",

@@ -109,8 +109,8 @@ std::vector<Named> all_named(const Workload& workload) {
   return all;
 }
 
-// The value of "algorithm" in the rule: MPI's own, unless each schedule that MPI libraries have takes kRicher times as long as
-// the chosen one.
+// The value of "algorithm" in the rule: MPI's own, unless each schedule that MPI libraries have takes more than kRicher times as
+// long as the chosen one.
 std::string choice(const Workload& workload) {
   const std::vector<Named> all = all_named(workload);
   std::vector<Candidate> candidates;
@@ -122,7 +122,7 @@ std::string choice(const Workload& workload) {
   }
   put_choice_first(candidates);
   if (candidates.empty() ||
-      static_cast<double>(least_known) < kRicher * static_cast<double>(candidates[0].time))
+      static_cast<double>(least_known) <= kRicher * static_cast<double>(candidates[0].time))
     return kNative;
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const Named& each) {
     return each.candidate.algorithm == candidates[0].algorithm &&
@@ -217,7 +217,7 @@ cli::Command add_choose(cli::Command& program, ChooseArguments& arguments) {
       "Write rules for the preload library, by simulated times instead of measured ones.");
   command.require("collective", "COLLECTIVE", &arguments.collective,
                   fmt::format("{}; or {}", collective_names(", "), kAll));
-  add_nodes(command, arguments);
+  add_nodes(command, arguments, false);
   command.require("--out", "FILE", &arguments.out, "the rules file to write, for QUADRILLE_RULES");
   arguments.machine.bytes = "1..16MiB";
   add_machine(command, arguments.machine, "");

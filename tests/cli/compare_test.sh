@@ -81,6 +81,9 @@ assert any(rule["algorithm"] != "native" for rule in rules) and any(rule["algori
 CHECK
 expect 0 choose allreduce --nodes 3 --remote-nodes 2,2 --bytes 1KiB --out rules.json
 grep -q '"groups": 2, "ranks": 7, ' rules.json || fail 'no rule for two groups'
+# One rank sends nothing, so no schedule takes less than another.
+expect 0 choose all --nodes 1 --out rules.json
+[ "$(grep -c '"algorithm": "native"' rules.json)" -eq 10 ] || fail 'a rule for one rank'
 
 # ---- Refused
 
