@@ -87,7 +87,8 @@ static void warn_of_lost_files(void) {
   if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED)) return;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world != 0) return;
-  if (preload_loses_rules(text)) say(text);
+  if (preload_loses_rules(text))
+    fprintf(stderr, "quadrille: %s; what is learned will be lost\n", text);
   if (preload_loses_report(text)) say(text);
 }
 

@@ -114,9 +114,10 @@ Result<bool> read_into(Table& table, const std::string& path) {
         fmt::format("{}:{}: this is no JSON; let QUADRILLE_REPORT name a file that ends in "
                     ".json",
                     path, 1 + std::count(text->begin(), end, '\n'))};
-  } catch (const std::exception& error) {  // a key that is missing, or has another type
-    return Error{
-        fmt::format("{}: this is no report of the preload library: {}", path, error.what())};
+  } catch (const std::exception& error) {   // a key that is missing, or has another type
+    const std::string what = error.what();  // of json: "[kind] what is wrong"
+    return Error{fmt::format("{}: this is no report of the preload library: {}", path,
+                             what.substr(what.front() == '[' ? what.find("] ") + 2 : 0))};
   }
   return true;
 }

@@ -69,6 +69,10 @@ static int read_option(const char* word, const char* name, int* number) {
 
 /* Takes the schedule of a file for the rule. */
 static int take_file(const char* name, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
+  if (!name[strlen(PRELOAD_FILE)]) {
+    snprintf(error, PRELOAD_TEXT, "'%s' lacks the path of a schedule file behind it", name);
+    return 0;
+  }
   for (const char* at = name; *at; at++)
     if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\') {
       snprintf(error, PRELOAD_TEXT,

@@ -6,6 +6,7 @@
  *      "time": 0.0012, "native_time": 0.0023}]}
  *
  * docs/choosing.md explains the fields. An error names the file and the line. Tested by tests/preload/choice_test.sh. */
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #define JSMN_STATIC
 #define JSMN_STRICT
+#define JSMN_PARENT_LINKS /* an array of many rules takes linear time */
 #include <jsmn.h>
 
 #include "preload/rules.h"
@@ -40,6 +42,10 @@ static int is_text(const struct reader* reader, const jsmntok_t* token, const ch
   return strlen(text) == length && strncmp(reader->text + token->start, text, length) == 0;
 }
 
+static int is_word(const struct reader* reader, const jsmntok_t* token, const char* word) {
+  return token->type == JSMN_PRIMITIVE && is_text(reader, token, word);
+}
+
 static void copy_text(const struct reader* reader, const jsmntok_t* token, char* text,
                       size_t size) {
   snprintf(text, size, "%.*s", token->end - token->start, reader->text + token->start);
@@ -60,13 +66,23 @@ static const jsmntok_t* value_of(const struct reader* reader, const jsmntok_t* o
   return NULL;
 }
 
+/* Whether no earlier key of the object has the name of this one. */
+static int is_first(const struct reader* reader, const jsmntok_t* object, const jsmntok_t* key) {
+  const int length = key->end - key->start;
+  const jsmntok_t* one = object + 1;
+  while (one < key &&
+         (one->end - one->start != length ||
+          memcmp(reader->text + one->start, reader->text + key->start, (size_t)length) != 0))
+    one = skip(one);
+  return one == key;
+}
+
 static int read_number(const struct reader* reader, const jsmntok_t* token, double* number) {
   char text[64], *end = NULL;
   copy_text(reader, token, text, sizeof text);
   *number = strtod(text, &end);
-  if (token->type == JSMN_PRIMITIVE && end != text && *end == '\0' && isfinite(*number) &&
-      *number >= 0)
-    return 1;
+  const int is_decimal = token->type == JSMN_PRIMITIVE && !text[strspn(text, "0123456789+-.eE")];
+  if (is_decimal && end != text && *end == '\0' && isfinite(*number) && *number >= 0) return 1;
   return fail(reader, token->start, "write a number that is 0 or more here");
 }
 
@@ -89,14 +105,14 @@ static int read_range(const struct reader* reader, const jsmntok_t* token,
     return fail(reader, token->start, "a range has two numbers, the least and the most or null");
   if (!read_integer(reader, token + 1, &range->least)) return 0;
   range->most = INT64_MAX;
-  if (!is_text(reader, token + 2, "null") && !read_integer(reader, token + 2, &range->most))
+  if (!is_word(reader, token + 2, "null") && !read_integer(reader, token + 2, &range->most))
     return 0;
   return range->least <= range->most || fail(reader, token->start, "the range is empty");
 }
 
 static int read_even(const struct reader* reader, const jsmntok_t* token, int* even) {
-  *even = is_text(reader, token, "true");
-  if (token->type == JSMN_PRIMITIVE && (*even || is_text(reader, token, "false"))) return 1;
+  *even = is_word(reader, token, "true");
+  if (*even || is_word(reader, token, "false")) return 1;
   return fail(reader, token->start, "\"even\" is true or false");
 }
 
@@ -151,8 +167,11 @@ static int read_rule(const struct reader* reader, const jsmntok_t* object) {
                 "a rule needs \"algorithm\": a schedule's name, or \"native\"");
   struct preload_rule rule = preload_any_rule(preload_collective_of(name), (int)groups);
   const jsmntok_t* key = object + 1;
-  for (int i = 0; i < object->size; i++, key = skip(key))
+  for (int i = 0; i < object->size; i++, key = skip(key)) {
+    if (!is_first(reader, object, key))
+      return fail(reader, key->start, "the rule has this name twice; leave one of them out");
     if (!read_field(reader, key, &rule)) return 0;
+  }
   return preload_add_rule(reader->settings, &rule) ||
          fail(reader, object->start, "memory ran out while rules were read");
 }
@@ -205,7 +224,7 @@ static int read_document(const struct reader* reader) {
     return fail(reader, document->start, "rules are an object: {\"schema\": 1, \"rules\": [...]}");
   const jsmntok_t *schema = value_of(reader, document, "schema"),
                   *rules = value_of(reader, document, "rules");
-  if (!schema || !is_text(reader, schema, "1"))
+  if (!schema || !is_word(reader, schema, "1"))
     return fail(reader, (schema ? schema : document)->start, "\"schema\" is 1 in these rules");
   if (!rules || rules->type != JSMN_ARRAY)
     return fail(reader, (rules ? rules : document)->start, "\"rules\" is an array of rules");
@@ -223,7 +242,8 @@ int preload_read_rules(const char* path, const char* text, size_t length,
   jsmn_parser parser;
   jsmn_init(&parser);
   const int count = jsmn_parse(&parser, text, length, NULL, 0);
-  if (count == 0) return fail(&reader, 0, "the file is empty");
+  if (count == 0)
+    return fail(&reader, 0, "there are no rules here; write {\"schema\": 1, \"rules\": [...]}");
   const int wrong = count > 0 ? misplaced(text, (int)length) : -1;
   if (wrong >= 0)
     return fail(&reader, wrong, "a comma or a value is missing before this, or is too many");
@@ -292,6 +312,9 @@ static void partial_name(const char* path, char name[PATH_MAX]) {
 
 int preload_may_write(const char* path) {
   char name[PATH_MAX];
+  struct stat status;
+  errno = EISDIR;
+  if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return 0;
   partial_name(path, name);
   if (strcmp(name, path) == 0) return access(path, W_OK) == 0;
   char* const slash = strrchr(name, '/');

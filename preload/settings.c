@@ -67,20 +67,21 @@ static void read_collective(int collective, const char* variable, const char* va
   if (!found) refuse("%s: %.300s", variable, errors[0]);
 }
 
-/* Reads VARIABLE=VALUE, where VARIABLE begins with QUADRILLE. Values are copied, since a program may overwrite its
- * environment. */
+/* Reads VARIABLE=VALUE, where VARIABLE begins with QUADRILLE. An empty variable counts as unset. Values are copied, since a program
+ * may overwrite its environment. */
 static void read_variable(const char* entry) {
   static const char* const elsewhere[] = {"QUADRILLE",       "QUADRILLE_DEBUG",
                                           "QUADRILLE_STALL", "QUADRILLE_CHECK_PLANS",
                                           "QUADRILLE_TRACE", "QUADRILLE_MPI"};
   const char* value = strchr(entry, '=') + 1;
+  if (!value[0]) return;
   char variable[64];
   snprintf(variable, sizeof variable, "%.*s", (int)(value - 1 - entry), entry);
   for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
     if (strcmp(variable, elsewhere[i]) == 0) return;
   const int is_report = strcmp(variable, "QUADRILLE_REPORT") == 0;
   if (is_report || strcmp(variable, "QUADRILLE_RULES") == 0) {
-    if (value[0]) *(is_report ? &settings.report : &settings.rules_file) = strdup(value);
+    *(is_report ? &settings.report : &settings.rules_file) = strdup(value);
     return;
   }
   hash("", entry, strlen(entry));
@@ -150,8 +151,7 @@ const struct preload_settings* preload_settings(void) {
 int preload_loses_rules(char text[PRELOAD_TEXT]) {
   const char* name = preload_settings()->rules_file;
   if (!name || !preload_finds_rules(settings.mode) || preload_may_write(name)) return 0;
-  snprintf(text, PRELOAD_TEXT,
-           "QUADRILLE_RULES: %.200s cannot be written: %s; what is learned will be lost", name,
+  snprintf(text, PRELOAD_TEXT, "QUADRILLE_RULES: %.200s cannot be written: %s", name,
            strerror(errno));
   return 1;
 }

@@ -2,6 +2,7 @@
  * settings and rules are read by the preload library's own code. Tested by tests/preload/doctor_test.sh. */
 #include <errno.h>
 #include <libgen.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +205,8 @@ static int may_write_into(const char* folder) {
 static void look_at_runtime(void) {
   const char *stall = getenv("QUADRILLE_STALL"), *trace = getenv("QUADRILLE_TRACE");
   char* end = NULL;
-  if (stall && *stall && (!(strtod(stall, &end) >= 0) || *end != '\0'))
+  const double seconds = stall ? strtod(stall, &end) : 0;
+  if (stall && *stall && (*end != '\0' || !isfinite(seconds) || seconds < 0))
     doctor_finding("QUADRILLE_STALL=%s is no number of seconds: write one, such as 10", stall);
   if (is_set("QUADRILLE_DEBUG"))
     doctor_finding(

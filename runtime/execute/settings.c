@@ -1,4 +1,5 @@
 /* The settings of the environment, read once. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static double read_seconds(void) {
   char* end = NULL;
   if (!value || !*value) return 0;
   const double seconds = strtod(value, &end);
-  if (*end == '\0' && seconds >= 0) return seconds;
+  if (*end == '\0' && seconds >= 0 && isfinite(seconds)) return seconds;
   fprintf(stderr, "quadrille: QUADRILLE_STALL=%s is no number of seconds\n", value);
   return 0;
 }

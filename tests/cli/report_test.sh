@@ -54,7 +54,7 @@ refuses "wrong.json: this is no report of the preload library: \"collective\" is
 document "$(line bcast native 'no rule' 1.5 1 0 0 0 0)" >wrong.json
 refuses '"calls" is no whole number' report wrong.json
 document '{"collective": "bcast"}' >wrong.json
-refuses "wrong.json: this is no report of the preload library: " report wrong.json
+refuses "wrong.json: this is no report of the preload library: key 'bytes' not found" report wrong.json
 refuses 'missing.json: No such file' report missing.json
 refuses '--out' report one.json --out one.json
 finish

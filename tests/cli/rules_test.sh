@@ -31,6 +31,20 @@ refuses "rules check: wrong.json:2: 'bruk' is none of binomial, hypercube," rule
 refuses 'rules show: missing.json: No such file' rules show missing.json
 printf '{"schema": 1, "rules": [{"collective": "bcast", "algorithm": "native", "calls": 1.5}]}' >half.json
 refuses 'half.json:1: write a whole number here' rules show half.json
+# What a lax reader would take.
+refuses_rule() { # SENTENCE FIELDS
+  printf '{"schema": 1, "rules": [{"collective": "bcast", %s}]}' "$2" >lax.json
+  refuses "lax.json:1: $1" rules check lax.json
+}
+refuses_rule 'write a number that is 0 or more here' '"algorithm": "native", "ranks": 0x2'
+refuses_rule 'write a number that is 0 or more here' '"algorithm": "native", "ranks": [2, "null"]'
+refuses_rule '"even" is true or false' '"algorithm": "native", "even": "true"'
+refuses_rule 'the rule has this name twice; leave one of them out' '"algorithm": "native", "algorithm": "binomial"'
+refuses_rule 'the rule has this name twice; leave one of them out' '"algorithm": "native", "collective": "bcast"'
+printf '{"schema": "1", "rules": []}' >lax.json
+refuses 'lax.json:1: "schema" is 1 in these rules' rules check lax.json
+printf '\0\1' >lax.json
+refuses 'lax.json:1: there are no rules here; write {"schema": 1, "rules": [...]}' rules check lax.json
 
 # A schedule of a file: its hash is told, and how to check it.
 "$generator" generate alltoall --algorithm spread-out --nodes any --out own.qs

@@ -27,6 +27,7 @@ if [ "$mpi" = mpich ]; then
     QUADRILLE_BCAST=binomial:window=0
   refused "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" \
     QUADRILLE_BCAST=hypercube:block-size=4KiB
+  refused "QUADRILLE_BCAST: 'file:' lacks the path of a schedule file behind it" QUADRILLE_BCAST=file: QUADRILLE_ALLTOALL=
   refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
 
   # wrong LINE TEXT RULES: refuses the rules with file and line.
@@ -69,6 +70,7 @@ told_first() { # TEXT VARIABLE=VALUE...
 told_first 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file or directory; what is learned will be lost' \
   QUADRILLE=learn QUADRILLE_RULES=nowhere/rules.json
 told_first 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
+told_first 'QUADRILLE_REPORT: .. cannot be written: Is a directory' QUADRILLE_REPORT=..
 
 # A rules file: the first rule that fits counts. Variables take precedence.
 cat >rules.json <<'RULES'

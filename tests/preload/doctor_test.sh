@@ -92,6 +92,7 @@ wrong 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or direc
 printf '{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "bruk"}]}' >wrong.json
 wrong "wrong.json:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.json
 wrong 'QUADRILLE_STALL=abc is no number of seconds: write one, such as 10' QUADRILLE_STALL=abc
+wrong 'QUADRILLE_STALL=1e400 is no number of seconds: write one, such as 10' QUADRILLE_STALL=1e400
 wrong 'QUADRILLE_DEBUG is set, which logs and compares every call: unset it' QUADRILLE_DEBUG=1
 wrong 'QUADRILLE_CHECK_PLANS is set, which checks every plan: unset it' QUADRILLE_CHECK_PLANS=1
 wrong 'QUADRILLE_TRACE=nowhere/traces: No such file or directory: name a folder' QUADRILLE_TRACE=nowhere/traces
