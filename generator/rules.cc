@@ -161,8 +161,9 @@ std::string shape_text(const std::vector<Topology>& groups) {
   if (groups.size() == 2)
     return fmt::format(R"("groups": 2, "ranks": {})", groups[0].ranks() + groups[1].ranks());
   const Topology& nodes = groups[0];
-  return fmt::format(R"("nodes": {}, "ranks_a_node": [{}, {}], "ranks": {})", nodes.nodes(),
-                     nodes.runs().front().size, nodes.runs().back().size, nodes.ranks());
+  const int64_t least = nodes.runs().front().size, most = nodes.runs().back().size;
+  return fmt::format(R"("nodes": {}, "ranks_a_node": [{}, {}], {}"ranks": {})", nodes.nodes(),
+                     least, most, least < most ? R"("even": false, )" : "", nodes.ranks());
 }
 
 Result<std::vector<Collective>> read_collectives(const std::string& name, size_t groups) {

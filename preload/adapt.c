@@ -371,6 +371,7 @@ static struct preload_rule rule_of(const struct preload_learner* learner) {
   if (shape->groups == 1) {
     rule.nodes.least = rule.nodes.most = shape->nodes;
     rule.ranks_a_node = (struct preload_range){shape->least, shape->most};
+    if (shape->least < shape->most) rule.even = 0; /* nodes between the two do not fit */
   }
   rule.bytes = preload_class_range(learner->size_class);
   rule.native_time = policy_native_time(&learner->policy);

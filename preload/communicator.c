@@ -2,6 +2,7 @@
  * communicator. The ranks compare their settings there, and find their nodes when a rule asks for them. If settings
  * differ or memory runs out, nothing is served on any rank. Tested by tests/preload/choice_test.sh and
  * corners_test.sh. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,13 @@
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/nodes.h"
 
-enum { CACHED = 8 };
+enum { CACHED = 8, MOST_OPEN = 128 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 static unsigned freed; /* communicators so far; a thread's cache is for one such number */
 static int has_ended, has_met_others;
+static int open_communicators; /* those with a private communicator of the runtime */
 
 static _Thread_local struct {
   unsigned freed;
@@ -28,6 +30,7 @@ static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* ex
   struct preload_communicator* of = attribute;
   (void)comm, (void)key, (void)extra;
   __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
+  if (of->is_open) __atomic_sub_fetch(&open_communicators, 1, __ATOMIC_RELAXED);
   preload_learners_free(of);
   free(of->rules);
   free(of->bound);
@@ -110,11 +113,11 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
   static int said_error, said_different;
   const struct preload_settings* settings = preload_settings();
   enum { LACK, DEVICE, REPORT, ERROR, HASH, NOT_HASH, WORDS };
-  /* The first rank that found an error says it. */
+  /* The first rank that found an error says it. Some MPI libraries compare these words as signed numbers. */
   const uint64_t mine[WORDS] = {[LACK] = !has_memory,
                                 [DEVICE] = qd_loaded_driver(),
                                 [REPORT] = settings->report != NULL,
-                                [ERROR] = settings->error[0] ? ~(uint64_t)of->rank : 0,
+                                [ERROR] = settings->error[0] ? (uint64_t)(INT_MAX - of->rank) : 0,
                                 [HASH] = settings->hash,
                                 [NOT_HASH] = ~settings->hash};
   uint64_t all[WORDS];
@@ -154,9 +157,24 @@ static void take_rules(struct preload_communicator* of) {
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;
 }
 
+/* Each open communicator takes a context id of MPI's. MPICH has 2,048 in all, and most are left to the program. */
+int preload_opens(struct preload_communicator* of) {
+  if (of->has_asked) return of->is_open;
+  const int mine = __atomic_load_n(&open_communicators, __ATOMIC_RELAXED);
+  int all = 0;
+  preload_most(of, &mine, &all, 1, MPI_INT);
+  of->has_asked = 1;
+  of->is_open = all < MOST_OPEN;
+  if (of->is_open) __atomic_add_fetch(&open_communicators, 1, __ATOMIC_RELAXED);
+  return of->is_open;
+}
+
 int preload_know_nodes(struct preload_communicator* of) {
-  if (of->shape.groups == 2 || of->shape.nodes > 0) return 1;
-  qd_count_nodes(of->comm, &of->shape.nodes, &of->shape.least, &of->shape.most);
+  struct preload_shape* shape = &of->shape;
+  if (shape->groups == 2 || shape->nodes > 0) return 1;
+  shape->nodes = 1;
+  shape->least = shape->most = shape->ranks;
+  if (preload_opens(of)) qd_count_nodes(of->comm, &shape->nodes, &shape->least, &shape->most);
   take_rules(of);
   return 0;
 }

@@ -57,6 +57,7 @@ struct preload_communicator {
   const char* reason;                      /* why nothing is served; NULL: calls may be served */
   int is_watched;                          /* consider calls even if no rule fits them */
   int adapts;                              /* calls without a rule have learners */
+  int is_open, has_asked;                  /* schedules may be bound; that was found out */
   const struct preload_rule** rules;       /* those that fit, ordered by collective */
   int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* the first rule of each collective */
   char asks_for_bytes
@@ -70,6 +71,8 @@ struct preload_communicator {
 
 /* Finds the attribute, or makes it, which is collective. NULL if MPI does not run, or for MPI_COMM_NULL. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
+/* Whether schedules may be bound to the communicator. Collective at its first call. */
+int preload_opens(struct preload_communicator* of);
 /* Finds the nodes if they are unknown, which is collective. Returns 0 then, since other rules may fit now. */
 int preload_know_nodes(struct preload_communicator* of);
 /* The number of known communicators that were freed so far. */

@@ -101,9 +101,8 @@ void preload_print_table(FILE* file, struct preload_table* table) {
     seconds += table->lines[i].seconds;
     saved += preload_saved(&table->lines[i]);
   }
-  fprintf(file,
-          "quadrille: %lld calls took %.6f s, about %.6f s %s than by MPI's own collectives\n",
-          calls, seconds, saved < 0 ? -saved : saved, saved < 0 ? "more" : "less");
+  fprintf(file, "quadrille: %lld calls took %.6f s; schedules and comparisons %s about %.6f s\n",
+          calls, seconds, saved < 0 ? "cost" : "saved", saved < 0 ? -saved : saved);
 }
 
 /* ---- JSON */
@@ -130,6 +129,7 @@ static void print_json_line(FILE* file, const struct preload_line* one) {
 }
 
 void preload_print_json(FILE* file, struct preload_table* table) {
+  const locale_t former = preload_plain_numbers();
   sort(table);
   fprintf(file, "{\"schema\": %d, \"calls\": [", PRELOAD_REPORT_SCHEMA);
   for (int i = 0; i < table->count; i++) {
@@ -137,4 +137,5 @@ void preload_print_json(FILE* file, struct preload_table* table) {
     print_json_line(file, &table->lines[i]);
   }
   fprintf(file, "\n]}\n");
+  uselocale(former);
 }

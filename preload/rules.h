@@ -2,6 +2,7 @@
 #ifndef QUADRILLE_PRELOAD_RULES_H_
 #define QUADRILLE_PRELOAD_RULES_H_
 
+#include <locale.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -183,6 +184,8 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
 /* Reads a rules file into the settings. If it is wrong, their error says "FILE:LINE: ..." and the result is 0. */
 int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings);
+/* From now on this thread prints and reads numbers with a point. Returns the former locale, for uselocale. */
+locale_t preload_plain_numbers(void);
 /* Writes such a file. */
 void preload_print_rules(FILE* file, const struct preload_settings* settings);
 /* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. */

@@ -7,10 +7,13 @@
  *
  * docs/choosing.md explains the fields. An error names the file and the line. Tested by tests/preload/choice_test.sh. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +23,18 @@
 #include <jsmn.h>
 
 #include "preload/rules.h"
+
+/* ---- Numbers */
+
+static locale_t plain;
+
+static void make_plain(void) { plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); }
+
+locale_t preload_plain_numbers(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_plain);
+  return uselocale(plain);
+}
 
 /* ---- Reading */
 
@@ -255,7 +270,9 @@ int preload_read_rules(const char* path, const char* text, size_t length,
     return fail(&reader, (int)parser.pos, "this is no JSON");
   }
   reader.tokens = tokens;
+  const locale_t former = preload_plain_numbers();
   const int is_read = check(&reader, count) && read_document(&reader);
+  uselocale(former);
   free(tokens);
   return is_read;
 }
@@ -294,6 +311,7 @@ static int printed_rules, written_rules;
 int preload_written_rules(void) { return written_rules; }
 
 void preload_print_rules(FILE* file, const struct preload_settings* settings) {
+  const locale_t former = preload_plain_numbers();
   printed_rules = settings->rule_count;
   fprintf(file, "{\"schema\": 1, \"rules\": [");
   for (int i = 0; i < settings->rule_count; i++) {
@@ -301,6 +319,7 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings) {
     print_rule(file, &settings->rules[i]);
   }
   fprintf(file, "\n]}\n");
+  uselocale(former);
 }
 
 /* The name of the file while it is written. A device or a pipe keeps its name. */
@@ -323,20 +342,42 @@ int preload_may_write(const char* path) {
   return access(name, W_OK | X_OK) == 0;
 }
 
+/* Opens the partial file for this process alone: another job may write the same file. A job that ends renames the partial file, and
+ * the next one makes its own. Returns -1 if that takes too long. */
+static int open_alone(const char* name) {
+  enum { TRIES = 200, PAUSE = 10000 }; /* microseconds: two seconds in all */
+  for (int i = 0; i < TRIES; i++) {
+    struct stat opened, named;
+    const int file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return -1;
+    const int is_alone = flock(file, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS;
+    if (is_alone && fstat(file, &opened) == 0 && stat(name, &named) == 0 &&
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+      return file;
+    close(file);
+    usleep(PAUSE);
+  }
+  return -1;
+}
+
 FILE* preload_open(const char* path) {
   char name[PATH_MAX];
   partial_name(path, name);
-  return fopen(name, "w");
+  const int is_special = strcmp(name, path) == 0;
+  const int file = is_special ? open(name, O_WRONLY | O_CLOEXEC) : open_alone(name);
+  if (file < 0 || (!is_special && ftruncate(file, 0) != 0)) return NULL;
+  return fdopen(file, "w");
 }
 
 void preload_close(FILE* file, const char* path, const char* what) {
   char name[PATH_MAX];
   partial_name(path, name);
-  const int failed = !file || ferror(file), is_closed = file && fclose(file) == 0;
-  const int is_whole = is_closed && !failed;
-  const int is_written = is_whole && (strcmp(name, path) == 0 || rename(name, path) == 0);
+  const int is_special = strcmp(name, path) == 0,
+            is_whole = file && fflush(file) == 0 && !ferror(file);
+  const int is_written = is_whole && (is_special || rename(name, path) == 0);
   if (strcmp(what, "rules") == 0) written_rules = is_written ? printed_rules : -1;
+  if (file && !is_written && !is_special) remove(name);
+  if (file) fclose(file); /* last, since it lets another job write */
   if (is_written) return;
-  if (file && strcmp(name, path) != 0) remove(name);
   fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
 }

@@ -1,4 +1,5 @@
 /* The settings of the environment, read once. */
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@ static double read_seconds(void) {
   const char* value = getenv("QUADRILLE_STALL");
   char* end = NULL;
   if (!value || !*value) return 0;
+  const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), former = uselocale(plain);
   const double seconds = strtod(value, &end);
+  uselocale(former);
+  if (plain) freelocale(plain);
   if (*end == '\0' && seconds >= 0 && isfinite(seconds)) return seconds;
   fprintf(stderr, "quadrille: QUADRILLE_STALL=%s is no number of seconds\n", value);
   return 0;

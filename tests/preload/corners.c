@@ -387,6 +387,18 @@ static void recycled(void) {
   }
 }
 
+/* ---- More communicators than may follow schedules */
+
+static void many(void) {
+  enum { COMMUNICATORS = 140 };
+  MPI_Comm comms[COMMUNICATORS];
+  for (int turn = 0; turn < 2; turn++) {
+    for (int i = 0; i < COMMUNICATORS; i++)
+      expect_alltoall(comms[i] = duplicate(MPI_ERRORS_RETURN));
+    for (int i = 0; i < COMMUNICATORS; i++) MPI_Comm_free(&comms[i]);
+  }
+}
+
 /* ---- Maxima and minima of NaNs, and of zeros of both signs: one result on all ranks */
 
 static void same_bits(void) {
@@ -555,6 +567,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "wrong")) wrong();
   if (!strcmp(which, "misplaced")) misplaced();
   if (!strcmp(which, "recycled")) recycled();
+  if (!strcmp(which, "many")) many();
   if (!strcmp(which, "same_bits")) same_bits();
   if (!strcmp(which, "extremes")) extremes();
   if (!strcmp(which, "turns")) turns();

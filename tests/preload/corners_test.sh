@@ -14,6 +14,9 @@ for case in handler handlers attributes nested wrong; do right 3 QUADRILLE=learn
 rm -f learned.json
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done
+right 2 QUADRILLE_ALLTOALL=factor -- many
+reported alltoall native 'too many communicators follow schedules'
+reported alltoall factor 256 'by rule' # 128 in each turn
 right 3 QUADRILLE_REDUCE=binomial -- unused
 reported reduce binomial 'by rule'
 right 3 "${served[@]}" QUADRILLE_GATHER=binomial QUADRILLE_SCATTER=binomial QUADRILLE_REDUCE=binomial -- misplaced
