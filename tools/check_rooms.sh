@@ -72,6 +72,6 @@ refuse "$core" '# *include *<' \
   '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
   'runtime/program/ and runtime/plan/ need libc alone'
 refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
-  '<(assert|cpuid|ctype|dlfcn|errno|inttypes|limits|link|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
+  '<(assert|cpuid|ctype|dlfcn|errno|inttypes|limits|link|locale|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
   'runtime/ needs MPI and libc alone'
 exit $broken
