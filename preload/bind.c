@@ -35,10 +35,6 @@ quadrille_schedule preload_handle(int universal) {
 /* Binds the schedule, or changes the options of a bound one. The program does not see an error. */
 static int bind_anew(struct preload_communicator* of, const struct preload_rule* rule,
                      struct preload_bound* bound) {
-  if (!preload_opens(of)) {
-    bound->state = PRELOAD_REFUSED;
-    return 0;
-  }
   const quadrille_schedule handle = preload_handle(rule->universal);
   const quadrille_bind_options options = {
       .size = sizeof options, .window = rule->window, .block_size = rule->block_size};
@@ -60,5 +56,5 @@ int preload_bind(struct preload_communicator* of, const struct preload_rule* rul
   if (bound->state != PRELOAD_UNBOUND && bound->window == rule->window &&
       bound->block_size == rule->block_size)
     return bound->state == PRELOAD_BOUND;
-  return bind_anew(of, rule, bound);
+  return preload_opens(of) && bind_anew(of, rule, bound);
 }

@@ -100,12 +100,16 @@ static const char* driver_reason(int driver) {
                            : "CUDA is loaded: buffers may be in device memory";
 }
 
-void preload_meet_driver(struct preload_communicator* of, int driver) {
-  if (driver == QD_NO_DRIVER) return;
-  of->reason = driver_reason(driver);
+/* From now on MPI serves the communicator. */
+static void stop_serving(struct preload_communicator* of, const char* reason) {
+  of->reason = reason;
   of->adapts = 0;
   memset(of->first, 0, sizeof of->first);
   memset(of->decisions, 0, sizeof of->decisions);
+}
+
+void preload_meet_driver(struct preload_communicator* of, int driver) {
+  if (driver != QD_NO_DRIVER) stop_serving(of, driver_reason(driver));
 }
 
 /* Compares settings, and reports their errors. Returns why nothing is served, or NULL. */
@@ -165,16 +169,17 @@ int preload_opens(struct preload_communicator* of) {
   preload_most(of, &mine, &all, 1, MPI_INT);
   of->has_asked = 1;
   of->is_open = all < MOST_OPEN;
-  if (of->is_open) __atomic_add_fetch(&open_communicators, 1, __ATOMIC_RELAXED);
+  if (of->is_open)
+    __atomic_add_fetch(&open_communicators, 1, __ATOMIC_RELAXED);
+  else
+    stop_serving(of, "too many communicators follow schedules");
   return of->is_open;
 }
 
 int preload_know_nodes(struct preload_communicator* of) {
-  struct preload_shape* shape = &of->shape;
-  if (shape->groups == 2 || shape->nodes > 0) return 1;
-  shape->nodes = 1;
-  shape->least = shape->most = shape->ranks;
-  if (preload_opens(of)) qd_count_nodes(of->comm, &shape->nodes, &shape->least, &shape->most);
+  if (of->shape.groups == 2 || of->shape.nodes > 0) return 1;
+  if (!preload_opens(of)) return 0;
+  qd_count_nodes(of->comm, &of->shape.nodes, &of->shape.least, &of->shape.most);
   take_rules(of);
   return 0;
 }

@@ -71,7 +71,7 @@ struct preload_communicator {
 
 /* Finds the attribute, or makes it, which is collective. NULL if MPI does not run, or for MPI_COMM_NULL. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
-/* Whether schedules may be bound to the communicator. Collective at its first call. */
+/* Whether schedules may be bound to the communicator; if not, MPI serves it from now on. Collective at its first call. */
 int preload_opens(struct preload_communicator* of);
 /* Finds the nodes if they are unknown, which is collective. Returns 0 then, since other rules may fit now. */
 int preload_know_nodes(struct preload_communicator* of);

@@ -322,11 +322,12 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings) {
   uselocale(former);
 }
 
-/* The name of the file while it is written. A device or a pipe keeps its name. */
-static void partial_name(const char* path, char name[PATH_MAX]) {
+/* The name of the file while it is written. A device or a pipe keeps its name; then the result is 1. */
+static int partial_name(const char* path, char name[PATH_MAX]) {
   struct stat status;
   const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
   snprintf(name, PATH_MAX, is_special ? "%s" : "%s.partial", path);
+  return is_special;
 }
 
 int preload_may_write(const char* path) {
@@ -334,15 +335,14 @@ int preload_may_write(const char* path) {
   struct stat status;
   errno = EISDIR;
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return 0;
-  partial_name(path, name);
-  if (strcmp(name, path) == 0) return access(path, W_OK) == 0;
+  if (partial_name(path, name)) return access(path, W_OK) == 0;
   char* const slash = strrchr(name, '/');
   if (!slash) return access(".", W_OK | X_OK) == 0;
   slash[slash == name] = '\0'; /* the slash of "/file" stays */
   return access(name, W_OK | X_OK) == 0;
 }
 
-/* Opens the partial file for this process alone: another job may write the same file. A job that ends renames the partial file, and
+/* Opens the empty partial file for this process alone: another job may write the same file. A job that ends renames the partial file, and
  * the next one makes its own. Returns -1 if that takes too long. */
 static int open_alone(const char* name) {
   enum { TRIES = 200, PAUSE = 10000 }; /* microseconds: two seconds in all */
@@ -352,7 +352,7 @@ static int open_alone(const char* name) {
     if (file < 0) return -1;
     const int is_alone = flock(file, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS;
     if (is_alone && fstat(file, &opened) == 0 && stat(name, &named) == 0 &&
-        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev && ftruncate(file, 0) == 0)
       return file;
     close(file);
     usleep(PAUSE);
@@ -362,17 +362,13 @@ static int open_alone(const char* name) {
 
 FILE* preload_open(const char* path) {
   char name[PATH_MAX];
-  partial_name(path, name);
-  const int is_special = strcmp(name, path) == 0;
-  const int file = is_special ? open(name, O_WRONLY | O_CLOEXEC) : open_alone(name);
-  if (file < 0 || (!is_special && ftruncate(file, 0) != 0)) return NULL;
-  return fdopen(file, "w");
+  const int file = partial_name(path, name) ? open(name, O_WRONLY | O_CLOEXEC) : open_alone(name);
+  return file < 0 ? NULL : fdopen(file, "w");
 }
 
 void preload_close(FILE* file, const char* path, const char* what) {
   char name[PATH_MAX];
-  partial_name(path, name);
-  const int is_special = strcmp(name, path) == 0,
+  const int is_special = partial_name(path, name),
             is_whole = file && fflush(file) == 0 && !ferror(file);
   const int is_written = is_whole && (is_special || rename(name, path) == 0);
   if (strcmp(what, "rules") == 0) written_rules = is_written ? printed_rules : -1;

@@ -36,8 +36,8 @@ static void choose(struct preload_call* call, const struct preload_rule* rule) {
     call->universal = rule->universal;
     call->rule = rule;
   } else {
-    call->reason = call->of->is_open ? "the schedule does not serve this communicator"
-                                     : "too many communicators follow schedules";
+    call->reason =
+        call->of->reason ? call->of->reason : "the schedule does not serve this communicator";
   }
   if (call->universal == PRELOAD_NATIVE) return;
   if (serves_operator(call)) {
