@@ -20,13 +20,19 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
+// The command as users type it.
+std::string typed_name(const CLI::App& command) {
+  const CLI::App* program = command.get_parent();
+  return program ? program->get_name() + " " + command.get_name() : command.get_name();
+}
+
 // The refusal of a word that no option and no argument of the command takes.
 std::string unexpected(const CLI::App& command, const std::string& word) {
   std::string hyphens = word;
   std::replace(hyphens.begin(), hyphens.end(), '_', '-');
   if (hyphens != word && command.get_option_no_throw(hyphens))
     return fmt::format("'{}' is written {}", word, hyphens);
-  return fmt::format("'{}' is not known; {} --help names what is", word, command.get_name());
+  return fmt::format("'{}' is not known; {} --help names what is", word, typed_name(command));
 }
 
 // CLI11 names an option that was given too often, or without a value, before a colon.
@@ -50,7 +56,7 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
     if (!words.empty()) return unexpected(command, option == words.end() ? words[0] : *option);
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return mismatched(command, error.what());
-  return fmt::format("{}; {} --help tells more", error.what(), command.get_name());
+  return fmt::format("{}; {} --help tells more", error.what(), typed_name(command));
 }
 
 CLI::Option* add_option(CLI::App& app, const std::string& name, Target into,

@@ -351,17 +351,42 @@ int preload_keeps_rules(void) {
   return !settings->error[0] && settings->rules_file && preload_finds_rules(settings->mode);
 }
 
-/* Writes the rules from the file, then those that were found. */
-static void write_rules(const struct preload_rule* rules, int count) {
+static struct preload_settings written; /* without those of other jobs */
+
+/* Adds the rules that other jobs have written to the file since this one began. Its own rules for the same calls are newer. */
+static void add_others(struct preload_settings* to) {
+  struct preload_settings read = {.mode = PRELOAD_LEARN};
+  size_t length = 0;
+  const char* path = preload_settings()->rules_file;
+  char* text = (char*)preload_read(path, PRELOAD_MOST_RULES, &length);
+  if (text && preload_read_rules(path, text, length, &read))
+    for (int i = 0; i < read.rule_count; i++)
+      if (!preload_rule_for_same(to, &read.rules[i]) &&
+          !preload_rule_for_same(&written, &read.rules[i]))
+        preload_add_rule(to, &read.rules[i]);
+  free(text);
+  free(read.rules);
+}
+
+/* Writes the rules from the file, then those that were found, and those of other jobs, which do not write meanwhile. */
+static void write_rules(const struct preload_rule* found, int count) {
   const struct preload_settings* settings = preload_settings();
-  struct preload_settings written = {.rule_count = 0};
+  struct preload_settings rules = {.rule_count = 0};
   for (int i = settings->first_of_file; i < settings->rule_count; i++)
-    preload_add_rule(&written, &settings->rules[i]);
-  for (int i = 0; i < count; i++) preload_merge_rule(&written, &rules[i]);
+    preload_add_rule(&rules, &settings->rules[i]);
+  for (int i = 0; i < count; i++) preload_merge_rule(&rules, &found[i]);
+  const int own = rules.rule_count;
   FILE* file = preload_open(settings->rules_file);
-  if (file) preload_print_rules(file, &written);
+  if (file) {
+    add_others(&rules);
+    preload_print_rules(file, &rules);
+    free(written.rules);
+    written = rules;
+    written.rule_count = own;
+  } else {
+    free(rules.rules);
+  }
   preload_close(file, settings->rules_file, "rules");
-  free(written.rules);
 }
 
 static struct preload_rule rule_of(const struct preload_learner* learner) {

@@ -69,6 +69,8 @@ T number(const json& from, const char* key) {
   if (!is_right)
     throw std::invalid_argument(
         fmt::format("\"{}\" is no {}number", key, std::is_integral_v<T> ? "whole " : ""));
+  if (std::is_integral_v<T> && value < 0)
+    throw std::invalid_argument(fmt::format("\"{}\" is negative", key));
   return value.get<T>();
 }
 
@@ -104,6 +106,7 @@ Result<bool> read_into(Table& table, const std::string& path) {
   if (!text.ok()) return text.error();
   try {
     const json document = json::parse(text->begin(), text->end());
+    if (!document.is_object()) throw std::invalid_argument("it is no JSON object");
     if (document.at("schema") != PRELOAD_REPORT_SCHEMA)
       return Error{fmt::format("{}: \"schema\" is not {}, as in reports of this version", path,
                                static_cast<int>(PRELOAD_REPORT_SCHEMA))};
@@ -192,7 +195,8 @@ int run(int argc, char** argv) {
   command.require("files", "FILE...", &files, "files that QUADRILLE_REPORT=FILE.json named");
   command.add_choice("--format", {"text", "json", "html"}, format, "a table, JSON, or a page");
   command.add("--out", "FILE", &out, "write to this file; without it, the text is printed");
-  command.example("report.json --format html --out gains.html", "makes a page, which is one file.");
+  command.example("report report.json --format html --out gains.html",
+                  "makes a page, which is one file.");
   if (const auto code = program.parse(argc, argv)) return *code;
   Table table;
   for (const std::string& file : files) {

@@ -7,6 +7,7 @@
 
 #include "emitted/universal.h"
 #include "preload/rules.h"
+#include "runtime/program/program.h"
 
 static const struct preload_range any = {0, INT64_MAX};
 
@@ -56,13 +57,13 @@ static void list_choices(const struct preload_rule* rule, char* text, size_t siz
   }
 }
 
-/* Reads `name`=N, where N is at least 1; -1 stands for another value. Returns 0 if the word does not begin so. */
-static int read_option(const char* word, const char* name, int* number) {
+/* Reads `name`=N, where N is from 1 to the most; -1 stands for another value. Returns 0 if the word does not begin so. */
+static int read_option(const char* word, const char* name, int most, int* number) {
   const size_t length = strlen(name);
   char* end = NULL;
   if (strncmp(word, name, length) != 0 || word[length] != '=') return 0;
   const long value = strtol(word + length + 1, &end, 10);
-  const int is_right = end != word + length + 1 && *end == '\0' && value >= 1 && value <= INT_MAX;
+  const int is_right = end != word + length + 1 && *end == '\0' && value >= 1 && value <= most;
   *number = is_right ? (int)value : -1;
   return 1;
 }
@@ -90,8 +91,8 @@ static int take_file(const char* name, struct preload_rule* rule, char error[PRE
 }
 
 static int take_option(const char* word, struct preload_rule* rule) {
-  return read_option(word, "window", &rule->window) ||
-         read_option(word, "block-size", &rule->block_size);
+  return read_option(word, "window", QD_MAX_WINDOW, &rule->window) ||
+         read_option(word, "block-size", INT_MAX, &rule->block_size);
 }
 
 /* Takes the options out of the text, and leaves the name. A path may have colons, so only options at its end count. */
@@ -108,19 +109,22 @@ static void take_options(char* text, struct preload_rule* rule) {
   }
 }
 
-int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
-  char name[PRELOAD_NAME], choices[300];
-  if (strlen(text) >= sizeof name) {
-    snprintf(error, PRELOAD_TEXT, "'%.40s...' is longer than %d bytes", text, PRELOAD_NAME - 1);
-    return 0;
-  }
-  snprintf(name, sizeof name, "%s", text);
-  take_options(name, rule);
-  if (rule->window < 0 || rule->block_size < 0) {
-    snprintf(error, PRELOAD_TEXT, "'%.40s': %s is a whole number from 1 to %d", text,
-             rule->window < 0 ? "window" : "block-size", INT_MAX);
-    return 0;
-  }
+/* Whether the schedule of the rule takes its options. */
+static int check_options(const char* text, const struct preload_rule* rule,
+                         char error[PRELOAD_TEXT]) {
+  const char* wrong = NULL;
+  if (rule->universal == PRELOAD_NATIVE && (rule->window || rule->block_size))
+    wrong = "native takes no options";
+  else if (rule->block_size && !preload_takes_block_size(rule->universal))
+    wrong = "the schedule takes no block size, since it has no blocks of one size";
+  if (wrong) snprintf(error, PRELOAD_TEXT, "'%.200s': %s", text, wrong);
+  return !wrong;
+}
+
+/* Finds the schedule of that name, without options. */
+static int take_schedule(const char* name, const char* text, struct preload_rule* rule,
+                         char error[PRELOAD_TEXT]) {
+  char choices[300];
   if (strncmp(name, PRELOAD_FILE, strlen(PRELOAD_FILE)) == 0) return take_file(name, rule, error);
   rule->universal = find(name, rule);
   if (name[0] && (strcmp(name, "native") == 0 || rule->universal != PRELOAD_NATIVE)) return 1;
@@ -130,6 +134,23 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
       "'%.40s' is none of %snative; :window=N and :block-size=N may follow; or write file:PATH",
       text, choices);
   return 0;
+}
+
+int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
+  char name[PRELOAD_NAME];
+  if (strlen(text) >= sizeof name) {
+    snprintf(error, PRELOAD_TEXT, "'%.40s...' is longer than %d bytes", text, PRELOAD_NAME - 1);
+    return 0;
+  }
+  snprintf(name, sizeof name, "%s", text);
+  take_options(name, rule);
+  if (rule->window < 0 || rule->block_size < 0) {
+    snprintf(error, PRELOAD_TEXT, "'%.40s': %s is a whole number from 1 to %d", text,
+             rule->window < 0 ? "window" : "block-size",
+             rule->window < 0 ? QD_MAX_WINDOW : INT_MAX);
+    return 0;
+  }
+  return take_schedule(name, text, rule, error) && check_options(text, rule, error);
 }
 
 void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size) {
@@ -196,10 +217,16 @@ static void merge(struct preload_rule* into, const struct preload_rule* rule) {
   }
 }
 
+struct preload_rule* preload_rule_for_same(const struct preload_settings* of,
+                                           const struct preload_rule* rule) {
+  for (int i = 0; i < of->rule_count; i++)
+    if (is_for_same_calls(&of->rules[i], rule)) return &of->rules[i];
+  return NULL;
+}
+
 int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule) {
-  for (int i = 0; i < to->rule_count; i++)
-    if (is_for_same_calls(&to->rules[i], rule)) return merge(&to->rules[i], rule), 1;
-  return preload_add_rule(to, rule);
+  struct preload_rule* into = preload_rule_for_same(to, rule);
+  return into ? merge(into, rule), 1 : preload_add_rule(to, rule);
 }
 
 /* ---- Calls that a rule fits */

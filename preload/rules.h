@@ -60,9 +60,10 @@ extern const struct preload_facts preload_collectives[];
 
 enum {
   PRELOAD_NATIVE = -1,
-  PRELOAD_NAME = 256,
-  PRELOAD_TEXT = 400
-}; /* bytes of an algorithm, and of an error */
+  PRELOAD_NAME = 256,          /* bytes of an algorithm */
+  PRELOAD_TEXT = 400,          /* of an error */
+  PRELOAD_MOST_RULES = 1 << 24 /* of a rules file */
+};
 
 /* The facts that the ranks of a communicator have agreed on. Nodes, and the ranks of the smallest and the largest
  * node, are 0 if they are unknown, and between groups. */
@@ -129,6 +130,7 @@ int preload_loses_report(char text[PRELOAD_TEXT]);
 /* ---- schedules.c */
 
 #define PRELOAD_FILE "file:" /* begins the name of a schedule that is in a file */
+enum { PRELOAD_MOST_FILES = 64 };
 
 struct quadrille_universal;
 
@@ -138,10 +140,12 @@ const struct quadrille_universal* preload_schedule(int number);
 const char* preload_schedule_name(int number);
 /* Of a schedule that is in a file, in hexadecimal digits; NULL of others. */
 const char* preload_schedule_hash(int number);
+/* Whether calls may choose the block size of the schedule. */
+int preload_takes_block_size(int number);
 /* Whether the schedule is for the collective on that many groups. */
 int preload_is_scheduled(int number, int collective, int groups);
 /* Reads the schedule of that name, which begins with PRELOAD_FILE, if it was not read before. Returns its number, or PRELOAD_NATIVE
- * and a reason. Not for several threads at once. */
+ * and a reason. Not for several threads at once; others may use what was read before. */
 int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]);
 
 /* ---- rules.c */
@@ -158,6 +162,9 @@ void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t
 struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; returns 0 if memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
+/* The rule that is there for the same calls, or NULL. */
+struct preload_rule* preload_rule_for_same(const struct preload_settings* of,
+                                           const struct preload_rule* rule);
 /* Adds a rule, or merges it with the rule for the same calls. If both have one algorithm, the mean of their times is weighted by
  * calls; otherwise the algorithm stays that has saved more time. A rule without times stays. Returns 0 if memory ran out. */
 int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule);

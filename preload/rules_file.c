@@ -92,20 +92,42 @@ static int is_first(const struct reader* reader, const jsmntok_t* object, const 
   return one == key;
 }
 
+/* Moves over digits. Returns whether there were any. */
+static int pass_digits(const char** at) {
+  const size_t count = strspn(*at, "0123456789");
+  *at += count;
+  return count > 0;
+}
+
+/* Whether JSON knows the number: "0.5" and "1e3", but neither "007" nor "1.". */
+static int is_number(const char* text) {
+  const char* at = text;
+  if (!pass_digits(&at) || (*text == '0' && at > text + 1)) return 0;
+  if (*at == '.' && (at++, !pass_digits(&at))) return 0;
+  if (*at == 'e' || *at == 'E') {
+    at++;
+    if (*at == '+' || *at == '-') at++;
+    if (!pass_digits(&at)) return 0;
+  }
+  return *at == '\0';
+}
+
 static int read_number(const struct reader* reader, const jsmntok_t* token, double* number) {
-  char text[64], *end = NULL;
+  char text[64];
+  const int fits = token->end - token->start < (int)sizeof text;
   copy_text(reader, token, text, sizeof text);
-  *number = strtod(text, &end);
-  const int is_decimal = token->type == JSMN_PRIMITIVE && !text[strspn(text, "0123456789+-.eE")];
-  if (is_decimal && end != text && *end == '\0' && isfinite(*number) && *number >= 0) return 1;
-  return fail(reader, token->start, "write a number that is 0 or more here");
+  *number = strtod(text, NULL);
+  return (token->type == JSMN_PRIMITIVE && fits && is_number(text) && isfinite(*number)) ||
+         fail(reader, token->start,
+              "write a number that is 0 or more here, with at most 63 characters");
 }
 
 static int read_integer(const struct reader* reader, const jsmntok_t* token, int64_t* integer) {
   double number = 0;
   if (!read_number(reader, token, &number)) return 0;
   *integer = (int64_t)fmin(number, 9e15);
-  return (double)*integer == number || fail(reader, token->start, "write a whole number here");
+  return (double)*integer == number ||
+         fail(reader, token->start, "write a whole number of at most 9e15 here");
 }
 
 /* Reads N, or [LEAST, MOST]. A null as MOST means no limit. */
@@ -187,14 +209,18 @@ static int read_rule(const struct reader* reader, const jsmntok_t* object) {
       return fail(reader, key->start, "the rule has this name twice; leave one of them out");
     if (!read_field(reader, key, &rule)) return 0;
   }
+  if (groups == 2 && preload_asks_for_nodes(&rule))
+    return fail(
+        reader, object->start,
+        "nodes, ranks_a_node and even are for one group; leave them out beside \"groups\": 2");
   return preload_add_rule(reader->settings, &rule) ||
          fail(reader, object->start, "memory ran out while rules were read");
 }
 
 /* Finds the first place where a comma or colon lacks a value on one side, or two values lack a comma. jsmn accepts such
- * text. Returns -1 if there is none. */
+ * text. Values that are nested too deep do not belong either, since jsmn is slow there. Returns -1 if there is none. */
 static int misplaced(const char* text, int length) {
-  enum { VALUE = 'v' }; /* the end of one; other marks are one of [{}],: */
+  enum { VALUE = 'v', DEEPEST = 100 }; /* VALUE: the end of one; other marks are one of [{}],: */
   int depth = 0;
   char last = '[';
   for (int i = 0; i < length; i++) {
@@ -208,7 +234,7 @@ static int misplaced(const char* text, int length) {
       last = VALUE;
       depth--;
     } else {
-      if (last == VALUE && depth > 0) return i;
+      if ((last == VALUE && depth > 0) || depth > DEEPEST) return i;
       last = c == '[' || c == '{' ? c : VALUE;
       depth += last == c;
       if (c == '"')
@@ -238,7 +264,11 @@ static int read_document(const struct reader* reader) {
   if (document->type != JSMN_OBJECT)
     return fail(reader, document->start, "rules are an object: {\"schema\": 1, \"rules\": [...]}");
   const jsmntok_t *schema = value_of(reader, document, "schema"),
-                  *rules = value_of(reader, document, "rules");
+                  *rules = value_of(reader, document, "rules"), *key = document + 1;
+  for (int i = 0; i < document->size; i++, key = skip(key))
+    if (key + 1 != schema && key + 1 != rules)
+      return fail(reader, key->start,
+                  "rules have one \"schema\" and one \"rules\"; leave this out");
   if (!schema || !is_word(reader, schema, "1"))
     return fail(reader, (schema ? schema : document)->start, "\"schema\" is 1 in these rules");
   if (!rules || rules->type != JSMN_ARRAY)
@@ -255,6 +285,8 @@ int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings) {
   struct reader reader = {.path = path, .text = text, .settings = settings};
   jsmn_parser parser;
+  const char* end = memchr(text, '\0', length);
+  if (end) return fail(&reader, (int)(end - text), "a text has no byte with the value 0");
   jsmn_init(&parser);
   const int count = jsmn_parse(&parser, text, length, NULL, 0);
   if (count == 0)

@@ -8,13 +8,17 @@
 #include "preload/rules.h"
 #include "runtime/program/program.h"
 
+/* They stay in their places, since other threads use them while rules of other jobs are read. */
 static struct preload_file {
   struct quadrille_universal schedule; /* its name is "file:" and the path */
   char hash[2 * QD_HASH_LENGTH + 1];
-} * files;
+} files[PRELOAD_MOST_FILES];
 static int file_count;
+_Static_assert(PRELOAD_MOST_FILES == 64, "as the sentence says");
 
-int preload_schedule_count(void) { return quadrille_universal_count + file_count; }
+int preload_schedule_count(void) {
+  return quadrille_universal_count + __atomic_load_n(&file_count, __ATOMIC_ACQUIRE);
+}
 
 const struct quadrille_universal* preload_schedule(int number) {
   return number < quadrille_universal_count ? &quadrille_universal[number]
@@ -35,6 +39,15 @@ int preload_is_scheduled(int number, int collective, int groups) {
          strcmp(schedule->collective, preload_collectives[collective].scheduled) == 0;
 }
 
+int preload_takes_block_size(int number) {
+  struct qd_program program;
+  const struct quadrille_universal* schedule = preload_schedule(number);
+  if (qd_program_load(&program, schedule->bytes, schedule->length)) return 0;
+  const int takes = qd_takes_block_size(&program);
+  qd_program_destroy(&program);
+  return takes;
+}
+
 /* Describes a file whose bytes are a schedule. Returns NULL or what is wrong. */
 static const char* describe(struct preload_file* file) {
   struct qd_program program;
@@ -53,15 +66,14 @@ static const char* add_file(const char* name, const char* path) {
   unsigned char* bytes = preload_read(path, QD_MAX_FILE_LENGTH, &added.schedule.length);
   added.schedule.bytes = bytes;
   const char* wrong = bytes ? describe(&added) : strerror(errno);
-  struct preload_file* grown =
-      wrong ? NULL : realloc(files, ((size_t)file_count + 1) * sizeof *grown);
-  if (grown) files = grown;
-  if (grown) added.schedule.name = strdup(name);
-  if (!wrong && !added.schedule.name) wrong = qd_no_memory;
-  if (wrong)
+  if (file_count == PRELOAD_MOST_FILES) wrong = "rules may name at most 64 schedule files";
+  if (!wrong && !(added.schedule.name = strdup(name))) wrong = qd_no_memory;
+  if (wrong) {
     free(bytes);
-  else
-    files[file_count++] = added;
+  } else {
+    files[file_count] = added;
+    __atomic_store_n(&file_count, file_count + 1, __ATOMIC_RELEASE);
+  }
   return wrong;
 }
 

@@ -110,9 +110,8 @@ unsigned char* preload_read(const char* path, size_t most, size_t* length) {
 }
 
 static void read_file(void) {
-  enum { MOST = 1 << 24 };
   size_t length = 0;
-  char* text = (char*)preload_read(settings.rules_file, MOST, &length);
+  char* text = (char*)preload_read(settings.rules_file, PRELOAD_MOST_RULES, &length);
   if (!text && errno == ENOENT && preload_finds_rules(settings.mode)) return;
   if (!text) return refuse("QUADRILLE_RULES: %.200s: %s", settings.rules_file, strerror(errno));
   hash("", text, length);

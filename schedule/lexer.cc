@@ -66,6 +66,9 @@ std::optional<Error> split_line(std::string_view text, int number, const std::st
       ++at;
     } else {
       std::optional<Token> token = token_at(text, at);
+      if (!token && text[at] >= '0' && text[at] <= '9')
+        return Error{fmt::format("{}:{}:{}: a number is at most {}", source, number, at + 1,
+                                 kGreatestMagnitude)};
       if (!token)
         return Error{fmt::format("{}:{}:{}: '{}' is no part of the language; see docs/language.md",
                                  source, number, at + 1, text.substr(at, 12))};

@@ -15,7 +15,7 @@
 #include "tools/launcher.h"
 
 static const char usage[] =
-    "usage: mpirun -n RANKS calibrate --bytes SIZE [options]\n"
+    "usage: mpirun -n RANKS quadrille calibrate --bytes SIZE [options]\n"
     "Measures this machine and prints the flags for `generate --algorithm auto` and "
     "`show --explain`.\n"
     "Start it on two nodes or more, with as many ranks on each as your program has.\n"

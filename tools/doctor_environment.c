@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,6 +198,9 @@ static void tell(const char* error) { doctor_finding("%s", error); }
 /* Whether the process can write files into the folder. The runtime makes a folder that is not there, but no parents. */
 static int may_write_into(const char* folder) {
   char path[PATH_MAX];
+  struct stat status;
+  errno = ENOTDIR;
+  if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) return 0;
   if (access(folder, W_OK | X_OK) == 0) return 1;
   snprintf(path, sizeof path, "%s", folder);
   return errno == ENOENT && access(dirname(path), W_OK | X_OK) == 0;

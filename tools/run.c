@@ -19,7 +19,7 @@ struct arguments {
 };
 
 static const char usage[] =
-    "usage: mpirun -n RANKS run FILE.qs [options]\n"
+    "usage: mpirun -n RANKS quadrille run FILE.qs [options]\n"
     "Runs a schedule, compares every byte with MPI's own collective, and prints both times.\n"
     "  --bytes SIZE      length of a block, or of a rank's contribution: 4096 or 4KiB (default "
     "1024)\n"

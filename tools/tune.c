@@ -1,6 +1,6 @@
 /* tune: learns rules for the preload library without an application. Start it like the programs that the rules are for:
  *
- *   mpirun -n 64 tune rules.json [SIZE...] [--communicators world,rows=8,columns=8] [--counts uniform|skewed]
+ *   mpirun -n 64 quadrille tune rules.json [SIZE...] [--communicators world,rows=8,columns=8] [--counts uniform|skewed]
  *
  * This is a plain MPI program with the preload library in it. It calls each collective with blocks of these sizes, as
  * often as the library needs to learn, and the library writes the rules when MPI ends (docs/choosing.md). Exit codes: 0
@@ -144,7 +144,8 @@ static int read_words(struct request* request, char** words, int count) {
     return 0;
   }
   if (ranks == 1)
-    return refuse("one rank sends nothing; start it with two or more: mpirun -n RANKS");
+    return refuse(
+        "one rank sends nothing; start it with two or more: mpirun -n RANKS quadrille tune");
   if (request->size_count == 0) {
     request->size_count = (int)(sizeof usual / sizeof *usual);
     memcpy(request->sizes, usual, sizeof usual);
@@ -356,7 +357,8 @@ static void learn(const struct request* request, const struct pattern* pattern) 
 static int usage(FILE* file) {
   fprintf(
       file,
-      "usage: mpirun -n RANKS tune RULES.json [SIZE...] [--communicators LIST] [--counts KIND]\n\n"
+      "usage: mpirun -n RANKS quadrille tune RULES.json [SIZE...] [--communicators LIST]\n"
+      "                                      [--counts KIND]\n\n"
       "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
       "many ranks a node as this is started with, and adds the rules to RULES.json: for the\n"
       "preload library, by QUADRILLE_RULES=RULES.json. A size is a number of bytes, or 4KiB.\n"

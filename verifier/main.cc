@@ -70,10 +70,10 @@ void add_replay(cli::Command& program, ReplayArguments& arguments) {
 int run(int argc, char** argv) {
   const std::string name = cli::program_name("verifier");
   cli::Command program(name, "Checks and proves communication schedules for MPI collectives.");
-  program.footer(
-      fmt::format("`{} COMMAND --help` tells more. Exit codes: 0 verified, 1 refuted, 2 bad input, "
-                  "3 unknown.",
-                  name));
+  program.footer(fmt::format(
+      "`{} COMMAND --help` tells more. Exit codes: 0 verified or proven, 1 refuted, 2 bad input, "
+      "3 unknown.",
+      name));
   CheckArguments checking;
   const cli::Command checking_command = add_check(program, checking);
   ProveArguments proving;

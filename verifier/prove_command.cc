@@ -477,8 +477,7 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
   command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
   command.example("prove hierarchical-factor --verbose");
   command.example("prove --program mine.txt --skeleton mine.proof");
-  command.example("prove --program mine.txt --proof mine.proof",
-                  "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.");
+  command.example("prove --program mine.txt --proof mine.proof");
   return command;
 }
 

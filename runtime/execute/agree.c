@@ -54,12 +54,10 @@ quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
 
 void qd_check_block_size(const struct qd_program* program, int64_t block_size,
                          struct qd_problem* problem) {
-  int taken = 0, without_rule = 0;
-  for (int i = 0; i < program->parameter_count; i++) {
-    taken += program->rules[i].at_call;
+  int without_rule = 0;
+  for (int i = 0; i < program->parameter_count; i++)
     without_rule += program->rules[i].at_call && program->parameters[i] == QD_CHOOSE_NONE;
-  }
-  if (block_size > 0 && taken != 1)
+  if (block_size > 0 && !qd_takes_block_size(program))
     qd_refuse(problem, MPI_ERR_ARG,
               "the schedule takes no block size; bind without one, or generate one that "
               "pipelines");

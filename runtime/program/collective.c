@@ -29,6 +29,12 @@ int qd_has_one_contribution(const struct qd_program* program) {
   return program->collective == QD_BROADCAST || program->collective == QD_REDUCE;
 }
 
+int qd_takes_block_size(const struct qd_program* program) {
+  int taken = 0;
+  for (int i = 0; i < program->parameter_count; i++) taken += program->rules[i].at_call;
+  return taken == 1;
+}
+
 int qd_may_pass_over_trees(const struct qd_program* program) {
   return qd_has_one_contribution(program) || program->collective == QD_ALLGATHER ||
          program->collective == QD_REDUCE_SCATTER;

@@ -214,6 +214,8 @@ int qd_reduces(const struct qd_program* program);
 int qd_is_rooted(const struct qd_program* program);
 /* Whether its block size cuts one contribution: a broadcast or a reduce. */
 int qd_has_one_contribution(const struct qd_program* program);
+/* Whether it has one block size that calls may choose. */
+int qd_takes_block_size(const struct qd_program* program);
 /* Whether its blocks may pass over trees: the same two, an allgather and a reduce-scatter. */
 int qd_may_pass_over_trees(const struct qd_program* program);
 /* Whether the root sends from the buffer in which the other ranks receive: a broadcast on one group. */

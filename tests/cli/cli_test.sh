@@ -119,7 +119,7 @@ explains "$generator" generate COLLECTIVE --algorithm hierarchical-circle --node
 explains "$generator" show --format --steps --out 'text|steps|svg' 'Example: '
 explains "$generator" emit --out 'Example: '
 explains "$generator" proofs --out
-explains "$verifier" '' check prove replay 'Exit codes: 0 verified, 1 refuted, 2 bad input'
+explains "$verifier" '' check prove replay 'Exit codes: 0 verified or proven, 1 refuted, 2 bad input'
 explains "$verifier" check --program --up-to --ports --counts --parameter NAME=VALUE --root --format 'Exit codes'
 explains "$verifier" prove --proof --skeleton --export --second-solver --verbose --format 'Exit codes'
 explains "$verifier" replay --ranks --group --steps 'Example: '

@@ -246,7 +246,7 @@ refuses '--out is required' generate factor --nodes 4
 refuses 'collective is required' "$generator" generate
 refuses 'generator: name a command: generate, choose, compare, list, show, emit, proofs' "$generator"
 refuses "generator: 'dance' is no command; there are generate, choose, compare, list, show, emit, proofs" "$generator" dance
-refuses "list: '--all' is not known; list --help names what is" "$generator" list --all
+refuses "list: '--all' is not known; generator list --help names what is" "$generator" list --all
 refuses "generate: '--block_count' is written --block-count" generate scattered --nodes 9 --block_count 3 --out x.qs
 refuses 'generate: --bytes is given 2 times; give it once' generate auto --nodes 4 --bytes 3 --bytes 4 --out x.qs
 refuses 'generate: --radix: its value is empty; give one, or leave the flag out' generate tuna --nodes 9 --radix '' --out x.qs

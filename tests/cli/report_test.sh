@@ -53,6 +53,10 @@ document "$(line bcst native 'no rule' 1 1 0 0 0 0)" >wrong.json
 refuses "wrong.json: this is no report of the preload library: \"collective\" is 'bcst'" report wrong.json
 document "$(line bcast native 'no rule' 1.5 1 0 0 0 0)" >wrong.json
 refuses '"calls" is no whole number' report wrong.json
+document "$(line bcast native 'no rule' -1 1 0 0 0 0)" >wrong.json
+refuses '"calls" is negative' report wrong.json
+echo '[]' >wrong.json
+refuses 'wrong.json: this is no report of the preload library: it is no JSON object' report wrong.json
 document '{"collective": "bcast"}' >wrong.json
 refuses "wrong.json: this is no report of the preload library: key 'bytes' not found" report wrong.json
 refuses 'missing.json: No such file' report missing.json

@@ -30,7 +30,7 @@ printf '{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "bruk"}]}
 refuses "rules check: wrong.json:2: 'bruk' is none of binomial, hypercube," rules check wrong.json
 refuses 'rules show: missing.json: No such file' rules show missing.json
 printf '{"schema": 1, "rules": [{"collective": "bcast", "algorithm": "native", "calls": 1.5}]}' >half.json
-refuses 'half.json:1: write a whole number here' rules show half.json
+refuses 'half.json:1: write a whole number of at most 9e15 here' rules show half.json
 # What a lax reader would take.
 refuses_rule() { # SENTENCE FIELDS
   printf '{"schema": 1, "rules": [{"collective": "bcast", %s}]}' "$2" >lax.json
@@ -38,13 +38,32 @@ refuses_rule() { # SENTENCE FIELDS
 }
 refuses_rule 'write a number that is 0 or more here' '"algorithm": "native", "ranks": 0x2'
 refuses_rule 'write a number that is 0 or more here' '"algorithm": "native", "ranks": [2, "null"]'
+for number in 007 1. 1e 1e+ -1 "1$(printf %063d 0)"; do
+  refuses_rule 'write a number that is 0 or more here, with at most 63 characters' "\"algorithm\": \"native\", \"time\": $number"
+done
+refuses_rule 'write a whole number of at most 9e15 here' '"algorithm": "native", "ranks": 1e16'
+refuses_rule 'nodes, ranks_a_node and even are for one group' '"algorithm": "native", "groups": 2, "nodes": 3'
+refuses_rule 'nodes, ranks_a_node and even are for one group' '"algorithm": "native", "even": true, "groups": 2'
+refuses_rule "'native:window=3': native takes no options" '"algorithm": "native:window=3"'
+refuses_rule "'binomial:block-size=7': the schedule takes no block size" '"algorithm": "binomial:block-size=7"'
+refuses_rule "'binomial:window=65537': window is a whole number from 1 to 65536" '"algorithm": "binomial:window=65537"'
 refuses_rule '"even" is true or false' '"algorithm": "native", "even": "true"'
 refuses_rule 'the rule has this name twice; leave one of them out' '"algorithm": "native", "algorithm": "binomial"'
 refuses_rule 'the rule has this name twice; leave one of them out' '"algorithm": "native", "collective": "bcast"'
 printf '{"schema": "1", "rules": []}' >lax.json
 refuses 'lax.json:1: "schema" is 1 in these rules' rules check lax.json
 printf '\0\1' >lax.json
+refuses 'lax.json:1: a text has no byte with the value 0' rules check lax.json
+printf '{"schema": 1, "rules": []}\0and more' >lax.json
+refuses 'lax.json:1: a text has no byte with the value 0' rules check lax.json
+: >lax.json
 refuses 'lax.json:1: there are no rules here; write {"schema": 1, "rules": [...]}' rules check lax.json
+printf '{"schema": 1,\n "rules": [],\n "rulse": []}' >lax.json
+refuses 'lax.json:3: rules have one "schema" and one "rules"; leave this out' rules check lax.json
+printf '{"schema": 1, "rules": [],\n "schema": 1}' >lax.json
+refuses 'lax.json:2: rules have one "schema" and one "rules"; leave this out' rules check lax.json
+printf '%300000s' '' | tr ' ' '[' >lax.json
+refuses 'lax.json:1: a comma or a value is missing' rules check lax.json
 
 # A schedule of a file: its hash is told, and how to check it.
 "$generator" generate alltoall --algorithm spread-out --nodes any --out own.qs

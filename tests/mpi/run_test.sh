@@ -93,7 +93,7 @@ flag 'run: --repetitions wants a number from 1 to 1000000' $good --repetitions 9
 flag "run: --layout knows 'trusted' only" $good --layout spread
 flag "run: '--wndow' is not known" $good --wndow 3
 flag "run: 'b.qs' is not known" $good b.qs
-flag 'usage: mpirun -n RANKS run FILE.qs'
+flag 'usage: mpirun -n RANKS quadrille run FILE.qs'
 "$run" --help | grep -q '^usage: ' || problem "run --help"
 
 # Under the launcher of the other library.

@@ -23,7 +23,7 @@ if [ "$mpi" = mpich ]; then
     QUADRILLE_ALLTOALL=tuna:radix=3
   refused "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, native" \
     QUADRILLE_BCAST=binomal
-  refused "QUADRILLE_BCAST: 'binomial:window=0': window is a whole number from 1 to 2147483647" \
+  refused "QUADRILLE_BCAST: 'binomial:window=0': window is a whole number from 1 to 65536" \
     QUADRILLE_BCAST=binomial:window=0
   refused "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" \
     QUADRILLE_BCAST=hypercube:block-size=4KiB

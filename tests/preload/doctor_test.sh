@@ -98,6 +98,8 @@ wrong 'QUADRILLE_CHECK_PLANS is set, which checks every plan: unset it' QUADRILL
 wrong 'QUADRILLE_TRACE=nowhere/traces: No such file or directory: name a folder' QUADRILLE_TRACE=nowhere/traces
 wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TRACE=nowhere
 wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TRACE=.
+: >a_file
+wrong 'QUADRILLE_TRACE=a_file: Not a directory: name a folder' QUADRILLE_TRACE=a_file
 wrong "LD_PRELOAD has $other_library, which is for $other, but the job's MPI library is $name: write $library" LD_PRELOAD="$other_library"
 # The loader of programs warns of it, too.
 wrong "LD_PRELOAD has /gone/libquadrille_preload_$mpi.so, which cannot be read (No such file or directory): write $library" \

@@ -47,12 +47,13 @@ for line in json.load(open('calls.json'))['calls']:
 sys.exit(0 if set(calls.values()) == {704} else f'calls of the second size: {calls}')" || problem 'calls of the second size'
 
 # The usual sizes leave no gap. The file cannot be written at first, but in the end. Ranks stop for longer than a second, after which the
-# library writes for the first time.
+# library writes for the first time. Meanwhile another job writes a rule, which stays.
 cat >stopping <<EOT
 #!/usr/bin/env bash
 "$tune" "\$@" &
 until grep -qF '(2 of 8)' out; do sleep 0.05; done
 kill -STOP \$!
+echo '{"schema": 1, "rules": [{"collective": "alltoall", "ranks": 99, "bytes": 8, "algorithm": "factor", "time": 2, "native_time": 1}]}' >usual.json
 sleep 1.2
 kill -CONT \$!
 wait \$!
@@ -68,6 +69,7 @@ mender=$!
 tuned 2 0 usual.json
 tune=$plain
 kill $mender 2>/dev/null && problem 'the rules were not written before the end'
+learned usual.json "[] if [99, 'factor'] in [[r['ranks'], r['algorithm']] for r in rules] else ['the rule of another job']"
 learned usual.json "{(c, 4 ** k) for c in sized for k in range(1, 9)} - cells"
 
 # A vector that is shorter than the ranks are many.
