@@ -66,7 +66,9 @@ std::optional<Error> split_line(std::string_view text, int number, const std::st
       ++at;
     } else {
       std::optional<Token> token = token_at(text, at);
-      if (!token && text[at] >= '0' && text[at] <= '9')
+      const std::string_view digits =
+          text.substr(at, text.find_first_not_of("0123456789", at) - at);
+      if (!token && !digits.empty() && !token_at(digits, 0))
         return Error{fmt::format("{}:{}:{}: a number is at most {}", source, number, at + 1,
                                  kGreatestMagnitude)};
       if (!token)
