@@ -145,9 +145,9 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
   snprintf(name, sizeof name, "%s", text);
   take_options(name, rule);
   if (rule->window < 0 || rule->block_size < 0) {
+    const int is_window = rule->window < 0;
     snprintf(error, PRELOAD_TEXT, "'%.40s': %s is a whole number from 1 to %d", text,
-             rule->window < 0 ? "window" : "block-size",
-             rule->window < 0 ? QD_MAX_WINDOW : INT_MAX);
+             is_window ? "window" : "block-size", is_window ? QD_MAX_WINDOW : INT_MAX);
     return 0;
   }
   return take_schedule(name, text, rule, error) && check_options(text, rule, error);

@@ -50,6 +50,17 @@ std::optional<Token> token_at(std::string_view text, size_t at) {
   return Token{Token::Kind::kSymbol, std::string(1, text[at])};
 }
 
+std::string too_long(std::string_view number) {
+  return fmt::format("{} has more than 64 bits", number);
+}
+
+// Why no token starts at text[at].
+std::string why_no_token(std::string_view text, size_t at) {
+  const std::string_view number = text.substr(at, text.find_first_not_of("0123456789", at) - at);
+  if (!number.empty() && !token_at(number, 0)) return too_long(number);
+  return fmt::format("'{}' is no part of the language; see docs/language.md", text.substr(at, 12));
+}
+
 // Splits one line of text into statements, all with its indentation.
 std::optional<Error> split_line(std::string_view text, int number, const std::string& source,
                                 std::vector<Line>& lines) {
@@ -66,14 +77,8 @@ std::optional<Error> split_line(std::string_view text, int number, const std::st
       ++at;
     } else {
       std::optional<Token> token = token_at(text, at);
-      const std::string_view digits =
-          text.substr(at, text.find_first_not_of("0123456789", at) - at);
-      if (!token && !digits.empty() && !token_at(digits, 0))
-        return Error{fmt::format("{}:{}:{}: a number is at most {}", source, number, at + 1,
-                                 kGreatestMagnitude)};
       if (!token)
-        return Error{fmt::format("{}:{}:{}: '{}' is no part of the language; see docs/language.md",
-                                 source, number, at + 1, text.substr(at, 12))};
+        return Error{fmt::format("{}:{}:{}: {}", source, number, at + 1, why_no_token(text, at))};
       token->column = static_cast<int>(at) + 1;
       at += token->text.size();
       line.end = static_cast<int>(at) + 1;
@@ -144,7 +149,7 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
   }
   const Token token = reader.take();
   if (token.kind == Token::Kind::kNumber) {
-    if (token.number < 0) reader.fail(fmt::format("{} has more than 64 bits", token.text));
+    if (token.number < 0) reader.fail(too_long(token.text));
     return constant(token.number);
   }
   if (token.text == "-" && reader.peek().kind == Token::Kind::kNumber)
