@@ -66,7 +66,7 @@ CLI::Option* add_option(CLI::App& app, const std::string& name, Target into,
   const bool wants_number = std::holds_alternative<int64_t*>(into) ||
                             std::holds_alternative<std::optional<int64_t>*>(into);
   const auto refusal = [=](const std::string& value) {
-    if (value.empty()) return std::string("its value is empty; give one, or leave the flag out");
+    if (value.empty()) return std::string("its value is empty; give one");
     if (wants_number && !whole_number(value))
       return fmt::format("'{}' is not a whole number, or is too large", value);
     return std::string();

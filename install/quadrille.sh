@@ -71,6 +71,11 @@ case $command in
     library=${1:-$library}
     case $library in
       openmpi | mpich) ;;
+      -h | --help)
+        echo 'usage: quadrille preload [openmpi|mpich]'
+        echo 'Prints the path of the library to preload: LD_PRELOAD=$(quadrille preload)'
+        exit
+        ;;
       *) wrong "preload: '$library' is no MPI library that is served; openmpi and mpich are" ;;
     esac
     readlink -f "$tools/../libquadrille_preload_$library.so"

@@ -4,6 +4,7 @@
  * policy.h says. Each look at a candidate begins with a barrier, so that late ranks do not count. After each comparison the ranks agree on the
  * times of the slowest rank. QUADRILLE=verify lets the schedules take turns. Tested by tests/preload/adapt_test.sh,
  * choice_test.sh and tune_test.sh. */
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -351,42 +352,47 @@ int preload_keeps_rules(void) {
   return !settings->error[0] && settings->rules_file && preload_finds_rules(settings->mode);
 }
 
-static struct preload_settings written; /* without those of other jobs */
-
-/* Adds the rules that other jobs have written to the file since this one began. Its own rules for the same calls are newer. */
-static void add_others(struct preload_settings* to) {
-  struct preload_settings read = {.mode = PRELOAD_LEARN};
+/* Reads the rules that the file has now: users and other jobs may have changed it since this job began. Without a file they are
+ * the rules of the beginning. Returns 0 if they cannot be read, and says why. */
+static int read_present(struct preload_settings* present) {
+  const struct preload_settings* settings = preload_settings();
   size_t length = 0;
-  const char* path = preload_settings()->rules_file;
-  char* text = (char*)preload_read(path, PRELOAD_MOST_RULES, &length);
-  if (text && preload_read_rules(path, text, length, &read))
-    for (int i = 0; i < read.rule_count; i++)
-      if (!preload_rule_for_same(to, &read.rules[i]) &&
-          !preload_rule_for_same(&written, &read.rules[i]))
-        preload_add_rule(to, &read.rules[i]);
+  char* text = (char*)preload_read(settings->rules_file, PRELOAD_MOST_RULES, &length);
+  int is_read = text || errno == ENOENT;
+  if (!is_read)
+    fprintf(stderr, "quadrille: %s: %s\n", settings->rules_file, preload_unread_reason());
+  for (int i = settings->first_of_file; is_read && !text && i < settings->rule_count; i++)
+    is_read = preload_add_rule(present, &settings->rules[i]);
+  if (text && !preload_read_rules(settings->rules_file, text, length, present)) {
+    fprintf(stderr, "quadrille: %s\n", present->error);
+    is_read = 0;
+  }
   free(text);
-  free(read.rules);
+  return is_read;
 }
 
-/* Writes the rules from the file, then those that were found, and those of other jobs, which do not write meanwhile. */
+/* Writes the rules of the file in their order, and then this job's own. No other job writes meanwhile. Of rules for the same
+ * calls only this job's stay. */
 static void write_rules(const struct preload_rule* found, int count) {
-  const struct preload_settings* settings = preload_settings();
-  struct preload_settings rules = {.rule_count = 0};
-  for (int i = settings->first_of_file; i < settings->rule_count; i++)
-    preload_add_rule(&rules, &settings->rules[i]);
-  for (int i = 0; i < count; i++) preload_merge_rule(&rules, &found[i]);
-  const int own = rules.rule_count;
-  FILE* file = preload_open(settings->rules_file);
-  if (file) {
-    add_others(&rules);
-    preload_print_rules(file, &rules);
-    free(written.rules);
-    written = rules;
-    written.rule_count = own;
-  } else {
-    free(rules.rules);
-  }
-  preload_close(file, settings->rules_file, "rules");
+  static struct preload_settings written; /* the job's own rules, the last time */
+  const char* const path = preload_settings()->rules_file;
+  struct preload_settings present = {.mode = PRELOAD_LEARN}, own = {.rule_count = 0},
+                          all = {.rule_count = 0};
+  FILE* file = preload_open(path);
+  int is_good = file && read_present(&present);
+  for (int i = 0; is_good && i < count; i++) is_good = preload_merge_rule(&own, &found[i]);
+  for (int i = 0; is_good && i < present.rule_count; i++)
+    is_good = preload_rule_for_same(&own, &present.rules[i]) ||
+              preload_rule_for_same(&written, &present.rules[i]) ||
+              preload_add_rule(&all, &present.rules[i]);
+  for (int i = 0; is_good && i < own.rule_count; i++)
+    is_good = preload_add_rule(&all, &own.rules[i]);
+  if (is_good) preload_print_rules(file, &all);
+  preload_close(file, path, "rules", is_good);
+  free(present.rules);
+  free(all.rules);
+  free(written.rules);
+  written = own;
 }
 
 static struct preload_rule rule_of(const struct preload_learner* learner) {

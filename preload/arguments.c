@@ -171,12 +171,16 @@ static int is_wrong_root(const struct preload_call* call) {
   return call->root < 0 || call->root >= peers(call);
 }
 
-/* Whether a count is negative, or a block with elements has no type. */
+/* Whether a count is negative, or a block with elements has no type, or no address. */
 static int is_wrong_side(const struct preload_side* side, int blocks) {
+  const int has_address = side->base || side->displacements || side->large_displacements;
   if (!side->counts && !side->large_counts) blocks = 1;
   for (int i = 0; i < blocks; i++) {
     const MPI_Count count = preload_count(side, i);
-    if (count < 0 || (count > 0 && preload_type(side, i) == MPI_DATATYPE_NULL)) return 1;
+    if (count < 0) return 1;
+    if (count == 0) continue;
+    const MPI_Datatype type = preload_type(side, i);
+    if (type == MPI_DATATYPE_NULL || (!has_address && qd_is_predefined(type))) return 1;
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 /* The functions before MPI's that serve no collective. They watch for freed communicators, for processes from
- * outside MPI_COMM_WORLD, for error handlers, and for the end of MPI. Each calls MPI's function with the program's
+ * outside MPI_COMM_WORLD, for error handlers, and for the beginning and the end of MPI. Each calls MPI's function with the program's
  * arguments, so the program sees MPI's own behavior. Tested by tests/preload/corners_test.sh. */
 #include "preload/interpose.h"
 
@@ -152,6 +152,16 @@ DEFINE(Comm_create_errhandler, next(wrap(function), handler),
 /* A function of MPI 1 that some libraries still have. */
 DEFINE(Errhandler_create, next(wrap(function), handler),
        (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler), (function, handler))
+
+/* ---- The beginning of MPI. All ranks read their rules before any of them can write to the file. */
+
+static void begin(void) {
+  if (!preload_is_inside) preload_settings();
+}
+
+DEFINE(Init, (begin(), next(count, words)), (int* count, char*** words), (count, words))
+DEFINE(Init_thread, (begin(), next(count, words, required, provided)),
+       (int* count, char*** words, int required, int* provided), (count, words, required, provided))
 
 /* ---- The end of MPI. The rules that were learned and the report are written first. */
 

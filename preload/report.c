@@ -41,7 +41,7 @@ static void write_report(const char* name, struct preload_table* table) {
   const int is_json = length > 5 && strcmp(name + length - 5, ".json") == 0;
   FILE* file = strcmp(name, "1") == 0 ? stderr : preload_open(name);
   if (file) (is_json ? preload_print_json : preload_print_table)(file, table);
-  if (file != stderr) preload_close(file, name, "report");
+  if (file != stderr) preload_close(file, name, "report", 1);
 }
 
 void preload_report_save(void) {

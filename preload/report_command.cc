@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "cli/command_line.h"
 #include "cli/files.h"
@@ -53,51 +56,86 @@ class Table {
 
 // ---- Reading
 
-template <size_t kSize>
-void copy(const json& from, const char* key, char (&text)[kSize]) {
-  const std::string value = from.at(key);
-  // A name that the library writes has none of these.
-  if (value.find_first_of("\"\\\n") != std::string::npos)
-    throw std::invalid_argument(fmt::format("\"{}\" has a quote, a backslash or a newline", key));
-  std::snprintf(text, kSize, "%s", value.c_str());
+// The value of a key. All errors of these functions become sentences in read_into.
+const json& member(const json& from, const char* key) {
+  if (!from.is_object()) throw std::invalid_argument("a call is no object: {...}");
+  const auto found = from.find(key);
+  if (found == from.end()) throw std::invalid_argument(fmt::format("\"{}\" is missing", key));
+  return *found;
 }
 
+std::string text_of(const json& from, const char* key) {
+  const json& value = member(from, key);
+  if (!value.is_string()) throw std::invalid_argument(fmt::format("\"{}\" is no text", key));
+  std::string text = value;
+  // A name that the library writes has none of these.
+  if (std::any_of(text.begin(), text.end(),
+                  [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; }))
+    throw std::invalid_argument(
+        fmt::format("\"{}\" has a quote, a backslash or a control character", key));
+  return text;
+}
+
+template <size_t kSize>
+void copy(const json& from, const char* key, char (&text)[kSize]) {
+  std::snprintf(text, kSize, "%s", text_of(from, key).c_str());
+}
+
+// A number up to what the lines of several reports may still add up to.
 template <typename T>
-T number(const json& from, const char* key) {
-  const json& value = from.at(key);
+T number(const json& value, const char* key, bool may_be_negative = false) {
+  constexpr double kMost = sizeof(T) < sizeof(int64_t) ? std::numeric_limits<T>::max() : 1e18;
   const bool is_right = std::is_integral_v<T> ? value.is_number_integer() : value.is_number();
   if (!is_right)
     throw std::invalid_argument(
         fmt::format("\"{}\" is no {}number", key, std::is_integral_v<T> ? "whole " : ""));
-  if (std::is_integral_v<T> && value < 0)
+  const double given = value.get<double>();
+  if (given < 0 && !may_be_negative)
     throw std::invalid_argument(fmt::format("\"{}\" is negative", key));
+  if (!(std::abs(given) <= kMost))
+    throw std::invalid_argument(fmt::format("\"{}\" is too great", key));
   return value.get<T>();
+}
+
+template <typename T>
+T number_of(const json& from, const char* key) {
+  return number<T>(member(from, key), key);
+}
+
+// [LEAST, MOST]
+const json& range_of(const json& from, const char* key) {
+  const json& range = member(from, key);
+  if (!range.is_array() || range.size() != 2)
+    throw std::invalid_argument(fmt::format("\"{}\" is no array of two numbers", key));
+  return range;
 }
 
 preload_line line_of(const json& call) {
   preload_line line = {};
-  const std::string collective = call.at("collective");
+  const std::string collective = text_of(call, "collective");
   line.collective = preload_collective_of(collective.c_str());
   if (line.collective < 0)
     throw std::invalid_argument(
         fmt::format("\"collective\" is '{}', which is not served", collective));
-  const json& bytes = call.at("bytes");
-  line.size_class = bytes.is_null() ? -1 : preload_size_class(bytes.at(0).get<int64_t>());
-  line.shape = {.groups = number<int>(call, "groups"),
-                .ranks = number<int>(call, "ranks"),
-                .remote_ranks = number<int>(call, "remote_ranks"),
-                .nodes = number<int>(call, "nodes"),
-                .least = call.at("ranks_a_node").at(0).get<int>(),
-                .most = call.at("ranks_a_node").at(1).get<int>()};
+  line.size_class = member(call, "bytes").is_null()
+                        ? -1
+                        : preload_size_class(number<int64_t>(range_of(call, "bytes")[0], "bytes"));
+  const json& ranks_a_node = range_of(call, "ranks_a_node");
+  line.shape = {.groups = number_of<int>(call, "groups"),
+                .ranks = number_of<int>(call, "ranks"),
+                .remote_ranks = number_of<int>(call, "remote_ranks"),
+                .nodes = number_of<int>(call, "nodes"),
+                .least = number<int>(ranks_a_node[0], "ranks_a_node"),
+                .most = number<int>(ranks_a_node[1], "ranks_a_node")};
   copy(call, "schedule", line.schedule);
   copy(call, "reason", line.reason);
-  line.calls = number<int64_t>(call, "calls");
-  line.bytes = number<int64_t>(call, "all_bytes");
-  line.seconds = number<double>(call, "seconds");
-  line.timed = number<int64_t>(call, "timed_calls");
-  line.native = number<double>(call, "native_seconds");
-  line.scheduled = number<double>(call, "taken_seconds");
-  line.cost = number<double>(call, "comparing_seconds");
+  line.calls = number_of<int64_t>(call, "calls");
+  line.bytes = number_of<int64_t>(call, "all_bytes");
+  line.seconds = number_of<double>(call, "seconds");
+  line.timed = number_of<int64_t>(call, "timed_calls");
+  line.native = number_of<double>(call, "native_seconds");
+  line.scheduled = number_of<double>(call, "taken_seconds");
+  line.cost = number<double>(member(call, "comparing_seconds"), "comparing_seconds", true);
   return line;
 }
 
@@ -107,20 +145,26 @@ Result<bool> read_into(Table& table, const std::string& path) {
   try {
     const json document = json::parse(text->begin(), text->end());
     if (!document.is_object()) throw std::invalid_argument("it is no JSON object");
-    if (document.at("schema") != PRELOAD_REPORT_SCHEMA)
+    if (member(document, "schema") != PRELOAD_REPORT_SCHEMA)
       return Error{fmt::format("{}: \"schema\" is not {}, as in reports of this version", path,
                                static_cast<int>(PRELOAD_REPORT_SCHEMA))};
-    for (const json& call : document.at("calls")) table.add(line_of(call));
+    const json& calls = member(document, "calls");
+    if (!calls.is_array()) throw std::invalid_argument("\"calls\" is no array");
+    for (const json& call : calls) table.add(line_of(call));
   } catch (const json::parse_error& error) {
     const auto end = text->begin() + static_cast<int64_t>(std::min(error.byte, text->size()));
     return Error{
         fmt::format("{}:{}: this is no JSON; let QUADRILLE_REPORT name a file that ends in "
                     ".json",
                     path, 1 + std::count(text->begin(), end, '\n'))};
-  } catch (const std::exception& error) {   // a key that is missing, or has another type
-    const std::string what = error.what();  // of json: "[kind] what is wrong"
-    return Error{fmt::format("{}: this is no report of the preload library: {}", path,
-                             what.substr(what.front() == '[' ? what.find("] ") + 2 : 0))};
+  } catch (const json::out_of_range&) {  // of the parser
+    return Error{
+        fmt::format("{}: this is no report of the preload library: a number in it is "
+                    "too great",
+                    path)};
+  } catch (const std::invalid_argument& error) {
+    return Error{
+        fmt::format("{}: this is no report of the preload library: {}", path, error.what())};
   }
   return true;
 }
@@ -186,6 +230,7 @@ std::string page(Table& table) {
 
 int run(int argc, char** argv) {
   cli::Command program(cli::program_name("report"), "Show reports of the preload library.");
+  program.footer("Exit codes: 0 done, 2 bad input.");
   cli::Command command = program.command(
       "report",
       "Show what schedules gained under the preload library: calls, bytes, times and choices. The "

@@ -1,6 +1,7 @@
 /* Rules: their text, and the calls that they fit. A rule depends only on facts that all ranks
  * know, so all ranks choose alike. Tested by tests/preload/choice_test.sh. */
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -62,8 +63,10 @@ static int read_option(const char* word, const char* name, int most, int* number
   const size_t length = strlen(name);
   char* end = NULL;
   if (strncmp(word, name, length) != 0 || word[length] != '=') return 0;
-  const long value = strtol(word + length + 1, &end, 10);
-  const int is_right = end != word + length + 1 && *end == '\0' && value >= 1 && value <= most;
+  const char* const digits = word + length + 1;
+  const long value = strtol(digits, &end, 10);
+  const int is_right =
+      *digits >= '0' && *digits <= '9' && *end == '\0' && value >= 1 && value <= most;
   *number = is_right ? (int)value : -1;
   return 1;
 }
@@ -77,7 +80,7 @@ static int take_file(const char* name, struct preload_rule* rule, char error[PRE
   for (const char* at = name; *at; at++)
     if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\') {
       snprintf(error, PRELOAD_TEXT,
-               "'%.200s': a path here has printable ASCII characters, and no quote or backslash",
+               "'%.255s': a path here has printable ASCII characters, and no quote or backslash",
                name);
       return 0;
     }
@@ -85,7 +88,7 @@ static int take_file(const char* name, struct preload_rule* rule, char error[PRE
   if (rule->universal == PRELOAD_NATIVE) return 0;
   if (preload_is_scheduled(rule->universal, rule->collective, rule->groups)) return 1;
   const struct quadrille_universal* schedule = preload_schedule(rule->universal);
-  snprintf(error, PRELOAD_TEXT, "%.200s is a schedule of %s on %d group%s", name,
+  snprintf(error, PRELOAD_TEXT, "%.255s is a schedule of %s on %d group%s", name,
            schedule->collective, schedule->groups, schedule->groups == 1 ? "" : "s");
   return 0;
 }
@@ -117,7 +120,7 @@ static int check_options(const char* text, const struct preload_rule* rule,
     wrong = "native takes no options";
   else if (rule->block_size && !preload_takes_block_size(rule->universal))
     wrong = "the schedule takes no block size, since it has no blocks of one size";
-  if (wrong) snprintf(error, PRELOAD_TEXT, "'%.200s': %s", text, wrong);
+  if (wrong) snprintf(error, PRELOAD_TEXT, "'%.255s': %s", text, wrong);
   return !wrong;
 }
 
@@ -206,12 +209,14 @@ static double saved(const struct preload_rule* rule) {
 
 static void merge(struct preload_rule* into, const struct preload_rule* rule) {
   const double one = weight(into), other = weight(rule);
-  if (into->native_time <= 0 || rule->native_time <= 0) return;
+  if (into->time <= 0 || into->native_time <= 0 || rule->time <= 0 || rule->native_time <= 0)
+    return;
   if (into->universal == rule->universal && into->window == rule->window &&
       into->block_size == rule->block_size) {
-    into->time = (one * into->time + other * rule->time) / (one + other);
-    into->native_time = (one * into->native_time + other * rule->native_time) / (one + other);
-    into->calls += rule->calls;
+    const double share = other / (one + other);
+    into->time += share * (rule->time - into->time);
+    into->native_time += share * (rule->native_time - into->native_time);
+    into->calls = (int64_t)fmin((double)into->calls + (double)rule->calls, PRELOAD_MOST_NUMBER);
   } else if (saved(rule) > saved(into)) {
     *into = *rule;
   }

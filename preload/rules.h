@@ -61,7 +61,7 @@ extern const struct preload_facts preload_collectives[];
 enum {
   PRELOAD_NATIVE = -1,
   PRELOAD_NAME = 256,          /* bytes of an algorithm */
-  PRELOAD_TEXT = 400,          /* of an error */
+  PRELOAD_TEXT = 1024,         /* of an error */
   PRELOAD_MOST_RULES = 1 << 24 /* of a rules file */
 };
 
@@ -100,6 +100,7 @@ struct preload_settings {
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
 };
 
+#define PRELOAD_MOST_NUMBER 9e15        /* in a rules file; a double has it exactly */
 #define PRELOAD_HASH 0xcbf29ce484222325 /* of no bytes */
 /* The hash (FNV-1a) of these bytes after those of another hash. */
 static inline uint64_t preload_hash(uint64_t hash, const void* bytes, size_t length) {
@@ -119,8 +120,10 @@ static inline int preload_finds_rules(enum preload_mode mode) {
 const struct preload_settings* preload_settings(void);
 /* Before that call: `each` gets every error in the settings. */
 void preload_tell_errors(void (*each)(const char* error));
-/* Reads a file of at most so many bytes into memory that the caller frees. NULL if that fails; errno says why. */
+/* Reads a plain file of at most so many bytes into memory that the caller frees. NULL if that fails. */
 unsigned char* preload_read(const char* path, size_t most, size_t* length);
+/* Why it failed, by errno. */
+const char* preload_unread_reason(void);
 /* The value of QUADRILLE. */
 const char* preload_mode_name(enum preload_mode mode);
 /* Whether the file that would be written cannot be, and the sentence that says so. */
@@ -147,6 +150,8 @@ int preload_is_scheduled(int number, int collective, int groups);
 /* Reads the schedule of that name, which begins with PRELOAD_FILE, if it was not read before. Returns its number, or PRELOAD_NATIVE
  * and a reason. Not for several threads at once; others may use what was read before. */
 int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]);
+/* Frees the schedules that are in files. Nothing may use them any more. */
+void preload_forget_schedules(void);
 
 /* ---- rules.c */
 
@@ -197,8 +202,8 @@ locale_t preload_plain_numbers(void);
 void preload_print_rules(FILE* file, const struct preload_settings* settings);
 /* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. */
 FILE* preload_open(const char* path);
-/* Completes the file. If that fails, reports that the `what` could not be written. `file` may be NULL. */
-void preload_close(FILE* file, const char* path, const char* what);
+/* Closes the file, which takes its name if it is complete. Otherwise reports that the `what` could not be written. `file` may be NULL. */
+void preload_close(FILE* file, const char* path, const char* what, int is_complete);
 /* How many rules their file had when it was last written; 0 if it never was, -1 if that failed. */
 int preload_written_rules(void);
 /* Whether preload_open could open the file, without opening it. If not, errno says why. */

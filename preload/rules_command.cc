@@ -87,20 +87,30 @@ std::string row_text(const preload_rule& rule) {
   return text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
 }
 
-int check(const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    Rules rules;
-    const Result<bool> read = rules.read(file);
-    if (!read.ok()) return bad_input("rules check", read.error().message);
-    const size_t count = rules.all().size();
-    fmt::print("{}: {} rule{}\n", file, count, count == 1 ? "" : "s");
-  }
+std::string counted(size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// The schedules that are in files.
+void print_schedules() {
   for (int i = 0; i < preload_schedule_count(); i++) {
     const char* const hash = preload_schedule_hash(i);
     if (!hash) continue;
     const std::string name = preload_schedule_name(i);
     fmt::print("{}: hash {}; `{} check {}` says whether it is right\n", name, hash,
                cli::typed("verifier"), cli::shell_word(name.substr(std::strlen(PRELOAD_FILE))));
+  }
+}
+
+int check(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    Rules rules;
+    const Result<bool> read = rules.read(file);
+    if (!read.ok()) return bad_input("rules check", read.error().message);
+    const size_t count = rules.all().size();
+    fmt::print("{}: {}\n", file, counted(count, "rule"));
+    print_schedules();
+    preload_forget_schedules();  // each file may name as many as the library takes
   }
   return 0;
 }
@@ -126,7 +136,8 @@ int merge(const std::vector<std::string>& files, const std::string& out) {
   }
   const Result<bool> written = cli::write_file(out, merged.text());
   if (!written.ok()) return bad_input("rules merge", "--out: " + written.error().message);
-  fmt::print("{}: {} rules of {} files\n", out, merged.all().size(), files.size());
+  fmt::print("{}: {} of {}\n", out, counted(merged.all().size(), "rule"),
+             counted(files.size(), "file"));
   return 0;
 }
 
@@ -134,6 +145,7 @@ int run(int argc, char** argv) {
   const std::string name = cli::program_name("rules");
   cli::Command program(name == "rules" ? name : name + " rules",
                        "Check, show and merge rules files of the preload library.");
+  program.footer("Exit codes: 0 done, 2 bad input.");
   std::vector<std::string> files;
   std::string file, out;
   cli::Command checks =
@@ -146,7 +158,7 @@ int run(int argc, char** argv) {
                                         "name one algorithm, their times are averaged, "
                                         "weighted by calls. Otherwise the algorithm stays that has "
                                         "saved more time. A rule without times "
-                                        "is not replaced.");
+                                        "is not replaced, and replaces none.");
   merges.require("files", "FILE...", &files, "rules files");
   merges.require("--out", "FILE", &out,
                  "the file that is written; it may be one of those that are read");

@@ -48,7 +48,7 @@ struct reader {
 static int fail(const struct reader* reader, int at, const char* what) {
   int line = 1;
   for (int i = 0; i < at; i++) line += reader->text[i] == '\n';
-  snprintf(reader->settings->error, PRELOAD_TEXT, "%.100s:%d: %.280s", reader->path, line, what);
+  snprintf(reader->settings->error, PRELOAD_TEXT, "%.500s:%d: %.480s", reader->path, line, what);
   return 0;
 }
 
@@ -125,7 +125,7 @@ static int read_number(const struct reader* reader, const jsmntok_t* token, doub
 static int read_integer(const struct reader* reader, const jsmntok_t* token, int64_t* integer) {
   double number = 0;
   if (!read_number(reader, token, &number)) return 0;
-  *integer = (int64_t)fmin(number, 9e15);
+  *integer = (int64_t)fmin(number, PRELOAD_MOST_NUMBER);
   return (double)*integer == number ||
          fail(reader, token->start, "write a whole number of at most 9e15 here");
 }
@@ -217,8 +217,10 @@ static int read_rule(const struct reader* reader, const jsmntok_t* object) {
          fail(reader, object->start, "memory ran out while rules were read");
 }
 
-/* Finds the first place where a comma or colon lacks a value on one side, or two values lack a comma. jsmn accepts such
- * text. Values that are nested too deep do not belong either, since jsmn is slow there. Returns -1 if there is none. */
+static int is_control(char c) { return (unsigned char)c < ' '; }
+
+/* Finds the first place where a comma or colon lacks a value on one side, or two values lack a comma, or where a text has a control
+ * character. jsmn accepts all that. Values that are nested too deep do not belong either, since jsmn is slow there. Returns -1 if there is none. */
 static int misplaced(const char* text, int length) {
   enum { VALUE = 'v', DEEPEST = 100 }; /* VALUE: the end of one; other marks are one of [{}],: */
   int depth = 0;
@@ -238,7 +240,10 @@ static int misplaced(const char* text, int length) {
       last = c == '[' || c == '{' ? c : VALUE;
       depth += last == c;
       if (c == '"')
-        for (i++; i < length && text[i] != '"'; i++) i += text[i] == '\\';
+        for (i++; i < length && text[i] != '"'; i++) {
+          if (is_control(text[i])) return i;
+          i += text[i] == '\\';
+        }
       else if (last == VALUE)
         while (i + 1 < length && !strchr(" \t\r\n\"[]{},:", text[i + 1])) i++;
     }
@@ -293,7 +298,10 @@ int preload_read_rules(const char* path, const char* text, size_t length,
     return fail(&reader, 0, "there are no rules here; write {\"schema\": 1, \"rules\": [...]}");
   const int wrong = count > 0 ? misplaced(text, (int)length) : -1;
   if (wrong >= 0)
-    return fail(&reader, wrong, "a comma or a value is missing before this, or is too many");
+    return fail(&reader, wrong,
+                is_control(text[wrong])
+                    ? "a text in quotes has no line break and no other control character"
+                    : "a comma or a value is missing before this, or is too many");
   jsmntok_t* tokens = count > 0 ? calloc((size_t)count, sizeof *tokens) : NULL;
   if (count > 0 && !tokens) return fail(&reader, 0, "memory ran out while rules were read");
   jsmn_init(&parser);
@@ -354,20 +362,23 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings) {
   uselocale(former);
 }
 
-/* The name of the file while it is written. A device or a pipe keeps its name; then the result is 1. */
-static int partial_name(const char* path, char name[PATH_MAX]) {
+/* The name of the file, behind symbolic links, and its name while it is written. A device or a pipe keeps its name; then the
+ * result is 1. */
+static int find_names(const char* path, char name[PATH_MAX], char partial[PATH_MAX]) {
   struct stat status;
   const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-  snprintf(name, PATH_MAX, is_special ? "%s" : "%s.partial", path);
+  if (!realpath(path, name)) snprintf(name, PATH_MAX, "%s", path);
+  const int length = snprintf(partial, PATH_MAX, is_special ? "%s" : "%s.partial", name);
+  if (length >= PATH_MAX) partial[0] = '\0'; /* which cannot be opened */
   return is_special;
 }
 
 int preload_may_write(const char* path) {
-  char name[PATH_MAX];
+  char name[PATH_MAX], partial[PATH_MAX];
   struct stat status;
   errno = EISDIR;
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return 0;
-  if (partial_name(path, name)) return access(path, W_OK) == 0;
+  if (find_names(path, name, partial)) return access(path, W_OK) == 0;
   char* const slash = strrchr(name, '/');
   if (!slash) return access(".", W_OK | X_OK) == 0;
   slash[slash == name] = '\0'; /* the slash of "/file" stays */
@@ -393,18 +404,22 @@ static int open_alone(const char* name) {
 }
 
 FILE* preload_open(const char* path) {
-  char name[PATH_MAX];
-  const int file = partial_name(path, name) ? open(name, O_WRONLY | O_CLOEXEC) : open_alone(name);
-  return file < 0 ? NULL : fdopen(file, "w");
+  char name[PATH_MAX], partial[PATH_MAX];
+  struct stat status;
+  const int is_special = find_names(path, name, partial);
+  const int file = is_special ? open(name, O_WRONLY | O_CLOEXEC) : open_alone(partial);
+  if (file < 0) return NULL;
+  if (!is_special && stat(name, &status) == 0) fchmod(file, status.st_mode & 07777);
+  return fdopen(file, "w");
 }
 
-void preload_close(FILE* file, const char* path, const char* what) {
-  char name[PATH_MAX];
-  const int is_special = partial_name(path, name),
-            is_whole = file && fflush(file) == 0 && !ferror(file);
-  const int is_written = is_whole && (is_special || rename(name, path) == 0);
+void preload_close(FILE* file, const char* path, const char* what, int is_complete) {
+  char name[PATH_MAX], partial[PATH_MAX];
+  const int is_special = find_names(path, name, partial),
+            is_whole = is_complete && file && fflush(file) == 0 && !ferror(file);
+  const int is_written = is_whole && (is_special || rename(partial, name) == 0);
   if (strcmp(what, "rules") == 0) written_rules = is_written ? printed_rules : -1;
-  if (file && !is_written && !is_special) remove(name);
+  if (file && !is_written && !is_special) remove(partial);
   if (file) fclose(file); /* last, since it lets another job write */
   if (is_written) return;
   fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);

@@ -1,6 +1,5 @@
 /* The schedules that rules name: those for any nodes that are built in, then those of files, in the order of reading. Tested by
  * tests/preload/choice_test.sh and tests/cli/rules_test.sh. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,8 +64,9 @@ static const char* add_file(const char* name, const char* path) {
   struct preload_file added = {.schedule = {.name = NULL}};
   unsigned char* bytes = preload_read(path, QD_MAX_FILE_LENGTH, &added.schedule.length);
   added.schedule.bytes = bytes;
-  const char* wrong = bytes ? describe(&added) : strerror(errno);
-  if (file_count == PRELOAD_MOST_FILES) wrong = "rules may name at most 64 schedule files";
+  const char* wrong = bytes ? describe(&added) : preload_unread_reason();
+  if (file_count == PRELOAD_MOST_FILES)
+    wrong = "it is one too many: rules may name at most 64 schedule files";
   if (!wrong && !(added.schedule.name = strdup(name))) wrong = qd_no_memory;
   if (wrong) {
     free(bytes);
@@ -84,6 +84,14 @@ int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]) {
     number++;
   const char* wrong = number < preload_schedule_count() ? NULL : add_file(name, path);
   if (!wrong) return number;
-  snprintf(error, PRELOAD_TEXT, "%.200s: %.190s", path, wrong);
+  snprintf(error, PRELOAD_TEXT, "%.255s: %.190s", path, wrong);
   return PRELOAD_NATIVE;
+}
+
+void preload_forget_schedules(void) {
+  for (; file_count > 0; file_count--) {
+    struct preload_file* file = &files[file_count - 1];
+    free((void*)file->schedule.name);
+    free((void*)file->schedule.bytes);
+  }
 }

@@ -1,11 +1,14 @@
 /* The settings that the environment of this process asks for, read once. communicator.c compares them between ranks, by
  * a hash. Wrong settings become one error, and then nothing is served. Tested by tests/preload/choice_test.sh. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "emitted/universal.h"
 #include "preload/rules.h"
@@ -64,7 +67,7 @@ static void read_collective(int collective, const char* variable, const char* va
     refuse_memory(preload_add_rule(&settings, &rule));
     found = 1;
   }
-  if (!found) refuse("%s: %.300s", variable, errors[0]);
+  if (!found) refuse("%s: %.480s", variable, errors[0]);
 }
 
 /* Reads VARIABLE=VALUE, where VARIABLE begins with QUADRILLE. An empty variable counts as unset. Values are copied, since a program
@@ -96,9 +99,16 @@ static void read_variable(const char* entry) {
 }
 
 unsigned char* preload_read(const char* path, size_t most, size_t* length) {
+  struct stat status;
   errno = 0;
-  FILE* file = fopen(path, "rb");
-  if (!file) return NULL;
+  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
+  if (opened < 0) return NULL;
+  FILE* file = fstat(opened, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(opened, "rb") : NULL;
+  if (!file) {
+    close(opened);
+    errno = S_ISREG(status.st_mode) ? ENOMEM : S_ISDIR(status.st_mode) ? EISDIR : ENOTSUP;
+    return NULL;
+  }
   unsigned char* bytes = malloc(most + 1);
   *length = bytes ? fread(bytes, 1, most + 1, file) : 0;
   if (bytes && *length > most) errno = EFBIG;
@@ -109,11 +119,17 @@ unsigned char* preload_read(const char* path, size_t most, size_t* length) {
   return fitting;
 }
 
+const char* preload_unread_reason(void) {
+  return errno == ENOTSUP ? "a pipe or a device cannot hold this; name a plain file"
+                          : strerror(errno);
+}
+
 static void read_file(void) {
   size_t length = 0;
   char* text = (char*)preload_read(settings.rules_file, PRELOAD_MOST_RULES, &length);
   if (!text && errno == ENOENT && preload_finds_rules(settings.mode)) return;
-  if (!text) return refuse("QUADRILLE_RULES: %.200s: %s", settings.rules_file, strerror(errno));
+  if (!text)
+    return refuse("QUADRILLE_RULES: %.500s: %s", settings.rules_file, preload_unread_reason());
   hash("", text, length);
   char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];
   memcpy(first, settings.error, sizeof first);
@@ -150,7 +166,7 @@ const struct preload_settings* preload_settings(void) {
 int preload_loses_rules(char text[PRELOAD_TEXT]) {
   const char* name = preload_settings()->rules_file;
   if (!name || !preload_finds_rules(settings.mode) || preload_may_write(name)) return 0;
-  snprintf(text, PRELOAD_TEXT, "QUADRILLE_RULES: %.200s cannot be written: %s", name,
+  snprintf(text, PRELOAD_TEXT, "QUADRILLE_RULES: %.500s cannot be written: %s", name,
            strerror(errno));
   return 1;
 }
@@ -158,7 +174,7 @@ int preload_loses_rules(char text[PRELOAD_TEXT]) {
 int preload_loses_report(char text[PRELOAD_TEXT]) {
   const char* name = preload_settings()->report;
   if (!name || strcmp(name, "1") == 0 || preload_may_write(name)) return 0;
-  snprintf(text, PRELOAD_TEXT, "QUADRILLE_REPORT: %.200s cannot be written: %s", name,
+  snprintf(text, PRELOAD_TEXT, "QUADRILLE_REPORT: %.500s cannot be written: %s", name,
            strerror(errno));
   return 1;
 }

@@ -50,15 +50,28 @@ std::optional<Token> token_at(std::string_view text, size_t at) {
   return Token{Token::Kind::kSymbol, std::string(1, text[at])};
 }
 
-std::string too_long(std::string_view number) {
-  return fmt::format("{} has more than 64 bits", number);
+// At most so many bytes of the text, or a few more so that no character is cut.
+std::string shortened(std::string_view text, size_t most) {
+  size_t end = std::min(text.size(), most);
+  while (end < text.size() && (text[end] & 0xc0) == 0x80) ++end;
+  return std::string(text.substr(0, end)) + (end < text.size() ? "..." : "");
+}
+
+// Numbers that are too great.
+std::string too_great(std::string_view number) {
+  return fmt::format("{} is too great; the greatest number is {}", shortened(number, 24),
+                     INT64_MAX);
 }
 
 // Why no token starts at text[at].
 std::string why_no_token(std::string_view text, size_t at) {
-  const std::string_view number = text.substr(at, text.find_first_not_of("0123456789", at) - at);
-  if (!number.empty() && !token_at(number, 0)) return too_long(number);
-  return fmt::format("'{}' is no part of the language; see docs/language.md", text.substr(at, 12));
+  const size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+  const std::string_view number = text.substr(at, end - at);
+  const bool is_word = end < text.size() &&
+                       (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_');
+  if (!number.empty() && !is_word) return too_great(number);
+  return fmt::format("'{}' is no part of the language; see docs/language.md",
+                     shortened(text.substr(at), 12));
 }
 
 // Splits one line of text into statements, all with its indentation.
@@ -149,7 +162,7 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
   }
   const Token token = reader.take();
   if (token.kind == Token::Kind::kNumber) {
-    if (token.number < 0) reader.fail(too_long(token.text));
+    if (token.number < 0) reader.fail(too_great(token.text));
     return constant(token.number);
   }
   if (token.text == "-" && reader.peek().kind == Token::Kind::kNumber)
@@ -279,12 +292,12 @@ std::string LineReader::word(const char* what) {
 
 void LineReader::finish() {
   if (peek().kind != Token::Kind::kEnd)
-    fail_next(fmt::format("'{}' is left over; a statement ends before it", peek().text));
+    fail_next(fmt::format("{} is left over; a statement ends before it", next_text()));
 }
 
 std::string LineReader::next_text() const {
   return peek().kind == Token::Kind::kEnd ? "the end of the line"
-                                          : fmt::format("'{}'", peek().text);
+                                          : fmt::format("'{}'", shortened(peek().text, 40));
 }
 
 void LineReader::fail(const std::string& message) {

@@ -54,8 +54,8 @@ void add_machine(cli::Command& command, MachineArguments& arguments, const std::
   add("--bytes", arguments.bytes, "SIZE",
       when +
           "the average length of a block, 4096 or 4KiB. A block is what a rank contributes "
-          "or gets by itself: in an all-to-all to or from one other rank, in a reduction the "
-          "whole vector");
+          "or gets by itself. In an all-to-all it goes to one other rank. In a reduction it is "
+          "the whole vector");
   add("--machine", arguments.machine, "NAME|FILE",
       fmt::format("{}its costs: one of {}, or a JSON file with these names, "
                   "{{\"alpha\": \"30us\", \"beta\": \"100Gbit/s\"}}; flags replace them",

@@ -208,9 +208,9 @@ int run(int argc, char** argv) {
   command.add(
       "--sizes", "equal|DISTRIBUTION|FILE", &arguments.lengths.sizes,
       "of a call like MPI_Alltoallv, in which only the two ends of a message know how long "
-      "blocks are. Each has --bytes; or a length of uniform:MOST, normal:MEAN:DEVIATION or "
-      "power:EXPONENT:MOST, by --seed; or FILE has a line for each sender, with the bytes for "
-      "each receiver");
+      "blocks are. equal: each has --bytes. DISTRIBUTION: uniform:MOST, normal:MEAN:DEVIATION or "
+      "power:EXPONENT:MOST, by --seed. FILE: a line for each sender has the bytes for each "
+      "receiver");
   command.add_flag("--persistent", arguments.lengths.persistent,
                    "a persistent call, which has exchanged the lengths of --sizes when it starts");
   command.add(

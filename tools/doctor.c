@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "preload/rules.h"
@@ -45,6 +46,8 @@ void doctor_finding(const char* format, ...) {
   va_start(values, format);
   vsnprintf(text, sizeof text, format, values);
   va_end(values);
+  for (char* at = text; *at; at++)
+    if ((unsigned char)*at < ' ') *at = '?'; /* of a variable's value */
   if (finding_count < FINDINGS && !is_found(text))
     memcpy(findings[finding_count++], text, sizeof text);
 }
@@ -191,6 +194,11 @@ int main(int count, char** words) {
     return usage(wants_help ? stdout : stderr);
   }
   leave_library(words);
+  struct stat status;
+  if (program && stat(program, &status) == 0 && S_ISDIR(status.st_mode)) {
+    fprintf(stderr, "doctor: %s: is a folder; name a program by its path\n", program);
+    return 2;
+  }
   if (program && access(program, R_OK) != 0) {
     fprintf(stderr, "doctor: %s: %s; name a program by its path\n", program, strerror(errno));
     return 2;

@@ -234,7 +234,12 @@ static void look_at_rules(const struct preload_settings* settings) {
   const unsigned long long hash = settings->hash;
   const char* state = "no file";
   char unreadable[PRELOAD_TEXT];
-  if (settings->rules_file && access(settings->rules_file, R_OK) == 0) {
+  const int is_there = settings->rules_file && access(settings->rules_file, R_OK) == 0;
+  if (is_there && settings->error[0]) {
+    doctor_fact("rules", "%s: no rule holds, since the settings are wrong", settings->rules_file);
+    return;
+  }
+  if (is_there) {
     doctor_fact("rules", "%s: %d rule%s; %d from variables; hash of all settings %016llx",
                 settings->rules_file, rules, rules == 1 ? "" : "s", settings->first_of_file, hash);
     return;

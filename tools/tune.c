@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/quantity.h"
+#include "preload/interpose.h"
 #include "preload/rules.h"
 #include "tools/all_ranks.h"
 #include "tools/launcher.h"
@@ -394,7 +395,9 @@ int main(int count, char** words) {
   const int wants_help =
       count == 2 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0);
   if (wants_help || count < 2) return usage(wants_help ? stdout : stderr);
+  preload_is_inside = 1; /* the library reads its settings later, in may_learn */
   MPI_Init(&count, &words);
+  preload_is_inside = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int may =

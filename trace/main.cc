@@ -306,8 +306,8 @@ int run(int argc, char** argv) {
   command.add("--call", "NUMBER", &arguments.call,
               "show this call alone, by its number in the summary");
   command.add_choice("--format", {"text", "json", "csv", "chrome", "html"}, arguments.format,
-                     "a summary, or all calls as JSON; or one call: a CSV line for each message, "
-                     "JSON for Perfetto, or a page with a simulation beside it");
+                     "text: a summary; json: all calls. Of one call, csv: a line for each message; "
+                     "chrome: JSON for Perfetto; html: a page with a simulation beside it");
   command.add("--machine", "NAME|FILE", &arguments.machine.machine,
               fmt::format("for html: the machine of the simulation, one of {}, or a JSON file",
                           machine_names()));

@@ -174,13 +174,13 @@ void add_call(cli::Command& command, CallArguments& arguments) {
   command.add(
       "--counts", "LIST", &arguments.counts,
       "the counts of the call, one for each rank: 3,0,5, or 4x7 for four times 7; for two groups "
-      "3,0,5/4,4; one number if all ranks have the same count by definition");
+      "3,0,5/4,4. If the collective has one count for all ranks, give that");
   command.add("--parameter", "NAME=VALUE", &arguments.parameters,
               "the value of a parameter that the call gives; without it the schedule's rule "
               "chooses");
-  command.add(
-      "--root", "RANK", &arguments.root,
-      "the root of a collective that has one; without it check tries several, and replay takes 0");
+  command.add("--root", "RANK", &arguments.root,
+              "the root of a collective that has one; without it, check tries several roots, and "
+              "other commands take 0");
   command.add("--nodes", "LIST", &arguments.nodes,
               "the nodes of a schedule that serves any nodes: 1,2,3 or 4x8");
   command.add("--remote-nodes", "LIST", &arguments.remote_nodes,

@@ -298,12 +298,14 @@ cli::Command add_check(cli::Command& program, CheckArguments& arguments) {
   cli::Command command = program.command(
       "check", "Check schedule files: walk every rank and say whether the schedule is right.");
   command.add("files", "FILE", &arguments.files, "schedule files");
-  command.add("--program", "FILE", &arguments.program,
-              "check a program, as text or as a schedule file, on all topologies");
-  command.add("--up-to", "RANKS", &arguments.up_to,
-              fmt::format("with --program: of up to so many ranks, {} at the most; two groups have "
-                          "them together",
-                          kMostRanksOfAll));
+  command.add(
+      "--program", "FILE", &arguments.program,
+      "check a program, as text or as a schedule file, on all topologies of up to --up-to ranks");
+  command.add(
+      "--up-to", "RANKS", &arguments.up_to,
+      fmt::format("for --program: the most ranks of a topology, at most {}; two groups have "
+                  "them together",
+                  kMostRanksOfAll));
   command.add("--ports", "NUMBER", &arguments.ports,
               "how many partners a node may have at a time; checked even if the program claims "
               "none");

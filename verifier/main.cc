@@ -64,6 +64,7 @@ void add_replay(cli::Command& program, ReplayArguments& arguments) {
   command.add("--steps", "LOW..HIGH", &arguments.steps,
               "the steps from LOW up to, not including, HIGH; either may be left out");
   add_call(command, arguments.call);
+  command.footer("Exit codes: 0 done, 2 bad input.");
   command.example("replay small.qs --ranks 0,1 --steps 0..3");
 }
 

@@ -249,7 +249,7 @@ refuses "generator: 'dance' is no command; there are generate, choose, compare, 
 refuses "list: '--all' is not known; generator list --help names what is" "$generator" list --all
 refuses "generate: '--block_count' is written --block-count" generate scattered --nodes 9 --block_count 3 --out x.qs
 refuses 'generate: --bytes is given 2 times; give it once' generate auto --nodes 4 --bytes 3 --bytes 4 --out x.qs
-refuses 'generate: --radix: its value is empty; give one, or leave the flag out' generate tuna --nodes 9 --radix '' --out x.qs
+refuses 'generate: --radix: its value is empty; give one' generate tuna --nodes 9 --radix '' --out x.qs
 refuses "generate: --bytes: '4KB' is not a number of bytes from 1 to 2147483647, such as 4096 or 4KiB" \
   generate auto --nodes 4 --bytes 4KB --out x.qs
 expect 0 generate auto --nodes 4 --bytes 4KiB --alpha '5 µs' --alpha-inside '1μs' --out x.qs

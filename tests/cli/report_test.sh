@@ -58,7 +58,28 @@ refuses '"calls" is negative' report wrong.json
 echo '[]' >wrong.json
 refuses 'wrong.json: this is no report of the preload library: it is no JSON object' report wrong.json
 document '{"collective": "bcast"}' >wrong.json
-refuses "wrong.json: this is no report of the preload library: key 'bytes' not found" report wrong.json
+refuses 'wrong.json: this is no report of the preload library: "bytes" is missing' report wrong.json
+# changed OLD NEW TEXT: refuses the report with one part changed.
+changed() {
+  sed "s/$1/$2/" one.json >wrong.json
+  refuses "wrong.json: this is no report of the preload library: $3" report wrong.json
+}
+changed '"seconds": 2' '"seconds": -1' '"seconds" is negative'
+changed '"seconds": 2' '"seconds": 1e999' 'a number in it is too great'
+changed '"seconds": 2' '"seconds": 1e308' '"seconds" is too great'
+changed '"calls": 100' '"calls": 9223372036854775807' '"calls" is too great'
+changed '"calls": 100' '"calls": 18446744073709551615' '"calls" is too great'
+changed '"ranks": 16' '"ranks": 4294967301' '"ranks" is too great'
+changed '\[4, 15\]' '[2.7, 9]' '"bytes" is no whole number'
+changed '\[4, 15\]' '[]' '"bytes" is no array of two numbers'
+changed '\[4, 15\]' '5' '"bytes" is no array of two numbers'
+changed '\[4, 4\]' '[-7, 1]' '"ranks_a_node" is negative'
+changed '"schedule": "native"' '"schedule": 1' '"schedule" is no text'
+changed 'binomial' 'a\\tb' '"schedule" has a quote, a backslash or a control character'
+echo '{"schema": 2, "calls": null}' >wrong.json
+refuses 'wrong.json: this is no report of the preload library: "calls" is no array' report wrong.json
+document 1 >wrong.json
+refuses 'wrong.json: this is no report of the preload library: a call is no object: {...}' report wrong.json
 refuses 'missing.json: No such file' report missing.json
 refuses '--out' report one.json --out one.json
 finish

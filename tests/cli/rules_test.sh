@@ -84,6 +84,15 @@ head -c 40 own.qs >cut.qs
 sed s/own.qs/cut.qs/ files.json >bad.json
 refuses 'bad.json:1: cut.qs: ' rules check bad.json
 
+# Each file may name 64 of them.
+for file in a b; do
+  for ((i = 0; i < 40; i++)); do cp own.qs $file$i.qs; done
+  rows=$(for ((i = 0; i < 40; i++)); do echo ",{\"collective\": \"alltoall\", \"ranks\": $i, \"algorithm\": \"file:$file$i.qs\"}"; done)
+  echo "{\"schema\": 1, \"rules\": [${rows:1}]}" >$file.json
+done
+expect 0 rules check a.json b.json
+refuses 'b.json:25: b24.qs: it is one too many: rules may name at most 64 schedule files' rules merge a.json b.json --out both.json
+
 expect 0 rules show one.json
 says 'collective           groups     nodes  ranks a node     ranks                 bytes  algorithm'
 grep -qE '^alltoallv +1 +2\.\. +8, even +any +any  tuna:radix=8$' .out || fail "a rule without times: $(cat .out)"
@@ -103,6 +112,15 @@ EOT
 expect 0 rules merge two.json one.json --out turned.json
 grep -q '"algorithm": "linear"' turned.json || fail 'the first of two rules without times does not stay'
 grep -q '"algorithm": "binomial"' turned.json || fail 'the order decides which algorithm has saved more'
+# Nobody has measured a time that is left out. Calls stay numbers that can be read.
+sed 's/"time": 1e-5, //' two.json >untimed.json
+expect 0 rules merge one.json untimed.json --out timed.json
+grep -q '"algorithm": "binomial"' timed.json || fail "a rule without a time wins: $(cat timed.json)"
+sed 's/"calls": 100}/"calls": 9e15}/' one.json >many.json
+expect 0 rules merge many.json many.json --out many.json
+expect 0 rules check many.json
+expect 0 rules merge none.json files.json --out single.json
+says 'single.json: 1 rule of 2 files'
 expect 0 rules merge merged.json none.json --out merged.json
 says 'merged.json: 4 rules of 2 files'
 refuses 'rules merge: wrong.json:2: ' rules merge one.json wrong.json --out other.json

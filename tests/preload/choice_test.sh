@@ -40,12 +40,20 @@ if [ "$mpi" = mpich ]; then
   wrong 2 '"rules" is an array of rules' $'{"schema": 1,\n "rules": 3}'
   echo '{"schema": 1, "rules": []}' >wrong.json
   refused 'wrong.json:1: there is no rule here; leave QUADRILLE_RULES out' QUADRILLE=on QUADRILLE_RULES=wrong.json
+  for mode in on adapt; do
+    refused 'QUADRILLE_RULES: /dev/null: a pipe or a device cannot hold this; name a plain file' \
+      QUADRILLE=$mode QUADRILLE_RULES=/dev/null
+  done
+  mkfifo pipe
+  refused 'QUADRILLE_RULES: pipe: a pipe or a device cannot hold this' QUADRILLE_RULES=pipe
   comma='a comma or a value is missing before this, or is too many'
   one='{"collective": "bcast", "algorithm": "native"}'
   wrong 3 "$comma" $'{"schema": 1, "rules": [\n'"$one"$',\n]}'
   wrong 2 "$comma" $'{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "native",}]}'
   wrong 2 "$comma" $'{"schema": 1, "rules": ['"$one"$'\n'"$one]}"
   wrong 1 "$comma" '{"schema":, "rules": []}'
+  wrong 1 'a text in quotes has no line break and no other control character' '{"schema": 1, "rules": [{"collective": "bcast", "algorithm": "a
+b"}]}'
   wrong 1 '"schema" is 1 in these rules' '{"schema": 2, "rules": []}'
   wrong 2 '"node" is not known; a rule has collective, groups, nodes,' \
     $'{"schema": 1, "rules": [\n{"collective": "bcast", "node": 2, "algorithm": "native"}]}'

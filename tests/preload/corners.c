@@ -340,6 +340,20 @@ static void wrong(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Of MPICH. Open MPI takes the address as MPI_BOTTOM, and ends the program. */
+static void no_buffer(void) {
+  MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
+  double buffer = 0;
+  expect(class_of(MPI_Allreduce(NULL, &buffer, 1, MPI_DOUBLE, MPI_SUM, comm)) == MPI_ERR_BUFFER,
+         "an allreduce of nothing");
+  expect(class_of(MPI_Allreduce(&buffer, NULL, 1, MPI_DOUBLE, MPI_SUM, comm)) == MPI_ERR_BUFFER,
+         "an allreduce into nothing");
+  expect(class_of(MPI_Bcast(NULL, 1, MPI_DOUBLE, 0, comm)) == MPI_ERR_BUFFER,
+         "a broadcast of nothing");
+  expect_alltoall(comm);
+  MPI_Comm_free(&comm);
+}
+
 /* Buffers in place where MPI forbids it, on every rank. MPICH checks only the allgather. */
 static void misplaced(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
@@ -548,6 +562,26 @@ static void ended(const char* file) {
   _Exit(0);
 }
 
+/* ---- The first call of some ranks is late: the others have made calls until there is the file */
+
+static void late(const char* file) {
+  MPI_Comm some;
+  MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &some);
+  const double begin = MPI_Wtime();
+  int sent[MOST] = {0}, received[MOST], is_over = 0;
+  while (!is_over) {
+    for (int i = 0; i < 50 && me < 2; i++)
+      MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, some);
+    is_over = access(file, R_OK) == 0 || MPI_Wtime() - begin > 50;
+    if (me < 2)
+      MPI_Bcast(&is_over, 1, MPI_INT, 0, some);
+    else
+      usleep(10000);
+  }
+  expect_alltoall(MPI_COMM_WORLD);
+  MPI_Comm_free(&some);
+}
+
 int main(int count, char** words) {
   const char* const which = count > 1 ? words[1] : "";
   MPI_Init(&count, &words);
@@ -576,6 +610,8 @@ int main(int count, char** words) {
   if (!strcmp(which, "counts_of_groups")) counts_of_groups();
   if (!strcmp(which, "title")) title();
   if (!strcmp(which, "ended") && count > 2) ended(words[2]);
+  if (!strcmp(which, "late") && count > 2) late(words[2]);
+  if (!strcmp(which, "no_buffer")) no_buffer();
   MPI_Finalize();
   if (!bad) printf("rank %d ran 1 tests, all passed\n", me);
   return bad > 0;

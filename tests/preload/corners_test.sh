@@ -25,6 +25,9 @@ misplaced=(allgather)
 for collective in "${misplaced[@]}"; do reported "$collective" native 'MPI refuses the call'; done
 right 2 "${served[@]}" WRAPPER='valgrind -q --undef-value-errors=no' -- handler_frees
 ! grep -q 'Invalid' "$out" || problem 'memory is used that was freed'
+if [ "$mpi" = mpich ]; then
+  for mode in on verify; do right 2 "${served[@]}" QUADRILLE=$mode -- no_buffer; done
+fi
 for allreduce in doubling ring rabenseifner; do
   right 4 "${served[@]}" QUADRILLE_ALLREDUCE=$allreduce -- types
   reported allreduce "$allreduce" 'by rule'
@@ -75,6 +78,40 @@ for mode in learn adapt; do
   python3 -c "import json; assert json.load(open('learned.json'))['rules']" || problem "nothing was kept of what was found, $mode"
   reported alltoall '(compared|chosen)'
 done
+
+# The file changes while the job runs: by the job itself, and then by a user, before the first call of ranks 2 and 3.
+# changed COMMAND: the job ends after the command.
+changed() {
+  rm -f over
+  (
+    until grep -q alltoall learned.json; do sleep 0.1; done 2>/dev/null
+    eval "$1"
+    touch over
+  ) &
+  right 4 QUADRILLE=learn QUADRILLE_RULES=learned.json -- late over
+  wait $!
+  said 0 'ranks have different'
+}
+rm -f learned.json
+mkdir -p real
+ln -s real/rules.json learned.json
+echo '{"schema": 1, "rules": [{"collective": "scan", "ranks": 77, "algorithm": "native"},
+  {"collective": "scan", "ranks": 78, "algorithm": "native"}]}' >real/rules.json
+chmod 600 real/rules.json
+changed "sed -i '/78/d; s/native\"},/doubling\"},/' real/rules.json"
+[ -L learned.json ] && [ "$(stat -c %a real/rules.json)" = 600 ] || problem "the file is another one: $(ls -l . real)"
+python3 -c "
+import json
+rules = json.load(open('learned.json'))['rules']
+assert [[r['ranks'], r['algorithm']] for r in rules if r['collective'] == 'scan'] == [[77, 'doubling']], rules
+assert 'alltoall' in [r['collective'] for r in rules], rules" || problem 'what a user changed is undone'
+rm -f learned.json
+changed "echo '{\"schema\": 1, \"rules\": [,]}' >wrong.json; cp wrong.json learned.json"
+cmp wrong.json learned.json || problem 'a file that is wrong is replaced'
+grep -q 'learned.json:1: a comma' "$out" && grep -q 'the rules could not be written to learned.json' "$out" ||
+  problem 'nothing is said of a file that is wrong'
+[ ! -e learned.json.partial ] || problem 'a partial file is left'
+rm -f learned.json
 
 # Processes that are started separately, without the library.
 preload= start 2 -- spawn

@@ -12,7 +12,7 @@ rows=$(sed -nE 's/^  ROW\(([A-Za-z_]+),.*/\1/p' preload/rules.h | grep -vx Barri
 [ "$(wc -l <<<"$rows")" -eq 16 ] || problem "preload/rules.h was not understood"
 [ "$mpi" = openmpi ] || rows+=$'\n'$(sed 's/$/_c/' <<<"$rows") # MPI 4
 others='Barrier Comm_accept Comm_connect Comm_create_errhandler Comm_disconnect Comm_free Comm_join Comm_spawn Comm_spawn_multiple
-  Errhandler_create Finalize Intercomm_create'
+  Errhandler_create Finalize Init Init_thread Intercomm_create'
 wanted=$(for name in $rows $others; do printf 'MPI_%s\nPMPI_%s\n' "$name" "$name"; done | sort)
 [ "$shown" = "$wanted" ] || problem "it shows others: $(diff <(echo "$shown") <(echo "$wanted"))"
 

@@ -100,7 +100,7 @@ TEST(ProofFile, WithABadStatementIsRefused) {
       {preceded("lemma a(x)\n  show x = (1 = 1)\n"), first + 1, "a condition is wanted"},
       {preceded("lemma a(x)\n  show x = \n"), first + 1, "a value is wanted"},
       {preceded("lemma a(x)\n  show x = 99999999999999999999\n"), first + 1,
-       "99999999999999999999 has more than 64 bits"},
+       "99999999999999999999 is too great; the greatest number is 9223372036854775807"},
       {preceded("lemma a(x)\n  show x = x\n  induction y from 0 to 1\n"), first + 2,
        "'y' is not a variable of the lemma"},
       {preceded("lemma a(x)\n  show x = x\n  induction x from 0\n"), first + 2, "expected 'to'"},
