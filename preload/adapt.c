@@ -391,8 +391,8 @@ static void write_rules(const struct preload_rule* found, int count) {
   preload_close(file, path, "rules", is_good);
   free(present.rules);
   free(all.rules);
-  free(written.rules);
-  written = own;
+  free(is_good ? written.rules : own.rules);
+  if (is_good) written = own;
 }
 
 static struct preload_rule rule_of(const struct preload_learner* learner) {

@@ -1,6 +1,6 @@
 /* The functions before MPI's that serve no collective. They watch for freed communicators, for processes from
- * outside MPI_COMM_WORLD, for error handlers, and for the beginning and the end of MPI. Each calls MPI's function with the program's
- * arguments, so the program sees MPI's own behavior. Tested by tests/preload/corners_test.sh. */
+ * outside MPI_COMM_WORLD, for error handlers, and for the beginning and the end of MPI. Each calls MPI's
+ * function with the program's arguments, so the program sees MPI's own behavior. Tested by tests/preload/corners_test.sh. */
 #include "preload/interpose.h"
 
 #include <dlfcn.h>

@@ -202,7 +202,8 @@ locale_t preload_plain_numbers(void);
 void preload_print_rules(FILE* file, const struct preload_settings* settings);
 /* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. */
 FILE* preload_open(const char* path);
-/* Closes the file, which takes its name if it is complete. Otherwise reports that the `what` could not be written. `file` may be NULL. */
+/* Closes the file, which takes its name if it is complete. Otherwise reports that the `what` could not be written. `file` may be
+ * NULL. */
 void preload_close(FILE* file, const char* path, const char* what, int is_complete);
 /* How many rules their file had when it was last written; 0 if it never was, -1 if that failed. */
 int preload_written_rules(void);

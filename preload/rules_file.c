@@ -220,7 +220,8 @@ static int read_rule(const struct reader* reader, const jsmntok_t* object) {
 static int is_control(char c) { return (unsigned char)c < ' '; }
 
 /* Finds the first place where a comma or colon lacks a value on one side, or two values lack a comma, or where a text has a control
- * character. jsmn accepts all that. Values that are nested too deep do not belong either, since jsmn is slow there. Returns -1 if there is none. */
+ * character. jsmn accepts all that. Values that are nested too deep do not belong either, since jsmn is slow there. Returns -1 if
+ * there is none. */
 static int misplaced(const char* text, int length) {
   enum { VALUE = 'v', DEEPEST = 100 }; /* VALUE: the end of one; other marks are one of [{}],: */
   int depth = 0;

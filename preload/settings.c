@@ -99,7 +99,7 @@ static void read_variable(const char* entry) {
 }
 
 unsigned char* preload_read(const char* path, size_t most, size_t* length) {
-  struct stat status;
+  struct stat status = {.st_mode = 0};
   errno = 0;
   const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
   if (opened < 0) return NULL;
