@@ -12,7 +12,7 @@ OPEN_MPI = re.compile(r"openmpi|libmpi|libopen-")
 
 @dataclass
 class Instructions:
-    """`own`: in the program itself, except functions named MPI_...; `open_mpi`: in the libraries of Open MPI. Each function
+    """`own`: in the program itself, except functions named PMPI_...; `open_mpi`: in the libraries of Open MPI. Each function
     counts its own instructions, not those of the functions that it calls."""
 
     all: int = 0
@@ -21,7 +21,7 @@ class Instructions:
 
     def add(self, count, thing, function, program):
         self.all += count
-        if os.path.basename(thing) == program and not function.startswith("MPI_"):
+        if os.path.basename(thing) == program and not function.startswith("PMPI_"):
             self.own += count
         if OPEN_MPI.search(thing):
             self.open_mpi += count

@@ -12,7 +12,7 @@ struct ring {
 static inline MPI_Request* take_off(const struct hand_written* job, struct ring* ring) {
   MPI_Request* pair = &job->requests[2 * ring->next];
   if (ring->in_flight == job->window)
-    MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+    PMPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
   else
     ring->in_flight++;
   if (++ring->next == job->window) ring->next = 0;
@@ -24,7 +24,7 @@ static void land(const struct hand_written* job, struct ring* ring, int most) {
   int oldest = ring->next - ring->in_flight;
   if (oldest < 0) oldest += job->window;
   for (; ring->in_flight > most; ring->in_flight--) {
-    MPI_Waitall(2, &job->requests[2 * oldest], MPI_STATUSES_IGNORE);
+    PMPI_Waitall(2, &job->requests[2 * oldest], MPI_STATUSES_IGNORE);
     if (++oldest == job->window) oldest = 0;
   }
 }
@@ -32,13 +32,13 @@ static void land(const struct hand_written* job, struct ring* ring, int most) {
 static void land_all(const struct hand_written* job, struct ring* ring) { land(job, ring, 0); }
 
 static inline void receive(const struct hand_written* job, int peer, MPI_Request* request) {
-  MPI_Irecv(job->receive + (size_t)peer * (size_t)job->bytes, job->bytes, MPI_BYTE, peer, 0,
-            job->comm, request);
+  PMPI_Irecv(job->receive + (size_t)peer * (size_t)job->bytes, job->bytes, MPI_BYTE, peer, 0,
+             job->comm, request);
 }
 
 static inline void send(const struct hand_written* job, int peer, MPI_Request* request) {
-  MPI_Isend(job->send + (size_t)peer * (size_t)job->bytes, job->bytes, MPI_BYTE, peer, 0, job->comm,
-            request);
+  PMPI_Isend(job->send + (size_t)peer * (size_t)job->bytes, job->bytes, MPI_BYTE, peer, 0,
+             job->comm, request);
 }
 
 static inline void exchange(const struct hand_written* job, struct ring* ring, int peer) {
@@ -139,14 +139,14 @@ void hand_written_ring(const struct hand_written* job) {
     if (received.owner != job->rank) {
       const int low = (received.left - 1) * cut;
       const int bytes = job->bytes - low < cut ? job->bytes - low : cut;
-      MPI_Irecv(job->receive + (size_t)received.owner * (size_t)job->bytes + low, bytes, MPI_BYTE,
-                left, 0, job->comm, &pair[0]);
+      PMPI_Irecv(job->receive + (size_t)received.owner * (size_t)job->bytes + low, bytes, MPI_BYTE,
+                 left, 0, job->comm, &pair[0]);
     }
     if (sent.owner != right) {
       const int low = (sent.left - 1) * cut;
       const int bytes = job->bytes - low < cut ? job->bytes - low : cut;
-      MPI_Isend(job->receive + (size_t)sent.owner * (size_t)job->bytes + low, bytes, MPI_BYTE,
-                right, 0, job->comm, &pair[1]);
+      PMPI_Isend(job->receive + (size_t)sent.owner * (size_t)job->bytes + low, bytes, MPI_BYTE,
+                 right, 0, job->comm, &pair[1]);
     }
     next_block(job, &received, blocks);
     next_block(job, &sent, blocks);

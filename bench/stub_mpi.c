@@ -1,7 +1,7 @@
 /* The functions of MPI that an all-to-all or an allgather calls, with MPICH's interface. The program defines them itself,
  * so they come before the library's. The program may call nothing else of MPI.
  *
- * Every function is named MPI_..., so that a profile can tell MPI's instructions from others. */
+ * Every function is named PMPI_..., so that a profile can tell MPI's instructions from others. */
 #include "bench/stub_mpi.h"
 
 #include <mpi.h>
@@ -46,8 +46,8 @@ note_message(int receive, const void* buffer, int count, int peer) {
   record.bytes += count;
 }
 
-int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-              MPI_Request* request) {
+int PMPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+               MPI_Request* request) {
   (void)type, (void)comm;
   if (recording) note_message(1, buffer, count, peer);
   if (tag == LENGTH_TAG) awaited[posted++ % MOST_AWAITED] = buffer;
@@ -55,8 +55,8 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI
   return MPI_SUCCESS;
 }
 
-int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-              MPI_Request* request) {
+int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+               MPI_Request* request) {
   (void)type, (void)comm;
   if (recording) note_message(0, buffer, count, peer);
   if (tag == LENGTH_TAG) memcpy(awaited[arrived++ % MOST_AWAITED], buffer, (size_t)count);
@@ -64,20 +64,20 @@ int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int ta
   return MPI_SUCCESS;
 }
 
-int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   (void)status;
   *request = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
 
 /* A test finds nothing: the message that comes back may not have been sent yet. */
-int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   (void)request, (void)status;
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+int PMPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   (void)status;
   *index = 0;
   while (*index < count - 1 && requests[*index] == MPI_REQUEST_NULL) ++*index;
@@ -85,52 +85,52 @@ int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status
   return MPI_SUCCESS;
 }
 
-int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   (void)statuses;
   for (int i = 0; i < count; i++) requests[i] = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
 
-int MPI_Initialized(int* flag) {
+int PMPI_Initialized(int* flag) {
   *flag = 1;
   return MPI_SUCCESS;
 }
 
-int MPI_Finalized(int* flag) {
+int PMPI_Finalized(int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_rank(MPI_Comm comm, int* rank) {
+int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
   *rank = comm == MPI_COMM_SELF ? 0 : own_rank;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_size(MPI_Comm comm, int* size) {
+int PMPI_Comm_size(MPI_Comm comm, int* size) {
   *size = comm == MPI_COMM_SELF ? 1 : rank_count;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_test_inter(MPI_Comm comm, int* flag) {
+int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
   (void)comm;
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* gone,
-                           int* keyval, void* extra) {
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* gone,
+                            int* keyval, void* extra) {
   (void)copy, (void)gone, (void)extra;
   *keyval = keyvals++;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
+int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
   (void)comm;
   attributes[keyval] = value;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
+int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
   (void)comm;
   *flag = keyval >= 0 && keyval < keyvals && attributes[keyval] != NULL;
   if (*flag) *(void**)value = attributes[keyval];
@@ -138,60 +138,60 @@ int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
 }
 
 /* All ranks are alike, so this rank agrees with itself. */
-int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm) {
+int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm) {
   int size = 0;
   (void)op, (void)comm;
-  MPI_Type_size(type, &size);
+  PMPI_Type_size(type, &size);
   memcpy(receive, send, (size_t)count * (size_t)size);
   return MPI_SUCCESS;
 }
 
 /* The same for data that all ranks send to each other. */
-int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive,
-                 int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
+int PMPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                  int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
   int size = 0;
   (void)receive_count, (void)receive_type, (void)comm;
-  MPI_Type_size(send_type, &size);
+  PMPI_Type_size(send_type, &size);
   memcpy(receive, send, (size_t)rank_count * (size_t)send_count * (size_t)size);
   return MPI_SUCCESS;
 }
 
 /* No message is empty. */
-int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
+int PMPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
   (void)status, (void)type;
   *count = 1;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
   (void)comm;
   *group = 1;
   return MPI_SUCCESS;
 }
 
-int MPI_Group_free(MPI_Group* group) {
+int PMPI_Group_free(MPI_Group* group) {
   *group = MPI_GROUP_NULL;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* result) {
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* result) {
   (void)group;
   *result = comm;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
   (void)comm, (void)handler;
   return MPI_SUCCESS;
 }
 
-int MPI_Type_dup(MPI_Datatype type, MPI_Datatype* same) {
+int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype* same) {
   *same = type;
   return MPI_SUCCESS;
 }
 
-int MPI_Type_free(MPI_Datatype* type) {
+int PMPI_Type_free(MPI_Datatype* type) {
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
@@ -199,28 +199,28 @@ int MPI_Type_free(MPI_Datatype* type) {
 /* MPICH keeps the size of a basic type in its handle. */
 static int size_of(MPI_Datatype type) { return (int)((intptr_t)type >> 8 & 0xff); }
 
-int MPI_Type_size(MPI_Datatype type, int* size) {
+int PMPI_Type_size(MPI_Datatype type, int* size) {
   *size = size_of(type);
   return MPI_SUCCESS;
 }
 
-int MPI_Type_size_x(MPI_Datatype type, MPI_Count* size) {
+int PMPI_Type_size_x(MPI_Datatype type, MPI_Count* size) {
   *size = size_of(type);
   return MPI_SUCCESS;
 }
 
-int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
+int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
   *lower = 0;
   *extent = size_of(type);
   return MPI_SUCCESS;
 }
 
-int MPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
-  return MPI_Type_get_extent(type, lower, extent);
+int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
+  return PMPI_Type_get_extent(type, lower, extent);
 }
 
-int MPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses,
-                            MPI_Count* counts, MPI_Count* types, int* combiner) {
+int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses,
+                             MPI_Count* counts, MPI_Count* types, int* combiner) {
   (void)type;
   *integers = *addresses = *counts = *types = 0;
   *combiner = MPI_COMBINER_NAMED;

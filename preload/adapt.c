@@ -256,7 +256,7 @@ static const struct preload_rule* look_as_usual(struct preload_call* call,
   learner->is_open = 1;
   learner->policy.calls++;
   call->learner = learner;
-  call->started = MPI_Wtime();
+  call->started = PMPI_Wtime();
   call->reason = learner->policy.comparisons > 0 ? "chosen" : "not yet compared";
   return &learner->follower.rule;
 }
@@ -268,9 +268,9 @@ static const struct preload_rule* look(struct preload_call* call, struct preload
   close_call(learner);
   if (learner->looked_calls % policy->calls_of_look == 0) {
     if (number == 0) policy->barrier = POLICY_NEVER;
-    const double start = MPI_Wtime();
-    MPI_Barrier(call->of->comm);
-    policy->barrier = fmin(policy->barrier, MPI_Wtime() - start);
+    const double start = PMPI_Wtime();
+    PMPI_Barrier(call->of->comm);
+    policy->barrier = fmin(policy->barrier, PMPI_Wtime() - start);
     learner->seconds[number] = 0;
   }
   learner->looked_calls++;
@@ -278,7 +278,7 @@ static const struct preload_rule* look(struct preload_call* call, struct preload
   policy->calls++;
   call->learner = learner;
   call->reason = "compared";
-  call->started = MPI_Wtime();
+  call->started = PMPI_Wtime();
   return looked(learner, &policy->candidates[policy_candidate_of(policy, number)]);
 }
 
@@ -316,10 +316,10 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call) {
   policy->calls += learner->wait - follower->left;
   learner->wait = follower->left;
   if (follower->left == 0 && !learner->is_prepared) {
-    const double start = MPI_Wtime();
+    const double start = PMPI_Wtime();
     prepare(call, learner);
     plan(call, learner);
-    call->cost = MPI_Wtime() - start;
+    call->cost = PMPI_Wtime() - start;
   } else if (follower->left == 0 && is_over(learner)) {
     end_comparison(call, learner);
     plan(call, learner);

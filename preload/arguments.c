@@ -1,8 +1,13 @@
-/* The arguments of a call: which sides a rank has, how many blocks and bytes they are, and whether MPI refuses them. The
- * columns of PRELOAD_COLLECTIVES tell collectives apart. Rules may depend only on what preload_bytes returns, which is
- * the same at all ranks. Tested by tests/preload/preload_test.sh, choice_test.sh and corners_test.sh. */
+/* The arguments of a call, as far as they mean something: how many blocks and bytes they are. The columns of PRELOAD_COLLECTIVES tell
+ * collectives apart. Rules may depend only on what preload_bytes returns, which is the same at all ranks. Tested by
+ * tests/preload/preload_test.sh, choice_test.sh and corners_test.sh. */
 #include "preload/preload.h"
 #include "runtime/execute/datatypes.h"
+
+#define SAME(Name, name, scheduled, family, direction, size) \
+  _Static_assert((int)PRELOAD_##Name == (int)QD_##Name,      \
+                 "the runtime and rules number collectives alike");
+PRELOAD_COLLECTIVES(SAME)
 
 MPI_Count preload_count(const struct preload_side* side, int block) {
   return side->counts         ? side->counts[block]
@@ -21,7 +26,7 @@ int64_t preload_side_bytes(const struct preload_side* side, int blocks) {
     const MPI_Datatype type = preload_type(side, i);
     if (count == 0) continue; /* an empty block may have any type */
     if (type == MPI_DATATYPE_NULL) return -1;
-    if (side->types || size < 0) MPI_Type_size_x(type, &size);
+    if (side->types || size < 0) PMPI_Type_size_x(type, &size);
     bytes += size * count;
   }
   return (int64_t)bytes;
@@ -39,34 +44,10 @@ static int peers(const struct preload_call* call) {
   return is_between_groups(call) ? shape->remote_ranks : shape->ranks;
 }
 
-static int is_root(const struct preload_call* call) {
-  return call->root == (is_between_groups(call) ? MPI_ROOT : call->of->rank);
-}
-
-/* Whether this rank exchanges data with the root. On one group the root does so too, with itself. */
-static int meets_root(const struct preload_call* call) {
-  return !is_between_groups(call) || call->root >= 0;
-}
-
-int preload_sends(const struct preload_call* call) {
-  switch (preload_collectives[call->collective].direction) {
-    case PRELOAD_FROM_ROOT: return is_root(call);
-    case PRELOAD_TO_ROOT: return meets_root(call);
-    default: return 1;
-  }
-}
-
-int preload_receives(const struct preload_call* call) {
-  switch (preload_collectives[call->collective].direction) {
-    case PRELOAD_FROM_ROOT: return meets_root(call);
-    case PRELOAD_TO_ROOT: return is_root(call);
-    default: return call->collective != PRELOAD_Exscan || call->of->rank > 0;
-  }
-}
-
 int preload_received(const struct preload_call* call, struct preload_side* side) {
   *side = call->receive;
-  if (call->receive.base == MPI_IN_PLACE || !preload_receives(call)) return 0;
+  if (!(call->significant & QD_RECEIVE_BUFFER)) return 0;
+  if (call->collective == PRELOAD_Exscan && call->of->rank == 0) return 0; /* its own operands */
   if (call->collective == PRELOAD_Reduce_scatter) {
     side->count = preload_count(&call->receive, call->of->rank);
     side->counts = NULL;
@@ -78,30 +59,29 @@ int preload_received(const struct preload_call* call, struct preload_side* side)
 }
 
 int preload_is_on_device(const struct preload_call* call) {
-  const void *sent = call->send.base, *received = call->receive.base;
-  return (preload_sends(call) && sent != MPI_IN_PLACE && qd_is_device_memory(sent)) ||
-         (preload_receives(call) && received != MPI_IN_PLACE && qd_is_device_memory(received));
+  return (call->significant & QD_SEND_BUFFER && qd_is_device_memory(call->send.base)) ||
+         (call->significant & QD_RECEIVE_BUFFER && qd_is_device_memory(call->receive.base));
 }
 
 struct preload_side preload_operands(const struct preload_call* call) {
-  struct preload_side side = call->send.base == MPI_IN_PLACE ? call->receive : call->send;
+  struct preload_side side = call->significant & QD_SEND_BUFFER ? call->send : call->receive;
   const int is_scattered = call->collective == PRELOAD_Reduce_scatter ||
                            call->collective == PRELOAD_Reduce_scatter_block;
-  side.count = 0;
+  const struct preload_side* const counted = is_scattered ? &call->receive : &side;
+  MPI_Count count = 0;
+  for (int i = 0; i < (is_scattered ? call->of->shape.ranks : 1); i++)
+    count += preload_count(counted, i);
+  side.count = count;
   side.counts = NULL;
   side.large_counts = NULL;
-  for (int i = 0; i < (is_scattered ? call->of->shape.ranks : 1); i++)
-    side.count += preload_count(&call->receive, i);
   return side;
 }
 
 int64_t preload_own_bytes(const struct preload_call* call) {
   struct preload_side received, sent = call->send;
-  if (preload_is_refused(call)) return 0;
-  const int blocks = preload_received(call, &received);
-  const int64_t all = preload_side_bytes(&received, blocks);
+  const int64_t all = preload_side_bytes(&received, preload_received(call, &received));
+  if (!(call->significant & QD_SEND_BUFFER)) return all;
   if (preload_reduces(call->collective)) sent = preload_operands(call);
-  if (sent.base == MPI_IN_PLACE || !preload_sends(call)) return all;
   const int is_one = preload_reduces(call->collective) || call->collective == PRELOAD_Allgather ||
                      call->collective == PRELOAD_Allgatherv || call->collective == PRELOAD_Bcast ||
                      preload_collectives[call->collective].direction == PRELOAD_TO_ROOT;
@@ -123,20 +103,20 @@ static int64_t agreed_mean(const struct preload_call* call) {
   if (of->asks_for_bytes[call->collective] == PRELOAD_ADAPTS && number < RAREST) return -1;
   if (number % RAREST != 0 && (number > RAREST || (number & (number - 1)) != 0))
     return average->bytes;
-  int64_t bytes = preload_side_bytes(call->send.base == MPI_IN_PLACE ? &call->receive : &call->send,
-                                     (int)ranks);
-  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, of->comm);
+  int64_t bytes = preload_side_bytes(
+      call->significant & QD_SEND_BUFFER ? &call->send : &call->receive, (int)ranks);
+  PMPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, of->comm);
   return average->bytes = bytes / (ranks * ranks);
 }
 
 /* The bytes of a block. With a root, it is a block of the side that exchanges data between the root and the others.
  * Between groups, it is the mean of both directions. */
 static int64_t block_bytes(const struct preload_call* call) {
-  const int is_rooted = preload_collectives[call->collective].direction != PRELOAD_ALL_RANKS;
-  if (is_rooted) {
-    const int is_sender = preload_collectives[call->collective].direction == PRELOAD_FROM_ROOT;
-    return preload_side_bytes(is_sender == is_root(call) ? &call->send : &call->receive, 1);
-  }
+  const enum preload_direction direction = preload_collectives[call->collective].direction;
+  if (direction == PRELOAD_FROM_ROOT)
+    return preload_side_bytes(call->significant & QD_SEND ? &call->send : &call->receive, 1);
+  if (direction == PRELOAD_TO_ROOT)
+    return preload_side_bytes(call->significant & QD_RECEIVE ? &call->receive : &call->send, 1);
   const int64_t received = preload_side_bytes(&call->receive, 1);
   if (!is_between_groups(call) || received < 0) return received;
   const int64_t sent = preload_side_bytes(&call->send, 1);
@@ -162,50 +142,4 @@ int64_t preload_bytes(const struct preload_call* call) {
     }
     default: return -1;
   }
-}
-
-/* ---- Refusals of MPI */
-
-static int is_wrong_root(const struct preload_call* call) {
-  if (is_between_groups(call) && call->root == MPI_ROOT) return 0;
-  return call->root < 0 || call->root >= peers(call);
-}
-
-/* Whether a count is negative, or a block with elements has no type, or no address. */
-static int is_wrong_side(const struct preload_side* side, int blocks) {
-  const int has_address = side->base || side->displacements || side->large_displacements;
-  if (!side->counts && !side->large_counts) blocks = 1;
-  for (int i = 0; i < blocks; i++) {
-    const MPI_Count count = preload_count(side, i);
-    if (count < 0) return 1;
-    if (count == 0) continue;
-    const MPI_Datatype type = preload_type(side, i);
-    if (type == MPI_DATATYPE_NULL || (!has_address && qd_is_predefined(type))) return 1;
-  }
-  return 0;
-}
-
-/* Whether a side is in place where MPI forbids it. With a root, only the root's own block may be in place. */
-static int is_wrong_place(const struct preload_call* call) {
-  const int sent = call->send.base == MPI_IN_PLACE && preload_sends(call);
-  const int received = call->receive.base == MPI_IN_PLACE && preload_receives(call);
-  switch (preload_collectives[call->collective].direction) {
-    case PRELOAD_FROM_ROOT: return sent || (received && !is_root(call));
-    case PRELOAD_TO_ROOT: return received || (sent && !is_root(call));
-    default: return received;
-  }
-}
-
-int preload_is_refused(const struct preload_call* call) {
-  const int reduces = preload_reduces(call->collective);
-  if (is_between_groups(call) && call->root == MPI_PROC_NULL) return 0; /* all else is ignored */
-  if (is_wrong_root(call) || is_wrong_place(call)) return 1;
-  if (reduces && (call->operation == MPI_OP_NULL || call->receive.type == MPI_DATATYPE_NULL))
-    return 1;
-  /* In a reduction both sides have one type, and its counts are those of this rank's own group. */
-  const int has_send = preload_sends(call) && call->send.base != MPI_IN_PLACE;
-  const int has_receive = reduces || (preload_receives(call) && call->receive.base != MPI_IN_PLACE);
-  return (has_send && is_wrong_side(&call->send, peers(call))) ||
-         (has_receive &&
-          is_wrong_side(&call->receive, reduces ? call->of->shape.ranks : peers(call)));
 }

@@ -5,10 +5,12 @@
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
+#include "runtime/execute/preloaded.h"
 
 static quadrille_schedule* handles; /* of all schedules; NULL if memory ran out */
 
 static void make_handles(void) {
+  qd_leave_errors_to_mpi();
   handles = calloc((size_t)preload_schedule_count(), sizeof *handles);
 }
 
@@ -32,29 +34,44 @@ quadrille_schedule preload_handle(int universal) {
   return *handle;
 }
 
-/* Binds the schedule, or changes the options of a bound one. The program does not see an error. */
-static int bind_anew(struct preload_communicator* of, const struct preload_rule* rule,
-                     struct preload_bound* bound) {
-  const quadrille_schedule handle = preload_handle(rule->universal);
+enum {
+  KEPT = sizeof((struct preload_bound*)0)->agreed / sizeof *((struct preload_bound*)0)->agreed
+};
+
+static int is_same(struct preload_options a, struct preload_options b) {
+  return a.window == b.window && a.block_size == b.block_size;
+}
+
+static int has_agreed(const struct preload_bound* bound, struct preload_options wanted) {
+  for (unsigned i = 0; i < bound->agreements && i < KEPT; i++)
+    if (is_same(bound->agreed[i], wanted)) return 1;
+  return 0;
+}
+
+/* Binds the schedule with these options. The ranks agree on options that are new, since memory may run out on one of them. The
+ * program does not see an error. */
+static int bind_anew(struct preload_communicator* of, int universal, struct preload_bound* bound,
+                     struct preload_options wanted) {
+  const quadrille_schedule handle = preload_handle(universal);
   const quadrille_bind_options options = {
-      .size = sizeof options, .window = rule->window, .block_size = rule->block_size};
-  MPI_Errhandler handler;
-  MPI_Comm_get_errhandler(of->comm, &handler);
-  MPI_Comm_set_errhandler(of->comm, MPI_ERRORS_RETURN);
-  const int code = bound->state == PRELOAD_BOUND ? quadrille_retune(handle, of->comm, &options)
-                                                 : quadrille_bind(handle, of->comm, &options);
-  MPI_Comm_set_errhandler(of->comm, handler);
-  if (handler != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&handler);
-  if (code == MPI_SUCCESS || bound->state != PRELOAD_BOUND)
-    *bound = (struct preload_bound){code == MPI_SUCCESS ? PRELOAD_BOUND : PRELOAD_REFUSED,
-                                    rule->window, rule->block_size};
-  return code == MPI_SUCCESS;
+      .size = sizeof options, .window = wanted.window, .block_size = wanted.block_size};
+  if (has_agreed(bound, wanted)) return quadrille_retune(handle, of->comm, &options) == MPI_SUCCESS;
+  if (qd_bind_quietly(handle, of->comm, &options) != MPI_SUCCESS) return 0;
+  bound->agreed[bound->agreements++ % KEPT] = wanted;
+  return 1;
 }
 
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
   struct preload_bound* bound = &of->bound[rule->universal];
-  if (bound->state != PRELOAD_UNBOUND && bound->window == rule->window &&
-      bound->block_size == rule->block_size)
+  const struct preload_options wanted = {rule->window, rule->block_size};
+  if (bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted))
     return bound->state == PRELOAD_BOUND;
-  return preload_opens(of) && bind_anew(of, rule, bound);
+  if (!preload_opens(of)) return 0;
+  const int is_bound = bind_anew(of, rule->universal, bound, wanted);
+  /* A binding keeps its options if others fail. */
+  if (is_bound || bound->state != PRELOAD_BOUND) {
+    bound->state = is_bound ? PRELOAD_BOUND : PRELOAD_REFUSED;
+    bound->now = wanted;
+  }
+  return is_bound;
 }

@@ -3,6 +3,7 @@
  * call, so serve.c need not know MPI's signatures. Tested by tests/preload. */
 #include "preload/interpose.h"
 #include "preload/preload.h"
+#include "runtime/execute/preloaded.h"
 
 /* For each family: the arguments that are passed on, and the sides of the call. */
 #define EQUAL_BLOCKS_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
@@ -85,34 +86,44 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
   return decision->is_native && preload_follows(decision, call);
 }
 
+/* The same call with this rank's role. */
+static inline __attribute__((always_inline)) struct preload_call with_role(
+    struct preload_call call, struct preload_communicator* of, int collective) {
+  call.of = of;
+  call.collective = collective;
+  call.role = qd_role_of((enum qd_function)collective, of->shape.groups == 2, of->rank, call.root,
+                         call.send.base, call.receive.base);
+  return call;
+}
+
 /* Makes a call: by MPI's function `next`, by the runtime's function `served`, or by both to compare them. */
-#define CALL(function, served, number, family, Count, Displacement)                           \
-  static inline __attribute__((always_inline)) int call_##function(                           \
-      void* next_one, LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm) {        \
-    typedef int signature(LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm);          \
-    signature* const next = (signature*)next_one;                                             \
-    struct preload_call call;                                                                 \
-    int code = MPI_SUCCESS;                                                                   \
-    preload_is_inside = 1;                                                                    \
-    struct preload_communicator* const of =                                                   \
-        is_leaving(comm) ? NULL : preload_communicator_of(comm);                              \
-    int is_looked_at = of &&                                                                  \
-                       !is_left_to_mpi(of, number, &(struct preload_call){family##_SIDES}) && \
-                       is_considered(of, number);                                             \
-    if (is_looked_at) {                                                                       \
-      call = (struct preload_call){.of = of, .collective = (number), family##_SIDES};         \
-      is_looked_at = preload_begin(&call);                                                    \
-    }                                                                                         \
-    if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified)        \
-      code = next(LISTED(family##_ARGUMENTS) comm);                                           \
-    if (is_looked_at) {                                                                       \
-      if (call.is_verified) preload_verify_native(&call);                                     \
-      if (call.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)                    \
-        code = served(call.schedule, LISTED(family##_ARGUMENTS) comm);                        \
-      code = preload_end(&call, code);                                                        \
-    }                                                                                         \
-    preload_is_inside = 0;                                                                    \
-    return code;                                                                              \
+#define CALL(function, served, number, family, Count, Displacement)                    \
+  static inline __attribute__((always_inline)) int call_##function(                    \
+      void* next_one, LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm) { \
+    typedef int signature(LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm);   \
+    signature* const next = (signature*)next_one;                                      \
+    struct preload_call call;                                                          \
+    int code = MPI_SUCCESS;                                                            \
+    preload_is_inside = 1;                                                             \
+    struct preload_communicator* const of =                                            \
+        is_leaving(comm) ? NULL : preload_communicator_of(comm);                       \
+    if (of) call = with_role((struct preload_call){family##_SIDES}, of, number);       \
+    const int is_looked_at = of && !is_left_to_mpi(of, number, &call) &&               \
+                             is_considered(of, number) && preload_begin(&call);        \
+    if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified) \
+      code = next(LISTED(family##_ARGUMENTS) comm);                                    \
+    if (is_looked_at) {                                                                \
+      if (call.is_verified) preload_verify_native(&call);                              \
+      if (call.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)             \
+        code = served(call.schedule, LISTED(family##_ARGUMENTS) comm);                 \
+      if (code == QD_LEFT_TO_MPI) {                                                    \
+        preload_leave(&call);                                                          \
+        code = next(LISTED(family##_ARGUMENTS) comm);                                  \
+      }                                                                                \
+      code = preload_end(&call, code);                                                 \
+    }                                                                                  \
+    preload_is_inside = 0;                                                             \
+    return code;                                                                       \
   }
 
 /* The function that the program calls. Where it expands, MPI_Datatype and MPI_Op stand for handles of any MPI library. */

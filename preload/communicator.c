@@ -53,24 +53,24 @@ void preload_meet_others(void) { __atomic_store_n(&has_met_others, 1, __ATOMIC_R
 static int is_outside(MPI_Group group) {
   MPI_Group world, outside;
   int count = 0;
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  MPI_Group_difference(group, world, &outside);
-  MPI_Group_size(outside, &count);
-  MPI_Group_free(&outside);
-  MPI_Group_free(&world);
-  MPI_Group_free(&group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_difference(group, world, &outside);
+  PMPI_Group_size(outside, &count);
+  PMPI_Group_free(&outside);
+  PMPI_Group_free(&world);
+  PMPI_Group_free(&group);
   return count > 0;
 }
 
 static int reaches_outside(MPI_Comm comm, int inter) {
   MPI_Comm parent;
   MPI_Group group;
-  MPI_Comm_get_parent(&parent);
+  PMPI_Comm_get_parent(&parent);
   if (parent == MPI_COMM_NULL && !__atomic_load_n(&has_met_others, __ATOMIC_RELAXED)) return 0;
-  MPI_Comm_group(comm, &group);
+  PMPI_Comm_group(comm, &group);
   if (is_outside(group)) return 1;
   if (!inter) return 0;
-  MPI_Comm_remote_group(comm, &group);
+  PMPI_Comm_remote_group(comm, &group);
   return is_outside(group);
 }
 
@@ -88,7 +88,7 @@ static void warn_of_lost_files(void) {
   char text[PRELOAD_TEXT];
   int world = 0;
   if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED)) return;
-  MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world != 0) return;
   if (preload_loses_rules(text))
     fprintf(stderr, "quadrille: %s; what is learned will be lost\n", text);
@@ -187,19 +187,19 @@ int preload_know_nodes(struct preload_communicator* of) {
 static struct preload_communicator* make(MPI_Comm comm) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
-  MPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_test_inter(comm, &inter);
   /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
-  if (!of || MPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) {
+  if (!of || PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) {
     fprintf(stderr, "quadrille: memory ran out\n");
-    MPI_Abort(comm, MPI_ERR_NO_MEM);
+    PMPI_Abort(comm, MPI_ERR_NO_MEM);
     abort();
   }
   of->comm = comm;
   of->is_watched = preload_settings()->report != NULL;
   of->shape.groups = inter ? 2 : 1;
-  MPI_Comm_size(comm, &of->shape.ranks);
-  MPI_Comm_rank(comm, &of->rank);
-  if (inter) MPI_Comm_remote_size(comm, &of->shape.remote_ranks);
+  PMPI_Comm_size(comm, &of->shape.ranks);
+  PMPI_Comm_rank(comm, &of->rank);
+  if (inter) PMPI_Comm_remote_size(comm, &of->shape.remote_ranks);
   if (of->shape.ranks + of->shape.remote_ranks == 1)
     of->reason = "one rank";
   else if (reaches_outside(comm, inter))
@@ -218,8 +218,8 @@ static struct preload_communicator* make(MPI_Comm comm) {
 static int is_usable(MPI_Comm comm) {
   int initialized = 0, finalized = 0;
   if (comm == MPI_COMM_NULL || has_ended) return 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
   return initialized && !finalized;
 }
 
@@ -228,8 +228,8 @@ static int has_keyval(void) {
   static int is_refused;
   pthread_mutex_lock(&lock);
   if (keyval == MPI_KEYVAL_INVALID && !is_refused)
-    is_refused = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval,
-                                        NULL) != MPI_SUCCESS;
+    is_refused = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval,
+                                         NULL) != MPI_SUCCESS;
   pthread_mutex_unlock(&lock);
   return !is_refused;
 }
@@ -238,7 +238,7 @@ static struct preload_communicator* find(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
   if (!is_usable(comm) || !has_keyval()) return NULL;
-  if (MPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS) return NULL;
+  if (PMPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS) return NULL;
   return found ? attribute : make(comm);
 }
 

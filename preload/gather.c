@@ -9,38 +9,38 @@
 void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
                   MPI_Datatype type) {
   int size = 0;
-  MPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
+  PMPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
   if (of->shape.groups == 1) return;
   /* Between groups, an allreduce yields the maxima of the other group. A second one brings this group's back. */
   char others[256];
-  MPI_Type_size(type, &size);
+  PMPI_Type_size(type, &size);
   memcpy(others, all, (size_t)count * (size_t)size);
-  MPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
-  MPI_Reduce_local(others, all, count, type, MPI_MAX);
+  PMPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
+  PMPI_Reduce_local(others, all, count, type, MPI_MAX);
 }
 
 void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all) {
   int rank = 0, ranks = 0, length = size > INT_MAX ? 0 : (int)size;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   int* lengths = calloc(2 * (size_t)ranks, sizeof *lengths);
   int* offsets = lengths ? lengths + ranks : NULL;
   int fails = !lengths || !is_wanted;
-  MPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  PMPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   char* gathered = NULL;
   size_t end = 0;
   if (!fails && lengths) {
-    MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    PMPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int i = 0; i < ranks; i++) {
       offsets[i] = (int)end;
       end += (size_t)lengths[i];
     }
     if (rank == 0 && end <= INT_MAX) gathered = malloc(end + 1);
     fails = rank == 0 && !gathered;
-    MPI_Bcast(&fails, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    PMPI_Bcast(&fails, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   if (!fails)
-    MPI_Gatherv(mine, length, MPI_BYTE, gathered, lengths, offsets, MPI_BYTE, 0, MPI_COMM_WORLD);
+    PMPI_Gatherv(mine, length, MPI_BYTE, gathered, lengths, offsets, MPI_BYTE, 0, MPI_COMM_WORLD);
   free(lengths);
   *all = end;
   return gathered;

@@ -32,7 +32,7 @@ static void ask_library(void) {
   enum { LONGEST = 1 << 14 }; /* any MPI library's version fits */
   static char version[LONGEST];
   int length = 0;
-  MPI_Get_library_version(version, &length);
+  PMPI_Get_library_version(version, &length);
 #ifdef OPEN_MPI
   is_foreign = strstr(version, "Open MPI") == NULL;
 #else
@@ -167,8 +167,8 @@ DEFINE(Init_thread, (begin(), next(count, words, required, provided)),
 
 static void finish(void) {
   int initialized = 0, finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
   if (!initialized || finalized) return;
   preload_learn_write();
   preload_report();

@@ -62,8 +62,9 @@ static struct preload_numbers of_float(MPI_Datatype type, MPI_Count size) {
 
 static struct preload_numbers of_integer(MPI_Datatype type, MPI_Count size) {
   const MPI_Datatype with_sign[] = {
-      MPI_CHAR,    MPI_SIGNED_CHAR, MPI_SHORT,   MPI_INT,     MPI_LONG, MPI_LONG_LONG, MPI_INT8_T,
-      MPI_INT16_T, MPI_INT32_T,     MPI_INT64_T, MPI_INTEGER, MPI_AINT, MPI_OFFSET,    MPI_COUNT};
+      MPI_CHAR,     MPI_SIGNED_CHAR, MPI_SHORT,    MPI_INT,     MPI_LONG,    MPI_LONG_LONG,
+      MPI_INT8_T,   MPI_INT16_T,     MPI_INT32_T,  MPI_INT64_T, MPI_INTEGER, MPI_INTEGER1,
+      MPI_INTEGER2, MPI_INTEGER4,    MPI_INTEGER8, MPI_AINT,    MPI_OFFSET,  MPI_COUNT};
   const MPI_Datatype without[] = {MPI_BYTE,     MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT,
                                   MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG,
                                   MPI_UINT8_T,  MPI_UINT16_T,      MPI_UINT32_T,
@@ -92,10 +93,20 @@ static struct preload_numbers of_f90(MPI_Datatype type, MPI_Count size) {
 struct preload_numbers preload_numbers_of(MPI_Datatype type) {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL) return opaque;
-  MPI_Type_size_x(type, &size);
+  PMPI_Type_size_x(type, &size);
   struct preload_numbers found = of_float(type, size);
   if (found.kind == PRELOAD_OPAQUE) found = of_integer(type, size);
   return found.kind == PRELOAD_OPAQUE ? of_f90(type, size) : found;
+}
+
+int preload_is_exact(MPI_Datatype type, MPI_Op operation) {
+  if (operation == MPI_BAND || operation == MPI_BOR || operation == MPI_BXOR ||
+      operation == MPI_LAND || operation == MPI_LOR || operation == MPI_LXOR)
+    return 1;
+  if (!qd_is_predefined_operator(operation)) return 0;
+  const struct preload_numbers numbers = preload_numbers_of(type);
+  return numbers.kind == PRELOAD_SIGNED || numbers.kind == PRELOAD_UNSIGNED || type == MPI_2INT ||
+         type == MPI_2INTEGER || type == MPI_SHORT_INT || type == MPI_LONG_INT;
 }
 
 /* ---- Values */

@@ -12,14 +12,22 @@
 #include <stdint.h>
 
 #include "preload/rules.h"
+#include "runtime/execute/significance.h"
 #include "runtime/quadrille.h"
 
 /* ---- communicator.c */
 
+/* Options of a binding. */
+struct preload_options {
+  int window, block_size;
+};
+
 /* Whether a schedule is bound to this communicator, and with which options. */
 struct preload_bound {
   enum { PRELOAD_UNBOUND, PRELOAD_BOUND, PRELOAD_REFUSED } state;
-  int window, block_size;
+  struct preload_options now;
+  struct preload_options agreed[4]; /* the last with which all ranks could bind it */
+  unsigned agreements;
 };
 
 /* The mean block of MPI_Alltoallv or MPI_Alltoallw. */
@@ -40,10 +48,12 @@ struct preload_decision {
   int is_native;                     /* they go to MPI's own collective */
   const struct preload_rule* rule;   /* NULL if there is none */
   struct preload_follower* follower; /* has the rule, or NULL */
+  enum qd_role role;
+  unsigned significant; /* which of these are compared: */
   MPI_Count sent, received;
   MPI_Datatype send_type, receive_type;
   MPI_Op operation;
-  int root, send_in_place, receive_in_place;
+  int root;
 };
 
 /* Learners depend on bytes, or rules do. */
@@ -116,6 +126,8 @@ struct preload_side {
 struct preload_call {
   struct preload_communicator* of;
   int collective;
+  enum qd_role role;
+  unsigned significant; /* see significance.h; nothing looks at other arguments */
   struct preload_side send, receive;
   int root;
   MPI_Op operation;
@@ -143,11 +155,6 @@ int64_t preload_side_bytes(const struct preload_side* side, int blocks);
 int64_t preload_bytes(const struct preload_call* call);
 /* The bytes of the data that this rank sends or receives, whichever is more. */
 int64_t preload_own_bytes(const struct preload_call* call);
-/* Whether MPI refuses the call on this rank, whatever other ranks do. MPI reports the error then. */
-int preload_is_refused(const struct preload_call* call);
-/* Whether this rank sends data, and receives some. */
-int preload_sends(const struct preload_call* call);
-int preload_receives(const struct preload_call* call);
 /* The blocks that this rank receives. Returns their number. */
 int preload_received(const struct preload_call* call, struct preload_side* side);
 /* Whether this rank has a buffer in device memory. */
@@ -160,11 +167,12 @@ struct preload_side preload_operands(const struct preload_call* call);
 /* Whether the call follows the decision that was kept. If it does, it counts as one of the learner's calls. Inline, and with few
  * instructions: small calls that go to MPI pay for nothing else. */
 static inline int preload_follows(struct preload_decision* d, const struct preload_call* call) {
-  if (!d->is_kept || d->received != call->receive.count || d->receive_type != call->receive.type ||
-      d->sent != call->send.count || d->send_type != call->send.type ||
-      d->operation != call->operation || d->root != call->root ||
-      d->send_in_place != (call->send.base == MPI_IN_PLACE) ||
-      d->receive_in_place != (call->receive.base == MPI_IN_PLACE))
+  if (!d->is_kept || d->role != call->role || d->root != call->root ||
+      (d->significant & QD_OPERATOR && d->operation != call->operation) ||
+      (d->significant & QD_RECEIVE &&
+       (d->received != call->receive.count || d->receive_type != call->receive.type)) ||
+      (d->significant & QD_SEND &&
+       (d->sent != call->send.count || d->send_type != call->send.type)))
     return 0;
   if (!d->follower) return 1;
   if (d->follower->left == 0) return 0;
@@ -173,6 +181,8 @@ static inline int preload_follows(struct preload_decision* d, const struct prelo
 }
 /* Chooses a schedule. Returns 0 if MPI makes the call and nothing follows. */
 int preload_begin(struct preload_call* call);
+/* The schedule was not followed, since arguments are wrong: MPI makes the call, and reports the error. */
+void preload_leave(struct preload_call* call);
 /* Records, learns and compares. Returns the code for the program. */
 int preload_end(struct preload_call* call, int code);
 
@@ -195,6 +205,8 @@ struct preload_numbers {
 };
 
 struct preload_numbers preload_numbers_of(MPI_Datatype type);
+/* Whether no order of operands changes a bit of the result. */
+int preload_is_exact(MPI_Datatype type, MPI_Op operation);
 /* Not for PRELOAD_OPAQUE. */
 void preload_print_number(const struct preload_numbers* numbers, const char* element,
                           char text[PRELOAD_NUMBER]);
@@ -236,7 +248,8 @@ void preload_learn_save(void);
 
 /* ---- report.c */
 
-void preload_record(const struct preload_call* call, double seconds);
+/* `code`: what the call returned. */
+void preload_record(const struct preload_call* call, int code, double seconds);
 /* Rank 0 prints or writes the table of all ranks. Collective over MPI_COMM_WORLD. */
 void preload_report(void);
 /* Writes this rank's table to the report's file, so far. */

@@ -12,7 +12,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct preload_table recorded;
 
-void preload_record(const struct preload_call* call, double seconds) {
+void preload_record(const struct preload_call* call, int code, double seconds) {
   const struct preload_rule* rule = call->rule;
   const int is_timed = rule && rule->time > 0 && rule->native_time > 0;
   if (call->of->rank != 0) return;
@@ -20,7 +20,7 @@ void preload_record(const struct preload_call* call, double seconds) {
                               .size_class = preload_size_class(call->bytes),
                               .shape = call->of->shape,
                               .calls = 1,
-                              .bytes = preload_own_bytes(call),
+                              .bytes = code == MPI_SUCCESS ? preload_own_bytes(call) : 0,
                               .seconds = seconds,
                               .timed = is_timed,
                               .native = is_timed ? rule->native_time : 0,

@@ -92,6 +92,7 @@ enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_ADAPT, PRELOAD_VERIFY, PREL
 /* The settings in the environment of this process. */
 struct preload_settings {
   enum preload_mode mode;
+  int serves_sums; /* also reductions whose bits depend on the order of operands */
   struct preload_rule* rules;
   int rule_count, first_of_file; /* rules of variables come before those of the file */
   const char* rules_file;        /* or NULL */

@@ -18,12 +18,22 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
   return NULL;
 }
 
+/* Why MPI makes a reduction whose bits may depend on the order of operands; NULL if it need not. Between groups, ranks beside the
+ * root do not know datatype and operator. */
+static const char* refuse_sums(const struct preload_call* call) {
+  if (!preload_reduces(call->collective) || preload_settings()->serves_sums) return NULL;
+  const int is_known = call->collective != PRELOAD_Reduce || call->of->shape.groups == 1;
+  const MPI_Datatype type = call->significant & QD_SEND ? call->send.type : call->receive.type;
+  return is_known && preload_is_exact(type, call->operation)
+             ? NULL
+             : "its bits could change (QUADRILLE_SUMS=native)";
+}
+
 /* Whether the bound schedule serves the operator, which is the same on all ranks that have one. Calls without one pass. */
 static int serves_operator(const struct preload_call* call) {
   int commutes = 1;
-  if (preload_reduces(call->collective) && call->operation != MPI_OP_NULL &&
-      call->root != MPI_PROC_NULL)
-    MPI_Op_commutative(call->operation, &commutes);
+  if (call->significant & QD_OPERATOR && call->operation != MPI_OP_NULL)
+    PMPI_Op_commutative(call->operation, &commutes);
   return commutes || quadrille_keeps_order(preload_handle(call->universal), call->of->comm);
 }
 
@@ -55,10 +65,9 @@ static int is_plain(const struct preload_side* side) {
   return !side->counts && !side->large_counts && !side->types && qd_is_predefined(side->type);
 }
 
-/* MPI ignores a side that this rank does not have. Its arguments may be anything. */
 static int are_plain(const struct preload_call* call) {
-  return (!preload_sends(call) || is_plain(&call->send)) &&
-         (!preload_receives(call) || is_plain(&call->receive));
+  return (!(call->significant & QD_SEND) || is_plain(&call->send)) &&
+         (!(call->significant & QD_RECEIVE) || is_plain(&call->receive));
 }
 
 /* Keeps the rule, or that there is none, for further calls with these arguments. */
@@ -66,7 +75,7 @@ static void keep_decision(const struct preload_call* call, const struct preload_
   struct preload_decision* d = &call->of->decisions[call->collective];
   d->is_kept = 0;
   if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return; /* it did not serve */
-  if (preload_reduces(call->collective) && !qd_is_predefined_operator(call->operation)) return;
+  if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->operation)) return;
   if (call->of->reason || call->of->is_watched || call->learner ||
       preload_settings()->mode == PRELOAD_VERIFY || !are_plain(call))
     return;
@@ -74,14 +83,14 @@ static void keep_decision(const struct preload_call* call, const struct preload_
                                  .is_native = call->universal == PRELOAD_NATIVE,
                                  .rule = rule,
                                  .follower = call->follower,
+                                 .role = call->role,
+                                 .significant = call->significant,
                                  .sent = call->send.count,
                                  .received = call->receive.count,
                                  .send_type = call->send.type,
                                  .receive_type = call->receive.type,
                                  .operation = call->operation,
-                                 .root = call->root,
-                                 .send_in_place = call->send.base == MPI_IN_PLACE,
-                                 .receive_in_place = call->receive.base == MPI_IN_PLACE};
+                                 .root = call->root};
 }
 
 int preload_begin(struct preload_call* call) {
@@ -96,11 +105,12 @@ int preload_begin(struct preload_call* call) {
     if (decision->follower) decision->follower->left++; /* it is counted below */
   }
   call->freed = preload_freed();
-  const int may_be_served = !of->reason && !preload_is_refused(call);
+  call->significant = qd_significant((enum qd_function)call->collective, call->role);
+  call->reason = of->reason ? of->reason : refuse_sums(call);
+  const int may_be_served = !call->reason;
   call->bytes = may_be_served ? preload_bytes(call) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(call) : NULL;
   call->universal = PRELOAD_NATIVE;
-  call->reason = may_be_served ? NULL : of->reason ? of->reason : "MPI refuses the call";
   if (!rule && may_be_served && of->adapts) rule = preload_learn_begin(call);
   if (may_be_served) choose(call, rule);
   keep_decision(call, rule);
@@ -108,8 +118,15 @@ int preload_begin(struct preload_call* call) {
   if (is_served && of->is_watched && preload_is_on_device(call))
     call->reason = "copied by MPI: buffers are in device memory";
   if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
-  if (of->is_watched && !call->learner) call->started = MPI_Wtime();
+  if (of->is_watched && !call->learner) call->started = PMPI_Wtime();
   return is_served || of->is_watched || call->learner;
+}
+
+void preload_leave(struct preload_call* call) {
+  call->schedule = QUADRILLE_SCHEDULE_NULL;
+  call->universal = PRELOAD_NATIVE;
+  call->rule = NULL;
+  call->reason = "MPI refuses the call";
 }
 
 /* Rank 0 of MPI_COMM_WORLD writes its files after about 1, 2, 4, .. 64 seconds, and then every minute. So a job that
@@ -126,7 +143,7 @@ static void save(double now) {
     next = now + wait;
   }
   pthread_mutex_unlock(&lock);
-  if (is_due) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (is_due) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!is_due || rank != 0) return;
   preload_learn_save();
   preload_report_save();
@@ -137,7 +154,7 @@ static void save(double now) {
 static int mpi_code(int code) {
   int error_class = MPI_SUCCESS;
   const int wanted = quadrille_error_class(code);
-  MPI_Error_class(code, &error_class);
+  PMPI_Error_class(code, &error_class);
   return error_class == wanted ? code : wanted;
 }
 
@@ -145,8 +162,8 @@ int preload_end(struct preload_call* call, int code) {
   /* If the call failed, an error handler may have freed the communicator. */
   const int is_alive = code == MPI_SUCCESS || call->freed == preload_freed();
   if (is_alive && (call->of->is_watched || call->learner)) {
-    const double now = MPI_Wtime(), seconds = now - call->started;
-    if (preload_settings()->report) preload_record(call, seconds);
+    const double now = PMPI_Wtime(), seconds = now - call->started;
+    if (preload_settings()->report) preload_record(call, code, seconds);
     if (call->learner) preload_learn_end(call, seconds);
     save(now);
   }

@@ -57,7 +57,13 @@ static void read_mode(const char* value) {
   settings.mode = (enum preload_mode)mode;
 }
 
-/* Reads QD_ALLTOALL=linear. The rule holds for one group, two groups or both, if schedules of that name exist. */
+static void read_sums(const char* value) {
+  settings.serves_sums = strcmp(value, "any") == 0;
+  if (!settings.serves_sums && strcmp(value, "native") != 0)
+    refuse("QUADRILLE_SUMS=%.40s is not known: write native or any", value);
+}
+
+/* Reads QUADRILLE_ALLTOALL=linear. The rule holds for one group, two groups or both, if schedules of that name exist. */
 static void read_collective(int collective, const char* variable, const char* value) {
   char errors[2][PRELOAD_TEXT];
   int found = 0;
@@ -91,9 +97,11 @@ static void read_variable(const char* entry) {
   const int collective =
       strncmp(variable, "QUADRILLE_", 10) == 0 ? preload_collective_of(variable + 10) : -1;
   if (collective >= 0) return read_collective(collective, variable, value);
+  if (strcmp(variable, "QUADRILLE_SUMS") == 0) return read_sums(value);
   refuse(
-      "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_REPORT, QUADRILLE_DEBUG, "
-      "QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, QUADRILLE_MPI, and one for each "
+      "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_SUMS, QUADRILLE_REPORT, "
+      "QUADRILLE_DEBUG, QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, QUADRILLE_MPI, "
+      "and one for each "
       "collective, such as QUADRILLE_ALLTOALLV",
       variable);
 }

@@ -35,7 +35,7 @@ static int has_floats(MPI_Datatype type) {
   int length = 0, found = 0;
   if (qd_read_envelope(type, &making) != MPI_SUCCESS) return 1;
   if (making.combiner == MPI_COMBINER_NAMED) {
-    MPI_Type_get_name(type, name, &length);
+    PMPI_Type_get_name(type, name, &length);
     return strstr(name, "FLOAT") || strstr(name, "DOUBLE") || strstr(name, "REAL") ||
            strstr(name, "COMPLEX") || type == MPI_BYTE || type == MPI_PACKED;
   }
@@ -51,19 +51,13 @@ static int has_floats(MPI_Datatype type) {
   return found;
 }
 
-/* Whether this rank takes part in a reduction. Between groups, ranks beside the root do not. */
-static int is_reduced(const struct preload_call* call) {
-  return preload_reduces(call->collective) && call->root != MPI_PROC_NULL &&
-         call->receive.type != MPI_DATATYPE_NULL;
-}
-
 /* Whether the order of operands may change the results of the call, by nobody knows how much. */
 static int depends_on_order(const struct preload_call* call,
                             const struct preload_numbers* numbers) {
   const int is_integer = numbers->kind == PRELOAD_SIGNED || numbers->kind == PRELOAD_UNSIGNED;
-  if (!is_reduced(call) || preload_has_scale(numbers, call->operation)) return 0;
+  if (!(call->significant & QD_OPERATOR) || preload_has_scale(numbers, call->operation)) return 0;
   if (is_integer && qd_is_predefined_operator(call->operation)) return 0;
-  return has_floats(call->receive.type);
+  return has_floats(preload_operands(call).type);
 }
 
 /* ---- The blocks of a call */
@@ -91,7 +85,7 @@ static void convert(const struct preload_side* side, int blocks, char* packed, c
 /* The blocks that the call may overwrite: the receive blocks, and the operands of a reduction in place. */
 static int overwritten(const struct preload_call* call, struct preload_side* side) {
   const int blocks = preload_received(call, side);
-  if (call->send.base != MPI_IN_PLACE || !preload_reduces(call->collective)) return blocks;
+  if (call->role != QD_ROLE_IN_PLACE || !preload_reduces(call->collective)) return blocks;
   *side = preload_operands(call);
   return call->collective == PRELOAD_Reduce ? blocks : 1;
 }
@@ -107,18 +101,18 @@ static void add_scales(const struct preload_call* call, struct preload_results* 
   if (count > 0 && call->root != MPI_ROOT) {
     const struct preload_side side = preload_operands(call);
     convert(&side, 1, results->operands, qd_pack, call->of->comm);
-    MPI_Type_size_x(side.type, &size);
+    PMPI_Type_size_x(side.type, &size);
   }
   for (int i = 0; i < count && call->root != MPI_ROOT; i++)
     mine[i] = preload_scale(&results->numbers, call->operation, results->operands + i * size);
   const MPI_Comm comm = call->of->comm;
   switch (call->collective) {
     case PRELOAD_Reduce:
-      MPI_Reduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, call->root, comm);
+      PMPI_Reduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, call->root, comm);
       break;
-    case PRELOAD_Scan: MPI_Scan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
-    case PRELOAD_Exscan: MPI_Exscan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
-    default: MPI_Allreduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm);
+    case PRELOAD_Scan: PMPI_Scan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
+    case PRELOAD_Exscan: PMPI_Exscan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
+    default: PMPI_Allreduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm);
   }
   results->scales = all;
   const int is_scattered = call->collective == PRELOAD_Reduce_scatter ||
@@ -146,7 +140,8 @@ static struct preload_results* make(const struct preload_call* call,
                                     const struct preload_numbers* numbers) {
   struct preload_side side, received;
   const int64_t size = preload_side_bytes(&side, overwritten(call, &side));
-  const int is_scaled = is_reduced(call) && preload_has_scale(numbers, call->operation);
+  const int is_scaled =
+      call->significant & QD_OPERATOR && preload_has_scale(numbers, call->operation);
   const struct preload_side operands =
       is_scaled ? preload_operands(call) : (struct preload_side){0};
   const int64_t elements = (int64_t)operands.count;
@@ -173,8 +168,9 @@ void preload_verify_begin(struct preload_call* call) {
       [MEMORY] = "not compared: memory ran out"};
   call->of->calls[call->collective]++;
   if (call->schedule == QUADRILLE_SCHEDULE_NULL) return;
-  const struct preload_numbers numbers =
-      is_reduced(call) ? preload_numbers_of(call->receive.type) : (struct preload_numbers){0};
+  const struct preload_numbers numbers = call->significant & QD_OPERATOR
+                                             ? preload_numbers_of(preload_operands(call).type)
+                                             : (struct preload_numbers){0};
   struct preload_results* results = make(call, &numbers);
   const int is_scaled = results && results->elements > 0;
   const int mine[2] = {!results                           ? MEMORY
@@ -250,7 +246,7 @@ static void tell(const struct preload_call* call, int block, int64_t element, in
   const struct preload_numbers numbers = preload_numbers_of(type);
   char name[MPI_MAX_OBJECT_NAME] = "", values[2][PRELOAD_NUMBER], part[64] = "", rest[64] = "";
   int length = 0;
-  MPI_Comm_get_name(call->of->comm, name, &length);
+  PMPI_Comm_get_name(call->of->comm, name, &length);
   if (length == 0) snprintf(name, sizeof name, "a communicator of %d ranks", call->of->shape.ranks);
   if (numbers.kind == PRELOAD_OPAQUE) {
     snprintf(part, sizeof part, "byte %lld of ", (long long)byte);
@@ -281,17 +277,17 @@ void preload_verify_end(const struct preload_call* call) {
   MPI_Count size = 1;
   const int blocks = preload_received(call, &side);
   convert(&side, blocks, result, qd_pack, call->of->comm);
-  if (results->scales && blocks > 0) MPI_Type_size_x(side.type, &size);
+  if (results->scales && blocks > 0) PMPI_Type_size_x(side.type, &size);
   const int64_t i = first_difference(call, native, ours, (int64_t)size);
   if (i == results->received) return;
   int block = 0;
   while (preload_side_bytes(&side, block + 1) <= i) block++;
   const int64_t before = preload_side_bytes(&side, block);
   const MPI_Datatype type = preload_type(&side, block);
-  MPI_Type_size_x(type, &size);
+  PMPI_Type_size_x(type, &size);
   const int64_t element = (i - before) / size, at = before + element * size;
   tell(call, block, element, i - at, type, native + at, ours + at);
   /* Gives the launcher time to pass the message on before it ends the job. */
   nanosleep(&(struct timespec){0, 200000000}, NULL);
-  MPI_Abort(call->of->comm, 1);
+  PMPI_Abort(call->of->comm, 1);
 }

@@ -71,11 +71,11 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
  * reduction gives each group its own. */
 static int all_most(const uint64_t* mine, uint64_t* all, int count, MPI_Comm comm) {
   uint64_t others[MOST_WORDS];
-  int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
-  if (code == MPI_SUCCESS) code = MPI_Allreduce(mine, all, count, MPI_UINT64_T, MPI_MAX, comm);
+  int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
+  if (code == MPI_SUCCESS) code = PMPI_Allreduce(mine, all, count, MPI_UINT64_T, MPI_MAX, comm);
   if (code != MPI_SUCCESS || !inter) return code;
   memcpy(others, all, (size_t)count * sizeof *all);
-  code = MPI_Allreduce(others, all, count, MPI_UINT64_T, MPI_MAX, comm);
+  code = PMPI_Allreduce(others, all, count, MPI_UINT64_T, MPI_MAX, comm);
   for (int i = 0; i < count; i++)
     if (others[i] > all[i]) all[i] = others[i];
   return code;

@@ -4,11 +4,7 @@
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
 #include "runtime/execute/persistent.h"
-
-static const char* const misplaced =
-    "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
-
-static const char* const not_between = "MPI_IN_PLACE means nothing between groups";
+#include "runtime/execute/preloaded.h"
 
 /* Negative if a count is negative, 0 if all counts are 0. */
 static int64_t sign_of_counts(const struct qd_side* side, int ranks) {
@@ -36,7 +32,7 @@ static int is_nowhere(const struct qd_side* side, int rank) {
   const struct qd_side own = qd_side_of(side, rank);
   MPI_Aint lower = 0, extent = 0;
   if (qd_count_of(side, rank) == 0 || own.type_size == 0) return 0;
-  MPI_Type_get_true_extent(own.type, &lower, &extent);
+  PMPI_Type_get_true_extent(own.type, &lower, &extent);
   return (intptr_t)((uintptr_t)qd_block_of(side, rank).address + (uintptr_t)lower) < NO_MEMORY;
 }
 
@@ -49,7 +45,7 @@ static int are_committed(const struct qd_side* side, int ranks, MPI_Comm comm) {
     const MPI_Datatype type = side->types ? side->types[rank] : side->type;
     if (side->types && qd_count_of(side, rank) == 0) continue;
     if (!qd_is_predefined(type) &&
-        MPI_Pack(nothing, 0, type, nothing, 0, &position, comm) != MPI_SUCCESS)
+        PMPI_Pack(nothing, 0, type, nothing, 0, &position, comm) != MPI_SUCCESS)
       return 0;
   }
   return 1;
@@ -76,11 +72,11 @@ static const char* check_side(const struct qd_binding* binding, struct qd_argume
 }
 
 /* Writes how many blocks this rank's send and receive buffers have, by QD_PIECE_SEND and QD_PIECE_RECEIVE. */
-static void find_roles(const struct qd_binding* binding, int root, int32_t blocks[2]) {
+static void count_blocks(const struct qd_binding* binding, enum qd_role role, int32_t blocks[2]) {
   const struct qd_program* program = &binding->schedule_data->program;
   struct qd_context context = binding->layout.context;
   if (qd_is_rooted(program)) {
-    const int is_root = program->groups == 2 ? root == MPI_ROOT : root == binding->layout.own;
+    const int is_root = role != QD_ROLE_OTHER && role != QD_ROLE_LEAF;
     context.root = is_root ? context.rank : -1;
     if (program->groups == 2) context.group = !is_root;
   }
@@ -93,8 +89,7 @@ static const char* check_root(const struct qd_binding* binding, struct qd_argume
       program->groups == 2 ? binding->layout.context.remote_ranks : binding->layout.context.ranks;
   if (!qd_is_rooted(program) || (a->root >= 0 && a->root < ranks)) return NULL;
   if (program->groups == 1) return "the root is no rank of the communicator";
-  a->is_idle = a->root == MPI_PROC_NULL;
-  if (a->is_idle || a->root == MPI_ROOT) return NULL;
+  if (a->role != QD_ROLE_LEAF) return NULL;
   return "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group";
 }
 
@@ -119,16 +114,15 @@ static const char* check_results(const struct qd_binding* binding, struct qd_arg
   return wrong;
 }
 
-/* A collective with one buffer has it on both sides. */
-static void find_buffers(struct qd_arguments* a, const struct qd_program* program) {
-  const int collective = program->collective;
-  /* Between groups, one group may send longer blocks than the other. */
-  a->is_regular =
-      a->send.uniform && a->receive.uniform && (collective != QD_ALLTOALL || program->groups == 1);
-  a->in_place = collective != QD_BROADCAST && a->send.base == MPI_IN_PLACE;
-  if (collective != QD_SCATTER) return;
-  a->in_place = a->receive.base == MPI_IN_PLACE;
-  if (a->in_place) a->receive = a->send;
+/* Whether a buffer that means something is MPI_IN_PLACE. */
+static const char* check_places(const struct qd_arguments* a, unsigned significant) {
+  const int is_sent = significant & QD_SEND_BUFFER && a->send.base == MPI_IN_PLACE;
+  const int is_received = significant & QD_RECEIVE_BUFFER && a->receive.base == MPI_IN_PLACE;
+  if (!is_sent && !is_received) return NULL;
+  if (a->role == QD_ROLE_USUAL_BETWEEN || a->role == QD_ROLE_LEAF)
+    return "MPI_IN_PLACE means nothing between groups";
+  if (a->role == QD_ROLE_OTHER && is_sent) return "MPI_IN_PLACE means something at the root alone";
+  return "MPI_IN_PLACE stands for another buffer of this collective";
 }
 
 /* Whether both sides are the same elements of one buffer. MPI forbids that. */
@@ -161,34 +155,50 @@ static const char* take_alias(const struct qd_program* program, struct qd_argume
   return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
 }
 
-/* Checks the arguments without communication. A side that means nothing at this rank is not checked, and becomes
- * equal to the other side. */
+/* Checks the sides that mean something, which have that many blocks. */
+static const char* check_sides(const struct qd_binding* binding, struct qd_arguments* a,
+                               unsigned significant, const int32_t blocks[2], int* error_class) {
+  const int32_t sends = blocks[QD_PIECE_SEND], receives = blocks[QD_PIECE_RECEIVE];
+  const char* wrong = NULL;
+  if (binding->schedule_data->program.collective == QD_REDUCE_SCATTER)
+    wrong = check_results(binding, a, error_class);
+  else if (significant & QD_RECEIVE)
+    wrong = check_side(binding, a, &a->receive, receives > 0 ? receives : 1, error_class);
+  if (!wrong && significant & QD_SEND)
+    wrong = check_side(binding, a, &a->send, sends > 0 ? sends : 1, error_class);
+  return wrong;
+}
+
+/* Elements without bytes count as none. */
+static void forget_elements(struct qd_arguments* a) {
+  a->send.uniform = a->receive.uniform = 1;
+  a->send.count = a->receive.count = 0;
+}
+
+/* Checks the arguments without communication. A side that means nothing at this rank is not looked at, and becomes equal to the
+ * other side. */
 static const char* check_arguments(const struct qd_binding* binding, struct qd_arguments* a,
                                    int* error_class) {
   const struct qd_program* program = &binding->schedule_data->program;
+  const unsigned significant = qd_significant(a->function, a->role);
   int32_t blocks[2];
   *error_class = MPI_ERR_ROOT;
   const char* wrong = check_root(binding, a);
+  a->is_idle = a->role == QD_ROLE_IDLE;
   if (wrong || a->is_idle) return wrong;
-  find_buffers(a, program);
-  find_roles(binding, a->root, blocks);
-  const int32_t sends = blocks[QD_PIECE_SEND], receives = blocks[QD_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
-  if (a->receive.base == MPI_IN_PLACE && receives > 0) return misplaced;
-  if (a->in_place && binding->layout.context.remote_ranks > 0) return not_between;
-  if (a->in_place && qd_is_rooted(program) && a->root != binding->layout.own)
-    return "MPI_IN_PLACE means something at the root alone";
-  const int looks = receives > 0 || a->in_place;
-  if (looks && program->collective == QD_REDUCE_SCATTER) {
-    wrong = check_results(binding, a, error_class);
-  } else if (looks) {
-    wrong = check_side(binding, a, &a->receive, receives > 0 ? receives : 1, error_class);
-  }
-  if (!wrong && sends > 0 && !a->in_place)
-    wrong = check_side(binding, a, &a->send, sends, error_class);
+  wrong = check_places(a, significant);
   if (wrong) return wrong;
-  if (a->in_place || sends == 0) a->send = a->receive;
-  if (receives == 0) a->receive = a->send;
+  count_blocks(binding, a->role, blocks);
+  /* Between groups, one group may send longer blocks than the other. */
+  a->is_regular = a->send.uniform && a->receive.uniform &&
+                  (program->collective != QD_ALLTOALL || program->groups == 1);
+  a->in_place = a->role == QD_ROLE_IN_PLACE;
+  wrong = check_sides(binding, a, significant, blocks, error_class);
+  if (wrong) return wrong;
+  if (!(significant & QD_SEND)) a->send = a->receive;
+  if (!(significant & QD_RECEIVE)) a->receive = a->send;
+  if (qd_reduces(program) && a->receive.type_size == 0) forget_elements(a);
   if (is_aliased(program, a, blocks)) {
     wrong = take_alias(program, a, error_class);
     if (wrong) return wrong;
@@ -205,11 +215,16 @@ static int is_same_side(const struct qd_side* one, const struct qd_side* other) 
          one->type == other->type;
 }
 
-/* Whether this call has the arguments of the last one. */
+/* Whether this call has the arguments of the last one, as far as they mean something. */
 static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
-  return b->last.may_repeat && is_same_side(&a->receive, &b->last.given.receive) &&
-         is_same_side(&a->send, &b->last.given.send) && a->root == b->last.given.root &&
-         a->operation == b->last.given.operation;
+  const struct qd_arguments* given = &b->last.given;
+  if (!b->last.may_repeat || a->function != given->function || a->role != given->role ||
+      a->root != given->root)
+    return 0;
+  const unsigned significant = qd_significant(a->function, a->role);
+  return (!(significant & QD_RECEIVE) || is_same_side(&a->receive, &given->receive)) &&
+         (!(significant & QD_SEND) || is_same_side(&a->send, &given->send)) &&
+         (!(significant & QD_OPERATOR) || a->operation == given->operation);
 }
 
 /* Whether equal arguments mean the same in the next call: they name only predefined objects. */
@@ -235,9 +250,20 @@ static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Com
   return qd_pairwise_counts_run(binding, a, comm);
 }
 
+/* Finds the binding, and this rank's role in the call. */
+static int find(quadrille_schedule schedule, int collective, struct qd_arguments* a, MPI_Comm comm,
+                struct qd_binding** binding) {
+  const int code = qd_find_binding(schedule, comm, collective, binding);
+  if (code != MPI_SUCCESS) return code;
+  const struct qd_layout* layout = &(*binding)->layout;
+  a->role = qd_role_of(a->function, layout->context.remote_ranks > 0, layout->own - layout->first,
+                       a->root, a->send.base, a->receive.base);
+  return MPI_SUCCESS;
+}
+
 int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, MPI_Comm comm) {
   struct qd_binding* binding;
-  int code = qd_find_binding(schedule, comm, collective, &binding);
+  int code = find(schedule, collective, a, comm, &binding);
   if (code != MPI_SUCCESS) return code;
   binding->calls++;
   if (is_repeated(binding, a)) return repeat(binding, comm);
@@ -247,6 +273,7 @@ int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, 
   if (is_whole) given = *a;
   a->error = check_arguments(binding, a, &a->error_class);
   binding->last.may_repeat = 0;
+  if (a->error && qd_leaves_errors(binding)) return QD_LEFT_TO_MPI;
   code = run(binding, a, comm);
   if (code != MPI_SUCCESS) return code;
   if (a->lacks_type) return qd_error(comm, MPI_ERR_TYPE, "%s", no_type);
@@ -262,7 +289,7 @@ int qd_make(quadrille_schedule schedule, int collective, struct qd_arguments* a,
             quadrille_request* request) {
   struct qd_binding* binding;
   if (request) *request = QUADRILLE_REQUEST_NULL;
-  const int code = qd_find_binding(schedule, comm, collective, &binding);
+  const int code = find(schedule, collective, a, comm, &binding);
   if (code != MPI_SUCCESS) return code;
   a->error = check_arguments(binding, a, &a->error_class);
   if (!a->error && a->lacks_type) {

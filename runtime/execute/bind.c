@@ -11,6 +11,7 @@
 #include "runtime/execute/channel.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
+#include "runtime/execute/preloaded.h"
 
 /* Searches by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all ranks
  * find the same binding. */
@@ -100,10 +101,10 @@ static void retune(struct qd_binding* binding, const quadrille_bind_options* opt
  * and the others. Returns 0 if memory ran out. */
 static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_ranks) {
   int ranks = 0, rank = 0, all = 0;
-  MPI_Comm_size(comm, &ranks);
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(binding->comm, &all);
-  MPI_Comm_rank(binding->comm, &binding->layout.own);
+  PMPI_Comm_size(comm, &ranks);
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(binding->comm, &all);
+  PMPI_Comm_rank(binding->comm, &binding->layout.own);
   if (first_ranks > 0) {
     const int is_first = rank < first_ranks;
     ranks = is_first ? first_ranks : all - first_ranks;
@@ -136,10 +137,9 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
   qd_all_succeeded(binding->comm, problem);
 }
 
-/* Collective. Changes the options if all ranks can then follow the schedule. Otherwise returns 0 and changes
- * nothing. */
-static int adjust(struct qd_binding* binding, const quadrille_bind_options* options,
-                  struct qd_problem* problem) {
+/* Collective. Changes the options if all ranks can then follow the schedule. Otherwise changes nothing, and sets `problem`. */
+static void adjust(struct qd_binding* binding, const quadrille_bind_options* options,
+                   struct qd_problem* problem) {
   const quadrille_bind_options before = {.window = binding->options.window,
                                          .synchronous = binding->options.synchronous,
                                          .block_size = binding->options.block_size};
@@ -147,34 +147,9 @@ static int adjust(struct qd_binding* binding, const quadrille_bind_options* opti
   const char* error = binding->counts.own ? qd_global_counts_restart(binding) : NULL;
   if (error) refuse_tables(problem, error);
   if (!error)
-    error = binding->counts.own ? qd_call_plan(binding->call) : qd_call_reopen(binding->call);
+    error = binding->counts.own ? qd_call_plan(binding->call) : qd_pairwise_counts_reopen(binding);
   if (error && problem->error_class == MPI_SUCCESS) qd_refuse_broken(problem, error);
-  if (qd_all_succeeded(binding->comm, problem)) return 1;
-  retune(binding, &before);
-  return 0;
-}
-
-static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, int first_ranks,
-                        const quadrille_bind_options* options, struct qd_problem* problem,
-                        struct qd_binding** result) {
-  struct qd_channel* channel = NULL;
-  const int code = qd_open_channel(comm, problem, &channel);
-  if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
-  struct qd_binding* binding = channel ? qd_binding_new(schedule_data, channel) : NULL;
-  if (binding) {
-    fill(binding, comm, first_ranks, options, problem);
-  } else if (channel) {
-    qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
-    qd_all_succeeded(channel->comm, problem);
-  }
-  if (problem->error_class != MPI_SUCCESS || !binding) {
-    if (binding) qd_binding_destroy(binding);
-    return qd_error(comm, problem->error_class, "%s", problem->text);
-  }
-  binding->next = channel->bindings;
-  channel->bindings = binding;
-  *result = binding;
-  return MPI_SUCCESS;
+  if (!qd_all_succeeded(binding->comm, problem)) retune(binding, &before);
 }
 
 /* Collective. Traces the calls of a new binding if all ranks can. */
@@ -184,12 +159,37 @@ static void trace_calls(struct qd_binding* binding, const struct qd_agreement* a
   if (binding->call) binding->call->is_observed = 1;
 }
 
+/* Returns an MPI error code; `problem` has other errors. */
+static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, int first_ranks,
+                        const quadrille_bind_options* options, const struct qd_agreement* agreement,
+                        struct qd_problem* problem, struct qd_binding** result) {
+  struct qd_channel* channel = NULL;
+  const int code = qd_open_channel(comm, problem, &channel);
+  if (code != MPI_SUCCESS || !channel) return code;
+  struct qd_binding* binding = qd_binding_new(schedule_data, channel);
+  if (binding) {
+    fill(binding, comm, first_ranks, options, problem);
+  } else {
+    qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+    qd_all_succeeded(channel->comm, problem);
+  }
+  if (problem->error_class != MPI_SUCCESS) {
+    if (binding) qd_binding_destroy(binding);
+    return MPI_SUCCESS;
+  }
+  binding->next = channel->bindings;
+  channel->bindings = binding;
+  *result = binding;
+  trace_calls(binding, agreement);
+  return MPI_SUCCESS;
+}
+
 /* Refuses groups that the schedule is not for. `program` may be NULL. */
 static void check_groups(const struct qd_program* program, MPI_Comm comm, int first_ranks,
                          struct qd_problem* problem) {
   int inter = 0, ranks = 0;
-  MPI_Comm_test_inter(comm, &inter);
-  MPI_Comm_size(comm, &ranks);
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &ranks);
   if (first_ranks != 0 && inter)
     qd_refuse(problem, MPI_ERR_COMM,
               "the communicator has two groups of its own; bind with quadrille_bind");
@@ -208,63 +208,91 @@ static void check_groups(const struct qd_program* program, MPI_Comm comm, int fi
                       "--remote-nodes");
 }
 
-/* Binds a schedule, or finds its binding. The handle may be null or stale. */
-static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
-                         const quadrille_bind_options* options, struct qd_binding** result) {
-  struct qd_problem problem = {MPI_SUCCESS, ""};
-  const quadrille_bind_options known = qd_known_options(options, &problem);
-  struct qd_schedule_data* schedule_data = qd_acquire(schedule);
-  if (!schedule_data)
-    qd_refuse(&problem, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
-  else if (schedule_data->failure_class != MPI_SUCCESS)
-    qd_refuse(&problem, schedule_data->failure_class, schedule_data->failure);
-  else
-    qd_check_block_size(&schedule_data->program, known.block_size, &problem);
-  const int usable = schedule_data && schedule_data->failure_class == MPI_SUCCESS;
-  if (problem.error_class == MPI_SUCCESS)
-    check_groups(&schedule_data->program, comm, first_ranks, &problem);
+/* Refuses what the ranks have found together. Returns whether they go on. */
+static int take_agreement(const struct qd_agreement* agreement, struct qd_problem* problem) {
+  if (problem->error_class != MPI_SUCCESS)
+    problem->error_class = agreement->error_class;
+  else if (agreement->error_class != MPI_SUCCESS)
+    qd_refuse(problem, agreement->error_class,
+              "another rank could not bring a schedule that can be bound; its own message, or "
+              "QUADRILLE_DEBUG=1, says why");
+  else if (!agreement->same_schedule)
+    qd_refuse(problem, MPI_ERR_ARG,
+              "ranks bring different schedules; load the same file everywhere");
+  else if (!agreement->same_groups)
+    qd_refuse(problem, MPI_ERR_ARG,
+              "ranks make first groups of different sizes; give the same number everywhere");
+  else if (!agreement->same_layout)
+    qd_refuse(problem, MPI_ERR_ARG,
+              "ranks bind with different layouts; give the same option everywhere");
+  else if (!agreement->same_block_size)
+    qd_refuse(problem, MPI_ERR_ARG,
+              "ranks bind with different block sizes; give the same everywhere");
+  return problem->error_class == MPI_SUCCESS;
+}
 
+/* The schedule of the handle, with a reference, if it can be bound to the communicator. `problem` says why not. */
+static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_Comm comm,
+                                              int first_ranks,
+                                              const quadrille_bind_options* options,
+                                              struct qd_problem* problem) {
+  struct qd_schedule_data* data = qd_acquire(schedule);
+  if (!data)
+    qd_refuse(problem, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
+  else if (data->failure_class != MPI_SUCCESS)
+    qd_refuse(problem, data->failure_class, data->failure);
+  else
+    qd_check_block_size(&data->program, options->block_size, problem);
+  if (problem->error_class == MPI_SUCCESS) check_groups(&data->program, comm, first_ranks, problem);
+  if (!data || data->failure_class == MPI_SUCCESS) return data;
+  qd_release(data);
+  return NULL;
+}
+
+/* Binds a schedule, or finds its binding. The handle may be null or stale. Calls no error handler: that might not return. Returns
+ * an MPI error code; `problem` has other errors. */
+static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
+                         const quadrille_bind_options* options, struct qd_problem* problem,
+                         struct qd_binding** result) {
+  const quadrille_bind_options known = qd_known_options(options, problem);
+  struct qd_schedule_data* data = find_schedule(schedule, comm, first_ranks, &known, problem);
   struct qd_agreement agreement;
-  const int code = qd_agree(comm, problem.error_class, usable ? schedule_data : NULL, &known,
-                            first_ranks, &agreement);
-  int returned;
-  if (code != MPI_SUCCESS) {
-    returned = qd_mpi_error(comm, code);
-  } else if (problem.error_class != MPI_SUCCESS || !usable) {
-    returned = qd_error(comm, agreement.error_class, "%s", problem.text);
-  } else if (agreement.error_class != MPI_SUCCESS) {
-    returned = qd_error(comm, agreement.error_class,
-                        "another rank could not bring a schedule that can be bound; its own "
-                        "message, or QUADRILLE_DEBUG=1, says why");
-  } else if (!agreement.same_schedule) {
-    returned = qd_error(comm, MPI_ERR_ARG,
-                        "ranks bring different schedules; load the same file everywhere");
-  } else if (!agreement.same_groups) {
-    returned = qd_error(comm, MPI_ERR_ARG,
-                        "ranks make first groups of different sizes; give the same number "
-                        "everywhere");
-  } else if (!agreement.same_layout) {
-    returned = qd_error(comm, MPI_ERR_ARG,
-                        "ranks bind with different layouts; give the same option everywhere");
-  } else if (!agreement.same_block_size) {
-    returned = qd_error(comm, MPI_ERR_ARG,
-                        "ranks bind with different block sizes; give the same everywhere");
-  } else if ((*result = binding_of(comm, schedule_data->program.hash)) != NULL &&
-             (*result)->layout.first_ranks != first_ranks) {
-    returned = qd_error(comm, MPI_ERR_COMM,
-                        "the schedule is bound to other groups of this communicator; bind it "
-                        "to a duplicate");
-  } else if (*result) {
-    returned = adjust(*result, &known, &problem)
-                   ? MPI_SUCCESS
-                   : qd_error(comm, problem.error_class, "%s", problem.text);
-  } else {
-    returned = make_binding(schedule_data, comm, first_ranks, &known, &problem, result);
-    if (returned == MPI_SUCCESS && *result) trace_calls(*result, &agreement);
+  int code = qd_agree(comm, problem->error_class, data, &known, first_ranks, &agreement);
+  if (code == MPI_SUCCESS && take_agreement(&agreement, problem)) {
+    *result = binding_of(comm, data->program.hash);
+    if (*result && (*result)->layout.first_ranks != first_ranks)
+      qd_refuse(problem, MPI_ERR_COMM,
+                "the schedule is bound to other groups of this communicator; bind it to a "
+                "duplicate");
+    else if (*result)
+      adjust(*result, &known, problem);
+    else
+      code = make_binding(data, comm, first_ranks, &known, &agreement, problem, result);
+    if (code == MPI_SUCCESS && problem->error_class == MPI_SUCCESS)
+      (*result)->options.compares = agreement.all_debug;
   }
-  if (returned == MPI_SUCCESS && *result) (*result)->options.compares = agreement.all_debug;
-  qd_release(schedule_data);
-  return returned;
+  qd_release(data);
+  return code;
+}
+
+/* The same, and reports errors. */
+static int bind(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
+                const quadrille_bind_options* options, struct qd_binding** result) {
+  struct qd_problem problem = {MPI_SUCCESS, ""};
+  const int code = bind_schedule(schedule, comm, first_ranks, options, &problem, result);
+  if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
+  if (problem.error_class == MPI_SUCCESS) return MPI_SUCCESS;
+  *result = NULL;
+  return qd_error(comm, problem.error_class, "%s", problem.text);
+}
+
+int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
+                    const quadrille_bind_options* options) {
+  struct qd_problem problem = {MPI_SUCCESS, ""};
+  struct qd_binding* binding = NULL;
+  int code = qd_make_keyvals();
+  if (code == MPI_SUCCESS) code = bind_schedule(schedule, comm, 0, options, &problem, &binding);
+  return code == MPI_SUCCESS ? problem.error_class : code;
 }
 
 static int check_communicator(MPI_Comm comm) {
@@ -281,7 +309,7 @@ int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                    const quadrille_bind_options* options) {
   const int code = check_communicator(comm);
   struct qd_binding* binding = NULL;
-  return code == MPI_SUCCESS ? bind_schedule(schedule, comm, 0, options, &binding) : code;
+  return code == MPI_SUCCESS ? bind(schedule, comm, 0, options, &binding) : code;
 }
 
 int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
@@ -289,7 +317,7 @@ int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_
   const int code = check_communicator(comm);
   struct qd_binding* binding = NULL;
   if (first_ranks == 0) first_ranks = -1; /* 0 stands for the communicator's own groups */
-  return code == MPI_SUCCESS ? bind_schedule(schedule, comm, first_ranks, options, &binding) : code;
+  return code == MPI_SUCCESS ? bind(schedule, comm, first_ranks, options, &binding) : code;
 }
 
 /* NULL if the schedule is not bound there. */
@@ -333,6 +361,15 @@ static int check_collective(const struct qd_binding* binding, int collective, MP
                   qd_collective_name(scheduled));
 }
 
+void qd_release_memory(quadrille_schedule schedule, MPI_Comm comm) {
+  struct qd_binding* const b = bound_to(comm, schedule);
+  if (!b) return;
+  qd_global_counts_shrink(b, QD_KEPT);
+  qd_call_shrink(b->call);
+  if (b->in_place_call) qd_call_shrink(b->in_place_call);
+  b->last.may_repeat = 0;
+}
+
 static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding** binding) {
   unsigned char hash[QD_HASH_LENGTH];
   const int found = qd_hash_of(schedule, hash);
@@ -342,7 +379,7 @@ static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_bi
    * agreement. */
   if (found < 0 && qd_channel_of(comm))
     return qd_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
-  return bind_schedule(schedule, comm, 0, NULL, binding);
+  return bind(schedule, comm, 0, NULL, binding);
 }
 
 int qd_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,

@@ -5,6 +5,7 @@
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/layout.h"
 #include "runtime/execute/schedule.h"
+#include "runtime/execute/significance.h"
 #include "runtime/execute/trace.h"
 #include "runtime/plan/plan.h"
 
@@ -16,12 +17,14 @@ enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
 
 /* The arguments of one call of any collective. */
 struct qd_arguments {
-  struct qd_side send, receive; /* equal if the collective has one buffer */
+  enum qd_function function;
+  enum qd_role role;
+  struct qd_side send, receive; /* equal if only one of them means something at this rank */
   int is_regular;               /* all blocks of all ranks are equally long */
   int in_place;                 /* then `send` is `receive` */
   int root;                     /* a rank or MPI_ROOT; 0 if the collective has no root */
   MPI_Op operation;
-  int is_idle; /* two groups: this rank passes MPI_PROC_NULL, and nothing else counts */
+  int is_idle; /* two groups: this rank is beside the root, and makes no call */
   int lacks_type; /* all counts are 0 and the type is null: the call is made, then it returns an error */
   int error_class;   /* of `error` */
   const char* error; /* what is wrong with the arguments, or NULL */
@@ -78,5 +81,10 @@ struct qd_binding {
   struct qd_counts counts;
   int64_t calls; /* so far, also those that failed */
 };
+
+/* Whether MPI reports wrong arguments of a call, see preloaded.h. */
+static inline int qd_leaves_errors(const struct qd_binding* binding) {
+  return qd_global.leaves_errors && !binding->options.compares;
+}
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_BINDING_H_ */

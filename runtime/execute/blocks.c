@@ -67,7 +67,7 @@ static void put(struct qd_call* c, int region, struct qd_block from) {
 static char* elements_in_memory(const struct qd_call* c, const struct qd_side* side, int64_t count,
                                 struct qd_block* block) {
   MPI_Aint lower = 0, extent = 0;
-  MPI_Type_get_true_extent(c->data.type, &lower, &extent);
+  PMPI_Type_get_true_extent(c->data.type, &lower, &extent);
   const int64_t others = (count - 1) * side->extent, before = others < 0 ? others : 0;
   char* memory = malloc((size_t)(extent + (others < 0 ? -others : others)));
   *block = (struct qd_block){(char*)((uintptr_t)memory - (uintptr_t)(lower + before)), count};
@@ -92,8 +92,8 @@ static void combine_packed(struct qd_call* c, int side, char* from, char* to, in
     code = qd_unpack(&type, in, replaces ? arrived : there, c->comm);
     if (code == MPI_SUCCESS) code = qd_unpack(&type, inout, replaces ? there : arrived, c->comm);
     if (code == MPI_SUCCESS)
-      code = MPI_Reduce_local(in.address, inout.address, (int)in.count, c->data.type,
-                              c->data.operation);
+      code = PMPI_Reduce_local(in.address, inout.address, (int)in.count, c->data.type,
+                               c->data.operation);
     if (code == MPI_SUCCESS) code = qd_pack(&type, inout, there, c->comm);
   }
   free(memory);
@@ -108,10 +108,10 @@ static void combine(struct qd_call* c, int side, char* from, char* to, int64_t b
   const int64_t unit = c->builder.traits.unit;
   const int replaces = side == QD_ON_THE_LEFT || c->data.commutes;
   int code = MPI_SUCCESS;
-  for (int64_t left = unit > 0 ? bytes / unit : 0, at = 0; left > 0 && code == MPI_SUCCESS;) {
+  for (int64_t left = bytes / unit, at = 0; left > 0 && code == MPI_SUCCESS;) {
     const int64_t count = left < AT_ONCE ? left : AT_ONCE;
-    code = MPI_Reduce_local((replaces ? from : to) + at, (replaces ? to : from) + at, (int)count,
-                            c->data.type, c->data.operation);
+    code = PMPI_Reduce_local((replaces ? from : to) + at, (replaces ? to : from) + at, (int)count,
+                             c->data.type, c->data.operation);
     left -= count;
     at += count * unit;
   }
@@ -221,7 +221,7 @@ int qd_make_temporaries(struct qd_call* c) {
 
 /* As `combine`, but keeps `from`. Uses the scratch memory of the call, or allocates memory if an element is larger. */
 static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
-  const int64_t unit = c->builder.traits.unit > 0 ? c->builder.traits.unit : 1;
+  const int64_t unit = c->builder.traits.unit;
   const int64_t fitting = (int64_t)sizeof c->memory.scratch / unit * unit;
   const int64_t most = fitting > 0 ? fitting : unit;
   char* const part = fitting > 0 ? c->memory.scratch : malloc((size_t)unit);

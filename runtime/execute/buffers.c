@@ -10,8 +10,8 @@ static int describe_type(struct qd_side* side) {
   MPI_Aint lower = 0, extent = 0;
   MPI_Count size = 0;
   if (side->type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-  int code = MPI_Type_get_extent(side->type, &lower, &extent);
-  if (code == MPI_SUCCESS) code = MPI_Type_size_x(side->type, &size);
+  int code = PMPI_Type_get_extent(side->type, &lower, &extent);
+  if (code == MPI_SUCCESS) code = PMPI_Type_size_x(side->type, &size);
   side->extent = extent;
   side->type_size = size;
   side->is_too_much = __builtin_mul_overflow(side->count, extent, &side->stride);
@@ -99,28 +99,28 @@ int qd_has_no_gaps(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return 1; /* no elements */
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   MPI_Count size = 0;
-  MPI_Type_get_extent(type, &lower, &extent);
-  MPI_Type_get_true_extent(type, &true_lower, &true_extent);
-  MPI_Type_size_x(type, &size);
+  PMPI_Type_get_extent(type, &lower, &extent);
+  PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  PMPI_Type_size_x(type, &size);
   return lower == 0 && true_lower == 0 && extent == (MPI_Aint)size && true_extent == (MPI_Aint)size;
 }
 
 int qd_elements_are_disjoint(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  MPI_Type_get_extent(type, &lower, &extent);
-  MPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  PMPI_Type_get_extent(type, &lower, &extent);
+  PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
   return true_lower >= 0 && true_lower + true_extent <= extent;
 }
 
 #if MPI_VERSION >= 4
 int qd_read_envelope(MPI_Datatype type, struct qd_envelope* m) {
-  return MPI_Type_get_envelope_c(type, &m->integers, &m->addresses, &m->counts, &m->types,
-                                 &m->combiner);
+  return PMPI_Type_get_envelope_c(type, &m->integers, &m->addresses, &m->counts, &m->types,
+                                  &m->combiner);
 }
 #else
 int qd_read_envelope(MPI_Datatype type, struct qd_envelope* m) {
   int integers = 0, addresses = 0, types = 0;
-  const int code = MPI_Type_get_envelope(type, &integers, &addresses, &types, &m->combiner);
+  const int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &m->combiner);
   *m = (struct qd_envelope){integers, addresses, 0, types, m->combiner};
   return code;
 }
@@ -133,12 +133,12 @@ int qd_read_inner_types(MPI_Datatype type, const struct qd_envelope* m, MPI_Data
   int code = integers && addresses && counts ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 #if MPI_VERSION >= 4
   if (code == MPI_SUCCESS)
-    code = MPI_Type_get_contents_c(type, m->integers, m->addresses, m->counts, m->types, integers,
-                                   addresses, counts, inner);
+    code = PMPI_Type_get_contents_c(type, m->integers, m->addresses, m->counts, m->types, integers,
+                                    addresses, counts, inner);
 #else
   if (code == MPI_SUCCESS)
-    code = MPI_Type_get_contents(type, (int)m->integers, (int)m->addresses, (int)m->types, integers,
-                                 addresses, inner);
+    code = PMPI_Type_get_contents(type, (int)m->integers, (int)m->addresses, (int)m->types,
+                                  integers, addresses, inner);
 #endif
   free(integers);
   free(addresses);
@@ -148,7 +148,7 @@ int qd_read_inner_types(MPI_Datatype type, const struct qd_envelope* m, MPI_Data
 
 void qd_free_inner(MPI_Datatype* inner, MPI_Count types) {
   for (MPI_Count i = 0; i < types; i++)
-    if (!qd_is_predefined(inner[i])) MPI_Type_free(&inner[i]);
+    if (!qd_is_predefined(inner[i])) PMPI_Type_free(&inner[i]);
 }
 
 int qd_is_predefined(MPI_Datatype type) {
@@ -196,17 +196,17 @@ static int64_t elements_at_once(const struct qd_side* side) {
  * address. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
   MPI_Aint at;
-  int one = 1, code = MPI_Get_address(&qd_global, &at);
+  int one = 1, code = PMPI_Get_address(&qd_global, &at);
   at = (MPI_Aint)(0 - (uintptr_t)at);
   MPI_Aint lower, extent;
   MPI_Datatype displaced;
-  if (code == MPI_SUCCESS) code = MPI_Type_get_extent(type, &lower, &extent);
-  if (code == MPI_SUCCESS) code = MPI_Type_create_hindexed(1, &one, &at, type, &displaced);
+  if (code == MPI_SUCCESS) code = PMPI_Type_get_extent(type, &lower, &extent);
+  if (code == MPI_SUCCESS) code = PMPI_Type_create_hindexed(1, &one, &at, type, &displaced);
   if (code != MPI_SUCCESS) return code;
-  code = MPI_Type_create_resized(displaced, lower, extent, moved);
-  MPI_Type_free(&displaced);
+  code = PMPI_Type_create_resized(displaced, lower, extent, moved);
+  PMPI_Type_free(&displaced);
   *address = (char*)&qd_global;
-  return code == MPI_SUCCESS ? MPI_Type_commit(moved) : code;
+  return code == MPI_SUCCESS ? PMPI_Type_commit(moved) : code;
 }
 
 static int convert(const struct qd_side* side, struct qd_block block, char* packed, int unpacks,
@@ -217,7 +217,7 @@ static int convert_from_bottom(struct qd_side side, struct qd_block block, char*
   int code = move_from_bottom(side.type, &block.address, &side.type);
   if (code != MPI_SUCCESS) return code;
   code = convert(&side, block, packed, unpacks, comm);
-  MPI_Type_free(&side.type);
+  PMPI_Type_free(&side.type);
   return code;
 }
 
@@ -233,10 +233,10 @@ static int convert(const struct qd_side* side, struct qd_block block, char* pack
     if (count > block.count) count = block.count;
     const int64_t bytes = count * side->type_size;
     int position = 0;
-    code =
-        unpacks
-            ? MPI_Unpack(packed, (int)bytes, &position, block.address, (int)count, side->type, comm)
-            : MPI_Pack(block.address, (int)count, side->type, packed, (int)bytes, &position, comm);
+    code = unpacks ? PMPI_Unpack(packed, (int)bytes, &position, block.address, (int)count,
+                                 side->type, comm)
+                   : PMPI_Pack(block.address, (int)count, side->type, packed, (int)bytes, &position,
+                               comm);
     block.address += count * side->extent;
     block.count -= count;
     packed += bytes;
@@ -258,17 +258,17 @@ int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
   MPI_Datatype one_chunk, parts[2];
   int lengths[2] = {1, (int)(count % chunk)};
   MPI_Aint displacements[2] = {0, 0};
-  int code = MPI_Type_get_extent(type, &lower, &extent);
-  if (code == MPI_SUCCESS) code = MPI_Type_contiguous((int)chunk, type, &one_chunk);
+  int code = PMPI_Type_get_extent(type, &lower, &extent);
+  if (code == MPI_SUCCESS) code = PMPI_Type_contiguous((int)chunk, type, &one_chunk);
   if (code != MPI_SUCCESS) return code;
-  code = MPI_Type_contiguous((int)(count / chunk), one_chunk, &parts[0]);
-  MPI_Type_free(&one_chunk);
+  code = PMPI_Type_contiguous((int)(count / chunk), one_chunk, &parts[0]);
+  PMPI_Type_free(&one_chunk);
   if (code != MPI_SUCCESS) return code;
   parts[1] = type;
   displacements[1] = (MPI_Aint)(count / chunk * chunk) * extent;
-  code = MPI_Type_create_struct(2, lengths, displacements, parts, large);
-  MPI_Type_free(&parts[0]);
-  return code == MPI_SUCCESS ? MPI_Type_commit(large) : code;
+  code = PMPI_Type_create_struct(2, lengths, displacements, parts, large);
+  PMPI_Type_free(&parts[0]);
+  return code == MPI_SUCCESS ? PMPI_Type_commit(large) : code;
 }
 
 /* Writes count and type as MPI takes them. The caller frees `*made` unless it is MPI_DATATYPE_NULL. */
@@ -302,9 +302,9 @@ int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
   if (code != MPI_SUCCESS) return code;
   code = int_sized(target, to->type, &receive_count, &receive_type, &made_receive);
   if (code == MPI_SUCCESS)
-    code = MPI_Sendrecv(source.address, send_count, send_type, own, tag, target.address,
-                        receive_count, receive_type, own, tag, comm, MPI_STATUS_IGNORE);
-  if (made_send != MPI_DATATYPE_NULL) MPI_Type_free(&made_send);
-  if (made_receive != MPI_DATATYPE_NULL) MPI_Type_free(&made_receive);
+    code = PMPI_Sendrecv(source.address, send_count, send_type, own, tag, target.address,
+                         receive_count, receive_type, own, tag, comm, MPI_STATUS_IGNORE);
+  if (made_send != MPI_DATATYPE_NULL) PMPI_Type_free(&made_send);
+  if (made_receive != MPI_DATATYPE_NULL) PMPI_Type_free(&made_receive);
   return code;
 }

@@ -161,6 +161,9 @@ const char* qd_call_plan(struct qd_call* call);
 int qd_call_reserve(struct qd_call* call);
 /* Frees all buffers. */
 void qd_call_release(struct qd_call* call);
+/* Gives back the memory of long blocks. Each buffer keeps QD_KEPT bytes, more than all lengths of a message. */
+enum { QD_KEPT = 1 << 20 };
+void qd_call_shrink(struct qd_call* call);
 /* Begins a call, up to the first wait. `lacks_memory`: this rank sends none of its blocks. */
 void qd_call_begin(struct qd_call* call, int lacks_memory);
 /* Completes it. */

@@ -24,7 +24,7 @@ static void release(struct qd_channel* channel) {
   if (is_last) unlink_channel(channel);
   pthread_mutex_unlock(&qd_global.lock);
   if (!is_last) return;
-  if (channel->comm != MPI_COMM_NULL && qd_mpi_is_usable()) MPI_Comm_free(&channel->comm);
+  if (channel->comm != MPI_COMM_NULL && qd_mpi_is_usable()) PMPI_Comm_free(&channel->comm);
   free(channel->node_of);
   free(channel);
 }
@@ -96,8 +96,8 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   for (struct qd_channel *channel = g->channels, *next; channel; channel = next) {
     next = channel->next;
     channel->references++;
-    if (channel->user != MPI_COMM_NULL) MPI_Comm_delete_attr(channel->user, g->channel_keyval);
-    MPI_Comm_free(&channel->comm);
+    if (channel->user != MPI_COMM_NULL) PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
+    PMPI_Comm_free(&channel->comm);
     release(channel);
   }
   return MPI_SUCCESS;
@@ -109,12 +109,12 @@ int qd_make_keyvals(void) {
   pthread_mutex_lock(&g->lock);
   int code = MPI_SUCCESS;
   if (!g->has_keyvals) {
-    code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_channel, &g->channel_keyval, NULL);
+    code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_channel, &g->channel_keyval, NULL);
     if (code == MPI_SUCCESS)
-      code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, qd_free_alone, &g->alone_keyval, NULL);
+      code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, qd_free_alone, &g->alone_keyval, NULL);
     if (code == MPI_SUCCESS)
-      code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &g->finalizer_keyval, NULL);
-    if (code == MPI_SUCCESS) code = MPI_Comm_set_attr(MPI_COMM_SELF, g->finalizer_keyval, NULL);
+      code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &g->finalizer_keyval, NULL);
+    if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(MPI_COMM_SELF, g->finalizer_keyval, NULL);
     __atomic_store_n(&g->has_keyvals, code == MPI_SUCCESS, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&g->lock);
@@ -124,10 +124,20 @@ int qd_make_keyvals(void) {
 struct qd_channel* qd_channel_of(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
-  if (MPI_Comm_get_attr(comm, qd_global.channel_keyval, &attribute, &found) != MPI_SUCCESS ||
+  if (PMPI_Comm_get_attr(comm, qd_global.channel_keyval, &attribute, &found) != MPI_SUCCESS ||
       !found)
     return NULL;
   return attribute;
+}
+
+/* A channel with that private communicator, as an attribute of the user's. NULL if memory ran out. */
+static struct qd_channel* attach(MPI_Comm user, MPI_Comm private) {
+  struct qd_channel* channel = calloc(1, sizeof *channel);
+  if (!channel) return NULL;
+  *channel = (struct qd_channel){.user = user, .comm = private, .references = 1};
+  if (PMPI_Comm_set_attr(user, qd_global.channel_keyval, channel) == MPI_SUCCESS) return channel;
+  free(channel);
+  return NULL;
 }
 
 int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel** result) {
@@ -136,21 +146,20 @@ int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel
   MPI_Comm private = MPI_COMM_NULL;
   const int code = qd_private_communicator(comm, &private);
   if (code != MPI_SUCCESS) return code;
-  struct qd_channel* channel = calloc(1, sizeof *channel);
+  struct qd_channel* channel = attach(comm, private);
   if (!channel) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
-  if (!qd_all_succeeded(private, problem) || !channel) {
-    MPI_Comm_free(&private);
-    free(channel);
+  if (!qd_all_succeeded(private, problem)) {
+    if (channel)
+      PMPI_Comm_delete_attr(comm, qd_global.channel_keyval);
+    else
+      PMPI_Comm_free(&private);
     return MPI_SUCCESS;
   }
-  channel->user = comm;
-  channel->comm = private;
-  channel->references = 1;
   pthread_mutex_lock(&qd_global.lock);
   channel->next = qd_global.channels;
   if (channel->next) channel->next->previous = channel;
   qd_global.channels = channel;
   pthread_mutex_unlock(&qd_global.lock);
   *result = channel;
-  return MPI_Comm_set_attr(comm, qd_global.channel_keyval, channel);
+  return MPI_SUCCESS;
 }

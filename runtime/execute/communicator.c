@@ -6,24 +6,24 @@
 
 int qd_private_communicator(MPI_Comm comm, MPI_Comm* result) {
   MPI_Group group;
-  int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
+  int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
   if (code != MPI_SUCCESS) return code;
   if (inter) {
-    code = MPI_Intercomm_merge(comm, 0, result);
+    code = PMPI_Intercomm_merge(comm, 0, result);
   } else {
-    code = MPI_Comm_group(comm, &group);
+    code = PMPI_Comm_group(comm, &group);
     if (code != MPI_SUCCESS) return code;
-    code = MPI_Comm_create(comm, group, result);
-    MPI_Group_free(&group);
+    code = PMPI_Comm_create(comm, group, result);
+    PMPI_Group_free(&group);
   }
-  if (code == MPI_SUCCESS) MPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN);
+  if (code == MPI_SUCCESS) PMPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN);
   return code;
 }
 
 static MPI_Comm* find_alone(void) {
   MPI_Comm* alone = NULL;
   int found = 0;
-  MPI_Comm_get_attr(MPI_COMM_SELF, qd_global.alone_keyval, &alone, &found);
+  PMPI_Comm_get_attr(MPI_COMM_SELF, qd_global.alone_keyval, &alone, &found);
   return found ? alone : NULL;
 }
 
@@ -31,10 +31,10 @@ static MPI_Comm* find_alone(void) {
 static MPI_Comm* keep_alone(MPI_Comm* made) {
   pthread_mutex_lock(&qd_global.lock);
   MPI_Comm* const found = find_alone();
-  if (!found) MPI_Comm_set_attr(MPI_COMM_SELF, qd_global.alone_keyval, made);
+  if (!found) PMPI_Comm_set_attr(MPI_COMM_SELF, qd_global.alone_keyval, made);
   pthread_mutex_unlock(&qd_global.lock);
   if (!found) return made;
-  MPI_Comm_free(made);
+  PMPI_Comm_free(made);
   free(made);
   return found;
 }
@@ -49,7 +49,7 @@ static MPI_Comm* make_alone(void) {
 
 int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra) {
   (void)self, (void)keyval, (void)extra;
-  MPI_Comm_free(attribute);
+  PMPI_Comm_free(attribute);
   free(attribute);
   return MPI_SUCCESS;
 }
@@ -59,5 +59,5 @@ int qd_operator_fits(MPI_Op operation, MPI_Datatype type) {
   char nothing[2];
   if (!alone) alone = make_alone();
   return !alone ||
-         MPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, *alone) == MPI_SUCCESS;
+         PMPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, *alone) == MPI_SUCCESS;
 }

@@ -36,7 +36,7 @@ struct qd_block qd_users_block(const struct qd_global_counts* g, int buffer, int
   /* the blocks are consecutive */
   const int64_t unit = b->call->builder.traits.unit,
                 offset = b->counts.buffers[buffer].extents.offsets[block];
-  return (struct qd_block){side->base + (unit > 0 ? offset / unit * side->extent : 0),
+  return (struct qd_block){side->base + offset / unit * side->extent,
                            b->counts.buffers[buffer].extents.lengths[block]};
 }
 
@@ -134,19 +134,19 @@ static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent
   MPI_Request* const requests = b->counts.requests;
   int count = 0;
   int code =
-      MPI_Irecv(received_counts, receives, MPI_INT64_T, b->layout.first_remote + own % remote,
-                QD_COUNTS_TAG, b->comm, &requests[count]);
+      PMPI_Irecv(received_counts, receives, MPI_INT64_T, b->layout.first_remote + own % remote,
+                 QD_COUNTS_TAG, b->comm, &requests[count]);
   count += code == MPI_SUCCESS;
   for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
-    code = MPI_Isend(sent_counts, sends, MPI_INT64_T, b->layout.first_remote + i, QD_COUNTS_TAG,
-                     b->comm, &requests[count]);
+    code = PMPI_Isend(sent_counts, sends, MPI_INT64_T, b->layout.first_remote + i, QD_COUNTS_TAG,
+                      b->comm, &requests[count]);
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {
     const int peer = i == 0 ? own % remote : own + (i - 1) * ranks;
     if (b->options.stall > 0)
       qd_watch_counts(b, requests[i], b->layout.first_remote + peer, i == 0);
-    const int waited = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    const int waited = PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) code = waited;
   }
   return code;

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "runtime/execute/errors.h"
+#include "runtime/execute/preloaded.h"
 #include "runtime/program/program.h"
 #include "runtime/quadrille.h"
 
@@ -21,10 +22,12 @@
 struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .settings_once = PTHREAD_ONCE_INIT};
 
+void qd_leave_errors_to_mpi(void) { qd_global.leaves_errors = 1; }
+
 int qd_mpi_is_usable(void) {
   int initialized = 0, finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
   return initialized && !finalized;
 }
 
@@ -33,13 +36,13 @@ static int make_code(int error_class, int* code) {
   static const char probe[] = "quadrille";
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0, own_class = 0;
-  if (MPI_Add_error_code(error_class, code) != MPI_SUCCESS ||
-      MPI_Add_error_string(*code, probe) != MPI_SUCCESS)
+  if (PMPI_Add_error_code(error_class, code) != MPI_SUCCESS ||
+      PMPI_Add_error_string(*code, probe) != MPI_SUCCESS)
     return 0;
-  MPI_Error_string(*code, text, &length);
+  PMPI_Error_string(*code, text, &length);
   if (strcmp(text, probe) == 0) return 1;
-  return MPI_Add_error_class(&own_class) == MPI_SUCCESS &&
-         MPI_Add_error_code(own_class, code) == MPI_SUCCESS;
+  return PMPI_Add_error_class(&own_class) == MPI_SUCCESS &&
+         PMPI_Add_error_code(own_class, code) == MPI_SUCCESS;
 }
 
 /* The next code of a class. If no code can be made, the class itself, which is a code too. Codes take turns, so that
@@ -69,7 +72,7 @@ int quadrille_error_class(int code) {
         found = 1;
       }
   pthread_mutex_unlock(&qd_global.lock);
-  if (!found && qd_mpi_is_usable()) MPI_Error_class(code, &error_class);
+  if (!found && qd_mpi_is_usable()) PMPI_Error_class(code, &error_class);
   return error_class;
 }
 
@@ -79,13 +82,13 @@ static void say_if_fatal(MPI_Comm comm, const char* text) {
 #ifdef OPEN_MPI
   MPI_Errhandler handler;
   int rank = 0;
-  if (MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
   if (handler == MPI_ERRORS_ARE_FATAL) {
-    MPI_Comm_rank(comm, &rank);
+    PMPI_Comm_rank(comm, &rank);
     if (rank > 0) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     fprintf(stderr, "%s\n", text);
   }
-  MPI_Errhandler_free(&handler);
+  PMPI_Errhandler_free(&handler);
 #else
   (void)comm;
   (void)text;
@@ -107,12 +110,12 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
   memcpy(qd_global.last_error, text, sizeof text);
   if (usable) {
     code = code_of(error_class);
-    if (code != error_class) MPI_Add_error_string(code, text);
+    if (code != error_class) PMPI_Add_error_string(code, text);
   }
   pthread_mutex_unlock(&qd_global.lock);
   if (usable && comm != MPI_COMM_NULL) {
     say_if_fatal(comm, text);
-    MPI_Comm_call_errhandler(comm, code);
+    PMPI_Comm_call_errhandler(comm, code);
   }
   return code;
 }
@@ -120,12 +123,12 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
 int qd_mpi_error(MPI_Comm comm, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  MPI_Error_string(code, text, &length);
+  PMPI_Error_string(code, text, &length);
   qd_log("%s", text);
   pthread_mutex_lock(&qd_global.lock);
   snprintf(qd_global.last_error, sizeof qd_global.last_error, "%.*s", QD_TEXT - 1, text);
   pthread_mutex_unlock(&qd_global.lock);
-  MPI_Comm_call_errhandler(comm, code);
+  PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
 
@@ -137,7 +140,7 @@ int qd_broken_error(MPI_Comm comm, const char* error) {
 
 int qd_call_error(MPI_Comm comm, int code) {
   int error_class = MPI_ERR_OTHER;
-  MPI_Error_class(code, &error_class);
+  PMPI_Error_class(code, &error_class);
   if (error_class == MPI_ERR_TRUNCATE)
     return qd_error(comm, MPI_ERR_TRUNCATE,
                     "a rank sent more than this rank has room for; counts and types must "
@@ -163,7 +166,7 @@ void quadrille_last_error(char* text, size_t size) {
 void qd_log(const char* format, ...) {
   if (!qd_settings()->debug) return;
   int rank = -1;
-  if (qd_mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (qd_mpi_is_usable()) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char text[2 * QD_TEXT];
   const int prefix = rank < 0 ? snprintf(text, sizeof text, "[quadrille] ")
                               : snprintf(text, sizeof text, "[quadrille, rank %d] ", rank);

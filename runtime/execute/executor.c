@@ -49,8 +49,8 @@ INLINED void receive(struct qd_call* c, struct qd_posting p) {
     const struct qd_block block = qd_block_at(c, &m->part);
     if (fits(block.count)) {
       p.transfer->zero_copy = 1;
-      const int code = MPI_Irecv(block.address, (int)block.count, c->data.receive_type, m->peer,
-                                 c->tag, c->comm, &p.transfer->request);
+      const int code = PMPI_Irecv(block.address, (int)block.count, c->data.receive_type, m->peer,
+                                  c->tag, c->comm, &p.transfer->request);
       if (code != MPI_SUCCESS) fail(c, &p.transfer->request, code);
       return;
     }
@@ -93,7 +93,7 @@ INLINED void post_send(struct qd_call* c, enum observer by) {
 /* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */
 INLINED void check_arrival(struct qd_call* c, struct qd_transfer* t) {
   int bytes = 0;
-  MPI_Get_count(&c->status, MPI_BYTE, &bytes);
+  PMPI_Get_count(&c->status, MPI_BYTE, &bytes);
   if (bytes != 0) return;
   t->has_arrived = 0;
   if (qd_received_by(c, t).message->count > 0) qd_call_lose(c, MPI_SUCCESS);
@@ -103,7 +103,7 @@ INLINED void wait_for_receive(struct qd_call* c, enum observer by) {
   struct qd_transfer* t = c->at.receive_to_wait++;
   if (t->request != MPI_REQUEST_NULL) {
     if (by == WATCHER) qd_watch(c, &t->request, MPI_REQUEST_NULL);
-    const int code = MPI_Wait(&t->request, c->asked);
+    const int code = PMPI_Wait(&t->request, c->asked);
     if (code == MPI_SUCCESS) {
       if (c->asked != MPI_STATUS_IGNORE) check_arrival(c, t);
     } else {
@@ -132,7 +132,7 @@ static __attribute__((noinline)) void wait_and_read(struct qd_call* c, int sends
 INLINED void wait_for_send(struct qd_call* c, struct qd_transfer* t, enum observer by) {
   if (t->request != MPI_REQUEST_NULL) {
     if (by == WATCHER) qd_watch(c, &t->request, MPI_REQUEST_NULL);
-    const int code = MPI_Wait(&t->request, MPI_STATUS_IGNORE);
+    const int code = PMPI_Wait(&t->request, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) fail(c, &t->request, code);
   }
   if (is_traced(c, by)) note_sent(c, t);
@@ -175,7 +175,7 @@ static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_tr
     if (next->request != MPI_REQUEST_NULL) {
       MPI_Request both[] = {pending->request, next->request};
       int which = 0;
-      const int code = MPI_Waitany(2, both, &which, &c->status);
+      const int code = PMPI_Waitany(2, both, &which, &c->status);
       pending->request = both[0];
       next->request = both[1];
       if (code != MPI_SUCCESS) fail(c, which == 0 ? &pending->request : &next->request, code);

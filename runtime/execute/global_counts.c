@@ -12,6 +12,7 @@
 #include "runtime/execute/communicator.h"
 #include "runtime/execute/compare.h"
 #include "runtime/execute/global_counts.h"
+#include "runtime/execute/preloaded.h"
 #include "runtime/program/block_size.h"
 
 enum { KEPT_COPY = 1 << 24 }; /* a larger copy is freed after the call */
@@ -253,9 +254,9 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && is_contiguous(type);
   g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && is_contiguous(a->send.type);
   c->data.is_packed = g->reduces && !is_contiguous(type) && !qd_elements_are_disjoint(type);
-  const int64_t unit = !g->reduces         ? 1
-                       : c->data.is_packed ? a->receive.type_size
-                                           : a->receive.extent;
+  const int64_t unit = !g->reduces || a->receive.type_size == 0 ? 1
+                       : c->data.is_packed                      ? a->receive.type_size
+                                                                : a->receive.extent;
   const int64_t element = g->reduces ? a->receive.type_size : 1;
   if (element != g->binding->counts.element) g->binding->are_tables_good = 0;
   g->binding->counts.element = element;
@@ -265,7 +266,7 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   if (!g->reduces) return NULL;
   int commutes = 0;
   *error_class = MPI_ERR_OP;
-  if (a->operation == MPI_OP_NULL || MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
+  if (a->operation == MPI_OP_NULL || PMPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
     return "the operator is not valid";
   if ((c->data.type != type || c->data.operation != a->operation) &&
       !qd_operator_fits(a->operation, type))
@@ -317,9 +318,9 @@ void qd_global_counts_finish(const struct qd_global_counts* g) {
   if (!g->is_direct[QD_PIECE_RECEIVE] && !c->outcome.is_lost) qd_call_check(c, unpack_all(g));
 }
 
-static void forget_large_copies(struct qd_binding* b) {
+void qd_global_counts_shrink(struct qd_binding* b, int64_t kept) {
   for (int i = 0; i < 2; i++) {
-    if (b->counts.buffers[i].copy_size <= KEPT_COPY) continue;
+    if (b->counts.buffers[i].copy_size <= kept) continue;
     free(b->counts.buffers[i].copy);
     b->counts.buffers[i].copy = NULL;
     b->counts.buffers[i].copy_size = 0;
@@ -346,7 +347,10 @@ int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char dif
   differs[0] = 0;
   if (a->is_idle)
     return b->options.compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
-  if (!error) error = describe(g, &error_class);
+  if (!error) {
+    error = describe(g, &error_class);
+    if (error && qd_leaves_errors(b)) return QD_LEFT_TO_MPI;
+  }
   /* A rank must not wait for the counts of a rank that has an error. */
   if (b->options.compares && qd_exchanges_counts(g)) {
     const int code = qd_compare_errors(b, comm, error_class, error);
@@ -369,14 +373,14 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   if (code != MPI_SUCCESS || arguments->is_idle) return code;
   qd_global_counts_begin(&g);
   qd_global_counts_finish(&g);
-  forget_large_copies(binding);
-  code = qd_call_report(binding->call, comm);
-  if (code == MPI_SUCCESS && differs[0]) return qd_error(comm, MPI_ERR_COUNT, "%s", differs);
+  qd_global_counts_shrink(binding, KEPT_COPY);
   const int reads_directly =
       g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.traits.in_place);
   binding->last.may_repeat =
       binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] && reads_directly;
-  return code;
+  /* An error handler may free the communicator, and the binding with it. */
+  code = qd_call_report(binding->call, comm);
+  return code == MPI_SUCCESS && differs[0] ? qd_error(comm, MPI_ERR_COUNT, "%s", differs) : code;
 }
 
 int qd_global_counts_repeat(struct qd_binding* binding, MPI_Comm comm) {

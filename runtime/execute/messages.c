@@ -9,7 +9,7 @@
 static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
                  int peer, int tag, MPI_Request* request) {
   const int count = (int)block.count;
-  const int code = receives ? MPI_Irecv(block.address, count, type, peer, tag, c->comm, request)
+  const int code = receives ? PMPI_Irecv(block.address, count, type, peer, tag, c->comm, request)
                             : c->isend(block.address, count, type, peer, tag, c->comm, request);
   if (code == MPI_SUCCESS) return;
   *request = MPI_REQUEST_NULL;
@@ -22,7 +22,7 @@ static void post_made(struct qd_call* c, int receives, char* address, int code, 
   *request = MPI_REQUEST_NULL;
   if (code != MPI_SUCCESS) return qd_call_lose(c, code);
   post(c, receives, (struct qd_block){address, 1}, type, peer, tag, request);
-  MPI_Type_free(&type);
+  PMPI_Type_free(&type);
 }
 
 static void post_any(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
@@ -59,14 +59,14 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
     const int is_large = block.count > INT_MAX;
     lengths[i] = is_large ? 1 : (int)block.count;
     types[i] = MPI_BYTE;
-    code = MPI_Get_address(block.address, &regions[i]);
+    code = PMPI_Get_address(block.address, &regions[i]);
     if (code == MPI_SUCCESS && is_large) code = qd_large_type(block.count, MPI_BYTE, &types[i]);
     made += code == MPI_SUCCESS;
   }
-  if (code == MPI_SUCCESS) code = MPI_Type_create_struct(m->count, lengths, regions, types, &type);
-  if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
+  if (code == MPI_SUCCESS) code = PMPI_Type_create_struct(m->count, lengths, regions, types, &type);
+  if (code == MPI_SUCCESS) code = PMPI_Type_commit(&type);
   while (made-- > 0)
-    if (types[made] != MPI_BYTE) MPI_Type_free(&types[made]);
+    if (types[made] != MPI_BYTE) PMPI_Type_free(&types[made]);
   free(lengths);
   free(regions);
   free(types);
@@ -112,12 +112,13 @@ static void discard_receive(struct qd_call* c, int64_t bytes, int peer) {
   int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
   if (code == MPI_SUCCESS && bytes > least) {
     count = 1;
-    code = MPI_Type_create_hvector((int)((bytes + part - 1) / part), (int)part, 0, MPI_BYTE, &type);
-    if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
+    code =
+        PMPI_Type_create_hvector((int)((bytes + part - 1) / part), (int)part, 0, MPI_BYTE, &type);
+    if (code == MPI_SUCCESS) code = PMPI_Type_commit(&type);
   }
   if (code == MPI_SUCCESS)
-    code = MPI_Recv(c->memory.scratch, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
-  if (type != MPI_BYTE) MPI_Type_free(&type);
+    code = PMPI_Recv(c->memory.scratch, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
+  if (type != MPI_BYTE) PMPI_Type_free(&type);
   qd_call_check(c, code);
 }
 
@@ -264,15 +265,15 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
       continue;
     }
     if (c->is_watched) qd_watch(c, request, is_last ? MPI_REQUEST_NULL : next->request);
-    if (is_last) return MPI_Wait(request, MPI_STATUS_IGNORE);
+    if (is_last) return PMPI_Wait(request, MPI_STATUS_IGNORE);
     MPI_Request both[] = {*request, next->request};
     int which = 0, bytes = 0;
-    const int code = MPI_Waitany(2, both, &which, &c->status);
+    const int code = PMPI_Waitany(2, both, &which, &c->status);
     *request = both[0];
     next->request = both[1];
     if (which != 1) return code;
     qd_call_check(c, code);
-    if (code == MPI_SUCCESS) MPI_Get_count(&c->status, MPI_BYTE, &bytes);
+    if (code == MPI_SUCCESS) PMPI_Get_count(&c->status, MPI_BYTE, &bytes);
     next->has_arrived = bytes > 0;
     if (bytes == 0 && qd_received_by(c, next).message->count > 0) qd_call_lose(c, code);
     read_head(c);

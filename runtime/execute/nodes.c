@@ -8,26 +8,26 @@
 /* Gathers the lowest rank of each rank's node. The caller is `rank`. Returns an MPI error code. */
 static int gather_nodes(MPI_Comm comm, int rank, int* node_of) {
   MPI_Comm node;
-  int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  int code = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
   if (code != MPI_SUCCESS) return code;
   int lowest = rank;
-  code = MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-  MPI_Comm_free(&node);
+  code = PMPI_Bcast(&lowest, 1, MPI_INT, 0, node);
+  PMPI_Comm_free(&node);
   if (code != MPI_SUCCESS) return code;
-  return MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, comm);
+  return PMPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, comm);
 }
 
 static int all_are(int is_good, MPI_Comm comm) {
   int all = 0;
-  return MPI_Allreduce(&is_good, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+  return PMPI_Allreduce(&is_good, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
 }
 
 const char* qd_find_nodes(struct qd_channel* channel) {
   int rank = 0, ranks = 0;
   const char* wrong = NULL;
   if (channel->node_of) return NULL;
-  MPI_Comm_rank(channel->comm, &rank);
-  MPI_Comm_size(channel->comm, &ranks);
+  PMPI_Comm_rank(channel->comm, &rank);
+  PMPI_Comm_size(channel->comm, &ranks);
   int* node_of = calloc((size_t)ranks, sizeof *node_of);
   if (!all_are(node_of != NULL, channel->comm))
     wrong = qd_no_memory;
@@ -44,7 +44,7 @@ void qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
   struct qd_channel* channel = NULL;
   int ranks = 0;
-  MPI_Comm_size(comm, &ranks);
+  PMPI_Comm_size(comm, &ranks);
   *nodes = 1;
   *least = *most = ranks;
   if (qd_make_keyvals() != MPI_SUCCESS ||

@@ -19,15 +19,18 @@ static struct qd_call* in_place_call(struct qd_binding* binding, const char** er
   return NULL;
 }
 
-const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
-  const int is_same = !qd_take_root(&binding->layout, &binding->schedule_data->program, root);
-  if (is_same && binding->are_tables_good) return NULL;
+const char* qd_pairwise_counts_reopen(struct qd_binding* binding) {
   const char* error = qd_tables_refill(&binding->tables, &binding->schedule_data->program,
                                        &binding->layout.context);
   if (!error && binding->in_place_call) error = qd_call_reopen(binding->in_place_call);
   if (!error) error = qd_call_reopen(binding->call);
   binding->are_tables_good = !error;
   return error;
+}
+
+const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
+  const int is_same = !qd_take_root(&binding->layout, &binding->schedule_data->program, root);
+  return is_same && binding->are_tables_good ? NULL : qd_pairwise_counts_reopen(binding);
 }
 
 /* Writes the lengths of `blocks` blocks from a region on, by the rank of the private communicator that they go to or
@@ -55,7 +58,7 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
     int64_t *const received = sent + all, *const expected = received + all;
     if (c) find_lengths(c, 0, c->plan.regions.send_blocks, sent);
     if (c) find_lengths(c, c->plan.regions.send_blocks, c->plan.regions.receive_blocks, expected);
-    code = MPI_Alltoall(sent, 1, MPI_INT64_T, received, 1, MPI_INT64_T, b->comm);
+    code = PMPI_Alltoall(sent, 1, MPI_INT64_T, received, 1, MPI_INT64_T, b->comm);
     if (code != MPI_SUCCESS) code = qd_mpi_error(comm, code);
     for (int i = 0; i < all && code == MPI_SUCCESS && !error; i++) {
       if (received[i] == expected[i]) continue;

@@ -10,6 +10,8 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
                            MPI_Comm comm);
 /* Makes the last call again; `last.may_repeat` allows it. */
 int qd_pairwise_counts_repeat(struct qd_binding* binding, MPI_Comm comm);
+/* Makes tables and plans after options changed. Returns NULL, or what is wrong. */
+const char* qd_pairwise_counts_reopen(struct qd_binding* binding);
 /* Lays out for a root. Returns NULL, or what is wrong. */
 const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root);
 /* Collective. Whether no rank has an error, and both ends of each pair pass the same length for the block between them.

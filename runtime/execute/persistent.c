@@ -44,13 +44,13 @@ static void forget(struct qd_persistent* p) {
 }
 
 static int copy_type(MPI_Datatype* type) {
-  if (qd_is_predefined(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
+  if (qd_is_predefined(*type) || PMPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
   *type = MPI_DATATYPE_NULL;
   return 0;
 }
 
 static void free_type(MPI_Datatype* type) {
-  if (qd_mpi_is_usable() && !qd_is_predefined(*type)) MPI_Type_free(type);
+  if (qd_mpi_is_usable() && !qd_is_predefined(*type)) PMPI_Type_free(type);
 }
 
 /* Copies the types and arrays of the user's side. Returns 0 if that fails. */
@@ -169,7 +169,7 @@ static int free_tag(const struct qd_channel* channel, int least) {
  * that is free at all ranks, or 0. */
 static int take_tag(const struct qd_binding* binding) {
   int found = 0, *most = NULL, mine = QD_TAGS, tag = 0, asked;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   const int last = found ? *most : INT16_MAX;
   pthread_mutex_lock(&qd_global.lock);
   for (uint32_t i = 0; i < qd_global.persistent_calls.count; i++) {
@@ -177,7 +177,7 @@ static int take_tag(const struct qd_binding* binding) {
     if (p && p->tag >= mine) mine = p->tag + 1;
   }
   pthread_mutex_unlock(&qd_global.lock);
-  if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
+  if (PMPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
   if (tag <= last) return tag;
   tag = QD_TAGS;
   do {
@@ -185,7 +185,7 @@ static int take_tag(const struct qd_binding* binding) {
     pthread_mutex_lock(&qd_global.lock);
     mine = free_tag(binding->channel, asked);
     pthread_mutex_unlock(&qd_global.lock);
-    if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
+    if (PMPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
   } while (asked < tag && tag <= last);
   return tag > last ? 0 : tag;
 }
@@ -198,7 +198,7 @@ static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
     qd_call_finish(c);
     c->lengths = QD_LENGTHS_KNOWN;
     if (c->outcome.error != MPI_SUCCESS) {
-      MPI_Error_class(c->outcome.error, &error_class);
+      PMPI_Error_class(c->outcome.error, &error_class);
       return qd_refuse(problem, error_class,
                        error_class == MPI_ERR_NO_MEM ? qd_no_memory : "MPI failed");
     }

@@ -149,6 +149,21 @@ void qd_call_release(struct qd_call* c) {
   }
 }
 
+void qd_call_shrink(struct qd_call* c) {
+  for (int32_t i = 0; i < c->memory.buffer_count; i++) {
+    struct qd_buffer* const buffer = &c->memory.buffers[i];
+    char* const less = buffer->size > QD_KEPT ? realloc(buffer->address, QD_KEPT) : NULL;
+    if (less) *buffer = (struct qd_buffer){less, QD_KEPT};
+  }
+  for (int32_t i = 0; i < c->memory.temporary_capacity; i++) {
+    struct qd_buffer* const block = &c->memory.temporaries[i];
+    if (block->size <= QD_KEPT) continue;
+    free(block->address);
+    *block = (struct qd_buffer){NULL, 0};
+    c->is_planned = 0;
+  }
+}
+
 void qd_call_destroy(struct qd_call* c) {
   if (!c) return;
   qd_call_release(c);
@@ -281,7 +296,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
   const int is_ours =
       c->builder.traits.has_global_counts; /* the runtime addresses the bytes itself */
-  c->isend = c->binding->options.synchronous ? MPI_Issend : MPI_Isend;
+  c->isend = c->binding->options.synchronous ? PMPI_Issend : PMPI_Isend;
   /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
                                     : is_known && c->data.send_is_contiguous;

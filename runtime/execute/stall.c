@@ -25,9 +25,9 @@ static double now(void) {
 static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
   for (;; sched_yield()) {
     int is_over = 0;
-    int code = MPI_Request_get_status(one, &is_over, MPI_STATUS_IGNORE);
+    int code = PMPI_Request_get_status(one, &is_over, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && !is_over && other != MPI_REQUEST_NULL)
-      code = MPI_Request_get_status(other, &is_over, MPI_STATUS_IGNORE);
+      code = PMPI_Request_get_status(other, &is_over, MPI_STATUS_IGNORE);
     if (is_over || code != MPI_SUCCESS) return 0;
     const double waited = now() - watch->begun;
     if (waited < watch->next) continue;
@@ -44,11 +44,11 @@ static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
   int in_world = MPI_UNDEFINED;
   char also[NAME / 2] = "";
   MPI_Group group, world;
-  MPI_Comm_group(b->comm, &group);
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  MPI_Group_translate_ranks(group, 1, &rank, world, &in_world);
-  MPI_Group_free(&group);
-  MPI_Group_free(&world);
+  PMPI_Comm_group(b->comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, 1, &rank, world, &in_world);
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
   if (in_world != users && in_world != MPI_UNDEFINED)
     snprintf(also, sizeof also, " (%d of MPI_COMM_WORLD)", in_world);
   snprintf(name, NAME, "rank %d%s%s", users, is_remote ? " of the other group" : "", also);

@@ -65,6 +65,7 @@ struct qd_global {
   char last_error[QD_TEXT];
   pthread_once_t settings_once;
   struct qd_settings settings;
+  int leaves_errors; /* wrong arguments are left to MPI, see preloaded.h */
   struct qd_traced_process trace;
   struct qd_drivers drivers;
 };

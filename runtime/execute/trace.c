@@ -61,7 +61,7 @@ uint64_t qd_trace_ask(void) {
   const char* folder = qd_settings()->trace;
   int rank = 0;
   if (!folder) return 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   pthread_mutex_lock(&qd_global.lock);
   if (!t->is_open && !t->is_written) open_trace(t, folder);
   t->is_open = !t->is_written;
@@ -73,7 +73,7 @@ uint64_t qd_trace_ask(void) {
 uint64_t qd_trace_speaker(void) {
   int rank = 0;
   if (!qd_settings()->trace) return 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return 1 + (uint64_t)rank;
 }
 
@@ -82,7 +82,7 @@ void qd_trace_refuse(uint64_t answer, uint64_t speaker) {
   const char* folder = qd_settings()->trace;
   int rank = 0;
   if (!folder || t->has_refused || t->is_written) return;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (answer == 2 + (uint64_t)rank)
     fprintf(stderr,
             "quadrille: QUADRILLE_TRACE=%s: %s; name a folder that every process can write to; "
@@ -117,13 +117,13 @@ static uint64_t place_of(const void* section) {
  * last number. So these messages may use the tag of data. */
 static void tell(const struct qd_binding* b, int64_t number, int peer) {
   MPI_Request request;
-  if (MPI_Isend(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, &request) == MPI_SUCCESS)
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (PMPI_Isend(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, &request) == MPI_SUCCESS)
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static int64_t hear(const struct qd_binding* b, int peer) {
   int64_t number = 0;
-  MPI_Recv(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, MPI_STATUS_IGNORE);
+  PMPI_Recv(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, MPI_STATUS_IGNORE);
   return number;
 }
 
@@ -143,8 +143,8 @@ static void compare_clocks(struct qd_binding* b) {
   const uint64_t boot = name_of_boot();
   uint64_t words[] = {(uint64_t)qd_trace_nanoseconds() << 20 ^ (uint64_t)getpid(), boot};
   int all = 0;
-  MPI_Comm_size(b->comm, &all);
-  MPI_Bcast(words, 2, MPI_UINT64_T, 0, b->comm);
+  PMPI_Comm_size(b->comm, &all);
+  PMPI_Bcast(words, 2, MPI_UINT64_T, 0, b->comm);
   t->id = words[0];
   t->bound = qd_trace_nanoseconds();
   for (int rank = 1; b->layout.own == 0 && rank < all; rank++)
@@ -347,7 +347,7 @@ void qd_trace_write(void) {
   struct qd_traced_process* t = &qd_global.trace;
   int rank = 0;
   if (!t->memory) return;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const uint64_t length = t->used <= MEMORY ? t->used : t->end;
   convert_all(t, length);
   const char* error = length > 0 ? write_file(t, rank, length) : NULL;

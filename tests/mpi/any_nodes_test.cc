@@ -14,10 +14,10 @@ std::vector<int> node_of_rank;  // by rank in MPI_COMM_WORLD; empty: MPI's own a
 
 }  // namespace
 
-extern "C" int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
-                                   MPI_Comm* result) {
+extern "C" int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                                    MPI_Comm* result) {
   if (type != MPI_COMM_TYPE_SHARED || node_of_rank.empty())
-    return PMPI_Comm_split_type(comm, type, key, info, result);
+    return MPI_Comm_split_type(comm, type, key, info, result);
   const int rank = quadrille::mpi::rank_in(MPI_COMM_WORLD);
   return PMPI_Comm_split(comm, node_of_rank[static_cast<size_t>(rank)], key, result);
 }

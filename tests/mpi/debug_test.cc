@@ -12,10 +12,10 @@ bool last_is_alone = false;  // the last rank is on a node of its own, all other
 
 }  // namespace
 
-extern "C" int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
-                                   MPI_Comm* result) {
+extern "C" int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                                    MPI_Comm* result) {
   if (type != MPI_COMM_TYPE_SHARED || !last_is_alone)
-    return PMPI_Comm_split_type(comm, type, key, info, result);
+    return MPI_Comm_split_type(comm, type, key, info, result);
   return PMPI_Comm_split(comm, quadrille::mpi::own() == quadrille::mpi::all() - 1, key, result);
 }
 

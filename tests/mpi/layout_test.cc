@@ -30,24 +30,24 @@ void record(int target, MPI_Comm comm) {
 
 }  // namespace
 
-extern "C" int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
-                                   MPI_Comm* result) {
+extern "C" int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                                    MPI_Comm* result) {
   if (type != MPI_COMM_TYPE_SHARED || node_of_rank.empty())
-    return PMPI_Comm_split_type(comm, type, key, info, result);
+    return MPI_Comm_split_type(comm, type, key, info, result);
   const int rank = quadrille::mpi::rank_in(MPI_COMM_WORLD);
   return PMPI_Comm_split(comm, node_of_rank[static_cast<size_t>(rank)], key, result);
 }
 
-extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
-                         MPI_Comm comm, MPI_Request* request) {
-  record(target, comm);
-  return PMPI_Isend(buffer, count, type, target, tag, comm, request);
-}
-
-extern "C" int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
+extern "C" int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   record(target, comm);
-  return PMPI_Issend(buffer, count, type, target, tag, comm, request);
+  return MPI_Isend(buffer, count, type, target, tag, comm, request);
+}
+
+extern "C" int PMPI_Issend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
+                           MPI_Comm comm, MPI_Request* request) {
+  record(target, comm);
+  return MPI_Issend(buffer, count, type, target, tag, comm, request);
 }
 
 namespace quadrille::mpi {

@@ -41,9 +41,9 @@ void check_peer(int peer, MPI_Comm comm) {
 
 }  // namespace
 
-extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
-                         MPI_Comm comm, MPI_Request* request) {
-  if (!replaced) return PMPI_Isend(buffer, count, type, target, tag, comm, request);
+extern "C" int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
+                          MPI_Comm comm, MPI_Request* request) {
+  if (!replaced) return MPI_Isend(buffer, count, type, target, tag, comm, request);
   check_peer(target, comm);
   if (tag != length_tag)
     lies_within(static_cast<const char*>(buffer), bytes_of(count, type), send_begin, send_end);
@@ -51,26 +51,26 @@ extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int t
   return MPI_SUCCESS;
 }
 
-extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag,
-                         MPI_Comm comm, MPI_Request* request) {
-  if (!replaced) return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+extern "C" int PMPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag,
+                          MPI_Comm comm, MPI_Request* request) {
+  if (!replaced) return MPI_Irecv(buffer, count, type, source, tag, comm, request);
   check_peer(source, comm);
   const int64_t bytes = bytes_of(count, type);
   const bool may_be_written = tag == length_tag || lies_within(static_cast<char*>(buffer), bytes,
                                                                receive_begin, receive_end);
   if (may_be_written && bytes > 0) std::memset(buffer, 0xaa, static_cast<size_t>(bytes));
   // A message has arrived.
-  return PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, comm, request);
+  return MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, comm, request);
 }
 
-extern "C" int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
-  const int code = PMPI_Get_count(status, type, count);
+extern "C" int PMPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
+  const int code = MPI_Get_count(status, type, count);
   if (replaced) *count = 1;
   return code;
 }
 
 // Two nodes, for schedules that depend on nodes.
-extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Comm* result) {
+extern "C" int PMPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Comm* result) {
   return PMPI_Comm_split(comm, quadrille::mpi::rank_in(MPI_COMM_WORLD) % 2, key, result);
 }
 

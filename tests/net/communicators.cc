@@ -147,7 +147,7 @@ void set_handler(MPI_Comm handle, MPI_Errhandler handler) { at(handle)->handler 
 
 void delete_attributes_of_self() {
   const auto& attributes = at(world->current().self)->attributes;
-  while (!attributes.empty()) MPI_Comm_delete_attr(MPI_COMM_SELF, attributes.rbegin()->first);
+  while (!attributes.empty()) PMPI_Comm_delete_attr(MPI_COMM_SELF, attributes.rbegin()->first);
 }
 
 void check_communicators_are_freed() {
@@ -181,27 +181,27 @@ using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functi
 
 extern "C" {
 
-int MPI_Comm_rank(MPI_Comm handle, int* rank) {
+int PMPI_Comm_rank(MPI_Comm handle, int* rank) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *rank = comm->rank();
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_size(MPI_Comm handle, int* size) {
+int PMPI_Comm_size(MPI_Comm handle, int* size) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *size = comm->size();
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_test_inter(MPI_Comm handle, int* flag) {
+int PMPI_Comm_test_inter(MPI_Comm handle, int* flag) {
   const Communicator* const comm = find_communicator(handle);
   *flag = comm && comm->is_between_groups();
   return comm ? MPI_SUCCESS : MPI_ERR_COMM;
 }
 
-int MPI_Comm_remote_size(MPI_Comm handle, int* size) {
+int PMPI_Comm_remote_size(MPI_Comm handle, int* size) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   if (!comm->is_between_groups()) return raise(handle, MPI_ERR_COMM);
@@ -209,7 +209,7 @@ int MPI_Comm_remote_size(MPI_Comm handle, int* size) {
   return MPI_SUCCESS;
 }
 
-int MPI_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm* result) {
+int PMPI_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   if (!comm->is_between_groups()) return raise(handle, MPI_ERR_COMM);
@@ -221,7 +221,7 @@ int MPI_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm* result) {
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* result) {
+int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   quadrille::check(type == MPI_COMM_TYPE_SHARED, "only MPI_COMM_TYPE_SHARED is simulated");
@@ -230,7 +230,7 @@ int MPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* 
   return split(*comm, "split by nodes", node, key, result);
 }
 
-int MPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
+int PMPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const int code = split(*comm, "dup", 0, comm->rank(), result);
@@ -245,7 +245,7 @@ int MPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
   return code;
 }
 
-int MPI_Comm_group(MPI_Comm handle, MPI_Group* group) {
+int PMPI_Comm_group(MPI_Comm handle, MPI_Group* group) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   groups.push_back(comm->context->members);
@@ -253,13 +253,13 @@ int MPI_Comm_group(MPI_Comm handle, MPI_Group* group) {
   return MPI_SUCCESS;
 }
 
-int MPI_Group_free(MPI_Group* group) {
+int PMPI_Group_free(MPI_Group* group) {
   *group = MPI_GROUP_NULL;
   return MPI_SUCCESS;
 }
 
-int MPI_Group_translate_ranks(MPI_Group from, int count, const int* ranks, MPI_Group to,
-                              int* translated) {
+int PMPI_Group_translate_ranks(MPI_Group from, int count, const int* ranks, MPI_Group to,
+                               int* translated) {
   const auto& members = groups[static_cast<size_t>(from - kFirstGroup)];
   const auto& others = groups[static_cast<size_t>(to - kFirstGroup)];
   for (int i = 0; i < count; ++i) {
@@ -271,7 +271,7 @@ int MPI_Group_translate_ranks(MPI_Group from, int count, const int* ranks, MPI_G
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
+int PMPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const auto& members = groups[static_cast<size_t>(group - kFirstGroup)];
@@ -281,7 +281,7 @@ int MPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
 }
 
 // Waits for no other rank, as in Open MPI and MPICH.
-int MPI_Comm_free(MPI_Comm* handle) {
+int PMPI_Comm_free(MPI_Comm* handle) {
   Communicator* const comm = find_communicator(*handle);
   if (!comm) return MPI_ERR_COMM;
   delete_attributes(*handle, *comm);
@@ -291,14 +291,14 @@ int MPI_Comm_free(MPI_Comm* handle) {
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* gone,
-                           int* keyval, void* extra) {
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* gone,
+                            int* keyval, void* extra) {
   *keyval = kFirstKeyval + static_cast<int>(keyvals.size());
   keyvals.push_back({copy, gone, extra});
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_set_attr(MPI_Comm handle, int keyval, void* value) {
+int PMPI_Comm_set_attr(MPI_Comm handle, int keyval, void* value) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const Keyval* const found = find_keyval(keyval);
@@ -309,7 +309,7 @@ int MPI_Comm_set_attr(MPI_Comm handle, int keyval, void* value) {
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_delete_attr(MPI_Comm handle, int keyval) {
+int PMPI_Comm_delete_attr(MPI_Comm handle, int keyval) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const Keyval* const found = find_keyval(keyval);
@@ -320,7 +320,7 @@ int MPI_Comm_delete_attr(MPI_Comm handle, int keyval) {
   return found->gone ? found->gone(handle, keyval, value, found->extra) : MPI_SUCCESS;
 }
 
-int MPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
+int PMPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *flag = keyval == MPI_TAG_UB || comm->attributes.count(keyval) > 0;
@@ -330,28 +330,49 @@ int MPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler handler) {
+int PMPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler handler) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   comm->handler = handler;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_get_errhandler(MPI_Comm handle, MPI_Errhandler* handler) {
+int PMPI_Comm_get_errhandler(MPI_Comm handle, MPI_Errhandler* handler) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *handler = comm->handler;
   return MPI_SUCCESS;
 }
 
-int MPI_Errhandler_free(MPI_Errhandler* handler) {
+int PMPI_Errhandler_free(MPI_Errhandler* handler) {
   *handler = MPI_ERRHANDLER_NULL;
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_call_errhandler(MPI_Comm handle, int code) {
+int PMPI_Comm_call_errhandler(MPI_Comm handle, int code) {
   raise(handle, code);
   return MPI_SUCCESS;
 }
+
+NAME_OF_MPI(Comm_rank)
+NAME_OF_MPI(Comm_size)
+NAME_OF_MPI(Comm_test_inter)
+NAME_OF_MPI(Comm_remote_size)
+NAME_OF_MPI(Intercomm_merge)
+NAME_OF_MPI(Comm_split_type)
+NAME_OF_MPI(Comm_dup)
+NAME_OF_MPI(Comm_group)
+NAME_OF_MPI(Group_free)
+NAME_OF_MPI(Group_translate_ranks)
+NAME_OF_MPI(Comm_create)
+NAME_OF_MPI(Comm_free)
+NAME_OF_MPI(Comm_create_keyval)
+NAME_OF_MPI(Comm_set_attr)
+NAME_OF_MPI(Comm_delete_attr)
+NAME_OF_MPI(Comm_get_attr)
+NAME_OF_MPI(Comm_set_errhandler)
+NAME_OF_MPI(Comm_get_errhandler)
+NAME_OF_MPI(Errhandler_free)
+NAME_OF_MPI(Comm_call_errhandler)
 
 }  // extern "C"

@@ -78,19 +78,19 @@ int strided(int combiner, int count, int length, int64_t stride, std::vector<int
 
 extern "C" {
 
-int MPI_Type_commit(MPI_Datatype* type) {
+int PMPI_Type_commit(MPI_Datatype* type) {
   if (!type_of(*type)) return invalid_type("MPI_Type_commit");
   if (TypeHandle* const found = find_type(*type)) found->is_committed = true;
   return MPI_SUCCESS;
 }
 
-int MPI_Type_free(MPI_Datatype* type) {
+int PMPI_Type_free(MPI_Datatype* type) {
   if (!free_handle(*type)) return invalid_type("MPI_Type_free");
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
-int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* result) {
+int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
   if (!inner) return invalid_type("MPI_Type_dup");
   Type type = *inner;
@@ -103,7 +103,7 @@ int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* result) {
   return MPI_SUCCESS;
 }
 
-int MPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* result) {
+int PMPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
   if (!inner) return invalid_type("MPI_Type_contiguous");
   Type type;
@@ -113,20 +113,20 @@ int MPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* result) {
   return make(std::move(type), {{count, 0, inner}}, result);
 }
 
-int MPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Datatype* result) {
+int PMPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
   return strided(MPI_COMBINER_VECTOR, count, length, inner ? stride * inner->extent : 0,
                  {count, length, stride}, {}, old, result);
 }
 
-int MPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype old,
-                            MPI_Datatype* result) {
+int PMPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype old,
+                             MPI_Datatype* result) {
   return strided(MPI_COMBINER_HVECTOR, count, length, stride, {count, length}, {stride}, old,
                  result);
 }
 
-int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[],
-                           const MPI_Datatype types[], MPI_Datatype* result) {
+int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[],
+                            const MPI_Datatype types[], MPI_Datatype* result) {
   Type type;
   type.combiner = MPI_COMBINER_STRUCT;
   type.integers = {count};
@@ -142,8 +142,8 @@ int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displa
   return make(std::move(type), blocks, result);
 }
 
-int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint displacements[],
-                             MPI_Datatype old, MPI_Datatype* result) {
+int PMPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint displacements[],
+                              MPI_Datatype old, MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
   if (!inner) return invalid_type("MPI_Type_create_hindexed");
   Type type;
@@ -157,8 +157,8 @@ int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint disp
   return make(std::move(type), blocks, result);
 }
 
-int MPI_Type_indexed(int count, const int lengths[], const int displacements[], MPI_Datatype old,
-                     MPI_Datatype* result) {
+int PMPI_Type_indexed(int count, const int lengths[], const int displacements[], MPI_Datatype old,
+                      MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
   if (!inner) return invalid_type("MPI_Type_indexed");
   Type type;
@@ -173,8 +173,8 @@ int MPI_Type_indexed(int count, const int lengths[], const int displacements[], 
   return make(std::move(type), blocks, result);
 }
 
-int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
-                            MPI_Datatype* result) {
+int PMPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
+                             MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
   if (!inner) return invalid_type("MPI_Type_create_resized");
   Type type = *inner;
@@ -189,14 +189,14 @@ int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
   return MPI_SUCCESS;
 }
 
-int MPI_Type_size_x(MPI_Datatype handle, MPI_Count* size) {
+int PMPI_Type_size_x(MPI_Datatype handle, MPI_Count* size) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *size = type->size;
   return MPI_SUCCESS;
 }
 
-int MPI_Type_get_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
+int PMPI_Type_get_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *lower = type->lower;
@@ -204,7 +204,7 @@ int MPI_Type_get_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) 
   return MPI_SUCCESS;
 }
 
-int MPI_Type_get_true_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
+int PMPI_Type_get_true_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *lower = type->true_lower();
@@ -212,8 +212,8 @@ int MPI_Type_get_true_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* ext
   return MPI_SUCCESS;
 }
 
-int MPI_Type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, int* types,
-                          int* combiner) {
+int PMPI_Type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, int* types,
+                           int* combiner) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *integers = static_cast<int>(type->integers.size());
@@ -223,11 +223,11 @@ int MPI_Type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, in
   return MPI_SUCCESS;
 }
 
-int MPI_Type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
-                            MPI_Count* counts, MPI_Count* types, int* combiner) {
+int PMPI_Type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
+                             MPI_Count* counts, MPI_Count* types, int* combiner) {
   int few_integers = 0, few_addresses = 0, few_types = 0;
   const int code =
-      MPI_Type_get_envelope(handle, &few_integers, &few_addresses, &few_types, combiner);
+      PMPI_Type_get_envelope(handle, &few_integers, &few_addresses, &few_types, combiner);
   *integers = few_integers;
   *addresses = few_addresses;
   *counts = 0;
@@ -235,9 +235,9 @@ int MPI_Type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count*
   return code;
 }
 
-int MPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_Count most_addresses,
-                            MPI_Count, MPI_Count most_types, int integers[], MPI_Aint addresses[],
-                            MPI_Count[], MPI_Datatype types[]) {
+int PMPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_Count most_addresses,
+                             MPI_Count, MPI_Count most_types, int integers[], MPI_Aint addresses[],
+                             MPI_Count[], MPI_Datatype types[]) {
   const TypeRef type = type_of(handle);
   if (!type || type->combiner == MPI_COMBINER_NAMED) return MPI_ERR_TYPE;
   if (most_integers < static_cast<MPI_Count>(type->integers.size()) ||
@@ -250,14 +250,14 @@ int MPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_Co
   return MPI_SUCCESS;
 }
 
-int MPI_Get_address(const void* location, MPI_Aint* address) {
+int PMPI_Get_address(const void* location, MPI_Aint* address) {
   *address = reinterpret_cast<MPI_Aint>(location);
   return MPI_SUCCESS;
 }
 
 // MPICH refuses a null buffer here, whatever the type.
-int MPI_Pack(const void* from, int count, MPI_Datatype handle, void* to, int room, int* position,
-             MPI_Comm) {
+int PMPI_Pack(const void* from, int count, MPI_Datatype handle, void* to, int room, int* position,
+              MPI_Comm) {
   const TypeRef type = type_of(handle);
   if (!type || !is_committed(handle)) return invalid_type("MPI_Pack");
   if (!from && count > 0) return MPI_ERR_BUFFER;
@@ -270,8 +270,8 @@ int MPI_Pack(const void* from, int count, MPI_Datatype handle, void* to, int roo
   return MPI_SUCCESS;
 }
 
-int MPI_Unpack(const void* from, int size, int* position, void* to, int count, MPI_Datatype handle,
-               MPI_Comm) {
+int PMPI_Unpack(const void* from, int size, int* position, void* to, int count, MPI_Datatype handle,
+                MPI_Comm) {
   const TypeRef type = type_of(handle);
   if (!type || !is_committed(handle)) return invalid_type("MPI_Unpack");
   if (!to && count > 0) return MPI_ERR_BUFFER;
@@ -282,5 +282,25 @@ int MPI_Unpack(const void* from, int size, int* position, void* to, int count, M
   *position += static_cast<int>(data.bytes());
   return MPI_SUCCESS;
 }
+
+NAME_OF_MPI(Type_commit)
+NAME_OF_MPI(Type_free)
+NAME_OF_MPI(Type_dup)
+NAME_OF_MPI(Type_contiguous)
+NAME_OF_MPI(Type_vector)
+NAME_OF_MPI(Type_create_hvector)
+NAME_OF_MPI(Type_create_struct)
+NAME_OF_MPI(Type_create_hindexed)
+NAME_OF_MPI(Type_indexed)
+NAME_OF_MPI(Type_create_resized)
+NAME_OF_MPI(Type_size_x)
+NAME_OF_MPI(Type_get_extent)
+NAME_OF_MPI(Type_get_true_extent)
+NAME_OF_MPI(Type_get_envelope)
+NAME_OF_MPI(Type_get_envelope_c)
+NAME_OF_MPI(Type_get_contents_c)
+NAME_OF_MPI(Get_address)
+NAME_OF_MPI(Pack)
+NAME_OF_MPI(Unpack)
 
 }  // extern "C"

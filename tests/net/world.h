@@ -11,6 +11,9 @@
 #include "tests/net/fibers.h"
 #include "tests/net/simulation.h"
 
+// Defines MPI_Name as another name of PMPI_Name, which this file defines.
+#define NAME_OF_MPI(Name) decltype(PMPI_##Name) MPI_##Name __attribute__((alias("PMPI_" #Name)));
+
 namespace quadrille::net {
 
 // The data that all ranks of a communicator share.

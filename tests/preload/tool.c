@@ -3,6 +3,7 @@
  * of different lengths, a second late. TOOL_DELAYS: rank 1 enters each allgather 30 ms late. TOOL_SLOW: each
  * allgather takes 5 ms longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. TOOL_ADDS: that is
  * added to the last of an allreduce's sums of doubles. */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,10 +12,10 @@
 
 #define SHOWN __attribute__((visibility("default")))
 
-SHOWN int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* node) {
+SHOWN int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* node) {
   const char* size = getenv("RANKS_A_NODE");
   int rank = 0;
-  if (!size) return PMPI_Comm_split_type(comm, type, key, info, node);
+  if (!size) return MPI_Comm_split_type(comm, type, key, info, node);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return PMPI_Comm_split(comm, rank / atoi(size), key, node);
 }
@@ -80,18 +81,24 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
 
 static int allreduces;
 
+/* Calls of PMPI_Allreduce so far. */
+SHOWN int tool_allreduces(void) { return allreduces; }
+
+SHOWN int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm) {
+  __typeof__(PMPI_Allreduce)* const next = dlsym(RTLD_NEXT, "PMPI_Allreduce");
+  allreduces++;
+  return next(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
 static int is_derived(MPI_Datatype type) {
   int integers, addresses, types, combiner;
   MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   return combiner != MPI_COMBINER_NAMED;
 }
 
-/* Calls of MPI_Allreduce so far. */
-SHOWN int tool_allreduces(void) { return allreduces; }
-
 SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm) {
-  allreduces++;
   const int code = PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   if (getenv("TOOL_CORRUPTS") && op == MPI_MAX && datatype == MPI_DOUBLE && count > 0)
     ((double*)recvbuf)[count - 1] += 1;
@@ -104,45 +111,45 @@ SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 
 /* ---- Messages */
 
-SHOWN int MPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int dest, int tag,
-                    MPI_Comm comm, MPI_Request* request) {
+SHOWN int PMPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request* request) {
   if (getenv("TOOL_SLOW_SENDS")) nanosleep(&(struct timespec){0, 5000000}, NULL);
   allow();
-  return allowed(PMPI_Isend(buffer, count, datatype, dest, tag, comm, request));
+  return allowed(MPI_Isend(buffer, count, datatype, dest, tag, comm, request));
 }
 
-SHOWN int MPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
-                    MPI_Comm comm, MPI_Request* request) {
+SHOWN int PMPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request* request) {
   allow();
-  return allowed(PMPI_Irecv(buffer, count, datatype, source, tag, comm, request));
+  return allowed(MPI_Irecv(buffer, count, datatype, source, tag, comm, request));
 }
 
-SHOWN int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+SHOWN int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   allow();
-  return allowed(PMPI_Wait(request, status));
+  return allowed(MPI_Wait(request, status));
 }
 
-SHOWN int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+SHOWN int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   allow();
-  return allowed(PMPI_Waitany(count, requests, index, status));
+  return allowed(MPI_Waitany(count, requests, index, status));
 }
 
-SHOWN int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
-                       int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source,
-                       int recvtag, MPI_Comm comm, MPI_Status* status) {
+SHOWN int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
+                        int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                        int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   allow();
-  return allowed(PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                               recvtype, source, recvtag, comm, status));
+  return allowed(MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                              recvtype, source, recvtag, comm, status));
 }
 
-SHOWN int MPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize,
-                   int* position, MPI_Comm comm) {
+SHOWN int PMPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf,
+                    int outsize, int* position, MPI_Comm comm) {
   allow();
-  return allowed(PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm));
+  return allowed(MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm));
 }
 
-SHOWN int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount,
-                     MPI_Datatype datatype, MPI_Comm comm) {
+SHOWN int PMPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount,
+                      MPI_Datatype datatype, MPI_Comm comm) {
   allow();
-  return allowed(PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm));
+  return allowed(MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm));
 }

@@ -1,0 +1,85 @@
+/* Which arguments of a collective mean something at which rank. MPI ignores all others: they may be null, invalid handles, or
+ * anything else. All code that looks at an argument asks this table first. Source: MPI 4.0, sections 6.3 to 6.11. Tested by
+ * tests/preload/junk_test.sh and tests/net/junk_test.cc. */
+#ifndef QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
+#define QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* MPI's collectives. */
+enum qd_function {
+  QD_Allgather,
+  QD_Allgatherv,
+  QD_Allreduce,
+  QD_Alltoall,
+  QD_Alltoallv,
+  QD_Alltoallw,
+  QD_Bcast,
+  QD_Exscan,
+  QD_Gather,
+  QD_Gatherv,
+  QD_Reduce,
+  QD_Reduce_scatter,
+  QD_Reduce_scatter_block,
+  QD_Scan,
+  QD_Scatter,
+  QD_Scatterv,
+  QD_Barrier,
+  QD_FUNCTION_COUNT
+};
+
+/* Arguments, as bits. The only buffer of a broadcast is a send buffer at the root, and a receive buffer elsewhere. The count and the
+ * datatype of a reduction belong to both sides. The root and the communicator always mean something. */
+enum qd_argument {
+  QD_SEND_BUFFER = 1,
+  QD_SEND_COUNTS = 2, /* and displacements */
+  QD_SEND_TYPES = 4,
+  QD_SEND = QD_SEND_BUFFER | QD_SEND_COUNTS | QD_SEND_TYPES,
+  QD_RECEIVE_BUFFER = 8,
+  QD_RECEIVE_COUNTS = 16, /* and displacements */
+  QD_RECEIVE_TYPES = 32,
+  QD_RECEIVE = QD_RECEIVE_BUFFER | QD_RECEIVE_COUNTS | QD_RECEIVE_TYPES,
+  QD_OPERATOR = 64
+};
+
+/* What a rank is in a call. */
+enum qd_role {
+  QD_ROLE_USUAL,         /* the root; every rank if there is none */
+  QD_ROLE_IN_PLACE,      /* the same, with MPI_IN_PLACE */
+  QD_ROLE_OTHER,         /* beside the root; rank 0 of an exclusive scan, which receives nothing */
+  QD_ROLE_USUAL_BETWEEN, /* between groups: the root; every rank if there is none */
+  QD_ROLE_LEAF,          /* between groups: in the group that exchanges data with the root */
+  QD_ROLE_IDLE,          /* between groups: beside the root */
+  QD_ROLE_COUNT
+};
+
+/* The arguments that mean something in that role. */
+unsigned qd_significant(enum qd_function function, enum qd_role role);
+
+static inline int qd_has_root(enum qd_function function) {
+  return function == QD_Bcast || function == QD_Gather || function == QD_Gatherv ||
+         function == QD_Reduce || function == QD_Scatter || function == QD_Scatterv;
+}
+
+/* The role of a rank that passes that root and these buffers. */
+static inline enum qd_role qd_role_of(enum qd_function function, int is_between, int rank, int root,
+                                      const void* send, const void* receive) {
+  const int is_scatter = function == QD_Scatter || function == QD_Scatterv;
+  if (is_between)
+    return !qd_has_root(function) || root == MPI_ROOT ? QD_ROLE_USUAL_BETWEEN
+           : root == MPI_PROC_NULL                    ? QD_ROLE_IDLE
+                                                      : QD_ROLE_LEAF;
+  if (qd_has_root(function) && root != rank) return QD_ROLE_OTHER;
+  if ((is_scatter ? receive : send) == MPI_IN_PLACE) return QD_ROLE_IN_PLACE;
+  return function == QD_Exscan && rank == 0 ? QD_ROLE_OTHER : QD_ROLE_USUAL;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_ */
