@@ -110,6 +110,13 @@ static inline __attribute__((always_inline)) struct preload_call with_role(
     if (of) call = with_role((struct preload_call){family##_SIDES}, of, number);       \
     const int is_looked_at = of && !is_left_to_mpi(of, number, &call) &&               \
                              is_considered(of, number) && preload_begin(&call);        \
+    if (is_looked_at && preload_compares(&call)) {                                     \
+      qd_only_checks = 1;                                                              \
+      code = served(call.schedule, LISTED(family##_ARGUMENTS) comm);                   \
+      qd_only_checks = 0;                                                              \
+      preload_verify_begin(&call, code == MPI_SUCCESS);                                \
+    }                                                                                  \
+    code = MPI_SUCCESS;                                                                \
     if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified) \
       code = next(LISTED(family##_ARGUMENTS) comm);                                    \
     if (is_looked_at) {                                                                \

@@ -225,8 +225,10 @@ int preload_is_near(const struct preload_numbers* numbers, const char* native, c
 
 /* ---- verify.c */
 
-/* Counts the call. If it is served, keeps the contents of the receive buffer, on all ranks or on none. */
-void preload_verify_begin(struct preload_call* call);
+/* Whether QUADRILLE=verify compares the call. Counts it. */
+int preload_compares(const struct preload_call* call);
+/* Keeps the contents of the receive buffer, on all ranks or on none. `is_right`: the arguments are. */
+void preload_verify_begin(struct preload_call* call, int is_right);
 /* Keeps the data that MPI's own collective received, and restores the buffer. */
 void preload_verify_native(const struct preload_call* call);
 /* Ends the job if the schedule's result differs. */

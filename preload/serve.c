@@ -117,7 +117,6 @@ int preload_begin(struct preload_call* call) {
   const int is_served = call->schedule != QUADRILLE_SCHEDULE_NULL;
   if (is_served && of->is_watched && preload_is_on_device(call))
     call->reason = "copied by MPI: buffers are in device memory";
-  if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
   if (of->is_watched && !call->learner) call->started = PMPI_Wtime();
   return is_served || of->is_watched || call->learner;
 }
@@ -149,15 +148,6 @@ static void save(double now) {
   preload_report_save();
 }
 
-/* The runtime's code, or MPI's own if its class differs. In MPICH the runtime's codes have classes of their own, and
- * programs look for MPI's. */
-static int mpi_code(int code) {
-  int error_class = MPI_SUCCESS;
-  const int wanted = quadrille_error_class(code);
-  PMPI_Error_class(code, &error_class);
-  return error_class == wanted ? code : wanted;
-}
-
 int preload_end(struct preload_call* call, int code) {
   /* If the call failed, an error handler may have freed the communicator. */
   const int is_alive = code == MPI_SUCCESS || call->freed == preload_freed();
@@ -169,5 +159,5 @@ int preload_end(struct preload_call* call, int code) {
   }
   if (call->is_verified && code == MPI_SUCCESS) preload_verify_end(call);
   free(call->results);
-  return code == MPI_SUCCESS || call->schedule == QUADRILLE_SCHEDULE_NULL ? code : mpi_code(code);
+  return code;
 }

@@ -160,20 +160,26 @@ static struct preload_results* make(const struct preload_call* call,
   return results;
 }
 
-void preload_verify_begin(struct preload_call* call) {
-  enum { NOTHING, ORDER, MANY, MEMORY };
+int preload_compares(const struct preload_call* call) {
+  if (preload_settings()->mode != PRELOAD_VERIFY) return 0;
+  call->of->calls[call->collective]++;
+  return call->schedule != QUADRILLE_SCHEDULE_NULL;
+}
+
+void preload_verify_begin(struct preload_call* call, int is_right) {
+  enum { NOTHING, ORDER, MANY, MEMORY, WRONG };
   static const char* const reasons[] = {
+      [WRONG] = "MPI refuses the call",
       [ORDER] = "not compared: the order of operands may matter",
       [MANY] = "not compared: it has more elements than an int counts",
       [MEMORY] = "not compared: memory ran out"};
-  call->of->calls[call->collective]++;
-  if (call->schedule == QUADRILLE_SCHEDULE_NULL) return;
-  const struct preload_numbers numbers = call->significant & QD_OPERATOR
-                                             ? preload_numbers_of(preload_operands(call).type)
-                                             : (struct preload_numbers){0};
-  struct preload_results* results = make(call, &numbers);
+  const int is_reduced = is_right && call->significant & QD_OPERATOR;
+  const struct preload_numbers numbers =
+      is_reduced ? preload_numbers_of(preload_operands(call).type) : (struct preload_numbers){0};
+  struct preload_results* results = is_right ? make(call, &numbers) : NULL;
   const int is_scaled = results && results->elements > 0;
-  const int mine[2] = {!results                           ? MEMORY
+  const int mine[2] = {!is_right                          ? WRONG
+                       : !results                         ? MEMORY
                        : results->elements > INT_MAX      ? MANY
                        : depends_on_order(call, &numbers) ? ORDER
                                                           : NOTHING,

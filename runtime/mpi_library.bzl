@@ -1,5 +1,8 @@
 """The runtime, built against one MPI library."""
 
+# What the preload library and tests know beside the public header.
+SHARED = ["execute/%s.h" % name for name in ["datatypes", "nodes", "preloaded", "significance"]]
+
 def quadrille_library(name, mpi, copts = []):
     """`name` is the library to depend on, `libquadrille_NAME.so` the shared one, whose soname ends in QUADRILLE_VERSION_MAJOR.
 
@@ -10,8 +13,8 @@ def quadrille_library(name, mpi, copts = []):
     """
     native.cc_library(
         name = "quadrille_" + name,
-        srcs = native.glob(["execute/*"], exclude = ["execute/datatypes.h", "execute/nodes.h", "execute/trace_format.h"]),
-        hdrs = ["execute/datatypes.h", "execute/nodes.h", "quadrille.h"],
+        srcs = native.glob(["execute/*"], exclude = SHARED + ["execute/trace_format.h"]),
+        hdrs = SHARED + ["quadrille.h"],
         copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"] + copts,
         linkopts = ["-ldl", "-lpthread"],
         # The shared library of that name is the one below.

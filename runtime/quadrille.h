@@ -7,7 +7,7 @@
  *   quadrille_free(&schedule);
  *
  * Arguments are MPI's own, after the schedule. Functions return MPI_SUCCESS or an MPI error code. The class of the code is
- * an MPI error class, and MPI_Error_string says what is wrong and how to mend it. A function with a communicator first
+ * an MPI error class. MPI_Error_string says what is wrong and how to mend it; with MPICH 4.0, quadrille_last_error does. A function with a communicator first
  * calls the error handler of the communicator, as MPI does. The others just return.
  *
  * Environment:
@@ -246,11 +246,10 @@ typedef struct {
 } quadrille_schedule_info;
 QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info);
 
-/* The MPI error class of a code that a function of this library returned. MPI_Error_class says the same, except with MPICH:
- * there the text belongs to a class of its own. */
+/* The MPI error class of a code that a function of this library returned, also of one before MPI_Init. */
 QUADRILLE_API int quadrille_error_class(int code);
 
-/* Writes the text of this process's last error, also of one before MPI_Init. Empty before the first error. */
+/* Writes the text of this thread's last error, also of one before MPI_Init. Empty before the first error. */
 QUADRILLE_API void quadrille_last_error(char* text, size_t size);
 
 #ifdef __cplusplus

@@ -127,9 +127,8 @@ static double median(double* values, long count) {
 /* If a call fails on one rank, the others may wait for it; so all end. */
 static void end_unless_well(int code) {
   char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
   if (code == MPI_SUCCESS) return;
-  MPI_Error_string(code, text, &length);
+  quadrille_last_error(text, sizeof text);
   fprintf(stderr, "run: %s\n", text);
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
@@ -223,7 +222,7 @@ static int split(const struct arguments* a, const quadrille_schedule_info* info,
 static int bind(const struct arguments* a, struct call* c, quadrille_schedule* schedule,
                 quadrille_schedule_info* info) {
   char text[MPI_MAX_ERROR_STRING];
-  int length = 0, world = 0;
+  int world = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
   quadrille_load_file(a->file, schedule);
   *info = (quadrille_schedule_info){.size = sizeof *info, .groups = 1};
@@ -236,7 +235,7 @@ static int bind(const struct arguments* a, struct call* c, quadrille_schedule* s
       (int)a->window, a->synchronous, a->block_size};
   const int code = quadrille_bind(*schedule, c->comm, &options);
   if (code != MPI_SUCCESS) {
-    MPI_Error_string(code, text, &length);
+    quadrille_last_error(text, sizeof text);
     if (world == 0) fprintf(stderr, "run: %s\n", text);
     return 2;
   }

@@ -1,6 +1,7 @@
 /* The common path of all entry points: check MPI's arguments, then make the call. */
 #include "runtime/execute/api.h"
 #include "runtime/execute/bind.h"
+#include "runtime/execute/communicator.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
 #include "runtime/execute/persistent.h"
@@ -125,25 +126,35 @@ static const char* check_places(const struct qd_arguments* a, unsigned significa
   return "MPI_IN_PLACE stands for another buffer of this collective";
 }
 
-/* Whether both sides are the same elements of one buffer. MPI forbids that. */
-static int is_aliased(const struct qd_program* program, const struct qd_arguments* a,
+/* Whether elements that this rank sends to itself are received where they are. MPI forbids that. */
+static int is_aliased(const struct qd_binding* binding, const struct qd_arguments* a,
                       const int32_t blocks[2]) {
-  const int reduces = qd_reduces(program);
-  if (a->in_place || a->send.base != a->receive.base || a->send.type != a->receive.type) return 0;
-  if (!reduces && program->collective != QD_ALLTOALL) return 0;
-  if (!reduces && (!a->is_regular || a->send.count != a->receive.count)) return 0;
-  return blocks[0] > 0 && blocks[1] > 0 && a->send.base && a->send.type_size > 0 &&
-         sign_of_counts(&a->send, blocks[QD_PIECE_SEND]) > 0 &&
-         sign_of_counts(&a->receive, blocks[QD_PIECE_RECEIVE]) > 0;
+  const struct qd_side *send = &a->send, *receive = &a->receive;
+  const int32_t sends = blocks[QD_PIECE_SEND], receives = blocks[QD_PIECE_RECEIVE];
+  const int own = binding->layout.own;
+  if (a->in_place || binding->layout.context.remote_ranks > 0 || sends == 0 || receives == 0 ||
+      !send->base || send->type != receive->type || send->type_size == 0 ||
+      sign_of_counts(send, sends) <= 0 || sign_of_counts(receive, receives) <= 0)
+    return 0;
+  switch (binding->schedule_data->program.collective) {
+    case QD_BROADCAST: return 0;
+    case QD_ALLTOALL:
+      return send->base == receive->base && send->count == receive->count &&
+             send->counts == receive->counts && send->large_counts == receive->large_counts;
+    case QD_ALLGATHER:
+    case QD_GATHER: return send->base == qd_block_of(receive, own).address;
+    case QD_SCATTER: return receive->base == qd_block_of(send, own).address;
+    default: return send->base == receive->base;
+  }
 }
 
-/* Treats aliased buffers as the MPI library does. MPICH refuses such a call. Open MPI refuses it if there is a root,
- * and treats other reductions as in place. */
+/* Treats aliased buffers as the MPI library does. MPICH refuses such a call. Open MPI refuses it of a reduce, and treats other
+ * reductions as in place. */
 static const char* take_alias(const struct qd_program* program, struct qd_arguments* a,
                               int* error_class) {
 #ifdef OPEN_MPI
   *error_class = MPI_ERR_ARG;
-  const int is_taken = !qd_is_rooted(program);
+  const int is_taken = program->collective != QD_REDUCE;
   a->in_place = is_taken && qd_reduces(program);
   if (a->in_place) a->send = a->receive;
 #else
@@ -153,6 +164,24 @@ static const char* take_alias(const struct qd_program* program, struct qd_argume
 #endif
   if (is_taken) return NULL;
   return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
+}
+
+/* Checks the operator of a reduction. */
+static const char* check_operator(const struct qd_binding* binding, struct qd_arguments* a,
+                                  int* error_class) {
+  const struct qd_program* program = &binding->schedule_data->program;
+  const struct qd_call_data* last = &binding->call->data;
+  const MPI_Datatype type = a->receive.type;
+  *error_class = MPI_ERR_OP;
+  if (a->operation == MPI_OP_NULL || PMPI_Op_commutative(a->operation, &a->commutes) != MPI_SUCCESS)
+    return "the operator is not valid";
+  if ((last->type != type || last->operation != a->operation) &&
+      !qd_operator_fits(a->operation, type))
+    return "the operator is not for elements of that datatype";
+  if (a->commutes) return NULL;
+  if (program->commutative)
+    return "the schedule is for operators that commute; load one that keeps the order of ranks";
+  return binding->layout.is_in_order ? NULL : qd_other_order;
 }
 
 /* Checks the sides that mean something, which have that many blocks. */
@@ -198,8 +227,12 @@ static const char* check_arguments(const struct qd_binding* binding, struct qd_a
   if (wrong) return wrong;
   if (!(significant & QD_SEND)) a->send = a->receive;
   if (!(significant & QD_RECEIVE)) a->receive = a->send;
-  if (qd_reduces(program) && a->receive.type_size == 0) forget_elements(a);
-  if (is_aliased(program, a, blocks)) {
+  if (significant & QD_OPERATOR) {
+    wrong = check_operator(binding, a, error_class);
+    if (wrong) return wrong;
+    if (a->receive.type_size == 0) forget_elements(a);
+  }
+  if (is_aliased(binding, a, blocks)) {
     wrong = take_alias(program, a, error_class);
     if (wrong) return wrong;
   }
@@ -274,6 +307,7 @@ int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, 
   a->error = check_arguments(binding, a, &a->error_class);
   binding->last.may_repeat = 0;
   if (a->error && qd_leaves_errors(binding)) return QD_LEFT_TO_MPI;
+  if (qd_only_checks) return MPI_SUCCESS;
   code = run(binding, a, comm);
   if (code != MPI_SUCCESS) return code;
   if (a->lacks_type) return qd_error(comm, MPI_ERR_TYPE, "%s", no_type);

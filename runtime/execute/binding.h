@@ -24,7 +24,8 @@ struct qd_arguments {
   int in_place;                 /* then `send` is `receive` */
   int root;                     /* a rank or MPI_ROOT; 0 if the collective has no root */
   MPI_Op operation;
-  int is_idle; /* two groups: this rank is beside the root, and makes no call */
+  int commutes; /* of `operation` */
+  int is_idle;  /* two groups: this rank is beside the root, and makes no call */
   int lacks_type; /* all counts are 0 and the type is null: the call is made, then it returns an error */
   int error_class;   /* of `error` */
   const char* error; /* what is wrong with the arguments, or NULL */

@@ -2,8 +2,7 @@
  *
  * MPI has error classes, codes within a class, and a text for each code. The runtime makes a few codes for each
  * class when it first needs them, and replaces their texts with each error. So a text can name ranks and numbers.
- * MPICH 4.0 mixes up the texts of codes in its own classes. There each code gets a class of its own, and
- * quadrille_error_class returns the class that is meant. */
+ * MPICH 4.0 mixes up the texts of such codes. There the code is the class, and quadrille_last_error has the text. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* nanosleep; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -22,6 +21,10 @@
 struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .settings_once = PTHREAD_ONCE_INIT};
 
+_Thread_local int qd_only_checks;
+
+static _Thread_local char last_error[QD_TEXT];
+
 void qd_leave_errors_to_mpi(void) { qd_global.leaves_errors = 1; }
 
 int qd_mpi_is_usable(void) {
@@ -31,18 +34,16 @@ int qd_mpi_is_usable(void) {
   return initialized && !finalized;
 }
 
-/* Makes a code whose text can be set: in the class if possible, else in a new class. */
+/* Makes a code of the class whose text can be set. */
 static int make_code(int error_class, int* code) {
   static const char probe[] = "quadrille";
   char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0, own_class = 0;
+  int length = 0;
   if (PMPI_Add_error_code(error_class, code) != MPI_SUCCESS ||
       PMPI_Add_error_string(*code, probe) != MPI_SUCCESS)
     return 0;
   PMPI_Error_string(*code, text, &length);
-  if (strcmp(text, probe) == 0) return 1;
-  return PMPI_Add_error_class(&own_class) == MPI_SUCCESS &&
-         PMPI_Add_error_code(own_class, code) == MPI_SUCCESS;
+  return strcmp(text, probe) == 0;
 }
 
 /* The next code of a class. If no code can be made, the class itself, which is a code too. Codes take turns, so that
@@ -63,23 +64,13 @@ static int code_of(int error_class) {
 
 int quadrille_error_class(int code) {
   int error_class = code;
-  pthread_mutex_lock(&qd_global.lock);
-  int found = 0;
-  for (int i = 0; i < qd_global.class_count; i++)
-    for (int k = 0; k < qd_global.codes[i].made; k++)
-      if (qd_global.codes[i].codes[k] == code) {
-        error_class = qd_global.codes[i].error_class;
-        found = 1;
-      }
-  pthread_mutex_unlock(&qd_global.lock);
-  if (!found && qd_mpi_is_usable()) PMPI_Error_class(code, &error_class);
+  if (qd_mpi_is_usable()) PMPI_Error_class(code, &error_class);
   return error_class;
 }
 
-/* Open MPI 4.1 sometimes loses the messages of ranks that end a job at the same moment. So each rank prints the
- * sentence itself if the error ends the job: rank 0 at once, the others a tenth of a second later. */
+/* Open MPI 4.1 sometimes loses the messages of ranks that end a job at the same moment, and MPICH has a text of its own. So each
+ * rank prints the sentence itself if the error ends the job: rank 0 at once, the others a tenth of a second later. */
 static void say_if_fatal(MPI_Comm comm, const char* text) {
-#ifdef OPEN_MPI
   MPI_Errhandler handler;
   int rank = 0;
   if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
@@ -89,10 +80,6 @@ static void say_if_fatal(MPI_Comm comm, const char* text) {
     fprintf(stderr, "%s\n", text);
   }
   PMPI_Errhandler_free(&handler);
-#else
-  (void)comm;
-  (void)text;
-#endif
 }
 
 int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
@@ -106,13 +93,13 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
 
   int code = error_class;
   const int usable = qd_mpi_is_usable();
-  pthread_mutex_lock(&qd_global.lock);
-  memcpy(qd_global.last_error, text, sizeof text);
+  memcpy(last_error, text, sizeof text);
   if (usable) {
+    pthread_mutex_lock(&qd_global.lock);
     code = code_of(error_class);
     if (code != error_class) PMPI_Add_error_string(code, text);
+    pthread_mutex_unlock(&qd_global.lock);
   }
-  pthread_mutex_unlock(&qd_global.lock);
   if (usable && comm != MPI_COMM_NULL) {
     say_if_fatal(comm, text);
     PMPI_Comm_call_errhandler(comm, code);
@@ -125,9 +112,7 @@ int qd_mpi_error(MPI_Comm comm, int code) {
   int length = 0;
   PMPI_Error_string(code, text, &length);
   qd_log("%s", text);
-  pthread_mutex_lock(&qd_global.lock);
-  snprintf(qd_global.last_error, sizeof qd_global.last_error, "%.*s", QD_TEXT - 1, text);
-  pthread_mutex_unlock(&qd_global.lock);
+  snprintf(last_error, sizeof last_error, "%.*s", QD_TEXT - 1, text);
   PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
@@ -158,9 +143,7 @@ void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int targ
 
 void quadrille_last_error(char* text, size_t size) {
   if (!text || size == 0) return;
-  pthread_mutex_lock(&qd_global.lock);
-  snprintf(text, size, "%s", qd_global.last_error);
-  pthread_mutex_unlock(&qd_global.lock);
+  snprintf(text, size, "%s", last_error);
 }
 
 void qd_log(const char* format, ...) {

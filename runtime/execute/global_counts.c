@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/communicator.h"
 #include "runtime/execute/compare.h"
 #include "runtime/execute/global_counts.h"
-#include "runtime/execute/preloaded.h"
 #include "runtime/program/block_size.h"
 
 enum { KEPT_COPY = 1 << 24 }; /* a larger copy is freed after the call */
@@ -243,7 +241,7 @@ static int has_no_result(const struct qd_binding* b) {
 
 /* Describes the blocks of a call: the unit of lengths, which buffers messages use directly, and which buffer
  * replaces the send buffer. */
-static const char* describe(struct qd_global_counts* g, int* error_class) {
+static void describe(struct qd_global_counts* g) {
   const struct qd_arguments* a = g->arguments;
   const struct qd_program* program = &g->binding->schedule_data->program;
   struct qd_call* c = g->binding->call;
@@ -263,21 +261,10 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   if (unit != c->builder.traits.unit || in_place != c->builder.traits.in_place) c->is_planned = 0;
   c->builder.traits.unit = unit;
   c->builder.traits.in_place = in_place;
-  if (!g->reduces) return NULL;
-  int commutes = 0;
-  *error_class = MPI_ERR_OP;
-  if (a->operation == MPI_OP_NULL || PMPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
-    return "the operator is not valid";
-  if ((c->data.type != type || c->data.operation != a->operation) &&
-      !qd_operator_fits(a->operation, type))
-    return "the operator is not for elements of that datatype";
+  if (!g->reduces) return;
   c->data.type = type;
   c->data.operation = a->operation;
-  c->data.commutes = commutes && qd_is_exchangeable(a->operation);
-  if (commutes) return NULL;
-  if (program->commutative)
-    return "the schedule is for operators that commute; load one that keeps the order of ranks";
-  return g->binding->layout.is_in_order ? NULL : qd_other_order;
+  c->data.commutes = a->commutes && qd_is_exchangeable(a->operation);
 }
 
 const char* qd_global_counts_take_root(struct qd_binding* b, int root) {
@@ -347,10 +334,7 @@ int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char dif
   differs[0] = 0;
   if (a->is_idle)
     return b->options.compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
-  if (!error) {
-    error = describe(g, &error_class);
-    if (error && qd_leaves_errors(b)) return QD_LEFT_TO_MPI;
-  }
+  if (!error) describe(g);
   /* A rank must not wait for the counts of a rank that has an error. */
   if (b->options.compares && qd_exchanges_counts(g)) {
     const int code = qd_compare_errors(b, comm, error_class, error);

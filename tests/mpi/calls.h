@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/execute/significance.h"
 #include "runtime/quadrille.h"
 #include "schedule/collective.h"
 #include "tests/mpi/buffer.h"
@@ -105,6 +106,8 @@ enum class Mistake {
   kTooLarge
 };
 
+class Meaning;  // entries.cc
+
 // A rank's part of a call, with its buffers.
 class CollectivePart {
  public:
@@ -146,6 +149,8 @@ class CollectivePart {
 
   // The root for the entry points.
   int root_argument() const;
+  // What the arguments of that function mean at this rank.
+  Meaning meaning(qd_function function, const void* from, const void* to) const;
   void* address_of(Blocks& blocks);
   int64_t mistaken(int64_t count) const;
   int64_t count_of(const Blocks& blocks) const;

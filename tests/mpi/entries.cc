@@ -1,4 +1,6 @@
-// Calls the entry points. Arguments without a meaning on this rank are omitted.
+// Calls the entry points. Arguments that mean nothing at this rank are junk in most calls: null, an address where no memory is, an
+// invalid handle, a negative count.
+#include <climits>
 #include <cstring>
 #include <deque>
 
@@ -80,6 +82,65 @@ class LentTypes {
 
 }  // namespace
 
+// An array, or junk.
+template <typename Array>
+struct Passed {
+  const Array* array;
+  void* junk;
+  template <typename T>
+  operator const T*() const {
+    return array ? static_cast<const T*>(*array) : static_cast<const T*>(junk);
+  }
+};
+
+// The arguments as they are, or junk in place of those that mean nothing.
+class Meaning {
+ public:
+  Meaning(unsigned significant, unsigned seed) : significant_(significant), seed_(seed) {}
+  void* buffer(unsigned argument, const void* address) const {
+    void* const junk[] = {nullptr, nowhere(), MPI_IN_PLACE};
+    return is_meant(argument) || address == MPI_IN_PLACE ? const_cast<void*>(address)
+                                                         : junk[drawn(argument) % 3];
+  }
+  int64_t count(unsigned argument, int64_t count) const {
+    return is_meant(argument) ? count : -1 - static_cast<int64_t>(drawn(argument) % 2) * INT_MAX;
+  }
+  MPI_Datatype type(unsigned argument, MPI_Datatype type) const {
+    return is_meant(argument) ? type : handle(argument, MPI_DATATYPE_NULL);
+  }
+  MPI_Op operation(MPI_Op op) const {
+    return is_meant(QD_OPERATOR) ? op : handle(QD_OPERATOR, MPI_OP_NULL);
+  }
+  // Counts, displacements or datatypes.
+  template <typename Array>
+  Passed<Array> array(unsigned argument, const Array& array) const {
+    void* const junk = drawn(argument) % 2 ? nowhere() : nullptr;
+    return is_meant(argument) ? Passed<Array>{&array, nullptr} : Passed<Array>{nullptr, junk};
+  }
+
+ private:
+  static void* nowhere() { return reinterpret_cast<void*>(intptr_t{8}); }
+  bool is_meant(unsigned argument) const { return seed_ % 4 == 0 || significant_ & argument; }
+  uint64_t drawn(unsigned argument) const { return mix(seed_ * 128 + argument); }
+  // Null, or a handle that names nothing.
+  template <typename Handle>
+  Handle handle(unsigned argument, Handle null) const {
+    return drawn(argument) % 2 ? null : (Handle)(intptr_t)8;
+  }
+
+  unsigned significant_, seed_;
+};
+
+constexpr unsigned kEitherBuffer = QD_SEND_BUFFER | QD_RECEIVE_BUFFER,
+                   kEitherCounts = QD_SEND_COUNTS | QD_RECEIVE_COUNTS,
+                   kEitherTypes = QD_SEND_TYPES | QD_RECEIVE_TYPES;
+
+Meaning CollectivePart::meaning(qd_function function, const void* from, const void* to) const {
+  const qd_role role =
+      qd_role_of(function, call_.groups.remote > 0, own_, root_argument(), from, to);
+  return Meaning(qd_significant(function, role), call_.seed / 2);
+}
+
 // The root in MPI's terms.
 int CollectivePart::root_argument() const {
   const Groups& g = call_.groups;
@@ -112,65 +173,90 @@ int CollectivePart::call(auto now, auto init, const Arguments&... arguments) {
 
 int CollectivePart::run_bcast() {
   Blocks& one = from_.buffer ? from_ : to_;
+  void* const buffer = address_of(one);
   const LentType type(one.layout, mistake_ == Mistake::kType);
-  return ANY_FORMS(call_.seed % 2, quadrille_bcast, address_of(one), count_of(one), type,
+  const Meaning m = meaning(QD_Bcast, buffer, buffer);
+  return ANY_FORMS(call_.seed % 2, quadrille_bcast, m.buffer(kEitherBuffer, buffer),
+                   m.count(kEitherCounts, count_of(one)), m.type(kEitherTypes, type),
                    root_argument());
 }
 
 int CollectivePart::run_gather() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
+  void* const to = address_of(to_);
   const LentType sent(from_.layout, mistake_ == Mistake::kType);
   const LentType received(to_.layout, mistake_ == Mistake::kType);
   const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
+  const Meaning m = meaning(QD_Gather, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_gather, from, count_of(from_), sent, address_of(to_),
-                     count_of(to_), received, root_argument());
-  return ANY_FORMS(call_.form == 2, quadrille_gatherv, from, count_of(from_), sent, address_of(to_),
-                   counts, places, received, root_argument());
+    return ANY_FORMS(call_.seed % 2, quadrille_gather, m.buffer(QD_SEND_BUFFER, from),
+                     m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
+                     m.buffer(QD_RECEIVE_BUFFER, to), m.count(QD_RECEIVE_COUNTS, count_of(to_)),
+                     m.type(QD_RECEIVE_TYPES, received), root_argument());
+  return ANY_FORMS(call_.form == 2, quadrille_gatherv, m.buffer(QD_SEND_BUFFER, from),
+                   m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
+                   m.buffer(QD_RECEIVE_BUFFER, to), m.array(QD_RECEIVE_COUNTS, counts),
+                   m.array(QD_RECEIVE_COUNTS, places), m.type(QD_RECEIVE_TYPES, received),
+                   root_argument());
 }
 
 int CollectivePart::run_scatter() {
+  const void* const from = address_of(from_);
   void* const to = in_place_ ? MPI_IN_PLACE : address_of(to_);
   const LentType sent(from_.layout, mistake_ == Mistake::kType);
   const LentType received(to_.layout, mistake_ == Mistake::kType);
   const Numbers counts(from_.layout.counts), places(from_.layout.displacements());
+  const Meaning m = meaning(QD_Scatter, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_scatter, address_of(from_), count_of(from_), sent,
-                     to, count_of(to_), received, root_argument());
-  return ANY_FORMS(call_.form == 2, quadrille_scatterv, address_of(from_), counts, places, sent, to,
-                   count_of(to_), received, root_argument());
+    return ANY_FORMS(call_.seed % 2, quadrille_scatter, m.buffer(QD_SEND_BUFFER, from),
+                     m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
+                     m.buffer(QD_RECEIVE_BUFFER, to), m.count(QD_RECEIVE_COUNTS, count_of(to_)),
+                     m.type(QD_RECEIVE_TYPES, received), root_argument());
+  return ANY_FORMS(call_.form == 2, quadrille_scatterv, m.buffer(QD_SEND_BUFFER, from),
+                   m.array(QD_SEND_COUNTS, counts), m.array(QD_SEND_COUNTS, places),
+                   m.type(QD_SEND_TYPES, sent), m.buffer(QD_RECEIVE_BUFFER, to),
+                   m.count(QD_RECEIVE_COUNTS, count_of(to_)), m.type(QD_RECEIVE_TYPES, received),
+                   root_argument());
 }
 
 int CollectivePart::run_allgather() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
+  void* const to = address_of(to_);
   const LentType sent(from_.layout, mistake_ == Mistake::kType);
   const LentType received(to_.layout, mistake_ == Mistake::kType);
   const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
+  const Meaning m = meaning(QD_Allgather, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_allgather, from, count_of(from_), sent,
-                     address_of(to_), count_of(to_), received);
-  return ANY_FORMS(call_.form == 2, quadrille_allgatherv, from, count_of(from_), sent,
-                   address_of(to_), counts, places, received);
+    return ANY_FORMS(call_.seed % 2, quadrille_allgather, from,
+                     m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
+                     count_of(to_), received);
+  return ANY_FORMS(call_.form == 2, quadrille_allgatherv, from,
+                   m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
+                   counts, places, received);
 }
 
 int CollectivePart::run_alltoall() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
+  void* const to = address_of(to_);
   const Layout &out = from_.layout, &in = to_.layout;
   const bool is_wrong = mistake_ == Mistake::kType;
   const LentType sent(out, is_wrong), received(in, false);
+  const Meaning m = meaning(QD_Alltoall, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, from, count_of(from_), sent,
-                     address_of(to_), count_of(to_), received);
+    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, from,
+                     m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
+                     count_of(to_), received);
   std::vector<int64_t> sent_counts = out.counts;
   if (!in_place_) sent_counts[0] = count_of(from_);
-  const Numbers counts(sent_counts), room(in.counts);
+  const Numbers counts(sent_counts), room(in.counts), places(out.displacements()), bytes(out.bytes);
   if (!has_types_of_their_own(call_))
-    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, from, counts,
-                     Numbers(out.displacements()), sent, address_of(to_), room,
+    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, from, m.array(QD_SEND_COUNTS, counts),
+                     m.array(QD_SEND_COUNTS, places), m.type(QD_SEND_TYPES, sent), to, room,
                      Numbers(in.displacements()), received);
-  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from, counts, Numbers(out.bytes),
-                   LentTypes(out, in_place_ ? out.counts : sent_counts, is_wrong), address_of(to_),
-                   room, Numbers(in.bytes), LentTypes(in, in.counts, false));
+  const LentTypes types(out, in_place_ ? out.counts : sent_counts, is_wrong);
+  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from, m.array(QD_SEND_COUNTS, counts),
+                   m.array(QD_SEND_COUNTS, bytes), m.array(QD_SEND_TYPES, types), to, room,
+                   Numbers(in.bytes), LentTypes(in, in.counts, false));
 }
 
 int CollectivePart::run_reduce_scatter() {
@@ -188,12 +274,21 @@ int CollectivePart::run_reduce_scatter() {
 
 // All ranks give the same count.
 int CollectivePart::run_combining() {
-  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
-  void* const to = address_of(to_);
-  const int64_t count = std::max(count_of(from_), count_of(to_));
-  const LentType type(mistake_ == Mistake::kType ? MPI_DATATYPE_NULL : element_->shape.type);
-  const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
+  const void* from = in_place_ ? MPI_IN_PLACE : address_of(from_);
+  void* to = address_of(to_);
+  const LentType lent(mistake_ == Mistake::kType ? MPI_DATATYPE_NULL : element_->shape.type);
   const bool is_large = call_.form == 2;
+  const bool is_reduce = call_.collective == Collective::kReduce;
+  const Meaning m = meaning(is_reduce                                 ? QD_Reduce
+                            : call_.collective == Collective::kExscan ? QD_Exscan
+                                                                      : QD_Allreduce,
+                            from, to);
+  const int64_t count = m.count(kEitherCounts, std::max(count_of(from_), count_of(to_)));
+  const MPI_Datatype type = m.type(kEitherTypes, lent);
+  const MPI_Op op =
+      m.operation(mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation);
+  from = m.buffer(QD_SEND_BUFFER, from);
+  to = m.buffer(QD_RECEIVE_BUFFER, to);
   switch (call_.collective) {
     case Collective::kReduce:
       return ANY_FORMS(is_large, quadrille_reduce, from, to, count, type, op, root_argument());

@@ -123,7 +123,7 @@ class PersistentRefused : public Refused {
   // The functions without a communicator have no handler to call.
   void expect_unhandled(int code, const std::string& part) {
     expect_error(code, MPI_ERR_REQUEST, part);
-    expect_one_sentence(code);
+    expect_one_sentence();
   }
   const Schedule schedule_{schedule_paths(all(), "forward").back()};
 };

@@ -61,7 +61,7 @@ class Communicator {
 };
 
 std::string last_error();
-// Expects the error class on this rank. Its text must contain `part` and equal that of quadrille_last_error.
+// Expects the error class on this rank. Its text must contain `part`, also that of MPI_Error_string with Open MPI.
 void expect_error(int code, int error_class, const std::string& part);
 void expect_error_everywhere(MPI_Comm comm, int code, int error_class);
 

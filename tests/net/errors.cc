@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "tests/net/world.h"
+
 namespace {
 
 struct Code {
