@@ -111,10 +111,8 @@ static inline __attribute__((always_inline)) struct preload_call with_role(
     const int is_looked_at = of && !is_left_to_mpi(of, number, &call) &&               \
                              is_considered(of, number) && preload_begin(&call);        \
     if (is_looked_at && preload_compares(&call)) {                                     \
-      qd_only_checks = 1;                                                              \
-      code = served(call.schedule, LISTED(family##_ARGUMENTS) comm);                   \
-      qd_only_checks = 0;                                                              \
-      preload_verify_begin(&call, code == MPI_SUCCESS);                                \
+      code = served(call.schedule | QD_ONLY_CHECKED, LISTED(family##_ARGUMENTS) comm); \
+      \ preload_verify_begin(&call, code == MPI_SUCCESS);                              \
     }                                                                                  \
     code = MPI_SUCCESS;                                                                \
     if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified) \

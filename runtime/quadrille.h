@@ -249,7 +249,7 @@ QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule
 /* The MPI error class of a code that a function of this library returned, also of one before MPI_Init. */
 QUADRILLE_API int quadrille_error_class(int code);
 
-/* Writes the text of this thread's last error, also of one before MPI_Init. Empty before the first error. */
+/* Writes the text of this process's last error, also of one before MPI_Init. Empty before the first error. */
 QUADRILLE_API void quadrille_last_error(char* text, size_t size);
 
 #ifdef __cplusplus

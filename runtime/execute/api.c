@@ -296,18 +296,19 @@ static int find(quadrille_schedule schedule, int collective, struct qd_arguments
 
 int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, MPI_Comm comm) {
   struct qd_binding* binding;
-  int code = find(schedule, collective, a, comm, &binding);
+  int code = find(schedule & ~QD_ONLY_CHECKED, collective, a, comm, &binding);
   if (code != MPI_SUCCESS) return code;
-  binding->calls++;
-  if (is_repeated(binding, a)) return repeat(binding, comm);
+  const int is_made = !(schedule & QD_ONLY_CHECKED);
+  binding->calls += is_made;
+  if (is_made && is_repeated(binding, a)) return repeat(binding, comm);
   /* Such arguments name no array that the program may change. */
   const int is_whole = a->send.uniform && a->receive.uniform;
   struct qd_arguments given;
   if (is_whole) given = *a;
   a->error = check_arguments(binding, a, &a->error_class);
   binding->last.may_repeat = 0;
-  if (a->error && qd_leaves_errors(binding)) return QD_LEFT_TO_MPI;
-  if (qd_only_checks) return MPI_SUCCESS;
+  if (a->error && (!is_made || qd_leaves_errors(binding))) return QD_LEFT_TO_MPI;
+  if (!is_made) return MPI_SUCCESS;
   code = run(binding, a, comm);
   if (code != MPI_SUCCESS) return code;
   if (a->lacks_type) return qd_error(comm, MPI_ERR_TYPE, "%s", no_type);

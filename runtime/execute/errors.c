@@ -21,10 +21,6 @@
 struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .settings_once = PTHREAD_ONCE_INIT};
 
-_Thread_local int qd_only_checks;
-
-static _Thread_local char last_error[QD_TEXT];
-
 void qd_leave_errors_to_mpi(void) { qd_global.leaves_errors = 1; }
 
 int qd_mpi_is_usable(void) {
@@ -93,13 +89,13 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
 
   int code = error_class;
   const int usable = qd_mpi_is_usable();
-  memcpy(last_error, text, sizeof text);
+  pthread_mutex_lock(&qd_global.lock);
+  memcpy(qd_global.last_error, text, sizeof text);
   if (usable) {
-    pthread_mutex_lock(&qd_global.lock);
     code = code_of(error_class);
     if (code != error_class) PMPI_Add_error_string(code, text);
-    pthread_mutex_unlock(&qd_global.lock);
   }
+  pthread_mutex_unlock(&qd_global.lock);
   if (usable && comm != MPI_COMM_NULL) {
     say_if_fatal(comm, text);
     PMPI_Comm_call_errhandler(comm, code);
@@ -112,7 +108,9 @@ int qd_mpi_error(MPI_Comm comm, int code) {
   int length = 0;
   PMPI_Error_string(code, text, &length);
   qd_log("%s", text);
-  snprintf(last_error, sizeof last_error, "%.*s", QD_TEXT - 1, text);
+  pthread_mutex_lock(&qd_global.lock);
+  snprintf(qd_global.last_error, sizeof qd_global.last_error, "%.*s", QD_TEXT - 1, text);
+  pthread_mutex_unlock(&qd_global.lock);
   PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
@@ -143,7 +141,9 @@ void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int targ
 
 void quadrille_last_error(char* text, size_t size) {
   if (!text || size == 0) return;
-  snprintf(text, size, "%s", last_error);
+  pthread_mutex_lock(&qd_global.lock);
+  snprintf(text, size, "%s", qd_global.last_error);
+  pthread_mutex_unlock(&qd_global.lock);
 }
 
 void qd_log(const char* format, ...) {

@@ -8,8 +8,8 @@
 enum { QD_LEFT_TO_MPI = -1 };
 /* From now on calls return that code. Calls that QUADRILLE_DEBUG compares report their errors as before. */
 void qd_leave_errors_to_mpi(void);
-/* While it is set, calls of this thread check their arguments alone. */
-extern _Thread_local int qd_only_checks;
+/* A call checks its arguments alone if its schedule has this bit. */
+#define QD_ONLY_CHECKED ((quadrille_schedule)1 << 63)
 /* As quadrille_bind, but calls no error handler. */
 int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
                     const quadrille_bind_options* options);
