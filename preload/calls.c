@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) struct preload_call with_role(
                              is_considered(of, number) && preload_begin(&call);        \
     if (is_looked_at && preload_compares(&call)) {                                     \
       code = served(call.schedule | QD_ONLY_CHECKED, LISTED(family##_ARGUMENTS) comm); \
-      \ preload_verify_begin(&call, code == MPI_SUCCESS);                              \
+      preload_verify_begin(&call, code == MPI_SUCCESS);                                \
     }                                                                                  \
     code = MPI_SUCCESS;                                                                \
     if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified) \

@@ -122,8 +122,10 @@ static const char* check_places(const struct qd_arguments* a, unsigned significa
   if (!is_sent && !is_received) return NULL;
   if (a->role == QD_ROLE_USUAL_BETWEEN || a->role == QD_ROLE_LEAF)
     return "MPI_IN_PLACE means nothing between groups";
-  if (a->role == QD_ROLE_OTHER && is_sent) return "MPI_IN_PLACE means something at the root alone";
-  return "MPI_IN_PLACE stands for another buffer of this collective";
+  if (is_received)
+    return "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
+  return a->role == QD_ROLE_OTHER ? "MPI_IN_PLACE means something at the root alone"
+                                  : "MPI_IN_PLACE is the send buffer; it has no place there";
 }
 
 /* Whether elements that this rank sends to itself are received where they are. MPI forbids that. */

@@ -54,7 +54,10 @@ static int code_of(int error_class) {
     g->class_count++;
   }
   const int next = codes->next++ % QD_CODES_A_CLASS;
-  if (next == codes->made && make_code(error_class, &codes->codes[next])) codes->made++;
+  if (next == codes->made && !g->lacks_texts) {
+    g->lacks_texts = !make_code(error_class, &codes->codes[next]);
+    codes->made += !g->lacks_texts;
+  }
   return next < codes->made ? codes->codes[next] : error_class;
 }
 

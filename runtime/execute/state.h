@@ -62,6 +62,7 @@ struct qd_global {
   int has_keyvals, channel_keyval, alone_keyval, finalizer_keyval;
   struct qd_error_codes codes[QD_ERROR_CLASSES];
   int class_count;
+  int lacks_texts; /* MPI has no texts for added codes */
   char last_error[QD_TEXT];
   pthread_once_t settings_once;
   struct qd_settings settings;
