@@ -9,20 +9,14 @@
                  "the runtime and rules number collectives alike");
 PRELOAD_COLLECTIVES(SAME)
 
-MPI_Count preload_count(const struct preload_side* side, int block) {
-  return side->counts         ? side->counts[block]
-         : side->large_counts ? side->large_counts[block]
-                              : side->count;
-}
-
-MPI_Datatype preload_type(const struct preload_side* side, int block) {
+MPI_Datatype preload_type(const struct qd_side* side, int block) {
   return side->types ? side->types[block] : side->type;
 }
 
-int64_t preload_side_bytes(const struct preload_side* side, int blocks) {
+int64_t preload_side_bytes(const struct qd_side* side, int blocks) {
   MPI_Count bytes = 0, size = -1;
   for (int i = 0; i < blocks; i++) {
-    const MPI_Count count = preload_count(side, i);
+    const int64_t count = qd_count_of(side, i);
     const MPI_Datatype type = preload_type(side, i);
     if (count == 0) continue; /* an empty block may have any type */
     if (type == MPI_DATATYPE_NULL) return -1;
@@ -44,14 +38,13 @@ static int peers(const struct preload_call* call) {
   return is_between_groups(call) ? shape->remote_ranks : shape->ranks;
 }
 
-int preload_received(const struct preload_call* call, struct preload_side* side) {
-  *side = call->receive;
+int preload_received(const struct preload_call* call, struct qd_side* side) {
+  *side = call->given.receive;
   if (!(call->significant & QD_RECEIVE_BUFFER)) return 0;
   if (call->collective == PRELOAD_Exscan && call->of->rank == 0) return 0; /* its own operands */
   if (call->collective == PRELOAD_Reduce_scatter) {
-    side->count = preload_count(&call->receive, call->of->rank);
-    side->counts = NULL;
-    side->large_counts = NULL;
+    side->count = qd_count_of(&call->given.receive, call->of->rank);
+    side->uniform = 1;
   }
   const int is_one = preload_reduces(call->collective) ||
                      preload_collectives[call->collective].direction == PRELOAD_FROM_ROOT;
@@ -59,26 +52,25 @@ int preload_received(const struct preload_call* call, struct preload_side* side)
 }
 
 int preload_is_on_device(const struct preload_call* call) {
-  return (call->significant & QD_SEND_BUFFER && qd_is_device_memory(call->send.base)) ||
-         (call->significant & QD_RECEIVE_BUFFER && qd_is_device_memory(call->receive.base));
+  return (call->significant & QD_SEND_BUFFER && qd_is_device_memory(call->given.send.base)) ||
+         (call->significant & QD_RECEIVE_BUFFER && qd_is_device_memory(call->given.receive.base));
 }
 
-struct preload_side preload_operands(const struct preload_call* call) {
-  struct preload_side side = call->significant & QD_SEND_BUFFER ? call->send : call->receive;
+struct qd_side preload_operands(const struct preload_call* call) {
+  struct qd_side side = call->significant & QD_SEND_BUFFER ? call->given.send : call->given.receive;
   const int is_scattered = call->collective == PRELOAD_Reduce_scatter ||
                            call->collective == PRELOAD_Reduce_scatter_block;
-  const struct preload_side* const counted = is_scattered ? &call->receive : &side;
-  MPI_Count count = 0;
+  const struct qd_side* const counted = is_scattered ? &call->given.receive : &side;
+  int64_t count = 0;
   for (int i = 0; i < (is_scattered ? call->of->shape.ranks : 1); i++)
-    count += preload_count(counted, i);
+    count += qd_count_of(counted, i);
   side.count = count;
-  side.counts = NULL;
-  side.large_counts = NULL;
+  side.uniform = 1;
   return side;
 }
 
 int64_t preload_own_bytes(const struct preload_call* call) {
-  struct preload_side received, sent = call->send;
+  struct qd_side received, sent = call->given.send;
   const int64_t all = preload_side_bytes(&received, preload_received(call, &received));
   if (!(call->significant & QD_SEND_BUFFER)) return all;
   if (preload_reduces(call->collective)) sent = preload_operands(call);
@@ -104,7 +96,7 @@ static int64_t agreed_mean(const struct preload_call* call) {
   if (number % RAREST != 0 && (number > RAREST || (number & (number - 1)) != 0))
     return average->bytes;
   int64_t bytes = preload_side_bytes(
-      call->significant & QD_SEND_BUFFER ? &call->send : &call->receive, (int)ranks);
+      call->significant & QD_SEND_BUFFER ? &call->given.send : &call->given.receive, (int)ranks);
   PMPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, of->comm);
   return average->bytes = bytes / (ranks * ranks);
 }
@@ -114,12 +106,14 @@ static int64_t agreed_mean(const struct preload_call* call) {
 static int64_t block_bytes(const struct preload_call* call) {
   const enum preload_direction direction = preload_collectives[call->collective].direction;
   if (direction == PRELOAD_FROM_ROOT)
-    return preload_side_bytes(call->significant & QD_SEND ? &call->send : &call->receive, 1);
+    return preload_side_bytes(
+        call->significant & QD_SEND ? &call->given.send : &call->given.receive, 1);
   if (direction == PRELOAD_TO_ROOT)
-    return preload_side_bytes(call->significant & QD_RECEIVE ? &call->receive : &call->send, 1);
-  const int64_t received = preload_side_bytes(&call->receive, 1);
+    return preload_side_bytes(
+        call->significant & QD_RECEIVE ? &call->given.receive : &call->given.send, 1);
+  const int64_t received = preload_side_bytes(&call->given.receive, 1);
   if (!is_between_groups(call) || received < 0) return received;
-  const int64_t sent = preload_side_bytes(&call->send, 1);
+  const int64_t sent = preload_side_bytes(&call->given.send, 1);
   return sent < 0 ? -1 : (sent + received) / 2;
 }
 
@@ -131,15 +125,22 @@ int64_t preload_bytes(const struct preload_call* call) {
     case PRELOAD_BLOCK: return block_bytes(call);
     case PRELOAD_MEAN_BLOCK: {
       const int ranks = call->of->shape.ranks;
-      const int64_t all = is_inter ? -1 : preload_side_bytes(&call->receive, ranks);
+      const int64_t all = is_inter ? -1 : preload_side_bytes(&call->given.receive, ranks);
       return all < 0 ? -1 : all / ranks;
     }
     case PRELOAD_AGREED_MEAN:
       return is_inter || !call->of->asks_for_bytes[call->collective] ? -1 : agreed_mean(call);
     case PRELOAD_VECTOR: {
-      const struct preload_side side = preload_operands(call);
+      const struct qd_side side = preload_operands(call);
       return preload_side_bytes(&side, 1);
     }
     default: return -1;
   }
+}
+
+int preload_is_refused(const struct preload_communicator* of, const struct qd_arguments* given) {
+  const struct qd_ranks ranks = {of->shape.ranks, of->shape.remote_ranks, of->rank};
+  struct qd_arguments checked = *given;
+  qd_check_arguments(&ranks, &checked);
+  return checked.error != NULL;
 }

@@ -5,7 +5,7 @@
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
-#include "runtime/execute/preloaded.h"
+#include "runtime/execute/api.h"
 
 static quadrille_schedule* handles; /* of all schedules; NULL if memory ran out */
 

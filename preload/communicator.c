@@ -184,35 +184,45 @@ int preload_know_nodes(struct preload_communicator* of) {
   return 0;
 }
 
-static struct preload_communicator* make(MPI_Comm comm) {
+/* The other ranks will wait for this one, which cannot tell them anything. */
+static _Noreturn void end_without_memory(MPI_Comm comm) {
+  say("memory ran out");
+  PMPI_Abort(comm, MPI_ERR_NO_MEM);
+  abort();
+}
+
+/* Describes a communicator on which this rank makes this call first. NULL if MPI refuses the call here. */
+static struct preload_communicator* describe(MPI_Comm comm, struct qd_arguments* given) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
-  PMPI_Comm_test_inter(comm, &inter);
-  /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
-  if (!of || PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) {
-    fprintf(stderr, "quadrille: memory ran out\n");
-    PMPI_Abort(comm, MPI_ERR_NO_MEM);
-    abort();
-  }
+  if (!of) end_without_memory(comm);
   of->comm = comm;
-  of->is_watched = preload_settings()->report != NULL;
+  PMPI_Comm_test_inter(comm, &inter);
   of->shape.groups = inter ? 2 : 1;
   PMPI_Comm_size(comm, &of->shape.ranks);
   PMPI_Comm_rank(comm, &of->rank);
   if (inter) PMPI_Comm_remote_size(comm, &of->shape.remote_ranks);
+  given->role = preload_role(of, given);
+  if (!preload_is_refused(of, given)) return of;
+  free(of);
+  return NULL;
+}
+
+static void fill(struct preload_communicator* of) {
+  const struct preload_settings* settings = preload_settings();
+  of->is_watched = settings->report != NULL;
   if (of->shape.ranks + of->shape.remote_ranks == 1)
     of->reason = "one rank";
-  else if (reaches_outside(comm, inter))
+  else if (reaches_outside(of->comm, of->shape.groups == 2))
     of->reason = "it has processes from outside MPI_COMM_WORLD";
-  if (of->reason) return of;
-  of->rules = calloc((size_t)preload_settings()->rule_count + 1, sizeof *of->rules);
+  if (of->reason) return;
+  of->rules = calloc((size_t)settings->rule_count + 1, sizeof *of->rules);
   of->bound = calloc((size_t)preload_schedule_count(), sizeof *of->bound);
   of->reason = agree(of, of->rules && of->bound);
-  if (of->reason || !of->rules || !of->bound) return of;
-  of->adapts = preload_settings()->mode > PRELOAD_ON;
+  if (of->reason || !of->rules || !of->bound) return;
+  of->adapts = settings->mode > PRELOAD_ON;
   take_rules(of);
   if (of->is_watched) preload_know_nodes(of);
-  return of;
 }
 
 static int is_usable(MPI_Comm comm) {
@@ -237,9 +247,10 @@ static int has_keyval(void) {
 static struct preload_communicator* find(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
-  if (!is_usable(comm) || !has_keyval()) return NULL;
-  if (PMPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS) return NULL;
-  return found ? attribute : make(comm);
+  return is_usable(comm) && has_keyval() &&
+                 PMPI_Comm_get_attr(comm, keyval, &attribute, &found) == MPI_SUCCESS && found
+             ? attribute
+             : NULL;
 }
 
 struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
@@ -253,5 +264,17 @@ struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
   struct preload_communicator* of = find(comm);
   cache.comms[slot] = comm;
   cache.found[slot] = of;
+  return of;
+}
+
+struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given) {
+  struct preload_communicator* of = preload_communicator_of(comm);
+  if (of) given->role = preload_role(of, given);
+  if (of || !is_usable(comm) || !has_keyval()) return of;
+  of = describe(comm, given);
+  if (!of) return NULL;
+  /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
+  if (PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) end_without_memory(comm);
+  fill(of);
   return of;
 }

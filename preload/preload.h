@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "preload/rules.h"
-#include "runtime/execute/significance.h"
+#include "runtime/execute/arguments.h"
 #include "runtime/quadrille.h"
 
 /* ---- communicator.c */
@@ -79,8 +79,11 @@ struct preload_communicator {
   int64_t calls[PRELOAD_COLLECTIVE_COUNT]; /* so far, while QUADRILLE=verify counts them */
 };
 
-/* Finds the attribute, or makes it, which is collective. NULL if MPI does not run, or for MPI_COMM_NULL. */
+/* Finds the attribute. NULL if there is none. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
+/* Finds the attribute, or makes it at the first call on the communicator, which is collective. NULL if MPI does not run, for
+ * MPI_COMM_NULL, and for a first call that MPI refuses at this rank. Sets this rank's role in the call. */
+struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given);
 /* Whether schedules may be bound to the communicator; if not, MPI serves it from now on. Collective at its first call. */
 int preload_opens(struct preload_communicator* of);
 /* Finds the nodes if they are unknown, which is collective. Returns 0 then, since other rules may fit now. */
@@ -111,26 +114,12 @@ int preload_bind(struct preload_communicator* of, const struct preload_rule* rul
 
 /* ---- arguments.c */
 
-/* One side of a call, as the program describes it. */
-struct preload_side {
-  void* base;
-  MPI_Datatype type;
-  const MPI_Datatype* types;         /* one per block, or NULL */
-  MPI_Count count;                   /* of each block, without arrays: */
-  const int *counts, *displacements; /* or */
-  const MPI_Count* large_counts;
-  const MPI_Aint* large_displacements;
-};
-
 /* A call that may be served. */
 struct preload_call {
   struct preload_communicator* of;
   int collective;
-  enum qd_role role;
-  unsigned significant; /* see significance.h; nothing looks at other arguments */
-  struct preload_side send, receive;
-  int root;
-  MPI_Op operation;
+  struct qd_arguments given; /* as the program gave them */
+  unsigned significant;      /* which of them mean something; nothing looks at the others */
   /* Set by serve.c, and 0 before. */
   int64_t bytes;                     /* see preload_bytes */
   int universal;                     /* index of the schedule, or PRELOAD_NATIVE */
@@ -147,43 +136,52 @@ struct preload_call {
   double started;
 };
 
-MPI_Count preload_count(const struct preload_side* side, int block);
-MPI_Datatype preload_type(const struct preload_side* side, int block);
+MPI_Datatype preload_type(const struct qd_side* side, int block);
 /* The packed bytes of the first blocks; -1 if a block with elements has no type. */
-int64_t preload_side_bytes(const struct preload_side* side, int blocks);
+int64_t preload_side_bytes(const struct qd_side* side, int blocks);
+/* Whether MPI refuses the call at this rank, whatever other ranks do. MPI reports the error then. */
+int preload_is_refused(const struct preload_communicator* of, const struct qd_arguments* given);
 /* The bytes that rules compare, the same on all ranks; -1 if ranks do not know the same bytes. May be collective. */
 int64_t preload_bytes(const struct preload_call* call);
 /* The bytes of the data that this rank sends or receives, whichever is more. */
 int64_t preload_own_bytes(const struct preload_call* call);
 /* The blocks that this rank receives. Returns their number. */
-int preload_received(const struct preload_call* call, struct preload_side* side);
+int preload_received(const struct preload_call* call, struct qd_side* side);
 /* Whether this rank has a buffer in device memory. */
 int preload_is_on_device(const struct preload_call* call);
 /* The vector that this rank contributes to a reduction, as one block. */
-struct preload_side preload_operands(const struct preload_call* call);
+struct qd_side preload_operands(const struct preload_call* call);
 
 /* ---- serve.c */
 
+/* The role of this rank in a call. */
+static inline enum qd_role preload_role(const struct preload_communicator* of,
+                                        const struct qd_arguments* given) {
+  return qd_role_of(given->function, of->shape.groups == 2, of->rank, given->root, given->send.base,
+                    given->receive.base);
+}
+
 /* Whether the call follows the decision that was kept. If it does, it counts as one of the learner's calls. Inline, and with few
  * instructions: small calls that go to MPI pay for nothing else. */
-static inline int preload_follows(struct preload_decision* d, const struct preload_call* call) {
-  if (!d->is_kept || d->role != call->role || d->root != call->root ||
-      (d->significant & QD_OPERATOR && d->operation != call->operation) ||
+static inline int preload_follows(struct preload_decision* d, const struct qd_arguments* given) {
+  if (!d->is_kept || d->role != given->role || d->root != given->root ||
+      (d->significant & QD_OPERATOR && d->operation != given->operation) ||
       (d->significant & QD_RECEIVE &&
-       (d->received != call->receive.count || d->receive_type != call->receive.type)) ||
+       (d->received != given->receive.count || d->receive_type != given->receive.type)) ||
       (d->significant & QD_SEND &&
-       (d->sent != call->send.count || d->send_type != call->send.type)))
+       (d->sent != given->send.count || d->send_type != given->send.type)))
     return 0;
   if (!d->follower) return 1;
   if (d->follower->left == 0) return 0;
   d->follower->left--;
   return 1;
 }
-/* Chooses a schedule. Returns 0 if MPI makes the call and nothing follows. */
-int preload_begin(struct preload_call* call);
-/* The schedule was not followed, since arguments are wrong: MPI makes the call, and reports the error. */
-void preload_leave(struct preload_call* call);
-/* Records, learns and compares. Returns the code for the program. */
+/* Chooses what makes the call. Returns whether MPI's own collective comes first. */
+int preload_begin(struct preload_call* call, MPI_Comm comm);
+/* Follows the schedule, if there is one, and compares its results with those of MPI's own. `code`: what that returned. Returns the code
+ * for the program, or QD_LEFT_TO_MPI. */
+int preload_serve(struct preload_call* call, int code);
+/* Records and learns. Returns the code for the program. */
 int preload_end(struct preload_call* call, int code);
 
 /* ---- numbers.c */
@@ -225,10 +223,8 @@ int preload_is_near(const struct preload_numbers* numbers, const char* native, c
 
 /* ---- verify.c */
 
-/* Whether QUADRILLE=verify compares the call. Counts it. */
-int preload_compares(const struct preload_call* call);
-/* Keeps the contents of the receive buffer, on all ranks or on none. `is_right`: the arguments are. */
-void preload_verify_begin(struct preload_call* call, int is_right);
+/* Counts the call. If it is served, keeps the contents of the receive buffer, on all ranks or on none. */
+void preload_verify_begin(struct preload_call* call);
 /* Keeps the data that MPI's own collective received, and restores the buffer. */
 void preload_verify_native(const struct preload_call* call);
 /* Ends the job if the schedule's result differs. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "preload/preload.h"
-#include "runtime/execute/datatypes.h"
+#include "runtime/execute/api.h"
 
 /* The first rule that fits, or NULL. Finds the nodes if a rule asks for them, and then begins again. */
 static const struct preload_rule* rule_of(const struct preload_call* call) {
@@ -23,17 +23,18 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
 static const char* refuse_sums(const struct preload_call* call) {
   if (!preload_reduces(call->collective) || preload_settings()->serves_sums) return NULL;
   const int is_known = call->collective != PRELOAD_Reduce || call->of->shape.groups == 1;
-  const MPI_Datatype type = call->significant & QD_SEND ? call->send.type : call->receive.type;
-  return is_known && preload_is_exact(type, call->operation)
+  const MPI_Datatype type =
+      call->significant & QD_SEND ? call->given.send.type : call->given.receive.type;
+  return is_known && preload_is_exact(type, call->given.operation)
              ? NULL
-             : "its bits could change (QUADRILLE_SUMS=native)";
+             : "its bits could change: QUADRILLE_SUMS=native";
 }
 
 /* Whether the bound schedule serves the operator, which is the same on all ranks that have one. Calls without one pass. */
 static int serves_operator(const struct preload_call* call) {
   int commutes = 1;
-  if (call->significant & QD_OPERATOR && call->operation != MPI_OP_NULL)
-    PMPI_Op_commutative(call->operation, &commutes);
+  if (call->significant & QD_OPERATOR && call->given.operation != MPI_OP_NULL)
+    PMPI_Op_commutative(call->given.operation, &commutes);
   return commutes || quadrille_keeps_order(preload_handle(call->universal), call->of->comm);
 }
 
@@ -61,13 +62,13 @@ static void choose(struct preload_call* call, const struct preload_rule* rule) {
 }
 
 /* Whether the side's arguments are all in the decision, and keep their meaning. */
-static int is_plain(const struct preload_side* side) {
-  return !side->counts && !side->large_counts && !side->types && qd_is_predefined(side->type);
+static int is_plain(const struct qd_side* side) {
+  return side->uniform && qd_is_predefined(side->type);
 }
 
 static int are_plain(const struct preload_call* call) {
-  return (!(call->significant & QD_SEND) || is_plain(&call->send)) &&
-         (!(call->significant & QD_RECEIVE) || is_plain(&call->receive));
+  return (!(call->significant & QD_SEND) || is_plain(&call->given.send)) &&
+         (!(call->significant & QD_RECEIVE) || is_plain(&call->given.receive));
 }
 
 /* Keeps the rule, or that there is none, for further calls with these arguments. */
@@ -75,7 +76,7 @@ static void keep_decision(const struct preload_call* call, const struct preload_
   struct preload_decision* d = &call->of->decisions[call->collective];
   d->is_kept = 0;
   if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return; /* it did not serve */
-  if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->operation)) return;
+  if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->given.operation)) return;
   if (call->of->reason || call->of->is_watched || call->learner ||
       preload_settings()->mode == PRELOAD_VERIFY || !are_plain(call))
     return;
@@ -83,49 +84,70 @@ static void keep_decision(const struct preload_call* call, const struct preload_
                                  .is_native = call->universal == PRELOAD_NATIVE,
                                  .rule = rule,
                                  .follower = call->follower,
-                                 .role = call->role,
+                                 .role = call->given.role,
                                  .significant = call->significant,
-                                 .sent = call->send.count,
-                                 .received = call->receive.count,
-                                 .send_type = call->send.type,
-                                 .receive_type = call->receive.type,
-                                 .operation = call->operation,
-                                 .root = call->root};
+                                 .sent = call->given.send.count,
+                                 .received = call->given.receive.count,
+                                 .send_type = call->given.send.type,
+                                 .receive_type = call->given.receive.type,
+                                 .operation = call->given.operation,
+                                 .root = call->given.root};
 }
 
-int preload_begin(struct preload_call* call) {
-  struct preload_communicator* of = call->of;
-  struct preload_decision* decision = &of->decisions[call->collective];
-  if (!decision->is_native && preload_follows(decision, call)) {
-    call->freed = preload_freed();
-    if (preload_bind(of, decision->rule)) {
-      call->schedule = preload_handle(decision->rule->universal);
-      return 1;
-    }
-    if (decision->follower) decision->follower->left++; /* it is counted below */
+/* Follows the decision for calls with these arguments. Returns whether there is one. */
+static int follow_decision(struct preload_call* call) {
+  struct preload_decision* decision = &call->of->decisions[call->given.function];
+  if (decision->is_native || !preload_follows(decision, &call->given)) return 0;
+  if (preload_bind(call->of, decision->rule)) {
+    call->schedule = preload_handle(decision->rule->universal);
+    return 1;
   }
-  call->freed = preload_freed();
-  call->significant = qd_significant((enum qd_function)call->collective, call->role);
-  call->reason = of->reason ? of->reason : refuse_sums(call);
+  if (decision->follower) decision->follower->left++; /* it will be counted */
+  return 0;
+}
+
+/* Chooses what makes the call. */
+static void decide(struct preload_call* call) {
+  struct preload_communicator* of = call->of;
+  call->significant = qd_significant(call->given.function, call->given.role);
+  call->reason = of->reason;
+  if (!call->reason && preload_is_refused(of, &call->given)) call->reason = "MPI refuses the call";
+  if (!call->reason) call->reason = refuse_sums(call);
   const int may_be_served = !call->reason;
   call->bytes = may_be_served ? preload_bytes(call) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(call) : NULL;
-  call->universal = PRELOAD_NATIVE;
   if (!rule && may_be_served && of->adapts) rule = preload_learn_begin(call);
   if (may_be_served) choose(call, rule);
   keep_decision(call, rule);
-  const int is_served = call->schedule != QUADRILLE_SCHEDULE_NULL;
-  if (is_served && of->is_watched && preload_is_on_device(call))
+  if (call->schedule != QUADRILLE_SCHEDULE_NULL && of->is_watched && preload_is_on_device(call))
     call->reason = "copied by MPI: buffers are in device memory";
-  if (of->is_watched && !call->learner) call->started = PMPI_Wtime();
-  return is_served || of->is_watched || call->learner;
+  if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
 }
 
-void preload_leave(struct preload_call* call) {
+int preload_begin(struct preload_call* call, MPI_Comm comm) {
+  struct preload_communicator* of = preload_meet(comm, &call->given);
+  call->of = of;
+  call->collective = (int)call->given.function;
+  call->universal = PRELOAD_NATIVE;
+  if (!of) return 1;
+  call->freed = preload_freed();
+  if (follow_decision(call)) return 0;
+  decide(call);
+  if (of->is_watched && !call->learner) call->started = PMPI_Wtime();
+  return call->schedule == QUADRILLE_SCHEDULE_NULL || call->is_verified;
+}
+
+int preload_serve(struct preload_call* call, int code) {
+  if (call->is_verified) preload_verify_native(call);
+  if (call->schedule == QUADRILLE_SCHEDULE_NULL || code != MPI_SUCCESS) return code;
+  struct qd_arguments arguments = call->given;
+  code = qd_run(call->schedule, &arguments, call->of->comm);
+  if (code != QD_LEFT_TO_MPI) return code;
   call->schedule = QUADRILLE_SCHEDULE_NULL;
   call->universal = PRELOAD_NATIVE;
   call->rule = NULL;
-  call->reason = "MPI refuses the call";
+  call->reason = "the schedule does not serve the call";
+  return code;
 }
 
 /* Rank 0 of MPI_COMM_WORLD writes its files after about 1, 2, 4, .. 64 seconds, and then every minute. So a job that
@@ -149,6 +171,7 @@ static void save(double now) {
 }
 
 int preload_end(struct preload_call* call, int code) {
+  if (!call->of) return code;
   /* If the call failed, an error handler may have freed the communicator. */
   const int is_alive = code == MPI_SUCCESS || call->freed == preload_freed();
   if (is_alive && (call->of->is_watched || call->learner)) {

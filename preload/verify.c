@@ -55,8 +55,9 @@ static int has_floats(MPI_Datatype type) {
 static int depends_on_order(const struct preload_call* call,
                             const struct preload_numbers* numbers) {
   const int is_integer = numbers->kind == PRELOAD_SIGNED || numbers->kind == PRELOAD_UNSIGNED;
-  if (!(call->significant & QD_OPERATOR) || preload_has_scale(numbers, call->operation)) return 0;
-  if (is_integer && qd_is_predefined_operator(call->operation)) return 0;
+  if (!(call->significant & QD_OPERATOR) || preload_has_scale(numbers, call->given.operation))
+    return 0;
+  if (is_integer && qd_is_predefined_operator(call->given.operation)) return 0;
   return has_floats(preload_operands(call).type);
 }
 
@@ -65,11 +66,11 @@ static int depends_on_order(const struct preload_call* call,
 typedef int conversion(const struct qd_side*, struct qd_block, char*, MPI_Comm);
 
 /* Converts all blocks of a side to or from their packed form, one after another. */
-static void convert(const struct preload_side* side, int blocks, char* packed, conversion* way,
+static void convert(const struct qd_side* side, int blocks, char* packed, conversion* way,
                     MPI_Comm comm) {
   for (int i = 0; i < blocks; i++) {
     struct qd_side typed = {.type = preload_type(side, i), .uniform = 1, .count = 1};
-    const int64_t count = (int64_t)preload_count(side, i);
+    const int64_t count = (int64_t)qd_count_of(side, i);
     if (count == 0) continue; /* an empty block may have any type and address */
     qd_side_describe(&typed, 1);
     const MPI_Aint offset = side->displacements         ? side->displacements[i]
@@ -83,9 +84,9 @@ static void convert(const struct preload_side* side, int blocks, char* packed, c
 }
 
 /* The blocks that the call may overwrite: the receive blocks, and the operands of a reduction in place. */
-static int overwritten(const struct preload_call* call, struct preload_side* side) {
+static int overwritten(const struct preload_call* call, struct qd_side* side) {
   const int blocks = preload_received(call, side);
-  if (call->role != QD_ROLE_IN_PLACE || !preload_reduces(call->collective)) return blocks;
+  if (call->given.role != QD_ROLE_IN_PLACE || !preload_reduces(call->collective)) return blocks;
   *side = preload_operands(call);
   return call->collective == PRELOAD_Reduce ? blocks : 1;
 }
@@ -98,17 +99,17 @@ static void add_scales(const struct preload_call* call, struct preload_results* 
   long double* const all = mine + results->elements;
   const int count = (int)results->elements;
   MPI_Count size = 1;
-  if (count > 0 && call->root != MPI_ROOT) {
-    const struct preload_side side = preload_operands(call);
+  if (count > 0 && call->given.root != MPI_ROOT) {
+    const struct qd_side side = preload_operands(call);
     convert(&side, 1, results->operands, qd_pack, call->of->comm);
     PMPI_Type_size_x(side.type, &size);
   }
-  for (int i = 0; i < count && call->root != MPI_ROOT; i++)
-    mine[i] = preload_scale(&results->numbers, call->operation, results->operands + i * size);
+  for (int i = 0; i < count && call->given.root != MPI_ROOT; i++)
+    mine[i] = preload_scale(&results->numbers, call->given.operation, results->operands + i * size);
   const MPI_Comm comm = call->of->comm;
   switch (call->collective) {
     case PRELOAD_Reduce:
-      PMPI_Reduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, call->root, comm);
+      PMPI_Reduce(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, call->given.root, comm);
       break;
     case PRELOAD_Scan: PMPI_Scan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
     case PRELOAD_Exscan: PMPI_Exscan(mine, all, count, MPI_LONG_DOUBLE, MPI_SUM, comm); break;
@@ -118,17 +119,17 @@ static void add_scales(const struct preload_call* call, struct preload_results* 
   const int is_scattered = call->collective == PRELOAD_Reduce_scatter ||
                            call->collective == PRELOAD_Reduce_scatter_block;
   for (int i = 0; is_scattered && i < call->of->rank; i++)
-    results->scales += preload_count(&call->receive, i);
+    results->scales += qd_count_of(&call->given.receive, i);
 }
 
 /* Whether any rank has an element that may have any value. Collective. */
 static int has_open_elements(const struct preload_call* call,
                              const struct preload_results* results) {
-  struct preload_side side;
+  struct qd_side side;
   const int blocks = preload_received(call, &side);
   int mine = 0, any = 0;
   for (MPI_Count i = 0; results->elements > 0 && blocks > 0 && i < side.count; i++)
-    mine |= preload_is_open(&results->numbers, call->operation, results->scales[i]);
+    mine |= preload_is_open(&results->numbers, call->given.operation, results->scales[i]);
   preload_most(call->of, &mine, &any, 1, MPI_INT);
   return any;
 }
@@ -138,12 +139,11 @@ static int has_open_elements(const struct preload_call* call,
 /* The results of the call, still empty. NULL if memory runs out. */
 static struct preload_results* make(const struct preload_call* call,
                                     const struct preload_numbers* numbers) {
-  struct preload_side side, received;
+  struct qd_side side, received;
   const int64_t size = preload_side_bytes(&side, overwritten(call, &side));
   const int is_scaled =
-      call->significant & QD_OPERATOR && preload_has_scale(numbers, call->operation);
-  const struct preload_side operands =
-      is_scaled ? preload_operands(call) : (struct preload_side){0};
+      call->significant & QD_OPERATOR && preload_has_scale(numbers, call->given.operation);
+  const struct qd_side operands = is_scaled ? preload_operands(call) : (struct qd_side){0};
   const int64_t elements = (int64_t)operands.count;
   const int64_t bytes = is_scaled ? preload_side_bytes(&operands, 1) : 0;
   struct preload_results* results =
@@ -160,26 +160,20 @@ static struct preload_results* make(const struct preload_call* call,
   return results;
 }
 
-int preload_compares(const struct preload_call* call) {
-  if (preload_settings()->mode != PRELOAD_VERIFY) return 0;
-  call->of->calls[call->collective]++;
-  return call->schedule != QUADRILLE_SCHEDULE_NULL;
-}
-
-void preload_verify_begin(struct preload_call* call, int is_right) {
-  enum { NOTHING, ORDER, MANY, MEMORY, WRONG };
+void preload_verify_begin(struct preload_call* call) {
+  enum { NOTHING, ORDER, MANY, MEMORY };
   static const char* const reasons[] = {
-      [WRONG] = "MPI refuses the call",
       [ORDER] = "not compared: the order of operands may matter",
       [MANY] = "not compared: it has more elements than an int counts",
       [MEMORY] = "not compared: memory ran out"};
-  const int is_reduced = is_right && call->significant & QD_OPERATOR;
-  const struct preload_numbers numbers =
-      is_reduced ? preload_numbers_of(preload_operands(call).type) : (struct preload_numbers){0};
-  struct preload_results* results = is_right ? make(call, &numbers) : NULL;
+  call->of->calls[call->collective]++;
+  if (call->schedule == QUADRILLE_SCHEDULE_NULL) return;
+  const struct preload_numbers numbers = call->significant & QD_OPERATOR
+                                             ? preload_numbers_of(preload_operands(call).type)
+                                             : (struct preload_numbers){0};
+  struct preload_results* results = make(call, &numbers);
   const int is_scaled = results && results->elements > 0;
-  const int mine[2] = {!is_right                          ? WRONG
-                       : !results                         ? MEMORY
+  const int mine[2] = {!results                           ? MEMORY
                        : results->elements > INT_MAX      ? MANY
                        : depends_on_order(call, &numbers) ? ORDER
                                                           : NOTHING,
@@ -191,7 +185,7 @@ void preload_verify_begin(struct preload_call* call, int is_right) {
     free(results);
     return;
   }
-  struct preload_side side;
+  struct qd_side side;
   call->is_verified = 1;
   call->results = results;
   if (all[1]) add_scales(call, results);
@@ -203,7 +197,7 @@ void preload_verify_begin(struct preload_call* call, int is_right) {
 
 void preload_verify_native(const struct preload_call* call) {
   struct preload_results* results = call->results;
-  struct preload_side side;
+  struct qd_side side;
   int blocks = preload_received(call, &side);
   convert(&side, blocks, results->before + results->size, qd_pack, call->of->comm);
   blocks = overwritten(call, &side);
@@ -221,7 +215,7 @@ static int operands(const struct preload_call* call) {
 /* How far this element may be from MPI's own. */
 static long double tolerance(const struct preload_call* call, const char* native, int64_t element) {
   const struct preload_results* results = call->results;
-  return preload_tolerance(&results->numbers, call->operation, operands(call),
+  return preload_tolerance(&results->numbers, call->given.operation, operands(call),
                            results->scales[element], native);
 }
 
@@ -238,7 +232,7 @@ static int64_t first_difference(const struct preload_call* call, const char* nat
   /* An index stands behind its number. */
   const int64_t index = numbers->kind == PRELOAD_COMPLEX ? size : (int64_t)numbers->size;
   for (int64_t element = 0; i < results->received; element++, i += size) {
-    if (preload_is_open(numbers, call->operation, results->scales[element])) continue;
+    if (preload_is_open(numbers, call->given.operation, results->scales[element])) continue;
     if (!preload_is_near(numbers, native + i, ours + i, tolerance(call, native + i, element)) ||
         (index < size && memcmp(native + i + index, ours + i + index, (size_t)(size - index)) != 0))
       break;
@@ -279,7 +273,7 @@ void preload_verify_end(const struct preload_call* call) {
   const char* native = results->before + results->size;
   char* const result = results->before + 2 * results->size;
   const char* ours = result;
-  struct preload_side side;
+  struct qd_side side;
   MPI_Count size = 1;
   const int blocks = preload_received(call, &side);
   convert(&side, blocks, result, qd_pack, call->of->comm);

@@ -15,7 +15,7 @@
 #   tools      the public header of runtime, its datatypes and nodes, preload as a library, its rules and interpose.h, the schedules for any nodes,
 #              the readers of sizes in cli
 #   emitted    the runtime; its rules run generator and verifier
-#   preload    the public header of runtime, its loader of files, nodes, datatypes, significance and preloaded.h, and the schedules for any nodes of emitted;
+#   preload    the public header of runtime, its loader of files, the entry points, nodes and datatypes, and the schedules for any nodes of emitted;
 #              its commands, parts of cli and the texts of view
 #   install    the outputs of the others, to put them in their places
 set -euo pipefail
@@ -48,8 +48,8 @@ room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
 room tools 'runtime(/(quadrille|execute/(datatypes|nodes))\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload(/(rules|interpose)\.h|:rules|:preload_)|emitted(/universal\.h|:universal)|cli(/quantity\.h|:quantity)' \
   'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
-room preload 'runtime(/(quadrille|execute/(datatypes|nodes|preloaded|significance)|program/program)\.h|:program|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))|view(/(assets|pack)\.h|:text)' \
-  'preload/ knows the public header of runtime/, its loader, nodes.h, datatypes.h, significance.h and preloaded.h, emitted:universal, and of cli/ and view/ what commands need'
+room preload 'runtime(/(quadrille|execute/(api|arguments|datatypes|nodes|significance)|program/program)\.h|:program|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))|view(/(assets|pack)\.h|:text)' \
+  'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, simulate/, view/, the decoder, calls, plans and the coloring'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \

@@ -1,14 +1,25 @@
-/* The common path of all entry points. Each function returns an MPI error code, after the error handler was called. */
+/* The common path of all entry points, and what the preload library takes from the runtime beside them. Functions that return an MPI
+ * error code have called the error handler, unless they say otherwise. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_API_H_
 #define QUADRILLE_RUNTIME_EXECUTE_API_H_
 
-#include "runtime/execute/binding.h"
+#include "runtime/execute/arguments.h"
+#include "runtime/quadrille.h"
 
-/* Checks the arguments of a call of that collective, and makes the call. */
-int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* arguments,
-           MPI_Comm comm);
+/* Checks the arguments of a call, and makes the call. */
+int qd_run(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm);
 /* The same for a persistent call. */
-int qd_make(quadrille_schedule schedule, int collective, struct qd_arguments* arguments,
-            MPI_Comm comm, quadrille_request* request);
+int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm,
+            quadrille_request* request);
+
+/* The code of a call that did nothing, since its arguments are wrong. MPI reports the error if it gets the same arguments. */
+enum { QD_LEFT_TO_MPI = -1 };
+/* From now on such calls return that code. Calls that QUADRILLE_DEBUG compares report their errors as before. */
+void qd_leave_errors_to_mpi(void);
+/* As quadrille_bind, but calls no error handler. */
+int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
+                    const quadrille_bind_options* options);
+/* Gives back the memory of long blocks that calls by the schedule on the communicator hold. A later call takes it again. */
+void qd_release_memory(quadrille_schedule schedule, MPI_Comm comm);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_API_H_ */

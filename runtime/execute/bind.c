@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/bind.h"
 #include "runtime/execute/channel.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
-#include "runtime/execute/preloaded.h"
 
 /* Searches by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all ranks
  * find the same binding. */

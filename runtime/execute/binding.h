@@ -2,10 +2,9 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
 #define QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
 
-#include "runtime/execute/datatypes.h"
+#include "runtime/execute/arguments.h"
 #include "runtime/execute/layout.h"
 #include "runtime/execute/schedule.h"
-#include "runtime/execute/significance.h"
 #include "runtime/execute/trace.h"
 #include "runtime/plan/plan.h"
 
@@ -14,22 +13,6 @@ struct qd_channel; /* channel.h */
 
 /* Tags of messages in the private communicator. Persistent calls take further ones. */
 enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
-
-/* The arguments of one call of any collective. */
-struct qd_arguments {
-  enum qd_function function;
-  enum qd_role role;
-  struct qd_side send, receive; /* equal if only one of them means something at this rank */
-  int is_regular;               /* all blocks of all ranks are equally long */
-  int in_place;                 /* then `send` is `receive` */
-  int root;                     /* a rank or MPI_ROOT; 0 if the collective has no root */
-  MPI_Op operation;
-  int commutes; /* of `operation` */
-  int is_idle;  /* two groups: this rank is beside the root, and makes no call */
-  int lacks_type; /* all counts are 0 and the type is null: the call is made, then it returns an error */
-  int error_class;   /* of `error` */
-  const char* error; /* what is wrong with the arguments, or NULL */
-};
 
 /* How calls of a binding run. */
 struct qd_run_options {

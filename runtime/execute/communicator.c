@@ -1,6 +1,7 @@
 /* Private communicators of the runtime. */
 #include <stdlib.h>
 
+#include "runtime/execute/channel.h"
 #include "runtime/execute/communicator.h"
 #include "runtime/execute/state.h"
 
@@ -54,10 +55,34 @@ int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra) {
   return MPI_SUCCESS;
 }
 
+/* A communicator on which errors return. */
+static MPI_Comm alone(void) {
+  const MPI_Comm* found = qd_make_keyvals() == MPI_SUCCESS ? find_alone() : NULL;
+  if (!found) found = make_alone();
+  return found ? *found : MPI_COMM_SELF;
+}
+
 int qd_operator_fits(MPI_Op operation, MPI_Datatype type) {
-  const MPI_Comm* alone = find_alone();
+  struct qd_global* g = &qd_global;
   char nothing[2];
-  if (!alone) alone = make_alone();
-  return !alone ||
-         PMPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, *alone) == MPI_SUCCESS;
+  /* A user's operator is for all datatypes. */
+  int fits =
+      !qd_is_predefined_operator(operation) && operation != MPI_REPLACE && operation != MPI_NO_OP;
+  pthread_mutex_lock(&g->lock);
+  for (unsigned i = 0; i < QD_KNOWN_FITS && !fits; i++)
+    fits = g->fits[i].operation == operation && g->fits[i].type == type && i < g->fit_count;
+  pthread_mutex_unlock(&g->lock);
+  if (fits) return 1;
+  fits = PMPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, alone()) == MPI_SUCCESS;
+  if (!fits || !qd_is_predefined(type)) return fits;
+  pthread_mutex_lock(&g->lock);
+  g->fits[g->fit_count++ % QD_KNOWN_FITS] = (struct qd_fit){operation, type};
+  pthread_mutex_unlock(&g->lock);
+  return fits;
+}
+
+int qd_is_committed(MPI_Datatype type) {
+  char nothing[1];
+  int position = 0;
+  return PMPI_Pack(nothing, 0, type, nothing, 0, &position, alone()) == MPI_SUCCESS;
 }

@@ -7,9 +7,10 @@
 /* A communicator of the same processes in the same order, without the user's attributes. For two
  * groups, the one follows the other. Errors on it return. */
 int qd_private_communicator(MPI_Comm comm, MPI_Comm* result);
-/* Whether MPI has that operator for elements of that type. A private communicator keeps MPI from calling the user's
- * error handler. */
+/* Whether MPI has that operator for elements of that type, and whether the type is committed. A private communicator keeps MPI from
+ * calling the user's error handler. */
 int qd_operator_fits(MPI_Op operation, MPI_Datatype type);
+int qd_is_committed(MPI_Datatype type);
 /* The delete function of the attribute of MPI_COMM_SELF that holds a private communicator. */
 int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra);
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/errors.h"
-#include "runtime/execute/preloaded.h"
 #include "runtime/program/program.h"
 #include "runtime/quadrille.h"
 

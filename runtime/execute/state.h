@@ -55,6 +55,13 @@ struct qd_traced_process {
   struct qd_trace_moment opened;
 };
 
+/* An operator that MPI has for elements of that predefined datatype. */
+enum { QD_KNOWN_FITS = 16 };
+struct qd_fit {
+  MPI_Op operation;
+  MPI_Datatype type;
+};
+
 struct qd_global {
   pthread_mutex_t lock; /* guards everything below */
   struct qd_handles schedules, persistent_calls;
@@ -62,7 +69,9 @@ struct qd_global {
   int has_keyvals, channel_keyval, alone_keyval, finalizer_keyval;
   struct qd_error_codes codes[QD_ERROR_CLASSES];
   int class_count;
-  int lacks_texts; /* MPI has no texts for added codes */
+  int lacks_texts;                   /* MPI has no texts for added codes */
+  struct qd_fit fits[QD_KNOWN_FITS]; /* the last that were asked for */
+  unsigned fit_count;
   char last_error[QD_TEXT];
   pthread_once_t settings_once;
   struct qd_settings settings;

@@ -4,7 +4,7 @@
 set -u
 . "$(dirname "$0")/runs.sh"
 other=$(cd "$OLDPWD" && readlink -f "$5")
-served=(QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck
+served=(QUADRILLE_SUMS=any QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck
   QUADRILLE_ALLGATHERV=linear-ring QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise QUADRILLE_SCATTERV=binomial
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
 preload="$tool $library"
@@ -37,7 +37,8 @@ node_sizes=(1 2 4)
 [ "$mpi" = mpich ] || node_sizes=(2)
 for allreduce in doubling recursive-multiplying:radix=4 ring rabenseifner hierarchical ring-nodes; do
   for nodes in "${node_sizes[@]}"; do
-    right 5 RANKS_A_NODE=$nodes QUADRILLE_ALLREDUCE=$allreduce -- same_bits
+    right 5 QUADRILLE_SUMS=any RANKS_A_NODE=$nodes QUADRILLE_ALLREDUCE=$allreduce -- same_bits
+    reported allreduce "$allreduce" 'by rule'
   done
 done
 
@@ -53,12 +54,12 @@ right 3 QUADRILLE_RULES=turns.json -- turns
 
 # Compared with MPI's own results.
 right 3 QUADRILLE=verify QUADRILLE_GATHERV=linear QUADRILLE_ALLGATHERV=linear-ring -- gaps
-right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=doubling -- extremes
+right 4 QUADRILLE=verify QUADRILLE_SUMS=any QUADRILLE_ALLREDUCE=doubling -- extremes
 not_reported 'not compared'
-start 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=doubling TOOL_CORRUPTS=1 -- extremes
+start 4 QUADRILLE=verify QUADRILLE_SUMS=any QUADRILLE_ALLREDUCE=doubling TOOL_CORRUPTS=1 -- extremes
 [ $code -ne 0 ] || problem 'a wrong maximum is not found'
 grep -q 'verify: allreduce by doubling differs' "$out" || problem 'a wrong maximum is not told'
-right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=ring -- types
+right 4 QUADRILLE=verify QUADRILLE_SUMS=any QUADRILLE_ALLREDUCE=ring -- types
 not_reported 'not compared'
 
 # Settings in any order, and a report on some ranks only.

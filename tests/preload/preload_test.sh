@@ -27,11 +27,16 @@ right 5 "${chosen[@]}" -- file
 all_served within '1 x 5 ranks'
 reported allreduce native 'not yet compared' # between groups
 reported alltoall '1 rank ' native 'one rank'
-right 3 QUADRILLE_ALLREDUCE=ring
+right 3 QUADRILLE_SUMS=any QUADRILLE_ALLREDUCE=ring
 reported allreduce '1 x 3 ranks' ring 'by rule'
 reported allreduce '1 x 3 ranks' native 'the operator does not commute'
+right 3 QUADRILLE_ALLREDUCE=ring
+reported allreduce '1 x 3 ranks' ring 'by rule'
+reported allreduce '1 x 3 ranks' native 'its bits could change: QUADRILLE_SUMS=native'
 variables between
 right 5 "${chosen[@]}" -- file
+reported reduce '3 \+ 2 ranks' native 'its bits could change: QUADRILLE_SUMS=native'
+right 5 QUADRILLE_SUMS=any "${chosen[@]}" -- file
 all_served between '3 \+ 2 ranks'
 right 2 QUADRILLE_ALLTOALL=factor QUADRILLE_REPORT=report.json -- file
 python3 -c "

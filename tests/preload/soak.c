@@ -1,12 +1,14 @@
 /* A plain MPI program: random collectives with random counts, datatypes and operators on communicators that come and go. It
- * checks every byte that a call receives, and the bytes around them. soak CALLS SEED LONGEST: some calls are repeated up to
- * LONGEST times. */
+ * checks every byte that a call receives, and the bytes around them. Arguments that mean nothing at a rank are junk in half of the calls.
+ * soak CALLS SEED LONGEST: some calls are repeated up to LONGEST times. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "runtime/execute/significance.h"
 
 enum { COMMS = 6, MOST = 16, TYPES = 4, FAR = 64, MOST_COUNT = 2000, WIDEST = 24 };
 enum { ROOM = (2 * FAR + MOST * (MOST_COUNT + 1) * WIDEST) / 4 * 4 };
@@ -196,14 +198,23 @@ static uint32_t combine(uint32_t one, uint32_t other) {
   return one + other;
 }
 
+/* With a root, only the root's own block is in place. */
+static int is_in_place(int rank_of_world) {
+  const int is_rooted = c.which == GATHER || c.which == GATHERV || c.which == SCATTER ||
+                        c.which == SCATTERV || c.which == REDUCE;
+  return c.in_place && (!is_rooted || rank_of_world == c.comm->mine[c.root]);
+}
+
 /* Expects the results of `count` elements from `first` on, over the operands of these ranks of the world. */
 static void expect_reduced(const int* of, int operands, int first, int count) {
-  const enum side side = c.in_place ? RECEIVED : SENT;
   for (int i = 0; i < count; i++)
     for (int k = 0; k < c.element->count; k++) {
       const int at = FAR + c.element->at[k], from = at + (first + i) * c.element->extent;
-      uint32_t result = before[side][of[0]][from / 4];
-      for (int r = 1; r < operands; r++) result = combine(result, before[side][of[r]][from / 4]);
+      uint32_t result = 0;
+      for (int r = 0; r < operands; r++) {
+        const uint32_t one = before[is_in_place(of[r]) ? RECEIVED : SENT][of[r]][from / 4];
+        result = r == 0 ? one : combine(result, one);
+      }
       memcpy(expected + at + i * c.element->extent, &result, sizeof result);
     }
 }
@@ -239,13 +250,65 @@ struct lengths {
 };
 
 static const void* send_buffer(void) {
-  return c.in_place ? MPI_IN_PLACE : (char*)before[SENT][world] + FAR;
+  return is_in_place(world) ? MPI_IN_PLACE : (char*)before[SENT][world] + FAR;
+}
+
+/* ---- Junk in place of arguments that mean nothing at this rank */
+
+static unsigned significant, junk; /* junk: a random number of this rank and call */
+
+/* Arguments that mean nothing, and that the MPI library refuses nevertheless. */
+static unsigned left_out(enum qd_function function, enum qd_role role) {
+  const unsigned counts = QD_SEND_COUNTS | QD_RECEIVE_COUNTS,
+                 types = QD_SEND_TYPES | QD_RECEIVE_TYPES;
+#ifdef OPEN_MPI
+  if (role != QD_ROLE_IDLE) return 0;
+  return function == QD_Bcast || function == QD_Reduce ? counts | types | QD_OPERATOR : 0;
+#else
+  if (function == QD_Exscan && role == QD_ROLE_OTHER) return QD_RECEIVE_BUFFER;
+  if (function == QD_Reduce && role == QD_ROLE_USUAL_BETWEEN) return QD_SEND_BUFFER;
+  return function == QD_Bcast && role == QD_ROLE_IDLE
+             ? counts | types | QD_SEND_BUFFER | QD_RECEIVE_BUFFER
+             : 0;
+#endif
+}
+
+static void begin(enum qd_function function, const void* in, const void* out) {
+  const int is_rooted = qd_has_root(function);
+  const enum qd_role role =
+      qd_role_of(function, c.comm->inter, c.comm->rank, is_rooted ? root_argument() : 0, in, out);
+  significant = junk % 2 ? qd_significant(function, role) | left_out(function, role) : ~0U;
+}
+
+static int is_meant(unsigned argument) {
+  junk = junk * 1664525 + 1013904223 + 2 * argument;
+  return (significant & argument) != 0;
+}
+static void* nowhere(void) { return junk >> 16 & 1 ? NULL : (void*)8; }
+/* A handle that names nothing. */
+#define INVALID(Handle) ((Handle)(intptr_t)8)
+
+static void* buffer(unsigned argument, const void* address) {
+  return is_meant(argument) || address == MPI_IN_PLACE ? (void*)address : nowhere();
+}
+static int number(unsigned argument, int count) { return is_meant(argument) ? count : -1; }
+static MPI_Datatype type_of(unsigned argument, MPI_Datatype type) {
+  return is_meant(argument) ? type : junk >> 16 & 1 ? MPI_DATATYPE_NULL : INVALID(MPI_Datatype);
+}
+static const int* counts_of(unsigned argument, const int* counts) {
+  return is_meant(argument) ? counts : nowhere();
+}
+static const MPI_Datatype* types_of(unsigned argument, const MPI_Datatype* types) {
+  return is_meant(argument) ? types : nowhere();
+}
+static MPI_Op operator_of(MPI_Op op) {
+  return is_meant(QD_OPERATOR) ? op : junk >> 16 & 1 ? MPI_OP_NULL : INVALID(MPI_Op);
 }
 
 /* ---- Calls of each kind, and what they bring */
 
 static void all_to_all(void) {
-  char *const in = (char*)before[SENT][world] + FAR, *const out = received + FAR;
+  char* const out = received + FAR;
   const int rank = c.comm->rank, place = c.limit + 1;
   const struct type *send = c.in_place ? c.receive : c.send, *receive = c.receive;
   struct lengths l;
@@ -268,14 +331,18 @@ static void all_to_all(void) {
       expect_block(SENT, theirs, place * rank * WIDEST, &types[(c.seed + rank) % TYPES],
                    l.receives[r], l.from[r], &types[(c.seed + 2 * r) % TYPES]);
   }
+  begin(QD_Alltoall, send_buffer(), out);
   if (c.which == ALLTOALL)
-    MPI_Alltoall(send_buffer(), c.n, send->handle, out, c.n, receive->handle, c.comm->handle);
+    MPI_Alltoall(send_buffer(), number(QD_SEND_COUNTS, c.n), type_of(QD_SEND_TYPES, send->handle),
+                 out, c.n, receive->handle, c.comm->handle);
   else if (c.which == ALLTOALLV)
-    MPI_Alltoallv(in, l.sends, l.to, c.send->handle, out, l.receives, l.from, receive->handle,
-                  c.comm->handle);
+    MPI_Alltoallv(send_buffer(), counts_of(QD_SEND_COUNTS, l.sends),
+                  counts_of(QD_SEND_COUNTS, l.to), type_of(QD_SEND_TYPES, c.send->handle), out,
+                  l.receives, l.from, receive->handle, c.comm->handle);
   else
-    MPI_Alltoallw(in, l.sends, l.to, sent_types, out, l.receives, l.from, received_types,
-                  c.comm->handle);
+    MPI_Alltoallw(send_buffer(), counts_of(QD_SEND_COUNTS, l.sends),
+                  counts_of(QD_SEND_COUNTS, l.to), types_of(QD_SEND_TYPES, sent_types), out,
+                  l.receives, l.from, received_types, c.comm->handle);
 }
 
 /* The blocks of all ranks, to all or to the root. */
@@ -287,21 +354,27 @@ static void gathered(void) {
     l.receives[r] = has_counts ? count_of(r, 0) : c.n;
     l.from[r] = (has_counts ? c.limit + 1 : c.n) * r;
     const int at = l.from[r] * c.receive->extent, of = c.comm->theirs[r];
-    if (c.in_place)
+    if (is_in_place(of) && (!is_rooted || is_root()))
       expect_block(RECEIVED, of, at, c.receive, l.receives[r], at, c.receive);
     else if (!is_rooted || is_root())
       expect_block(SENT, of, 0, c.send, l.receives[r], at, c.receive);
   }
   const int n = has_counts ? count_of(c.comm->rank, 0) : c.n, root = root_argument();
-  const void* const in = send_buffer();
-  char* const out = received + FAR;
-  const MPI_Datatype send = c.send->handle, receive = c.receive->handle;
+  begin(is_rooted ? QD_Gather : QD_Allgather, send_buffer(), received + FAR);
+  const void* const in = buffer(QD_SEND_BUFFER, send_buffer());
+  void* const out = buffer(QD_RECEIVE_BUFFER, received + FAR);
+  const MPI_Datatype send = type_of(QD_SEND_TYPES, c.send->handle),
+                     receive = type_of(QD_RECEIVE_TYPES, c.receive->handle);
   const MPI_Comm comm = c.comm->handle;
+  const int sends = number(QD_SEND_COUNTS, n), receives = number(QD_RECEIVE_COUNTS, n);
+  const int *const counts = counts_of(QD_RECEIVE_COUNTS, l.receives), *const places = counts_of(
+                                                                          QD_RECEIVE_COUNTS,
+                                                                          l.from);
   switch (c.which) {
-    case ALLGATHER: MPI_Allgather(in, n, send, out, n, receive, comm); break;
-    case ALLGATHERV: MPI_Allgatherv(in, n, send, out, l.receives, l.from, receive, comm); break;
-    case GATHER: MPI_Gather(in, n, send, out, n, receive, root, comm); break;
-    default: MPI_Gatherv(in, n, send, out, l.receives, l.from, receive, root, comm);
+    case ALLGATHER: MPI_Allgather(in, sends, send, out, receives, receive, comm); break;
+    case ALLGATHERV: MPI_Allgatherv(in, sends, send, out, counts, places, receive, comm); break;
+    case GATHER: MPI_Gather(in, sends, send, out, receives, receive, root, comm); break;
+    default: MPI_Gatherv(in, sends, send, out, counts, places, receive, root, comm);
   }
 }
 
@@ -316,29 +389,48 @@ static void from_root(void) {
   }
   if (c.which == BCAST && meets_root() && !is_root())
     expect_block(RECEIVED, root_of_world(), 0, c.send, n, 0, c.receive);
-  if (c.which != BCAST && meets_root())
+  if (c.which != BCAST && meets_root() && !is_in_place(world))
     expect_block(SENT, root_of_world(), place * rank * c.send->extent, c.send, n, 0, c.receive);
-  char *const in = (char*)before[SENT][world] + FAR, *const out = received + FAR;
-  const MPI_Datatype send = c.send->handle, receive = c.receive->handle;
+  void* const block = c.which != BCAST && is_in_place(world) ? MPI_IN_PLACE : received + FAR;
+  begin(c.which == BCAST ? QD_Bcast : QD_Scatter, NULL, block);
   const MPI_Comm comm = c.comm->handle;
-  switch (c.which) {
-    case BCAST: MPI_Bcast(out, n, is_root() ? send : receive, root, comm); break;
-    case SCATTER: MPI_Scatter(in, n, send, out, n, receive, root, comm); break;
-    default: MPI_Scatterv(in, l.sends, l.to, send, out, n, receive, root, comm);
+  if (c.which == BCAST) {
+    MPI_Bcast(
+        buffer(QD_SEND_BUFFER | QD_RECEIVE_BUFFER, received + FAR),
+        number(QD_SEND_COUNTS | QD_RECEIVE_COUNTS, n),
+        type_of(QD_SEND_TYPES | QD_RECEIVE_TYPES, is_root() ? c.send->handle : c.receive->handle),
+        root, comm);
+    return;
   }
+  const void* const in = buffer(QD_SEND_BUFFER, before[SENT][world] + FAR / 4);
+  void* const out = buffer(QD_RECEIVE_BUFFER, block);
+  const MPI_Datatype send = type_of(QD_SEND_TYPES, c.send->handle),
+                     receive = type_of(QD_RECEIVE_TYPES, c.receive->handle);
+  const int receives = number(QD_RECEIVE_COUNTS, n);
+  if (c.which == SCATTER)
+    MPI_Scatter(in, number(QD_SEND_COUNTS, n), send, out, receives, receive, root, comm);
+  else
+    MPI_Scatterv(in, counts_of(QD_SEND_COUNTS, l.sends), counts_of(QD_SEND_COUNTS, l.to), send, out,
+                 receives, receive, root, comm);
 }
 
 static void reduced(void) {
-  const MPI_Datatype type = c.element->handle;
-  const MPI_Comm comm = c.comm->handle;
-  const void* const in = send_buffer();
-  char* const out = received + FAR;
   const int rank = c.comm->rank, *const of = c.comm->theirs;
+  begin(c.which == REDUCE   ? QD_Reduce
+        : c.which == EXSCAN ? QD_Exscan
+                            : QD_Allreduce,
+        send_buffer(), received + FAR);
+  const void* const in = buffer(QD_SEND_BUFFER, send_buffer());
+  void* const out = buffer(QD_RECEIVE_BUFFER, received + FAR);
+  const int n = number(QD_SEND_COUNTS | QD_RECEIVE_COUNTS, c.n);
+  const MPI_Datatype type = type_of(QD_SEND_TYPES | QD_RECEIVE_TYPES, c.element->handle);
+  const MPI_Op op = operator_of(ops[c.op]);
+  const MPI_Comm comm = c.comm->handle;
   switch (c.which) {
-    case ALLREDUCE: MPI_Allreduce(in, out, c.n, type, ops[c.op], comm); break;
-    case REDUCE: MPI_Reduce(in, out, c.n, type, ops[c.op], root_argument(), comm); break;
-    case SCAN: MPI_Scan(in, out, c.n, type, ops[c.op], comm); break;
-    default: MPI_Exscan(in, out, c.n, type, ops[c.op], comm);
+    case ALLREDUCE: MPI_Allreduce(in, out, n, type, op, comm); break;
+    case REDUCE: MPI_Reduce(in, out, n, type, op, root_argument(), comm); break;
+    case SCAN: MPI_Scan(in, out, n, type, op, comm); break;
+    default: MPI_Exscan(in, out, n, type, op, comm);
   }
   if (c.which == ALLREDUCE || (c.which == REDUCE && is_root()))
     expect_reduced(of, c.comm->others, 0, c.n);
@@ -376,7 +468,12 @@ static void draw_call(void) {
                                       [REDUCE_SCATTER_BLOCK] = 1,
                                       [REDUCE_SCATTER] = 1,
                                       [SCAN] = 1,
-                                      [EXSCAN] = 1};
+                                      [EXSCAN] = 1,
+                                      [GATHER] = 1,
+                                      [GATHERV] = 1,
+                                      [SCATTER] = 1,
+                                      [SCATTERV] = 1,
+                                      [REDUCE] = 1};
   const int size = draw(64);
   c.comm = &comms[draw(COMMS)];
   c.which = (enum which)draw(KINDS);
@@ -398,11 +495,16 @@ static void draw_call(void) {
     if (c.which == SCAN || c.which == EXSCAN) c.which = ALLREDUCE;
   }
   c.root %= !c.comm->inter || c.comm->group == c.root_group ? c.comm->own : c.comm->others;
+#ifndef OPEN_MPI
+  if (c.which == REDUCE && c.root > 0) c.in_place = 0; /* MPICH 4.0 sends from MPI_IN_PLACE */
+#endif
   reach = 2 * FAR + ranks * (c.limit + 1) * WIDEST;
 }
 
 static void make_call(unsigned number) {
   fill_buffers(number);
+  junk = number * 2654435761U + (unsigned)world * 40503U;
+  junk ^= junk >> 15;
   switch (c.which) {
     case ALLTOALL:
     case ALLTOALLV:

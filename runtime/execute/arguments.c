@@ -1,0 +1,225 @@
+/* Checks MPI's arguments without communication. MPI libraries refuse what is refused here, and a call that they allow is never
+ * refused. Tested by tests/preload/corners_test.sh, tests/mpi/binding_test.cc and tests/net/mistakes_test.cc. */
+#include "runtime/execute/arguments.h"
+
+#include <stddef.h>
+
+#include "runtime/execute/communicator.h"
+
+/* Negative if a count is negative, 0 if all counts are 0. */
+static int64_t sign_of_counts(const struct qd_side* side, int ranks) {
+  int64_t all = side->uniform ? side->count : 0;
+  if (side->counts)
+    for (int rank = 0; rank < ranks; rank++) all |= side->counts[rank];
+  else if (!side->uniform)
+    for (int rank = 0; rank < ranks; rank++) all |= side->large_counts[rank];
+  return all;
+}
+
+static const char* check_counts(const struct qd_side* side, int ranks, int* error_class) {
+  *error_class = MPI_ERR_COUNT;
+  if (side->uniform) return side->count < 0 ? "a count is negative" : NULL;
+  *error_class = MPI_ERR_ARG;
+  if (!side->counts && !side->large_counts) return "the counts are NULL";
+  if (!side->displacements && !side->large_displacements) return "the displacements are NULL";
+  *error_class = MPI_ERR_COUNT;
+  return sign_of_counts(side, ranks) < 0 ? "a count is negative" : NULL;
+}
+
+/* Whether the address of a block is invalid. MPI_BOTTOM may be a null pointer: its datatypes hold the addresses. */
+static int is_nowhere(const struct qd_side* side, int rank) {
+  enum { NO_MEMORY = 4096 };
+  const struct qd_side own = qd_side_of(side, rank);
+  MPI_Aint lower = 0, extent = 0;
+  if (qd_count_of(side, rank) == 0 || own.type_size == 0) return 0;
+  PMPI_Type_get_true_extent(own.type, &lower, &extent);
+  return (intptr_t)((uintptr_t)qd_block_of(side, rank).address + (uintptr_t)lower) < NO_MEMORY;
+}
+
+const char qd_no_type[] = "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
+
+/* Whether the datatypes of all blocks with elements are committed. */
+static int are_committed(const struct qd_side* side, int ranks) {
+  for (int rank = 0; rank < (side->types ? ranks : 1); rank++) {
+    const MPI_Datatype type = side->types ? side->types[rank] : side->type;
+    if (side->types && qd_count_of(side, rank) == 0) continue;
+    if (!qd_is_predefined(type) && !qd_is_committed(type)) return 0;
+  }
+  return 1;
+}
+
+/* Checks one side's arguments without communication. A side of no ranks has one block. */
+static const char* check_side(struct qd_arguments* a, struct qd_side* side, int ranks) {
+  int* const error_class = &a->error_class;
+  const char* wrong = check_counts(side, ranks, error_class);
+  if (wrong) return wrong;
+  *error_class = MPI_ERR_TYPE;
+  if (side->type == MPI_DATATYPE_NULL) {
+    if (sign_of_counts(side, ranks) != 0) return qd_no_type;
+    side->type = MPI_BYTE;
+    a->lacks_type = 1;
+  }
+  if (qd_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
+  if (!are_committed(side, ranks)) return "a datatype is not committed; call MPI_Type_commit first";
+  *error_class = MPI_ERR_BUFFER;
+  for (int rank = 0; !side->base && rank < (side->uniform ? 1 : ranks); rank++)
+    if (is_nowhere(side, rank)) return "a buffer is NULL, and its count is not 0";
+  return NULL;
+}
+
+/* Checks a reduce-scatter, whose receive side has only counts. This rank receives its own count. The send buffer
+ * holds the elements of all ranks; in place, the receive buffer does. Only the sign of the send count matters. */
+static const char* check_results(const struct qd_ranks* r, struct qd_arguments* a) {
+  struct qd_side one = a->receive;
+  a->error_class = MPI_ERR_ARG;
+  if (!one.uniform && !one.counts && !one.large_counts) return "the counts are NULL";
+  a->error_class = MPI_ERR_COUNT;
+  a->send.count = sign_of_counts(&one, r->ranks);
+  if (a->send.count < 0) return "a count is negative";
+  one.count = a->in_place ? a->send.count : qd_count_of(&one, r->rank);
+  one.uniform = 1;
+  const char* wrong = check_side(a, &one, 1);
+  one.count = qd_count_of(&a->receive, r->rank);
+  one.uniform = a->receive.uniform;
+  a->receive = one;
+  return wrong;
+}
+
+/* Whether a buffer that means something is MPI_IN_PLACE. */
+static const char* check_places(const struct qd_arguments* a, unsigned significant) {
+  const int is_sent = significant & QD_SEND_BUFFER && a->send.base == MPI_IN_PLACE;
+  const int is_received = significant & QD_RECEIVE_BUFFER && a->receive.base == MPI_IN_PLACE;
+  if (!is_sent && !is_received) return NULL;
+  if (a->role == QD_ROLE_USUAL_BETWEEN || a->role == QD_ROLE_LEAF)
+    return "MPI_IN_PLACE means nothing between groups";
+  if (is_received)
+    return "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
+  return a->role == QD_ROLE_OTHER ? "MPI_IN_PLACE means something at the root alone"
+                                  : "MPI_IN_PLACE is the send buffer; it has no place there";
+}
+
+/* Whether elements that this rank sends to itself are received where they are. MPI forbids that. */
+static int is_aliased(const struct qd_ranks* r, const struct qd_arguments* a, unsigned significant,
+                      const int blocks[2]) {
+  const struct qd_side *send = &a->send, *receive = &a->receive;
+  if (r->remote_ranks > 0 || !(significant & QD_SEND_BUFFER) ||
+      !(significant & QD_RECEIVE_BUFFER) || !send->base || send->type != receive->type ||
+      send->type_size == 0 || sign_of_counts(send, blocks[0]) <= 0 ||
+      sign_of_counts(receive, blocks[1]) <= 0)
+    return 0;
+  switch (a->function) {
+    case QD_Alltoall:
+    case QD_Alltoallv:
+    case QD_Alltoallw:
+      return send->base == receive->base && send->count == receive->count &&
+             send->counts == receive->counts && send->large_counts == receive->large_counts;
+    case QD_Allgather:
+    case QD_Allgatherv:
+    case QD_Gather:
+    case QD_Gatherv: return send->base == qd_block_of(receive, r->rank).address;
+    case QD_Scatter:
+    case QD_Scatterv: return receive->base == qd_block_of(send, r->rank).address;
+    default: return send->base == receive->base;
+  }
+}
+
+/* Treats aliased buffers as the MPI library does. MPICH refuses such a call. Open MPI refuses it of a reduce, and treats other
+ * reductions as in place. */
+static const char* take_alias(struct qd_arguments* a, unsigned significant) {
+#ifdef OPEN_MPI
+  a->error_class = MPI_ERR_ARG;
+  const int is_taken = a->function != QD_Reduce;
+  a->in_place = is_taken && significant & QD_OPERATOR;
+  if (a->in_place) a->send = a->receive;
+#else
+  a->error_class = MPI_ERR_BUFFER;
+  const int is_taken = 0;
+  (void)significant;
+#endif
+  if (is_taken) return NULL;
+  return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
+}
+
+static const char* check_root(const struct qd_ranks* r, const struct qd_arguments* a) {
+  const int peers = r->remote_ranks > 0 ? r->remote_ranks : r->ranks;
+  if (!qd_has_root(a->function) || (a->root >= 0 && a->root < peers)) return NULL;
+  if (r->remote_ranks == 0) return "the root is no rank of the communicator";
+  if (a->role != QD_ROLE_LEAF) return NULL;
+  return "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group";
+}
+
+static const char* check_operator(struct qd_arguments* a) {
+  a->error_class = MPI_ERR_OP;
+  if (a->operation == MPI_OP_NULL || PMPI_Op_commutative(a->operation, &a->commutes) != MPI_SUCCESS)
+    return "the operator is not valid";
+  if (qd_operator_fits(a->operation, a->receive.type)) return NULL;
+  return "the operator is not for elements of that datatype";
+}
+
+/* In a reduction, elements without bytes count as none. */
+static void forget_elements(struct qd_arguments* a) {
+  a->send.uniform = a->receive.uniform = 1;
+  a->send.count = a->receive.count = 0;
+}
+
+/* Writes how many blocks the send and the receive buffer have, if they mean something. */
+static void count_blocks(const struct qd_ranks* r, enum qd_function function, int blocks[2]) {
+  const int peers = r->remote_ranks > 0 ? r->remote_ranks : r->ranks;
+  blocks[0] = blocks[1] = 1;
+  switch (function) {
+    case QD_Alltoall:
+    case QD_Alltoallv:
+    case QD_Alltoallw: blocks[0] = blocks[1] = peers; break;
+    case QD_Allgather:
+    case QD_Allgatherv:
+    case QD_Gather:
+    case QD_Gatherv: blocks[1] = peers; break;
+    case QD_Scatter:
+    case QD_Scatterv: blocks[0] = peers; break;
+    default: break;
+  }
+}
+
+/* Checks the sides that mean something. */
+static const char* check_sides(const struct qd_ranks* r, struct qd_arguments* a,
+                               unsigned significant, const int blocks[2]) {
+  const char* wrong = NULL;
+  if (a->function == QD_Reduce_scatter || a->function == QD_Reduce_scatter_block)
+    wrong = check_results(r, a);
+  else if (significant & QD_RECEIVE)
+    wrong = check_side(a, &a->receive, blocks[1]);
+  if (!wrong && significant & QD_SEND) wrong = check_side(a, &a->send, blocks[0]);
+  return wrong;
+}
+
+static const char* check(const struct qd_ranks* r, struct qd_arguments* a) {
+  const unsigned significant = qd_significant(a->function, a->role);
+  int blocks[2];
+  a->error_class = MPI_ERR_ROOT;
+  const char* wrong = check_root(r, a);
+  if (wrong || a->is_idle) return wrong;
+  a->error_class = MPI_ERR_BUFFER;
+  wrong = check_places(a, significant);
+  if (wrong) return wrong;
+  count_blocks(r, a->function, blocks);
+  wrong = check_sides(r, a, significant, blocks);
+  if (wrong) return wrong;
+  if (!(significant & QD_SEND)) a->send = a->receive;
+  if (!(significant & QD_RECEIVE)) a->receive = a->send;
+  if (significant & QD_OPERATOR) {
+    wrong = check_operator(a);
+    if (wrong) return wrong;
+    if (a->receive.type_size == 0) forget_elements(a);
+  }
+  return is_aliased(r, a, significant, blocks) ? take_alias(a, significant) : NULL;
+}
+
+void qd_check_arguments(const struct qd_ranks* r, struct qd_arguments* a) {
+  const int is_between = r->remote_ranks > 0;
+  a->is_idle = a->role == QD_ROLE_IDLE;
+  a->in_place = a->role == QD_ROLE_IN_PLACE;
+  /* Between groups, one group may send longer blocks than the other. */
+  a->is_regular =
+      a->send.uniform && a->receive.uniform && !(is_between && a->function == QD_Alltoall);
+  a->error = check(r, a);
+}
