@@ -13,6 +13,7 @@
 #include "emitted/universal.h"
 #include "preload/policy.h"
 #include "preload/preload.h"
+#include "runtime/execute/arena.h"
 #include "runtime/execute/datatypes.h"
 
 struct preload_learner {
@@ -199,6 +200,7 @@ static void plan(const struct preload_call* call, struct preload_learner* learne
     policy_drop(policy);
     calls = policy_plan(policy);
   }
+  qd_trim_arena();
   follow(learner, calls);
 }
 

@@ -1,7 +1,7 @@
 """The runtime, built against one MPI library."""
 
 # What the preload library and tests know beside the public header.
-SHARED = ["execute/%s.h" % name for name in ["api", "arguments", "datatypes", "nodes", "significance"]]
+SHARED = ["execute/%s.h" % name for name in ["api", "arena", "arguments", "datatypes", "nodes", "significance"]]
 
 def quadrille_library(name, mpi, copts = []):
     """`name` is the library to depend on, `libquadrille_NAME.so` the shared one, whose soname ends in QUADRILLE_VERSION_MAJOR.

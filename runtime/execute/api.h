@@ -19,7 +19,4 @@ void qd_leave_errors_to_mpi(void);
 /* As quadrille_bind, but calls no error handler. */
 int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
                     const quadrille_bind_options* options);
-/* Gives back the memory of long blocks that calls by the schedule on the communicator hold. A later call takes it again. */
-void qd_release_memory(quadrille_schedule schedule, MPI_Comm comm);
-
 #endif /* QUADRILLE_RUNTIME_EXECUTE_API_H_ */

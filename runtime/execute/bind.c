@@ -361,15 +361,6 @@ static int check_collective(const struct qd_binding* binding, int collective, MP
                   qd_collective_name(scheduled));
 }
 
-void qd_release_memory(quadrille_schedule schedule, MPI_Comm comm) {
-  struct qd_binding* const b = bound_to(comm, schedule);
-  if (!b) return;
-  qd_global_counts_shrink(b, QD_KEPT);
-  qd_call_shrink(b->call);
-  if (b->in_place_call) qd_call_shrink(b->in_place_call);
-  b->last.may_repeat = 0;
-}
-
 static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding** binding) {
   unsigned char hash[QD_HASH_LENGTH];
   const int found = qd_hash_of(schedule, hash);

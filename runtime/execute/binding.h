@@ -25,10 +25,9 @@ struct qd_run_options {
 /* One buffer of a call whose counts all ranks know. */
 struct qd_buffer_layout {
   struct qd_extents extents;
-  int64_t total;        /* bytes of all blocks */
-  int64_t each, stride; /* in bytes, if all blocks are equally long and evenly spaced; else -1 */
-  char* copy;           /* packed blocks, if the user's memory is not contiguous */
-  int64_t copy_size;
+  int64_t total;         /* bytes of all blocks */
+  int64_t each, stride;  /* in bytes, if all blocks are equally long and evenly spaced; else -1 */
+  struct qd_buffer copy; /* packed blocks, if the user's memory is not contiguous */
 };
 
 /* The counts of calls whose counts all ranks know. */

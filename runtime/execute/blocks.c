@@ -6,10 +6,13 @@
 int qd_reserve_buffer(struct qd_call* c, int buffer, int64_t size, char** address) {
   struct qd_buffer* found =
       (uint32_t)buffer < (uint32_t)c->memory.buffer_count ? &c->memory.buffers[buffer] : NULL;
-  char* grown = found && size > found->size ? malloc((size_t)size) : NULL;
-  if (grown) {
-    free(found->address);
-    *found = (struct qd_buffer){grown, size};
+  if (found && size > found->size) {
+    const struct qd_buffer grown = qd_take_buffer(size);
+    if (grown.address) {
+      qd_give_buffer(found);
+      *found = grown;
+      c->memory.has_long |= grown.size > QD_KEPT;
+    }
   }
   const int is_enough = found && size <= found->size;
   *address = is_enough ? found->address : NULL;
@@ -210,9 +213,12 @@ int qd_make_temporaries(struct qd_call* c) {
     struct qd_buffer* block = &c->memory.temporaries[i];
     const int64_t size = c->builder.memory.temporaries[i].capacity;
     if (size > block->size) {
-      char* grown = realloc(block->address, (size_t)size);
-      if (!grown) return 0;
-      *block = (struct qd_buffer){grown, size};
+      const struct qd_buffer grown = qd_take_buffer(size);
+      if (!grown.address) return 0;
+      if (block->size > 0) memcpy(grown.address, block->address, (size_t)block->size);
+      qd_give_buffer(block);
+      *block = grown;
+      c->memory.has_long |= grown.size > QD_KEPT;
     }
     c->data.blocks[QD_TEMPORARY_REGIONS + i] = (struct qd_block){block->address, block->size};
   }

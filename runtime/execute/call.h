@@ -29,12 +29,6 @@ enum qd_lengths {
   QD_LENGTHS_ALONE  /* they travel without the blocks */
 };
 
-/* Memory that grows. */
-struct qd_buffer {
-  char* address;
-  int64_t size;
-};
-
 /* Where the data of a received message is. */
 enum qd_arrival {
   QD_DATA_INLINE,   /* in the buffer, after its lengths */
@@ -91,6 +85,7 @@ struct qd_call_memory {
   int64_t* lengths_of_parts; /* by part of the plan's array, if the plan does not know them */
   int32_t receiving_capacity, sending_capacity, part_capacity;
   int lacks_memory; /* all ranks know all counts: this rank keeps nothing that arrives */
+  int has_long;     /* a buffer or temporary block has more than QD_KEPT bytes */
   /* Receives before this one keep their data. The data of later ones is received when they are waited for. */
   const struct qd_transfer* kept;
   _Alignas(16) char scratch[1 << 12]; /* for bytes that are not kept, and parts of a reduction */
@@ -161,9 +156,6 @@ const char* qd_call_plan(struct qd_call* call);
 int qd_call_reserve(struct qd_call* call);
 /* Frees all buffers. */
 void qd_call_release(struct qd_call* call);
-/* Gives back the memory of long blocks. Each buffer keeps QD_KEPT bytes, more than all lengths of a message. */
-enum { QD_KEPT = 1 << 20 };
-void qd_call_shrink(struct qd_call* call);
 /* Begins a call, up to the first wait. `lacks_memory`: this rank sends none of its blocks. */
 void qd_call_begin(struct qd_call* call, int lacks_memory);
 /* Completes it. */

@@ -93,6 +93,7 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct qd_global* g = &qd_global;
   (void)comm, (void)keyval, (void)attribute, (void)extra;
   qd_trace_write();
+  qd_trim_arena();
   for (struct qd_channel *channel = g->channels, *next; channel; channel = next) {
     next = channel->next;
     channel->references++;

@@ -13,8 +13,6 @@
 #include "runtime/execute/global_counts.h"
 #include "runtime/program/block_size.h"
 
-enum { KEPT_COPY = 1 << 24 }; /* a larger copy is freed after the call */
-
 static struct qd_buffer_layout* layout_of(const struct qd_global_counts* g, int buffer) {
   return &g->binding->counts.buffers[buffer];
 }
@@ -29,14 +27,13 @@ static const struct qd_side* side_of(const struct qd_global_counts* g, int buffe
 static int find_base(const struct qd_global_counts* g, int buffer, int region) {
   struct qd_buffer_layout* layout = layout_of(g, buffer);
   char* base = side_of(g, buffer)->base;
-  if (!g->is_direct[buffer] && layout->copy_size < layout->total) {
-    free(layout->copy);
-    layout->copy = malloc((size_t)layout->total);
-    layout->copy_size = layout->copy ? layout->total : 0;
+  if (!g->is_direct[buffer] && layout->copy.size < layout->total) {
+    qd_give_buffer(&layout->copy);
+    layout->copy = qd_take_buffer(layout->total);
   }
-  if (!g->is_direct[buffer]) base = layout->copy;
+  if (!g->is_direct[buffer]) base = layout->copy.address;
   g->binding->call->data.blocks[region] = (struct qd_block){base, layout->total};
-  return g->is_direct[buffer] || layout->copy_size >= layout->total;
+  return g->is_direct[buffer] || layout->copy.size >= layout->total;
 }
 
 /* The address of a block. An offset may point outside of any object. */
@@ -205,7 +202,7 @@ void qd_global_counts_close(struct qd_binding* b) {
   for (int i = 0; i < 2; i++) {
     free(b->counts.buffers[i].extents.lengths);
     free(b->counts.buffers[i].extents.offsets);
-    free(b->counts.buffers[i].copy);
+    qd_give_buffer(&b->counts.buffers[i].copy);
   }
 }
 
@@ -305,13 +302,9 @@ void qd_global_counts_finish(const struct qd_global_counts* g) {
   if (!g->is_direct[QD_PIECE_RECEIVE] && !c->outcome.is_lost) qd_call_check(c, unpack_all(g));
 }
 
-void qd_global_counts_shrink(struct qd_binding* b, int64_t kept) {
-  for (int i = 0; i < 2; i++) {
-    if (b->counts.buffers[i].copy_size <= kept) continue;
-    free(b->counts.buffers[i].copy);
-    b->counts.buffers[i].copy = NULL;
-    b->counts.buffers[i].copy_size = 0;
-  }
+static void give_long_copies(struct qd_binding* b) {
+  for (int i = 0; i < 2; i++)
+    if (b->counts.buffers[i].copy.size > QD_KEPT) qd_give_buffer(&b->counts.buffers[i].copy);
 }
 
 /* Writes a text if this rank's contribution differs from its receive count. */
@@ -357,7 +350,7 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   if (code != MPI_SUCCESS || arguments->is_idle) return code;
   qd_global_counts_begin(&g);
   qd_global_counts_finish(&g);
-  qd_global_counts_shrink(binding, KEPT_COPY);
+  give_long_copies(binding);
   const int reads_directly =
       g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.traits.in_place);
   binding->last.may_repeat =

@@ -17,8 +17,6 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
 /* Makes the last call again; `last.may_repeat` allows it. */
 int qd_global_counts_repeat(struct qd_binding* binding, MPI_Comm comm);
 
-/* Frees copies of the user's blocks that are longer than that. */
-void qd_global_counts_shrink(struct qd_binding* binding, int64_t kept);
 /* Takes memory and makes tables. Returns NULL, or what is wrong. */
 const char* qd_global_counts_open(struct qd_binding* binding);
 void qd_global_counts_close(struct qd_binding* binding);

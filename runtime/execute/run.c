@@ -143,31 +143,31 @@ const char* qd_call_reopen(struct qd_call* c) {
 }
 
 void qd_call_release(struct qd_call* c) {
-  for (int32_t i = 0; i < c->memory.buffer_count; i++) {
-    free(c->memory.buffers[i].address);
-    c->memory.buffers[i] = (struct qd_buffer){NULL, 0};
-  }
+  for (int32_t i = 0; i < c->memory.buffer_count; i++) qd_give_buffer(&c->memory.buffers[i]);
 }
 
-void qd_call_shrink(struct qd_call* c) {
+/* Gives back the memory of long blocks at the end of a call. If lengths travel, each buffer keeps room for them. */
+static void give_long(struct qd_call* c) {
+  const struct qd_message longest = {.count = c->plan.most_parts};
+  const int has_lengths = !c->builder.traits.has_global_counts && !c->plan.is_typed;
+  const int64_t least = has_lengths ? qd_lengths_capacity(&longest) : 0;
   for (int32_t i = 0; i < c->memory.buffer_count; i++) {
     struct qd_buffer* const buffer = &c->memory.buffers[i];
-    char* const less = buffer->size > QD_KEPT ? realloc(buffer->address, QD_KEPT) : NULL;
-    if (less) *buffer = (struct qd_buffer){less, QD_KEPT};
+    if (buffer->size <= QD_KEPT || buffer->size <= least) continue;
+    const struct qd_buffer less = has_lengths ? qd_take_buffer(least) : (struct qd_buffer){0};
+    if (has_lengths && !less.address) continue;
+    qd_give_buffer(buffer);
+    *buffer = less;
   }
-  for (int32_t i = 0; i < c->memory.temporary_capacity; i++) {
-    struct qd_buffer* const block = &c->memory.temporaries[i];
-    if (block->size <= QD_KEPT) continue;
-    free(block->address);
-    *block = (struct qd_buffer){NULL, 0};
-    c->is_planned = 0;
-  }
+  for (int32_t i = 0; i < c->memory.temporary_capacity; i++)
+    if (c->memory.temporaries[i].size > QD_KEPT) qd_give_buffer(&c->memory.temporaries[i]);
 }
 
 void qd_call_destroy(struct qd_call* c) {
   if (!c) return;
   qd_call_release(c);
-  for (int32_t i = 0; i < c->memory.temporary_capacity; i++) free(c->memory.temporaries[i].address);
+  for (int32_t i = 0; i < c->memory.temporary_capacity; i++)
+    qd_give_buffer(&c->memory.temporaries[i]);
   free(c->memory.temporaries);
   free(c->memory.buffers);
   free(c->data.blocks);
@@ -296,6 +296,9 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
   const int is_ours =
       c->builder.traits.has_global_counts; /* the runtime addresses the bytes itself */
+  /* The last call gave back its temporary blocks. */
+  if (c->is_planned && c->memory.has_long && !qd_make_temporaries(c))
+    lacks_memory = c->memory.lacks_memory = 1;
   c->isend = c->binding->options.synchronous ? PMPI_Issend : PMPI_Isend;
   /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
@@ -360,6 +363,8 @@ void qd_call_finish(struct qd_call* c) {
   else
     follow_in_parts(c);
   if (c->is_observed) qd_trace_end(c);
+  /* A persistent call keeps what it took when it was made. */
+  if (c->memory.has_long && c->tag < QD_TAGS) give_long(c);
 }
 
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "runtime/execute/arena.h"
 #include "runtime/execute/handles.h"
 
 #define QD_TEXT 256 /* the least MPI_MAX_ERROR_STRING of all MPI libraries */
@@ -62,6 +63,8 @@ struct qd_fit {
   MPI_Datatype type;
 };
 
+enum { QD_SPARE_BUFFERS = 16 };
+
 struct qd_global {
   pthread_mutex_t lock; /* guards everything below */
   struct qd_handles schedules, persistent_calls;
@@ -72,6 +75,7 @@ struct qd_global {
   int lacks_texts;                   /* MPI has no texts for added codes */
   struct qd_fit fits[QD_KNOWN_FITS]; /* the last that were asked for */
   unsigned fit_count;
+  struct qd_buffer spare[QD_SPARE_BUFFERS]; /* arena.h: memory that no call has */
   char last_error[QD_TEXT];
   pthread_once_t settings_once;
   struct qd_settings settings;

@@ -187,6 +187,28 @@ TEST(Messages, OfTheUserWithTheSameTagsAreNotOurs) {
   EXPECT_EQ(received[1], 100 * left + 1);
 }
 
+MPI_Comm doomed;
+void free_doomed(MPI_Comm*, int*, ...) {
+  if (doomed != MPI_COMM_NULL) MPI_Comm_free(&doomed);
+}
+
+// The sanitizer finds what is read after that.
+TEST(Bindings, EndWhenAnErrorHandlerFreesTheirCommunicator) {
+  const Schedule schedule("tests/mpi/any_allgather/blocked-ring_any.qs");
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(free_doomed, &handler);
+  MPI_Comm_dup(MPI_COMM_WORLD, &doomed);
+  MPI_Comm_set_errhandler(doomed, handler);
+  MPI_Errhandler_free(&handler);
+  bind(schedule, doomed);
+  const std::vector<int> sent(2);
+  std::vector<int> received(static_cast<size_t>(all()));
+  EXPECT_EQ(quadrille_error_class(quadrille_allgather(schedule, sent.data(), 2, MPI_INT,
+                                                      received.data(), 1, MPI_INT, doomed)),
+            MPI_ERR_COUNT);
+  EXPECT_EQ(doomed, MPI_COMM_NULL);
+}
+
 // Bindings, handles and communicators that the program never frees: MPI_Finalize must still return.
 TEST(Bindings, MayBeLeftToMpiFinalize) {
   quadrille_schedule schedule;

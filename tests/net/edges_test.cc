@@ -335,5 +335,43 @@ TEST(EdgeResources, TwoSchedulesOfACommunicatorShareOnePrivateCommunicator) {
   EXPECT_EQ(made, 1);
 }
 
+// ---- elements without bytes
+
+void combine_nothing(void*, void*, int*, MPI_Datatype*) {}
+
+int combine(Collective collective, quadrille_schedule schedule, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm) {
+  int in = 1, out = 2;
+  const std::vector<int> counts = {3, 0, 1, 2};
+  switch (collective) {
+    case Collective::kReduce: return quadrille_reduce(schedule, &in, &out, 3, type, op, 1, comm);
+    case Collective::kAllreduce: return quadrille_allreduce(schedule, &in, &out, 3, type, op, comm);
+    case Collective::kScan: return quadrille_scan(schedule, &in, &out, 3, type, op, comm);
+    case Collective::kExscan: return quadrille_exscan(schedule, &in, &out, 3, type, op, comm);
+    default: return quadrille_reduce_scatter(schedule, &in, &out, counts.data(), type, op, comm);
+  }
+}
+
+TEST(ElementsWithoutBytes, AreCombinedByEverySchedule) {
+  for (const Collective collective :
+       {Collective::kReduce, Collective::kAllreduce, Collective::kReduceScatter, Collective::kScan,
+        Collective::kExscan})
+    for (const Scheduled& scheduled : scheduled_on(collective, {1, 3}))
+      for (const MPI_Aint extent : {0, 16})
+        expect_everywhere(scheduled, {.block_size = 5}, MPI_SUCCESS,
+                          [&](quadrille_schedule schedule, MPI_Comm comm) {
+                            MPI_Datatype empty, type;
+                            MPI_Op op;
+                            MPI_Type_contiguous(0, MPI_INT, &empty);
+                            MPI_Type_create_resized(empty, 0, extent, &type);
+                            MPI_Type_free(&empty);
+                            MPI_Type_commit(&type);
+                            MPI_Op_create(combine_nothing, 1, &op);
+                            const int code = combine(collective, schedule, type, op, comm);
+                            MPI_Type_free(&type);
+                            return code;
+                          });
+}
+
 }  // namespace
 }  // namespace quadrille::net

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# sums_test.sh MPI LIBRARY TOOL PROGRAM: reductions of floating-point numbers, and by the program's own operators, have the bits that MPI
+# gives them, however the library decides.
+set -u
+. "$(dirname "$0")/runs.sh"
+forced=(QUADRILLE_ALLREDUCE=ring QUADRILLE_REDUCE=rabenseifner QUADRILLE_SCAN=doubling QUADRILLE_EXSCAN=one-two-three
+  QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise)
+bits() { grep -o 'rank [0-9] has the bits .*' "$out" | sort; }
+
+# native CALLS: the bits without the library.
+native() {
+  preload= right 4 QUADRILLE_DEBUG= -- "$1"
+  native=$(bits)
+}
+# native_bits RANKS VARIABLE=VALUE... [-- ARGUMENT...]
+native_bits() {
+  right "$@"
+  [ "$(bits)" = "$native" ] || problem "other bits than MPI's: $*"
+}
+native 10000
+for _ in 1 2 3; do
+  native_bits 4 QUADRILLE=adapt -- 10000
+  reported allreduce 4.. '(compared|chosen)'
+done
+native 1000
+for mode in off learn verify; do native_bits 4 QUADRILLE=$mode QUADRILLE_RULES=rules.json -- 1000; done
+native_bits 4 "${forced[@]}" QUADRILLE_SUMS=native -- 1000
+reported allreduce ring 'by rule'
+for collective in allreduce reduce scan exscan reduce_scatter_block; do
+  reported $collective native 'its bits could change: QUADRILLE_SUMS=native$'
+done
+# The test sees other bits.
+right 4 "${forced[@]}" QUADRILLE_SUMS=any -- 1000
+[ "$(bits)" != "$native" ] || problem "the bits do not depend on the order of operands"
+start 2 QUADRILLE_SUMS=never -- 10
+said 1 'QUADRILLE_SUMS=never is not known: write native or any'
+exit $failed
