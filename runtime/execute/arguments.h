@@ -63,12 +63,13 @@ struct qd_arguments {
     QD_BLOCKS(address, numbers, offsets), .types = (datatypes),                              \
                                           .type = (datatypes) ? MPI_BYTE : MPI_DATATYPE_NULL \
   }
-#define QD_BLOCKS(address, numbers, offsets)                           \
-  .base = (char*)(address), .counts = QD_OF_TYPE(const int*, numbers), \
-  .large_counts = QD_OF_TYPE(const MPI_Count*, numbers),               \
-  .displacements = QD_OF_TYPE(const int*, offsets),                    \
-  .large_displacements = QD_OF_TYPE(const MPI_Aint*, offsets)
-#define QD_OF_TYPE(of, array) _Generic((array), of : (array), default : NULL)
+#define QD_BLOCKS(address, numbers, offsets)                                                \
+  .base = (char*)(address), .counts = QD_INTS(numbers), .large_counts = QD_COUNTS(numbers), \
+  .displacements = QD_INTS(offsets), .large_displacements = QD_ADDRESSES(offsets)
+/* The array if its elements have that type, else NULL. */
+#define QD_INTS(array) _Generic((array), const int* : (array), default : NULL)
+#define QD_COUNTS(array) _Generic((array), const MPI_Count* : (array), default : NULL)
+#define QD_ADDRESSES(array) _Generic((array), const MPI_Aint* : (array), default : NULL)
 
 /* The ranks of a communicator as MPI counts them. */
 struct qd_ranks {

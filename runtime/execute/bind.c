@@ -167,14 +167,14 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
   const int code = qd_open_channel(comm, problem, &channel);
   if (code != MPI_SUCCESS || !channel) return code;
   struct qd_binding* binding = qd_binding_new(schedule_data, channel);
-  if (binding) {
-    fill(binding, comm, first_ranks, options, problem);
-  } else {
+  if (!binding) {
     qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
     qd_all_succeeded(channel->comm, problem);
+    return MPI_SUCCESS;
   }
+  fill(binding, comm, first_ranks, options, problem);
   if (problem->error_class != MPI_SUCCESS) {
-    if (binding) qd_binding_destroy(binding);
+    qd_binding_destroy(binding);
     return MPI_SUCCESS;
   }
   binding->next = channel->bindings;
@@ -268,7 +268,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
       adjust(*result, &known, problem);
     else
       code = make_binding(data, comm, first_ranks, &known, &agreement, problem, result);
-    if (code == MPI_SUCCESS && problem->error_class == MPI_SUCCESS)
+    if (*result && problem->error_class == MPI_SUCCESS)
       (*result)->options.compares = agreement.all_debug;
   }
   qd_release(data);

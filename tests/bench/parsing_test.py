@@ -34,11 +34,11 @@ ob=(1) /somewhere/run
 fn=(1) quadrille_alltoall
 10 100
 cob=(2) /usr/lib/openmpi/libmpi.so
-cfn=(2) MPI_Isend
+cfn=(2) PMPI_Isend
 calls=2 0
 12 5000
 +3 20
-fn=(3) MPI_Irecv
+fn=(3) PMPI_Irecv
 5 7
 ob=(2)
 fn=(2)

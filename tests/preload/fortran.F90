@@ -11,11 +11,11 @@ program fortran
 #endif
 #ifdef WITH_MPI_F08
   type(MPI_Comm) :: comm
-  type(MPI_Datatype) :: types(64)
+  type(MPI_Datatype) :: types(64), junk
 #else
-  integer :: comm, types(64)
+  integer :: comm, types(64), junk
 #endif
-  integer :: rank, ranks, ierr, tests, i
+  integer :: rank, ranks, ierr, tests, i, round, root, count
   integer :: sent(64), received(64), counts(64), places(64), wanted(64)
 
   tests = 0
@@ -53,6 +53,43 @@ program fortran
   received(1) = rank
   call MPI_Bcast(received, 1, MPI_INTEGER, ranks - 1, comm, ierr)
   call check(received(1) == ranks - 1, 'bcast')
+
+  ! Arguments that MPI ignores are junk: 0, which is no handle, and counts of -1.
+#ifdef WITH_MPI_F08
+  junk%MPI_VAL = 0
+#else
+  junk = 0
+#endif
+  do round = 1, 50
+    root = mod(round, ranks)
+    count = merge(1, -1, rank == root)
+    types = junk
+    if (rank == root) types = MPI_INTEGER
+    sent(1) = rank + round
+    received = -1
+    call MPI_Gather(sent, 1, MPI_INTEGER, received, count, types(1), root, comm, ierr)
+    if (rank == root) call check(all(received(1:ranks) == [(i + round, i = 0, ranks - 1)]), 'gather')
+    received(rank + 1) = rank
+    if (rank == root) then
+      call MPI_Gather(MPI_IN_PLACE, -1, junk, received, 1, MPI_INTEGER, root, comm, ierr)
+      call check(all(received(1:ranks) == [(i, i = 0, ranks - 1)]), 'gather in place')
+    else
+      call MPI_Gather(received(rank + 1), 1, MPI_INTEGER, received, -1, junk, root, comm, ierr)
+    end if
+    sent(1:ranks) = [(i, i = 0, ranks - 1)]
+    received = -1
+    call MPI_Scatter(sent, count, types(1), received, 1, MPI_INTEGER, root, comm, ierr)
+    call check(received(1) == rank, 'scatter')
+    call MPI_Reduce(rank, received, 1, MPI_INTEGER, MPI_SUM, root, comm, ierr)
+    if (rank == root) call check(received(1) == ranks * (ranks - 1) / 2, 'reduce')
+    received = -1
+    received(rank + 1) = rank
+    call MPI_Allgather(MPI_IN_PLACE, -1, junk, received, 1, MPI_INTEGER, comm, ierr)
+    call check(all(received(1:ranks) == [(i, i = 0, ranks - 1)]), 'allgather in place')
+    received(1:ranks) = [(100 * rank + i, i = 0, ranks - 1)]
+    call MPI_Alltoall(MPI_IN_PLACE, -1, junk, received, 1, MPI_INTEGER, comm, ierr)
+    call check(all(received(1:ranks) == [(100 * i + rank, i = 0, ranks - 1)]), 'alltoall in place')
+  end do
 
   call MPI_Comm_free(comm, ierr)
   print '(a, i0, a, i0, a)', 'rank ', rank, ' ran ', tests, ' tests, all passed'

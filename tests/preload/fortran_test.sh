@@ -5,9 +5,11 @@ set -u
 programs=()
 for made in "${@:4}"; do programs+=("$(readlink -f "$made")"); done
 . "$(dirname "$0")/runs.sh"
-served=(alltoall=linear alltoallv=tuna:radix=2 alltoallw=pairwise allgather=bruck allreduce=doubling bcast=binomial)
+served=(alltoall=linear alltoallv=tuna:radix=2 alltoallw=pairwise allgather=bruck allreduce=doubling bcast=binomial gather=binomial
+  scatter=binomial reduce=binomial)
 variables served
 for program in "${programs[@]}"; do
+  for mode in off learn verify; do right 3 QUADRILLE=$mode QUADRILLE_RULES=rules.json; done
   right 3 "${chosen[@]}"
   all_served served '1 x 3 ranks'
 done

@@ -80,9 +80,9 @@ breaks verifier/check.cc '#include "tests/support/oracle.h"' \
   'nothing that ships knows tests, measurements or examples'
 breaks cli/files.cc '#include "verifier/check.h"' 'cli/ knows schedule/ alone'
 breaks preload/serve.c '#include "runtime/internal.h"' \
-  'preload/ knows the public header of runtime/, its loader, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
+  'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
 breaks preload/BUILD '    deps = ["//generator:registry"],' \
-  'preload/ knows the public header of runtime/, its loader, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
+  'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
 breaks tools/run.c '#include "runtime/execute/state.h"' \
   'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
 breaks tools/run.c '#include "preload/preload.h"' \
