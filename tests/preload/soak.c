@@ -10,7 +10,7 @@
 
 #include "runtime/execute/significance.h"
 
-enum { COMMS = 6, MOST = 16, TYPES = 4, FAR = 64, MOST_COUNT = 2000, WIDEST = 24 };
+enum { COMMS = 6, MOST = 16, DERIVED = 4, TYPES, FAR = 64, MOST_COUNT = 2000, WIDEST = 24 };
 enum { ROOM = (2 * FAR + MOST * (MOST_COUNT + 1) * WIDEST) / 4 * 4 };
 
 static uint64_t state;
@@ -22,7 +22,7 @@ static int draw(int choices) {
   return (int)((state >> 33) % (uint64_t)choices);
 }
 
-/* ---- Datatypes, each of two integers, and one of one */
+/* ---- Datatypes, each of two integers, and at the end one of one */
 
 static struct type {
   MPI_Datatype handle;
@@ -35,7 +35,7 @@ static void make_types(void) {
                               {.extent = 20, .count = 2, .at = {0, 4}},
                               {.extent = 24, .count = 2, .at = {8, 0}}};
   MPI_Datatype two;
-  for (int i = 0; i < TYPES; i++) {
+  for (int i = 0; i < DERIVED; i++) {
     types[i] = made[i];
     MPI_Type_create_hindexed(2, (int[]){1, 1}, (MPI_Aint[]){made[i].at[0], made[i].at[1]}, MPI_INT,
                              &two);
@@ -43,6 +43,7 @@ static void make_types(void) {
     MPI_Type_free(&two);
     MPI_Type_commit(&types[i].handle);
   }
+  types[DERIVED] = (struct type){MPI_2INT, 8, 2, {0, 4}};
   types[TYPES] = (struct type){MPI_INT, 4, 1, {0, 0}};
 }
 
@@ -177,6 +178,7 @@ static struct call {
   enum which which;
   const struct comm* comm;
   int limit, n, seed, in_place, op, root, root_group; /* limit: of counts */
+  int types_differ;                                   /* each rank has types of its own */
   const struct type *send, *receive;
   const struct type* element; /* of a reduction */
 } c;
@@ -190,6 +192,14 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
       const int at = i * c.element->extent + c.element->at[k];
       *(uint32_t*)((char*)inout + at) += *(uint32_t*)((char*)in + at);
     }
+}
+
+/* The types with which that rank of the world sends and receives. */
+static const struct type* sent_by(int rank) {
+  return c.types_differ ? &types[(c.seed + rank) % TYPES] : c.send;
+}
+static const struct type* received_by(int rank) {
+  return c.types_differ ? &types[(c.seed / TYPES + 2 * rank) % TYPES] : c.receive;
 }
 
 static uint32_t combine(uint32_t one, uint32_t other) {
@@ -310,22 +320,23 @@ static MPI_Op operator_of(MPI_Op op) {
 static void all_to_all(void) {
   char* const out = received + FAR;
   const int rank = c.comm->rank, place = c.limit + 1;
-  const struct type *send = c.in_place ? c.receive : c.send, *receive = c.receive;
+  const struct type *send = sent_by(world), *receive = received_by(world);
   struct lengths l;
   MPI_Datatype sent_types[MOST], received_types[MOST];
   for (int r = 0; r < c.comm->others; r++) {
     const int theirs = c.comm->theirs[r];
     const enum side side = c.in_place ? RECEIVED : SENT;
+    const struct type* const type = c.in_place ? received_by(theirs) : sent_by(theirs);
     l.sends[r] = count_of(rank, r);
     l.receives[r] = count_of(r, rank);
     l.to[r] = l.from[r] = place * r * (c.which == ALLTOALLW ? WIDEST : 1);
     sent_types[r] = types[(c.seed + r) % TYPES].handle;
     received_types[r] = types[(c.seed + 2 * r) % TYPES].handle;
     if (c.which == ALLTOALL)
-      expect_block(side, theirs, rank * c.n * send->extent, send, c.n, r * c.n * receive->extent,
+      expect_block(side, theirs, rank * c.n * type->extent, type, c.n, r * c.n * receive->extent,
                    receive);
     else if (c.which == ALLTOALLV)
-      expect_block(SENT, theirs, place * rank * c.send->extent, c.send, l.receives[r],
+      expect_block(SENT, theirs, place * rank * type->extent, type, l.receives[r],
                    l.from[r] * receive->extent, receive);
     else
       expect_block(SENT, theirs, place * rank * WIDEST, &types[(c.seed + rank) % TYPES],
@@ -337,7 +348,7 @@ static void all_to_all(void) {
                  out, c.n, receive->handle, c.comm->handle);
   else if (c.which == ALLTOALLV)
     MPI_Alltoallv(send_buffer(), counts_of(QD_SEND_COUNTS, l.sends),
-                  counts_of(QD_SEND_COUNTS, l.to), type_of(QD_SEND_TYPES, c.send->handle), out,
+                  counts_of(QD_SEND_COUNTS, l.to), type_of(QD_SEND_TYPES, send->handle), out,
                   l.receives, l.from, receive->handle, c.comm->handle);
   else
     MPI_Alltoallw(send_buffer(), counts_of(QD_SEND_COUNTS, l.sends),
@@ -353,18 +364,20 @@ static void gathered(void) {
   for (int r = 0; r < c.comm->others; r++) {
     l.receives[r] = has_counts ? count_of(r, 0) : c.n;
     l.from[r] = (has_counts ? c.limit + 1 : c.n) * r;
-    const int at = l.from[r] * c.receive->extent, of = c.comm->theirs[r];
+    const int at = l.from[r], of = c.comm->theirs[r];
+    const struct type *const type = received_by(world), *const theirs = received_by(of);
     if (is_in_place(of) && (!is_rooted || is_root()))
-      expect_block(RECEIVED, of, at, c.receive, l.receives[r], at, c.receive);
+      expect_block(RECEIVED, of, at * theirs->extent, theirs, l.receives[r], at * type->extent,
+                   type);
     else if (!is_rooted || is_root())
-      expect_block(SENT, of, 0, c.send, l.receives[r], at, c.receive);
+      expect_block(SENT, of, 0, sent_by(of), l.receives[r], at * type->extent, type);
   }
   const int n = has_counts ? count_of(c.comm->rank, 0) : c.n, root = root_argument();
   begin(is_rooted ? QD_Gather : QD_Allgather, send_buffer(), received + FAR);
   const void* const in = buffer(QD_SEND_BUFFER, send_buffer());
   void* const out = buffer(QD_RECEIVE_BUFFER, received + FAR);
-  const MPI_Datatype send = type_of(QD_SEND_TYPES, c.send->handle),
-                     receive = type_of(QD_RECEIVE_TYPES, c.receive->handle);
+  const MPI_Datatype send = type_of(QD_SEND_TYPES, sent_by(world)->handle),
+                     receive = type_of(QD_RECEIVE_TYPES, received_by(world)->handle);
   const MPI_Comm comm = c.comm->handle;
   const int sends = number(QD_SEND_COUNTS, n), receives = number(QD_RECEIVE_COUNTS, n);
   const int *const counts = counts_of(QD_RECEIVE_COUNTS, l.receives), *const places = counts_of(
@@ -388,24 +401,27 @@ static void from_root(void) {
     l.to[r] = place * r;
   }
   if (c.which == BCAST && meets_root() && !is_root())
-    expect_block(RECEIVED, root_of_world(), 0, c.send, n, 0, c.receive);
-  if (c.which != BCAST && meets_root() && !is_in_place(world))
-    expect_block(SENT, root_of_world(), place * rank * c.send->extent, c.send, n, 0, c.receive);
+    expect_block(RECEIVED, root_of_world(), 0, sent_by(root_of_world()), n, 0, received_by(world));
+  if (c.which != BCAST && meets_root() && !is_in_place(world)) {
+    const struct type* const type = sent_by(root_of_world());
+    expect_block(SENT, root_of_world(), place * rank * type->extent, type, n, 0,
+                 received_by(world));
+  }
   void* const block = c.which != BCAST && is_in_place(world) ? MPI_IN_PLACE : received + FAR;
   begin(c.which == BCAST ? QD_Bcast : QD_Scatter, NULL, block);
   const MPI_Comm comm = c.comm->handle;
   if (c.which == BCAST) {
-    MPI_Bcast(
-        buffer(QD_SEND_BUFFER | QD_RECEIVE_BUFFER, received + FAR),
-        number(QD_SEND_COUNTS | QD_RECEIVE_COUNTS, n),
-        type_of(QD_SEND_TYPES | QD_RECEIVE_TYPES, is_root() ? c.send->handle : c.receive->handle),
-        root, comm);
+    MPI_Bcast(buffer(QD_SEND_BUFFER | QD_RECEIVE_BUFFER, received + FAR),
+              number(QD_SEND_COUNTS | QD_RECEIVE_COUNTS, n),
+              type_of(QD_SEND_TYPES | QD_RECEIVE_TYPES,
+                      (is_root() ? sent_by : received_by)(world)->handle),
+              root, comm);
     return;
   }
   const void* const in = buffer(QD_SEND_BUFFER, before[SENT][world] + FAR / 4);
   void* const out = buffer(QD_RECEIVE_BUFFER, block);
-  const MPI_Datatype send = type_of(QD_SEND_TYPES, c.send->handle),
-                     receive = type_of(QD_RECEIVE_TYPES, c.receive->handle);
+  const MPI_Datatype send = type_of(QD_SEND_TYPES, sent_by(world)->handle),
+                     receive = type_of(QD_RECEIVE_TYPES, received_by(world)->handle);
   const int receives = number(QD_RECEIVE_COUNTS, n);
   if (c.which == SCATTER)
     MPI_Scatter(in, number(QD_SEND_COUNTS, n), send, out, receives, receive, root, comm);
@@ -483,6 +499,7 @@ static void draw_call(void) {
   c.op = draw(OPS);
   c.send = &types[draw(TYPES)];
   c.receive = &types[draw(TYPES)];
+  c.types_differ = draw(2);
   /* MPICH 4.0 itself is wrong there. */
   if (c.which == REDUCE_SCATTER_BLOCK && c.op == OWN_IN_ORDER) c.op = OWN;
   c.element = c.op < OWN ? &types[TYPES] : c.receive;
@@ -583,7 +600,7 @@ int main(int count, char** arguments) {
     say_progress(call, calls);
   }
   for (int i = 0; i < COMMS; i++) MPI_Comm_free(&comms[i].handle);
-  for (int i = 0; i < TYPES; i++) MPI_Type_free(&types[i].handle);
+  for (int i = 0; i < DERIVED; i++) MPI_Type_free(&types[i].handle);
   for (int i = OWN; i < OPS; i++) MPI_Op_free(&ops[i]);
   printf("rank %d ran %u tests, all passed\n", world, calls);
   MPI_Finalize();
