@@ -92,7 +92,7 @@ static double barrier_in_calls(const struct preload_call* call) {
 
 static struct preload_learner* start(const struct preload_call* call) {
   struct preload_learner* learner = calloc(1, sizeof *learner);
-  if (!learner) return NULL;
+  if (!learner) preload_end_without_memory(call->of->comm);
   learner->collective = call->collective;
   learner->size_class = preload_size_class(call->bytes);
   learner->is_first = call->of->rank == 0;
@@ -311,7 +311,7 @@ static int is_over(const struct preload_learner* learner) {
 
 const struct preload_rule* preload_learn_begin(struct preload_call* call) {
   struct preload_learner* learner = find(call->of->learners, call, NULL);
-  if (!learner && !(learner = start(call))) return NULL;
+  if (!learner) learner = start(call);
   if (verifies()) return take_turns(call, learner);
   struct policy* policy = &learner->policy;
   struct preload_follower* follower = &learner->follower;

@@ -184,8 +184,7 @@ int preload_know_nodes(struct preload_communicator* of) {
   return 0;
 }
 
-/* The other ranks will wait for this one, which cannot tell them anything. */
-static _Noreturn void end_without_memory(MPI_Comm comm) {
+void preload_end_without_memory(MPI_Comm comm) {
   say("memory ran out");
   PMPI_Abort(comm, MPI_ERR_NO_MEM);
   abort();
@@ -195,7 +194,7 @@ static _Noreturn void end_without_memory(MPI_Comm comm) {
 static struct preload_communicator* describe(MPI_Comm comm, struct qd_arguments* given) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
-  if (!of) end_without_memory(comm);
+  if (!of) preload_end_without_memory(comm);
   of->comm = comm;
   PMPI_Comm_test_inter(comm, &inter);
   of->shape.groups = inter ? 2 : 1;
@@ -233,22 +232,22 @@ static int is_usable(MPI_Comm comm) {
   return initialized && !finalized;
 }
 
-/* Whether the attribute has its key, which the first call makes. */
-static int has_keyval(void) {
-  static int is_refused;
+/* The first call makes the key of the attribute. */
+static int key_of(MPI_Comm comm) {
+  int code = MPI_SUCCESS;
   pthread_mutex_lock(&lock);
-  if (keyval == MPI_KEYVAL_INVALID && !is_refused)
-    is_refused = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval,
-                                         NULL) != MPI_SUCCESS;
+  if (keyval == MPI_KEYVAL_INVALID)
+    code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval, NULL);
   pthread_mutex_unlock(&lock);
-  return !is_refused;
+  if (code != MPI_SUCCESS) preload_end_without_memory(comm);
+  return keyval;
 }
 
 static struct preload_communicator* find(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
-  return is_usable(comm) && has_keyval() &&
-                 PMPI_Comm_get_attr(comm, keyval, &attribute, &found) == MPI_SUCCESS && found
+  return is_usable(comm) &&
+                 PMPI_Comm_get_attr(comm, key_of(comm), &attribute, &found) == MPI_SUCCESS && found
              ? attribute
              : NULL;
 }
@@ -270,11 +269,11 @@ struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
 struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given) {
   struct preload_communicator* of = preload_communicator_of(comm);
   if (of) given->role = preload_role(of, given);
-  if (of || !is_usable(comm) || !has_keyval()) return of;
+  if (of || !is_usable(comm)) return of;
   of = describe(comm, given);
   if (!of) return NULL;
   /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
-  if (PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) end_without_memory(comm);
+  if (PMPI_Comm_set_attr(comm, key_of(comm), of) != MPI_SUCCESS) preload_end_without_memory(comm);
   fill(of);
   return of;
 }

@@ -88,6 +88,8 @@ struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* gi
 int preload_opens(struct preload_communicator* of);
 /* Finds the nodes if they are unknown, which is collective. Returns 0 then, since other rules may fit now. */
 int preload_know_nodes(struct preload_communicator* of);
+/* Ends the job: the other ranks would wait for this one, which lacks the memory to know what they do. */
+_Noreturn void preload_end_without_memory(MPI_Comm comm);
 /* The number of known communicators that were freed so far. */
 unsigned preload_freed(void);
 /* From now on, communicators may have processes from outside MPI_COMM_WORLD. */

@@ -290,8 +290,7 @@ int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
                     const quadrille_bind_options* options) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
   struct qd_binding* binding = NULL;
-  int code = qd_make_keyvals();
-  if (code == MPI_SUCCESS) code = bind_schedule(schedule, comm, 0, options, &problem, &binding);
+  const int code = bind_schedule(schedule, comm, 0, options, &problem, &binding);
   return code == MPI_SUCCESS ? problem.error_class : code;
 }
 
@@ -301,8 +300,7 @@ static int check_communicator(MPI_Comm comm) {
                     "call MPI_Init first, and nothing after MPI_Finalize");
   if (comm == MPI_COMM_NULL)
     return qd_error(MPI_COMM_WORLD, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
-  const int code = qd_make_keyvals();
-  return code == MPI_SUCCESS ? MPI_SUCCESS : qd_mpi_error(comm, code);
+  return MPI_SUCCESS;
 }
 
 int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,

@@ -125,15 +125,17 @@ int qd_make_keyvals(void) {
 struct qd_channel* qd_channel_of(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
-  if (PMPI_Comm_get_attr(comm, qd_global.channel_keyval, &attribute, &found) != MPI_SUCCESS ||
-      !found)
-    return NULL;
-  return attribute;
+  return qd_make_keyvals() == MPI_SUCCESS &&
+                 PMPI_Comm_get_attr(comm, qd_global.channel_keyval, &attribute, &found) ==
+                     MPI_SUCCESS &&
+                 found
+             ? attribute
+             : NULL;
 }
 
 /* A channel with that private communicator, as an attribute of the user's. NULL if memory ran out. */
 static struct qd_channel* attach(MPI_Comm user, MPI_Comm private) {
-  struct qd_channel* channel = calloc(1, sizeof *channel);
+  struct qd_channel* channel = qd_make_keyvals() == MPI_SUCCESS ? calloc(1, sizeof *channel) : NULL;
   if (!channel) return NULL;
   *channel = (struct qd_channel){.user = user, .comm = private, .references = 1};
   if (PMPI_Comm_set_attr(user, qd_global.channel_keyval, channel) == MPI_SUCCESS) return channel;

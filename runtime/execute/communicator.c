@@ -57,7 +57,8 @@ int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra) {
 
 /* A communicator on which errors return. */
 static MPI_Comm alone(void) {
-  const MPI_Comm* found = qd_make_keyvals() == MPI_SUCCESS ? find_alone() : NULL;
+  if (qd_make_keyvals() != MPI_SUCCESS) return MPI_COMM_SELF;
+  const MPI_Comm* found = find_alone();
   if (!found) found = make_alone();
   return found ? *found : MPI_COMM_SELF;
 }

@@ -294,16 +294,22 @@ static char* read_message(struct qd_call* c, struct qd_posting p) {
              : buffer + QD_SHORT_WORD * ((int64_t)p.message->count + 1);
 }
 
+/* Whether memory ran out for a message of known length, or for one before it. */
+static int is_discarded(const struct qd_call* c, struct qd_posting p) {
+  return c->lengths == QD_LENGTHS_KNOWN && !c->plan.is_typed && p.transfer >= c->memory.kept;
+}
+
 void qd_message_receive(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   char* address = NULL;
   p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
   p.transfer->zero_copy = 0;
+  if (c->lengths != QD_LENGTHS_KNOWN && m->count > 0) return receive_with_lengths(c, p);
+  if (is_discarded(c, p)) return;
   if (m->count == 0) return post_empty(c, 1, p);
-  if (c->lengths != QD_LENGTHS_KNOWN) return receive_with_lengths(c, p);
   if (c->plan.is_typed) return post_typed(c, 1, p);
   const int64_t bytes = qd_bytes_of(c, p);
-  if (bytes == 0 || p.transfer >= c->memory.kept) return;
+  if (bytes == 0) return;
   if (qd_uses_type_of_parts(c, m)) return post_parts(c, 1, p);
   if (m->zero_copy && c->data.receive_is_contiguous)
     address = qd_block_at(c, &m->part).address;
@@ -334,9 +340,10 @@ void qd_message_send(struct qd_call* c, struct qd_posting p) {
 void qd_message_deliver(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
-  if (m->count == 0 || (is_known && c->plan.is_typed)) return;
+  if (is_known && c->plan.is_typed) return;
   const int64_t bytes = is_known ? qd_bytes_of(c, p) : 0;
-  if (bytes > 0 && p.transfer >= c->memory.kept) discard_receive(c, bytes, m->peer);
+  if (is_discarded(c, p) && (bytes > 0 || m->count == 0)) discard_receive(c, bytes, m->peer);
+  if (m->count == 0) return;
   char* from = is_known ? NULL : read_message(c, p);
   if (c->outcome.is_lost) return qd_forget_parts(c, m);
   if (bytes > 0) {

@@ -47,8 +47,7 @@ void qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
   PMPI_Comm_size(comm, &ranks);
   *nodes = 1;
   *least = *most = ranks;
-  if (qd_make_keyvals() != MPI_SUCCESS ||
-      qd_open_channel(comm, &problem, &channel) != MPI_SUCCESS || !channel ||
+  if (qd_open_channel(comm, &problem, &channel) != MPI_SUCCESS || !channel ||
       qd_find_nodes(channel))
     return;
   *nodes = *most = 0;

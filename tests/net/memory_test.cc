@@ -127,6 +127,16 @@ TEST(MemoryOfEachKind, IsNoticedWhereItRunsOut) {
   }
 }
 
+TEST(MemoryOfEachKind, RunsOutBeforeAnEmptyMessageOfTheSameRank) {
+  const Scheduled& program = program_named("allreduce circulant");
+  const Groups groups = {3, 0};
+  for (const bool is_eager : {false, true}) {
+    CollectiveCall call = call_of(program, groups, LengthKind::kOne), after = call;
+    after.seed = 6;
+    EXPECT_GT(expect_survival({program, {16, false, is_eager}, {call, after}, 0}), 0);
+  }
+}
+
 // ---- all-to-alls and allgathers of each kind, with and without gaps in their types
 
 struct Case {

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# alone_test.sh MPI LIBRARY TOOL PROGRAM: a rank that alone cannot do what it was to do keeps no other rank waiting.
+set -u
+. "$(dirname "$0")/runs.sh"
+served=(alltoall=factor alltoallv=linear alltoallw=pairwise allgather=bruck allgatherv=blocked-ring allreduce=doubling bcast=binomial
+  exscan=one-two-three gather=binomial gatherv=linear reduce=binomial reduce_scatter=ring reduce_scatter_block=pairwise
+  scan=doubling scatter=binomial scatterv=linear)
+variables served
+
+# The error classes of wrong calls are MPI's.
+classes() { grep -o 'rank [0-9] has the classes .*' "$out" | sort; }
+preload= right 3 QUADRILLE_DEBUG=
+native=$(classes)
+[ -n "$native" ] || problem 'no call is refused'
+for mode in off adapt learn verify; do
+  right 3 QUADRILLE=$mode
+  [ "$(classes)" = "$native" ] || problem "other error classes: $mode"
+done
+right 3 "${chosen[@]}"
+[ "$(classes)" = "$native" ] || problem 'other error classes: by rule'
+all_served served '1 x 3 ranks'
+
+# without LEAST KIND VARIABLE=VALUE...: refuses each request of that kind in turn. The job may end with a sentence if that is one for a few
+# kilobytes. There are at least so many requests.
+without() {
+  local from=1 ends=0
+  while :; do
+    start 3 "${@:3}" -- "$2" $from
+    [ $code -ne 0 ] && grep -q '^quadrille: memory ran out$' "$out" && [ $ends -lt 30 ] || break
+    ends=$((ends + 1))
+    from=$(($(sed -n 's/^request \([0-9]*\) is refused$/\1/p' "$out" | tail -1) + 1))
+  done
+  [ $code -eq 0 ] && [ "$passed" -eq 3 ] || problem "${*:2}"
+  [ $((from + $(grep -c '^request' "$out") - 1)) -ge "$1" ] || problem "fewer than $1 requests: ${*:2}"
+}
+preload="$library $tool"
+without 2 attributes "${chosen[@]}"
+without 2 attributes QUADRILLE=learn
+without 200 memory "${chosen[@]}"
+without 200 memory QUADRILLE=learn
+without 20 memory QUADRILLE=verify
+
+exit $failed
