@@ -28,7 +28,9 @@ if [ "$mpi" = mpich ]; then
   refused "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" \
     QUADRILLE_BCAST=hypercube:block-size=4KiB
   refused "QUADRILLE_BCAST: 'file:' lacks the path of a schedule file behind it" QUADRILLE_BCAST=file: QUADRILLE_ALLTOALL=
-  refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
+  refused 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
+  refused 'QUADRILLE_REPROT is not known: did you mean QUADRILLE_REPORT?' QUADRILLE_REPROT=1
+  refused 'QUADRILLE_REDUCE_SCATER_BLOK is not known: did you mean QUADRILLE_REDUCE_SCATTER_BLOCK?' QUADRILLE_REDUCE_SCATER_BLOK=direct
 
   # wrong LINE TEXT RULES: refuses the rules with file and line.
   wrong() {
@@ -79,6 +81,11 @@ told_first 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file 
   QUADRILLE=learn QUADRILLE_RULES=nowhere/rules.json
 told_first 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 told_first 'QUADRILLE_REPORT: .. cannot be written: Is a directory' QUADRILLE_REPORT=..
+
+# Variables of other software change nothing, even if the ranks have different ones.
+right 3 QUADRILLE_ALLTOALL=linear QUADRILLE_HOME=/opt QUADRILLE_STATE=1 ONE:QUADRILLE_HOME=/tmp
+said 1 'is no setting of Quadrille, and is ignored'
+reported alltoall linear 'by rule'
 
 # A rules file: the first rule that fits counts. Variables take precedence.
 cat >rules.json <<'RULES'
