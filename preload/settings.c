@@ -13,6 +13,7 @@
 
 #include "emitted/universal.h"
 #include "preload/rules.h"
+#include "runtime/program/program.h"
 
 extern char** environ;
 
@@ -153,8 +154,10 @@ static void read_variable(const char* entry) {
 
 unsigned char* preload_read(const char* path, size_t most, size_t* length) {
   struct stat status = {.st_mode = 0};
+  char full[QD_MAX_PATH];
   errno = 0;
-  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
+  const int opened =
+      open(qd_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
   if (opened < 0) return NULL;
   FILE* file = fstat(opened, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(opened, "rb") : NULL;
   if (!file) {

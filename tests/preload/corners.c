@@ -550,6 +550,13 @@ static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
+/* ---- The program changes its folder */
+
+static void moves(void) {
+  expect(chdir("moved") == 0, "there is no folder");
+  for (int i = 0; i < 200; i++) expect_alltoall(MPI_COMM_WORLD);
+}
+
 /* ---- A job that is killed after two seconds of calls, once there is the file; or after half a minute */
 
 static void ended(const char* file) {
@@ -610,6 +617,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "spawn_alone")) spawn_alone(words[0]);
   if (!strcmp(which, "counts_of_groups")) counts_of_groups();
   if (!strcmp(which, "title")) title();
+  if (!strcmp(which, "moves")) moves();
   if (!strcmp(which, "ended") && count > 2) ended(words[2]);
   if (!strcmp(which, "late") && count > 2) late(words[2]);
   if (!strcmp(which, "no_buffer")) no_buffer();

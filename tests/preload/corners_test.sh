@@ -72,6 +72,12 @@ wanted=$report report=
 right 3 ONE:QUADRILLE_REPORT=other QUADRILLE_ALLTOALL=factor -- handler
 report=$wanted
 
+# A program that changes its folder leaves its files where it began.
+mkdir moved
+right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json QUADRILLE_TRACE=traces -- moves
+[ -z "$(ls moved)" ] || problem "files are in the program's folder: $(ls moved)"
+{ [ -f learned.json ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
+
 # A job that is killed still has its rules and its report.
 for mode in learn adapt; do
   rm -f learned.json
