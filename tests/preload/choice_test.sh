@@ -105,7 +105,7 @@ right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.json QUADRILLE_ALLGATHERV=native --
 reported alltoall '2 x 2 ranks' ' 4..15' tuna-coalesced:radix=4 'by rule'
 reported alltoall '2 x 2 ranks' ' 16..63' linear 'by rule'
 reported alltoallv '2 x 2 ranks' ' 4..15' linear 'by rule'
-reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # eight calls after they became so long
+reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # sixteen calls after they became so long
 reported gatherv '2 x 2 ranks' native 'not yet compared'
 reported allgather '2 x 2 ranks' bruck 'by rule'
 reported allgather '2 \+ 2 ranks' leader 'by rule'
