@@ -99,6 +99,19 @@ start 3 QUADRILLE=adapt QUADRILLE_RULES=learned.json -- ended $report
 [ ! -e learned.json ] || rules_are_kept
 reported alltoall '(not yet compared|compared|chosen)'
 
+# Ranks that wait for one without the library say so, in a call and at the end.
+for case in stuck stuck_finalize; do
+  rm -f over
+  : >"$out"
+  (
+    until [ "$(grep -c 'rank [02] has waited .* LD_PRELOAD must reach all ranks' "$out")" -eq 2 ]; do sleep 0.1; done
+    touch over
+  ) &
+  start 3 QUADRILLE_STALL=1 ONE:WITHOUT_LIBRARY=1 -- $case over
+  [ -e over ] || problem "ranks wait in silence: $case"
+  kill $! 2>/dev/null
+done
+
 # While another job writes the rules, and nobody reads the report from a pipe, no call waits. Both are written when the job ends.
 mkfifo pipe
 rm -f over learned.json
