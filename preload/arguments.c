@@ -84,7 +84,8 @@ int64_t preload_own_bytes(const struct preload_call* call) {
 /* ---- The bytes that rules compare */
 
 /* The mean block of an all-to-all if no rank knows all lengths. The ranks agree on it in ever fewer calls; other
- * calls use the last result. A background reduction would have to end before the communicator is freed, and MPI
+ * calls use the last result. All calls since the last agreement count, and earlier ones a little, so no rhythm of the program
+ * hides some of its calls. A background reduction would have to end before the communicator is freed, and MPI
  * libraries announce that too late. */
 static int64_t agreed_mean(const struct preload_call* call) {
   enum { RAREST = 64 }; /* a learner needs no bytes in its first calls */
@@ -92,13 +93,18 @@ static int64_t agreed_mean(const struct preload_call* call) {
   struct preload_average* average = &of->averages[call->collective == PRELOAD_Alltoallw];
   const int64_t ranks = of->shape.ranks;
   const unsigned number = average->calls++;
+  average->own += preload_side_bytes(
+      call->significant & QD_SEND_BUFFER ? &call->given.send : &call->given.receive, (int)ranks);
   if (of->asks_for_bytes[call->collective] == PRELOAD_ADAPTS && number < RAREST) return -1;
   if (number % RAREST != 0 && (number > RAREST || (number & (number - 1)) != 0))
     return average->bytes;
-  int64_t bytes = preload_side_bytes(
-      call->significant & QD_SEND_BUFFER ? &call->given.send : &call->given.receive, (int)ranks);
-  PMPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, of->comm);
-  return average->bytes = bytes / (ranks * ranks);
+  int64_t all = 0;
+  PMPI_Allreduce(&average->own, &all, 1, MPI_INT64_T, MPI_SUM, of->comm);
+  const int64_t mean = all / (ranks * ranks * (average->calls - average->agreed));
+  average->bytes = average->agreed > 0 ? (average->bytes + 3 * mean) / 4 : mean;
+  average->agreed = average->calls;
+  average->own = 0;
+  return average->bytes;
 }
 
 /* The bytes of a block. With a root, it is a block of the side that exchanges data between the root and the others.

@@ -81,9 +81,9 @@ static void say_once(int* is_said, const char* text) {
   if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) say(text);
 }
 
-/* Rank 0 of MPI_COMM_WORLD writes the files when MPI ends. It warns at its first
- * communicator about files that it could not write. */
-static void warn_of_lost_files(void) {
+/* Rank 0 of MPI_COMM_WORLD writes the files when MPI ends. It warns at its first communicator about files that it could not
+ * write, and about a variable that it does not know. */
+static void warn(void) {
   static int is_done;
   char text[PRELOAD_TEXT];
   int world = 0;
@@ -93,6 +93,9 @@ static void warn_of_lost_files(void) {
   if (preload_loses_rules(text))
     fprintf(stderr, "quadrille: %s; what is learned will be lost\n", text);
   if (preload_loses_report(text)) say(text);
+  if (preload_settings()->ignored[0])
+    fprintf(stderr, "quadrille: %s is no setting of Quadrille, and is ignored\n",
+            preload_settings()->ignored);
 }
 
 static const char* driver_reason(int driver) {
@@ -138,7 +141,7 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
                "where they meet");
     return "ranks have different settings";
   }
-  warn_of_lost_files();
+  warn();
   if (all[LACK]) return "memory ran out";
   if (all[DEVICE]) return driver_reason((int)all[DEVICE]);
   return settings->mode == PRELOAD_OFF ? "QUADRILLE=off" : NULL;

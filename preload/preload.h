@@ -32,8 +32,9 @@ struct preload_bound {
 
 /* The mean block of MPI_Alltoallv or MPI_Alltoallw. */
 struct preload_average {
-  unsigned calls; /* so far */
-  int64_t bytes;  /* as the ranks have agreed */
+  unsigned calls, agreed; /* so far; of these, those that the ranks have agreed on */
+  int64_t own;            /* bytes of this rank in the calls since then */
+  int64_t bytes;          /* the mean block, as the ranks have agreed */
 };
 
 /* The choice of a learner (adapt.c), and how many calls will follow it. */

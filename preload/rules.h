@@ -98,6 +98,7 @@ struct preload_settings {
   const char* rules_file;        /* or NULL */
   const char* report;            /* QUADRILLE_REPORT, or NULL */
   uint64_t hash;                 /* of all settings that decide */
+  char ignored[64];              /* the first QUADRILLE_ variable of other software, or "" */
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
 };
 

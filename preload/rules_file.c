@@ -23,6 +23,7 @@
 #include <jsmn.h>
 
 #include "preload/rules.h"
+#include "runtime/program/program.h"
 
 /* ---- Numbers */
 
@@ -363,10 +364,12 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings) {
   uselocale(former);
 }
 
-/* The name of the file, behind symbolic links, and its name while it is written. A device or a pipe keeps its name; then the
+/* The full name of the file, behind symbolic links, and its name while it is written. A device or a pipe keeps its name; then the
  * result is 1. */
-static int find_names(const char* path, char name[PATH_MAX], char partial[PATH_MAX]) {
+static int find_names(const char* given, char name[PATH_MAX], char partial[PATH_MAX]) {
   struct stat status;
+  char full[QD_MAX_PATH];
+  const char* const path = qd_full_name(given, full);
   const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
   if (!realpath(path, name)) snprintf(name, PATH_MAX, "%s", path);
   const int length = snprintf(partial, PATH_MAX, is_special ? "%s" : "%s.partial", name);
@@ -377,9 +380,10 @@ static int find_names(const char* path, char name[PATH_MAX], char partial[PATH_M
 int preload_may_write(const char* path) {
   char name[PATH_MAX], partial[PATH_MAX];
   struct stat status;
+  const int is_special = find_names(path, name, partial);
   errno = EISDIR;
-  if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return 0;
-  if (find_names(path, name, partial)) return access(path, W_OK) == 0;
+  if (stat(name, &status) == 0 && S_ISDIR(status.st_mode)) return 0;
+  if (is_special) return access(name, W_OK) == 0;
   char* const slash = strrchr(name, '/');
   if (!slash) return access(".", W_OK | X_OK) == 0;
   slash[slash == name] = '\0'; /* the slash of "/file" stays */

@@ -1,5 +1,6 @@
 /* The settings that the environment of this process asks for, read once. communicator.c compares them between ranks, by
  * a hash. Wrong settings become one error, and then nothing is served. Tested by tests/preload/choice_test.sh. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 
 #include "emitted/universal.h"
 #include "preload/rules.h"
+#include "runtime/program/program.h"
 
 extern char** environ;
 
@@ -76,40 +78,86 @@ static void read_collective(int collective, const char* variable, const char* va
   if (!found) refuse("%s: %.480s", variable, errors[0]);
 }
 
+/* The variables without a collective; other places read the first of them. */
+enum { ELSEWHERE = 6 };
+static const char* const variables[] = {
+    "QUADRILLE",       "QUADRILLE_DEBUG", "QUADRILLE_STALL", "QUADRILLE_CHECK_PLANS",
+    "QUADRILLE_TRACE", "QUADRILLE_MPI",   "QUADRILLE_RULES", "QUADRILLE_REPORT",
+    "QUADRILLE_SUMS"};
+enum { VARIABLES = sizeof variables / sizeof *variables, NAME = 64 };
+
+static int are_same(char a, char b) {
+  return toupper((unsigned char)a) == toupper((unsigned char)b);
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* How many letters are wrong, too many, missing or in the wrong order. Both names have fewer than NAME letters. */
+static int distance(const char* a, const char* b) {
+  int rows[NAME][NAME] = {{0}};
+  const int m = (int)strlen(a), n = (int)strlen(b);
+  for (int j = 1; j <= n; j++) rows[0][j] = j;
+  for (int i = 1; i <= m; i++) {
+    rows[i][0] = i;
+    for (int j = 1; j <= n; j++) {
+      const int other = least(rows[i - 1][j], rows[i][j - 1]) + 1;
+      rows[i][j] = least(other, rows[i - 1][j - 1] + !are_same(a[i - 1], b[j - 1]));
+      if (i > 1 && j > 1 && are_same(a[i - 1], b[j - 2]) && are_same(a[i - 2], b[j - 1]))
+        rows[i][j] = least(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[m][n];
+}
+
+/* Finds the variable of this library that was misspelt: one letter in four is wrong. Returns 0 if there is none. */
+static int is_misspelt(const char* variable, char meant[NAME]) {
+  int fewest = NAME;
+  for (int i = 1; i < VARIABLES + PRELOAD_COLLECTIVE_COUNT; i++) {
+    char known[NAME] = "QUADRILLE_";
+    const size_t prefix = strlen(known);
+    snprintf(known + prefix, NAME - prefix, "%s",
+             i < VARIABLES ? variables[i] + prefix : preload_collectives[i - VARIABLES].name);
+    const int wrong = distance(variable, known), most = (int)(strlen(known) - prefix) / 4;
+    if (wrong > (most > 1 ? most : 1) || wrong >= fewest) continue;
+    fewest = wrong;
+    memcpy(meant, known, NAME);
+  }
+  for (char* c = meant; fewest < NAME && *c; c++) *c = (char)toupper((unsigned char)*c);
+  return fewest < NAME;
+}
+
 /* Reads VARIABLE=VALUE, where VARIABLE begins with QUADRILLE. An empty variable counts as unset. Values are copied, since a program
- * may overwrite its environment. */
+ * may overwrite its environment. Other software may have variables of its own, such as QUADRILLE_HOME. */
 static void read_variable(const char* entry) {
-  static const char* const elsewhere[] = {"QUADRILLE",       "QUADRILLE_DEBUG",
-                                          "QUADRILLE_STALL", "QUADRILLE_CHECK_PLANS",
-                                          "QUADRILLE_TRACE", "QUADRILLE_MPI"};
   const char* value = strchr(entry, '=') + 1;
   if (!value[0]) return;
-  char variable[64];
+  char variable[NAME], meant[NAME];
   snprintf(variable, sizeof variable, "%.*s", (int)(value - 1 - entry), entry);
-  for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-    if (strcmp(variable, elsewhere[i]) == 0) return;
+  int number = 0;
+  while (number < VARIABLES && strcmp(variable, variables[number]) != 0) number++;
+  if (number < ELSEWHERE) return;
   const int is_report = strcmp(variable, "QUADRILLE_REPORT") == 0;
   if (is_report || strcmp(variable, "QUADRILLE_RULES") == 0) {
     *(is_report ? &settings.report : &settings.rules_file) = strdup(value);
     return;
   }
+  const int collective = number < VARIABLES ? -1 : preload_collective_of(variable + 10);
+  if (collective < 0 && number == VARIABLES && !is_misspelt(variable, meant)) {
+    if (!settings.ignored[0]) memcpy(settings.ignored, variable, sizeof variable);
+    return;
+  }
   hash("", entry, strlen(entry));
-  const int collective =
-      strncmp(variable, "QUADRILLE_", 10) == 0 ? preload_collective_of(variable + 10) : -1;
   if (collective >= 0) return read_collective(collective, variable, value);
-  if (strcmp(variable, "QUADRILLE_SUMS") == 0) return read_sums(value);
-  refuse(
-      "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_SUMS, QUADRILLE_REPORT, "
-      "QUADRILLE_DEBUG, QUADRILLE_STALL, QUADRILLE_TRACE, QUADRILLE_CHECK_PLANS, QUADRILLE_MPI, "
-      "and one for each "
-      "collective, such as QUADRILLE_ALLTOALLV",
-      variable);
+  if (number < VARIABLES) return read_sums(value);
+  refuse("%s is not known: did you mean %s?", variable, meant);
 }
 
 unsigned char* preload_read(const char* path, size_t most, size_t* length) {
   struct stat status = {.st_mode = 0};
+  char full[QD_MAX_PATH];
   errno = 0;
-  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
+  const int opened =
+      open(qd_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
   if (opened < 0) return NULL;
   FILE* file = fstat(opened, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(opened, "rb") : NULL;
   if (!file) {

@@ -1,7 +1,8 @@
-/* Tested by tests/mpi/binding_test.cc and tests/preload/choice_test.sh. */
+/* Tested by tests/mpi/binding_test.cc, layout_test.cc and tests/preload/choice_test.sh. */
 #include "runtime/execute/nodes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/execute/channel.h"
 
@@ -28,7 +29,7 @@ const char* qd_find_nodes(struct qd_channel* channel) {
   if (channel->node_of) return NULL;
   PMPI_Comm_rank(channel->comm, &rank);
   PMPI_Comm_size(channel->comm, &ranks);
-  int* node_of = calloc((size_t)ranks, sizeof *node_of);
+  int* node_of = calloc(2 * (size_t)ranks, sizeof *node_of); /* the second half is for sizes */
   if (!all_are(node_of != NULL, channel->comm))
     wrong = qd_no_memory;
   else if (!all_are(gather_nodes(channel->comm, rank, node_of) == MPI_SUCCESS, channel->comm))
@@ -38,6 +39,20 @@ const char* qd_find_nodes(struct qd_channel* channel) {
   else
     channel->node_of = node_of;
   return wrong;
+}
+
+void qd_measure_nodes(const int* node_of, int ranks, int* sizes, int* nodes, int* least,
+                      int* most) {
+  *nodes = *most = 0;
+  *least = ranks;
+  memset(sizes, 0, (size_t)ranks * sizeof *sizes);
+  for (int r = 0; r < ranks; r++) sizes[node_of[r]]++;
+  for (int r = 0; r < ranks; r++) {
+    if (sizes[r] == 0) continue; /* another rank of its node is the lowest */
+    ++*nodes;
+    if (sizes[r] < *least) *least = sizes[r];
+    if (sizes[r] > *most) *most = sizes[r];
+  }
 }
 
 void qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
@@ -50,13 +65,5 @@ void qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most) {
   if (qd_open_channel(comm, &problem, &channel) != MPI_SUCCESS || !channel ||
       qd_find_nodes(channel))
     return;
-  *nodes = *most = 0;
-  for (int r = 0; r < ranks; r++) {
-    int size = 0;
-    if (channel->node_of[r] != r) continue; /* the node's lowest rank stands for it */
-    for (int other = r; other < ranks; other++) size += channel->node_of[other] == r;
-    ++*nodes;
-    if (size < *least) *least = size;
-    if (size > *most) *most = size;
-  }
+  qd_measure_nodes(channel->node_of, ranks, channel->node_of + ranks, nodes, least, most);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/execute/state.h"
+#include "runtime/program/program.h"
 
 static int is_set(const char* name) {
   const char* value = getenv(name);
@@ -26,8 +27,9 @@ static double read_seconds(void) {
 }
 
 static const char* read_name(const char* variable) {
+  static char full[QD_MAX_PATH];
   const char* value = getenv(variable);
-  return value && *value ? value : NULL;
+  return value && *value ? qd_full_name(value, full) : NULL;
 }
 
 static void read_settings(void) {

@@ -165,6 +165,10 @@ extern const char qd_no_memory[];
 /* The same for a schedule that is right, but that this runtime does not serve. */
 extern const char qd_not_served[];
 
+enum { QD_MAX_PATH = 4096 };
+/* The name, behind the folder in which the process began if it is relative. Returns `full`, or `name` if it is too long. */
+const char* qd_full_name(const char* name, char full[QD_MAX_PATH]);
+
 /* Doubles the capacity of an array. Returns 0 if memory ran out; then the array is unchanged. */
 int qd_grow(void** array, int32_t* capacity, size_t size);
 /* Raises the capacity to `length` if it is less. Returns 0 if memory ran out; then the array is unchanged. */

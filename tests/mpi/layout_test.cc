@@ -6,9 +6,14 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "tests/mpi/calls.h"
+
 #include "tests/mpi/world.h"
+extern "C" {
+#include "runtime/execute/nodes.h"
+}
 
 namespace {
 
@@ -180,6 +185,20 @@ TEST_F(Layout, OnOtherNodesIsRefusedEverywhereUnlessTrusted) {
       ++refused;
     }
   EXPECT_GT(refused, 0);
+}
+
+// A count of all ranks for each node would take hours.
+TEST_F(Layout, OfAMillionNodesIsCounted) {
+  constexpr int kRanks = 1 << 20;
+  std::vector<int> node_of(kRanks), sizes(kRanks, 7);
+  std::iota(node_of.begin(), node_of.end(), 0);
+  for (const int rank : {2, 5, kRanks - 1}) node_of[static_cast<size_t>(rank)] = 1;
+  int nodes = 0, least = 0, most = 0;
+  qd_measure_nodes(node_of.data(), kRanks, sizes.data(), &nodes, &least, &most);
+  EXPECT_EQ(std::tuple(nodes, least, most), std::tuple(kRanks - 3, 1, 4));
+  const std::vector<int> two = {0, 0, 2, 0, 2};
+  qd_measure_nodes(two.data(), 5, sizes.data(), &nodes, &least, &most);
+  EXPECT_EQ(std::tuple(nodes, least, most), std::tuple(2, 2, 3));
 }
 
 TEST_F(Layout, ThatIsRefusedIsSaidAsNodesAreWritten) {

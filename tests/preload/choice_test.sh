@@ -28,7 +28,9 @@ if [ "$mpi" = mpich ]; then
   refused "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" \
     QUADRILLE_BCAST=hypercube:block-size=4KiB
   refused "QUADRILLE_BCAST: 'file:' lacks the path of a schedule file behind it" QUADRILLE_BCAST=file: QUADRILLE_ALLTOALL=
-  refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
+  refused 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
+  refused 'QUADRILLE_REPROT is not known: did you mean QUADRILLE_REPORT?' QUADRILLE_REPROT=1
+  refused 'QUADRILLE_REDUCE_SCATER_BLOK is not known: did you mean QUADRILLE_REDUCE_SCATTER_BLOCK?' QUADRILLE_REDUCE_SCATER_BLOK=direct
 
   # wrong LINE TEXT RULES: refuses the rules with file and line.
   wrong() {
@@ -80,6 +82,11 @@ told_first 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file 
 told_first 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 told_first 'QUADRILLE_REPORT: .. cannot be written: Is a directory' QUADRILLE_REPORT=..
 
+# Variables of other software change nothing, even if the ranks have different ones.
+right 3 QUADRILLE_ALLTOALL=linear QUADRILLE_HOME=/opt QUADRILLE_STATE=1 ONE:QUADRILLE_HOME=/tmp
+said 1 'is no setting of Quadrille, and is ignored'
+reported alltoall linear 'by rule'
+
 # A rules file: the first rule that fits counts. Variables take precedence.
 cat >rules.json <<'RULES'
 {"schema": 1, "rules": [
@@ -98,7 +105,7 @@ right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.json QUADRILLE_ALLGATHERV=native --
 reported alltoall '2 x 2 ranks' ' 4..15' tuna-coalesced:radix=4 'by rule'
 reported alltoall '2 x 2 ranks' ' 16..63' linear 'by rule'
 reported alltoallv '2 x 2 ranks' ' 4..15' linear 'by rule'
-reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # eight calls after they became so long
+reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # sixteen calls after they became so long
 reported gatherv '2 x 2 ranks' native 'not yet compared'
 reported allgather '2 x 2 ranks' bruck 'by rule'
 reported allgather '2 \+ 2 ranks' leader 'by rule'

@@ -550,6 +550,38 @@ static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
+/* ---- Calls of MPI_Alltoallv with short and long blocks: in each period some calls have long ones */
+
+static void rhythms(void) {
+  enum { LONG = 65536, CALLS = 640 };
+  static const int rhythm[][2] = {{2, 1}, {3, 1}, {5, 1}, {64, 1}, {128, 64}};
+  char *const sent = malloc((size_t)ranks * LONG), *const received = malloc((size_t)ranks * LONG);
+  int counts[MOST], places[MOST];
+  for (size_t i = 0; i < sizeof rhythm / sizeof *rhythm; i++) {
+    MPI_Comm comm = duplicate(MPI_ERRORS_ARE_FATAL);
+    for (int call = 0; call < CALLS; call++) {
+      const int length = call % rhythm[i][0] < rhythm[i][0] - rhythm[i][1] ? 16 : LONG;
+      for (int r = 0; r < ranks; r++) {
+        counts[r] = length;
+        memset(sent + (places[r] = r * length), me + r + call, (size_t)length);
+      }
+      MPI_Alltoallv(sent, counts, places, MPI_CHAR, received, counts, places, MPI_CHAR, comm);
+      for (int r = 0; r < ranks; r++)
+        expect(received[places[r]] == (char)(me + r + call), "an alltoallv is wrong");
+    }
+    MPI_Comm_free(&comm);
+  }
+  free(sent);
+  free(received);
+}
+
+/* ---- The program changes its folder */
+
+static void moves(void) {
+  expect(chdir("moved") == 0, "there is no folder");
+  for (int i = 0; i < 200; i++) expect_alltoall(MPI_COMM_WORLD);
+}
+
 /* ---- A job that is killed after two seconds of calls, once there is the file; or after half a minute */
 
 static void ended(const char* file) {
@@ -610,6 +642,8 @@ int main(int count, char** words) {
   if (!strcmp(which, "spawn_alone")) spawn_alone(words[0]);
   if (!strcmp(which, "counts_of_groups")) counts_of_groups();
   if (!strcmp(which, "title")) title();
+  if (!strcmp(which, "rhythms")) rhythms();
+  if (!strcmp(which, "moves")) moves();
   if (!strcmp(which, "ended") && count > 2) ended(words[2]);
   if (!strcmp(which, "late") && count > 2) late(words[2]);
   if (!strcmp(which, "no_buffer")) no_buffer();

@@ -52,6 +52,16 @@ printf '%s' '{"schema": 1, "rules": [
   {"collective": "allgather", "bytes": [1001, null], "algorithm": "blocked-ring:block-size=1024:window=64"}]}' >turns.json
 right 3 QUADRILLE_RULES=turns.json -- turns
 
+# The mean block of all calls decides, in whatever rhythm short and long blocks alternate. It is long after 64 calls.
+echo '{"schema": 1, "rules": [{"collective": "alltoallv", "bytes": [0, 900], "algorithm": "linear"},
+  {"collective": "alltoallv", "algorithm": "native"}]}' >rhythms.json
+report=report.json right 3 QUADRILLE_RULES=rhythms.json QUADRILLE=on -- rhythms
+python3 -c "
+import json
+calls = {'linear': 0, 'native': 0}
+for line in json.load(open('report.json'))['calls']: calls[line['schedule']] += line['calls']
+assert sum(calls.values()) == 3200 and 128 <= calls['linear'] < 160, calls" || problem 'the mean block is not that of all calls'
+
 # Compared with MPI's own results.
 right 3 QUADRILLE=verify QUADRILLE_GATHERV=linear QUADRILLE_ALLGATHERV=linear-ring -- gaps
 right 4 QUADRILLE=verify QUADRILLE_SUMS=any QUADRILLE_ALLREDUCE=doubling -- extremes
@@ -71,6 +81,12 @@ reported alltoall factor 'by rule'
 wanted=$report report=
 right 3 ONE:QUADRILLE_REPORT=other QUADRILLE_ALLTOALL=factor -- handler
 report=$wanted
+
+# A program that changes its folder leaves its files where it began.
+mkdir moved
+right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json QUADRILLE_TRACE=traces -- moves
+[ -z "$(ls moved)" ] || problem "files are in the program's folder: $(ls moved)"
+{ [ -f learned.json ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
 
 # A job that is killed still has its rules and its report.
 for mode in learn adapt; do

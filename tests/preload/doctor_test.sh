@@ -81,7 +81,8 @@ says 'SLURM gives 3 nodes and 24 tasks'
 wrong 'QUADRILLE=maybe is no mode: write off, on, adapt, verify or learn' QUADRILLE=maybe
 wrong 'QUADRILLE=off serves no call: unset it, or write QUADRILLE=adapt' QUADRILLE=off
 wrong 'QUADRILLE=verify makes each call twice: unset it' QUADRILLE=verify
-wrong 'QUADRILLE_ALTOALL is not known: there are QUADRILLE, ' QUADRILLE_ALTOALL=linear
+wrong 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRILLE_ALTOALL=linear
+on 0 QUADRILLE_HOME=/opt
 wrong "QUADRILLE_BCAST: 'nosuch' is none of binomial, " QUADRILLE_BCAST=nosuch
 wrong 'QUADRILLE_RULES: none.json: No such file or directory' QUADRILLE=on QUADRILLE_RULES=none.json
 says 'rules     none.json: the file does not exist yet; 0 from variables'
