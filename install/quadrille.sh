@@ -19,7 +19,7 @@ Schedules
   generate COLLECTIVE ...    make a schedule, for any nodes or for given ones
   compare COLLECTIVE ...     show the times of all algorithms over sizes
   show FILE.qs               print or draw a schedule
-  emit FILE.qs ...           write a schedule as C
+  emit FILE.qs ...           write a schedule as data in C, for the runtime
 
 Right for every size
   check FILE.qs ...          walk every rank and say whether a schedule is right

@@ -20,24 +20,25 @@ right 3 "${chosen[@]}"
 [ "$(classes)" = "$native" ] || problem 'other error classes: by rule'
 all_served served '1 x 3 ranks'
 
-# without LEAST KIND VARIABLE=VALUE...: refuses each request of that kind in turn. The job may end with a sentence if that is one for a few
-# kilobytes. There are at least so many requests.
+# without LEAST KIND VARIABLE=VALUE...: refuses at least so many requests of that kind in turn. The job may end with a
+# sentence if one is for a few kilobytes.
 without() {
-  local from=1 ends=0
+  local from=1 ends=0 requests=0
   while :; do
     start 3 "${@:3}" -- "$2" $from
+    requests=$((requests + $(grep -c '^request' "$out")))
     [ $code -ne 0 ] && grep -q '^quadrille: memory ran out$' "$out" && [ $ends -lt 30 ] || break
     ends=$((ends + 1))
     from=$(($(sed -n 's/^request \([0-9]*\) is refused$/\1/p' "$out" | tail -1) + 1))
   done
   [ $code -eq 0 ] && [ "$passed" -eq 3 ] || problem "${*:2}"
-  [ $((from + $(grep -c '^request' "$out") - 1)) -ge "$1" ] || problem "fewer than $1 requests: ${*:2}"
+  [ $requests -ge "$1" ] || problem "$requests requests: ${*:2}"
 }
 preload="$library $tool"
 without 2 attributes "${chosen[@]}"
 without 2 attributes QUADRILLE=learn
-without 200 memory "${chosen[@]}"
-without 200 memory QUADRILLE=learn
-without 20 memory QUADRILLE=verify
+without 60 memory "${chosen[@]}"
+without 3 memory QUADRILLE=learn
+without 60 memory QUADRILLE=verify
 
 exit $failed
