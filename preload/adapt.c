@@ -375,12 +375,13 @@ static int read_present(struct preload_settings* present) {
 
 /* Writes the rules of the file in their order, and then this job's own. No other job writes meanwhile. Of rules for the same
  * calls only this job's stay. */
-static void write_rules(const struct preload_rule* found, int count) {
+static void write_rules(const struct preload_rule* found, int count, int job_ends) {
   static struct preload_settings written; /* the job's own rules, the last time */
   const char* const path = preload_settings()->rules_file;
   struct preload_settings present = {.mode = PRELOAD_LEARN}, own = {.rule_count = 0},
                           all = {.rule_count = 0};
-  FILE* file = preload_open(path);
+  FILE* file = preload_open(path, job_ends);
+  if (!file && errno == EAGAIN && !job_ends) return; /* they are written later */
   int is_good = file && read_present(&present);
   for (int i = 0; is_good && i < count; i++) is_good = preload_merge_rule(&own, &found[i]);
   for (int i = 0; is_good && i < present.rule_count; i++)
@@ -435,7 +436,7 @@ static struct preload_settings found_rules(void) {
 void preload_learn_save(void) {
   if (!preload_keeps_rules()) return;
   struct preload_settings found = found_rules();
-  if (found.rule_count > 0) write_rules(found.rules, found.rule_count);
+  if (found.rule_count > 0) write_rules(found.rules, found.rule_count, 0);
   free(found.rules);
 }
 
@@ -445,6 +446,6 @@ void preload_learn_write(void) {
   struct preload_rule* rules = preload_gather(preload_keeps_rules(), found.rules,
                                               (size_t)found.rule_count * sizeof *rules, &size);
   free(found.rules);
-  if (rules && size > 0) write_rules(rules, (int)(size / sizeof *rules));
+  if (rules && size > 0) write_rules(rules, (int)(size / sizeof *rules), 1);
   free(rules);
 }

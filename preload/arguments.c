@@ -84,26 +84,29 @@ int64_t preload_own_bytes(const struct preload_call* call) {
 /* ---- The bytes that rules compare */
 
 /* The mean block of an all-to-all if no rank knows all lengths. The ranks agree on it in ever fewer calls; other
- * calls use the last result. All calls since the last agreement count, and earlier ones a little, so no rhythm of the program
- * hides some of its calls. A background reduction would have to end before the communicator is freed, and MPI
- * libraries announce that too late. */
+ * calls use the last result. It is the mean of all calls since then, and the next agreement follows after 64 to 127 calls: no
+ * rhythm of the program hides some of its calls. A background reduction would have to end before the communicator is freed,
+ * and MPI libraries announce that too late. */
 static int64_t agreed_mean(const struct preload_call* call) {
-  enum { RAREST = 64 }; /* a learner needs no bytes in its first calls */
+  enum { EARLY = 64 }; /* a learner needs no bytes in its first calls */
   struct preload_communicator* of = call->of;
   struct preload_average* average = &of->averages[call->collective == PRELOAD_Alltoallw];
   const int64_t ranks = of->shape.ranks;
   const unsigned number = average->calls++;
   average->own += preload_side_bytes(
       call->significant & QD_SEND_BUFFER ? &call->given.send : &call->given.receive, (int)ranks);
-  if (of->asks_for_bytes[call->collective] == PRELOAD_ADAPTS && number < RAREST) return -1;
-  if (number % RAREST != 0 && (number > RAREST || (number & (number - 1)) != 0))
-    return average->bytes;
+  if (of->asks_for_bytes[call->collective] == PRELOAD_ADAPTS && number < EARLY) return -1;
+  if (number < average->next) return average->bytes;
   int64_t all = 0;
   PMPI_Allreduce(&average->own, &all, 1, MPI_INT64_T, MPI_SUM, of->comm);
-  const int64_t mean = all / (ranks * ranks * (average->calls - average->agreed));
-  average->bytes = average->agreed > 0 ? (average->bytes + 3 * mean) / 4 : mean;
-  average->agreed = average->calls;
+  average->bytes = all / (ranks * ranks * (number + 1 - average->agreed));
+  average->agreed = number + 1;
   average->own = 0;
+  if (number < EARLY)
+    average->next = number > 0 ? 2 * number : 1;
+  else
+    average->next =
+        number + EARLY + (unsigned)(preload_hash(PRELOAD_HASH, &number, sizeof number) % EARLY);
   return average->bytes;
 }
 

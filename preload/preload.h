@@ -32,9 +32,9 @@ struct preload_bound {
 
 /* The mean block of MPI_Alltoallv or MPI_Alltoallw. */
 struct preload_average {
-  unsigned calls, agreed; /* so far; of these, those that the ranks have agreed on */
-  int64_t own;            /* bytes of this rank in the calls since then */
-  int64_t bytes;          /* the mean block, as the ranks have agreed */
+  unsigned calls, agreed, next; /* so far; those agreed on; when the ranks agree again */
+  int64_t own;                  /* bytes of this rank in the calls since the last agreement */
+  int64_t bytes;                /* as the ranks have agreed */
 };
 
 /* The choice of a learner (adapt.c), and how many calls will follow it. */
@@ -68,6 +68,7 @@ struct preload_communicator {
   const char* reason;                      /* why nothing is served; NULL: calls may be served */
   int is_watched;                          /* consider calls even if no rule fits them */
   int adapts;                              /* calls without a rule have learners */
+  int has_met;                             /* its ranks have agreed on something */
   int is_open, has_asked;                  /* schedules may be bound; that was found out */
   const struct preload_rule** rules;       /* those that fit, ordered by collective */
   int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* the first rule of each collective */
@@ -103,7 +104,7 @@ void preload_forget_communicators(void);
 /* ---- gather.c */
 
 /* The maxima over all ranks, of both groups if there are two. Collective. */
-void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
+void preload_most(struct preload_communicator* of, const void* mine, void* all, int count,
                   MPI_Datatype type);
 /* Gathers the data of all ranks of MPI_COMM_WORLD on rank 0, into memory that the caller frees. NULL on other ranks,
  * if a rank does not want it, and if memory ran out. Collective. */

@@ -3,6 +3,7 @@
  * Tested by tests/preload/preload_test.sh. */
 #include "preload/report.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,20 +37,24 @@ void preload_record(const struct preload_call* call, int code, double seconds) {
   pthread_mutex_unlock(&lock);
 }
 
-static void write_report(const char* name, struct preload_table* table) {
+static void write_report(const char* name, struct preload_table* table, int job_ends) {
   const size_t length = strlen(name);
   const int is_json = length > 5 && strcmp(name + length - 5, ".json") == 0;
-  FILE* file = strcmp(name, "1") == 0 ? stderr : preload_open(name);
+  FILE* file = strcmp(name, "1") == 0 ? stderr : preload_open(name, job_ends);
+  if (!file && errno == EAGAIN && !job_ends) return; /* it is written later */
   if (file) (is_json ? preload_print_json : preload_print_table)(file, table);
   if (file != stderr) preload_close(file, name, "report", 1);
 }
 
 void preload_report_save(void) {
   const char* name = preload_settings()->report;
+  struct preload_table copy = {NULL, 0};
   if (!name || strcmp(name, "1") == 0) return;
-  pthread_mutex_lock(&lock);
-  write_report(name, &recorded);
+  pthread_mutex_lock(&lock); /* not while the file is written, which may take long */
+  for (int i = 0; i < recorded.count; i++) preload_add_line(&copy, &recorded.lines[i]);
   pthread_mutex_unlock(&lock);
+  write_report(name, &copy, 0);
+  free(copy.lines);
 }
 
 void preload_report(void) {
@@ -60,7 +65,7 @@ void preload_report(void) {
       name != NULL, recorded.lines, (size_t)recorded.count * sizeof *recorded.lines, &size);
   if (!gathered || !name) return;
   for (size_t i = 0; i < size / sizeof *gathered; i++) preload_add_line(&all, &gathered[i]);
-  if (all.count > 0 || strcmp(name, "1") != 0) write_report(name, &all);
+  if (all.count > 0 || strcmp(name, "1") != 0) write_report(name, &all, 1);
   free(all.lines);
   free(gathered);
 }

@@ -202,8 +202,10 @@ int preload_read_rules(const char* path, const char* text, size_t length,
 locale_t preload_plain_numbers(void);
 /* Writes such a file. */
 void preload_print_rules(FILE* file, const struct preload_settings* settings);
-/* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. */
-FILE* preload_open(const char* path);
+/* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. When the job ends, it waits
+ * up to two seconds while another job writes the file. Before, it waits for nothing: errno is EAGAIN if another job writes, and for
+ * pipes and devices. */
+FILE* preload_open(const char* path, int job_ends);
 /* Closes the file, which takes its name if it is complete. Otherwise reports that the `what` could not be written. `file` may be
  * NULL. */
 void preload_close(FILE* file, const char* path, const char* what, int is_complete);

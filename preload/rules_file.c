@@ -391,10 +391,11 @@ int preload_may_write(const char* path) {
 }
 
 /* Opens the empty partial file for this process alone: another job may write the same file. A job that ends renames the partial file, and
- * the next one makes its own. Returns -1 if that takes too long. */
-static int open_alone(const char* name) {
-  enum { TRIES = 200, PAUSE = 10000 }; /* microseconds: two seconds in all */
-  for (int i = 0; i < TRIES; i++) {
+ * the next one makes its own. Returns -1 if so many tries fail. */
+static int open_alone(const char* name, int tries) {
+  enum { PAUSE = 10000 }; /* microseconds */
+  for (int i = 0; i < tries; i++) {
+    if (i > 0) usleep(PAUSE);
     struct stat opened, named;
     const int file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) return -1;
@@ -403,16 +404,25 @@ static int open_alone(const char* name) {
         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev && ftruncate(file, 0) == 0)
       return file;
     close(file);
-    usleep(PAUSE);
   }
+  errno = EAGAIN;
   return -1;
 }
 
-FILE* preload_open(const char* path) {
+/* Opens a pipe or a device, unless no process reads from the pipe. Then writing may wait. */
+static int open_special(const char* name, int job_ends) {
+  errno = EAGAIN;
+  const int file = job_ends ? open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+  if (file >= 0) fcntl(file, F_SETFL, O_WRONLY);
+  return file;
+}
+
+FILE* preload_open(const char* path, int job_ends) {
   char name[PATH_MAX], partial[PATH_MAX];
   struct stat status;
   const int is_special = find_names(path, name, partial);
-  const int file = is_special ? open(name, O_WRONLY | O_CLOEXEC) : open_alone(partial);
+  const int file =
+      is_special ? open_special(name, job_ends) : open_alone(partial, job_ends ? 200 : 1);
   if (file < 0) return NULL;
   if (!is_special && stat(name, &status) == 0) fchmod(file, status.st_mode & 07777);
   return fdopen(file, "w");

@@ -151,7 +151,7 @@ int preload_serve(struct preload_call* call, int code) {
 }
 
 /* Rank 0 of MPI_COMM_WORLD writes its files after about 1, 2, 4, .. 64 seconds, and then every minute. So a job that
- * is killed keeps the rules learned so far. */
+ * is killed keeps the rules learned so far. One thread writes, and the calls of the others do not wait for it. */
 static void save(double now) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static double next, wait = 0.5;
@@ -163,11 +163,12 @@ static void save(double now) {
     wait = wait < 32 ? 2 * wait : 60;
     next = now + wait;
   }
-  pthread_mutex_unlock(&lock);
   if (is_due) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (!is_due || rank != 0) return;
-  preload_learn_save();
-  preload_report_save();
+  if (is_due && rank == 0) {
+    preload_learn_save();
+    preload_report_save();
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 int preload_end(struct preload_call* call, int code) {

@@ -19,8 +19,8 @@
 
 enum {
   CALLS = 600, /* half of them are usually enough for the collective with the most schedules */
-  /* Of MPI_Alltoallv and MPI_Alltoallw: ranks agree on the bytes in every 64th call, so each size begins with such a call. */
-  AGREEING_CALLS = 11 * 64,
+  /* Of MPI_Alltoallv and MPI_Alltoallw: ranks agree on the bytes after 64 calls on a communicator. */
+  AGREEING_CALLS = CALLS + 64,
   MOST = 1 << 28, /* bytes of a buffer */
   MOST_SIZES = 64,
   MOST_PATTERNS = 16
@@ -299,13 +299,13 @@ static void* allocate(size_t count, size_t size) {
   abort();
 }
 
-static struct call make_call(MPI_Comm comm, int largest) {
-  struct call c = {.comm = comm};
+static struct call make_call(MPI_Comm comm, int bytes) {
+  struct call c = {.comm = comm, .bytes = bytes};
   MPI_Comm_rank(comm, &c.rank);
   MPI_Comm_size(comm, &c.ranks);
   const size_t count = (size_t)c.ranks;
-  c.sent = allocate(count, (size_t)largest);
-  c.received = allocate(count, (size_t)largest);
+  c.sent = allocate(count, (size_t)bytes);
+  c.received = allocate(count, (size_t)bytes);
   int** const arrays[] = {&c.equal,       &c.places,         &c.send_counts,
                           &c.send_places, &c.receive_counts, &c.receive_places};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -319,27 +319,24 @@ static void free_call(struct call* c) {
                        c->places,         c->send_counts,    c->send_places,
                        c->receive_counts, c->receive_places, c->types};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  MPI_Comm_free(&c->comm);
 }
 
 /* ---- Learning */
 
+/* Each size has communicators of its own, where all calls have this size. */
 static MPI_Comm communicator_of(const struct pattern* pattern) {
-  MPI_Comm comm = MPI_COMM_WORLD;
-  if (pattern->kind != WORLD)
-    MPI_Comm_split(MPI_COMM_WORLD,
-                   pattern->kind == ROWS ? rank / pattern->number : rank % pattern->number, rank,
-                   &comm);
+  MPI_Comm comm;
+  const int color = pattern->kind == WORLD  ? 0
+                    : pattern->kind == ROWS ? rank / pattern->number
+                                            : rank % pattern->number;
+  MPI_Comm_split(MPI_COMM_WORLD, color, rank, &comm);
   return comm;
 }
 
 static void learn(const struct request* request, const struct pattern* pattern) {
-  MPI_Comm comm = communicator_of(pattern);
-  int largest = 0;
-  for (int i = 0; i < request->size_count; i++)
-    if (request->sizes[i] > largest) largest = request->sizes[i];
-  struct call c = make_call(comm, largest);
   for (int i = 0; i < request->size_count; i++) {
-    c.bytes = request->sizes[i];
+    struct call c = make_call(communicator_of(pattern), request->sizes[i]);
     if (rank == 0)
       fprintf(stderr, "tune: %s of %d ranks, %d bytes (%d of %d), %s counts\n",
               kinds[pattern->kind], c.ranks, c.bytes, i + 1, request->size_count,
@@ -347,12 +344,11 @@ static void learn(const struct request* request, const struct pattern* pattern) 
     lay_out(&c, request->counts);
     for (size_t k = 0; k < sizeof collectives / sizeof *collectives; k++)
       for (int call = 0; call < collectives[k].calls; call++) {
-        MPI_Barrier(comm);
+        MPI_Barrier(c.comm);
         collectives[k].function(&c);
       }
+    free_call(&c);
   }
-  free_call(&c);
-  if (pattern->kind != WORLD) MPI_Comm_free(&comm);
 }
 
 static int usage(FILE* file) {

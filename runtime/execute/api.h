@@ -19,4 +19,6 @@ void qd_leave_errors_to_mpi(void);
 /* As quadrille_bind, but calls no error handler. */
 int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
                     const quadrille_bind_options* options);
+/* stall.c. Completes a request for which all ranks have to run the preload library. Ranks that wait for long say so once. */
+void qd_wait_for_library(MPI_Request* request);
 #endif /* QUADRILLE_RUNTIME_EXECUTE_API_H_ */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/call.h"
 #include "runtime/execute/state.h"
 
@@ -122,4 +123,20 @@ void qd_watch(const struct qd_call* c, const MPI_Request* request, MPI_Request o
   struct watch watch = {now(), c->binding->options.stall};
   double waited;
   while ((waited = await(&watch, *request, other)) > 0) say_message(c, request, waited);
+}
+
+void qd_wait_for_library(MPI_Request* request) {
+  enum { USUAL = 10, ALL = 8 }; /* seconds; of the first ranks, all say it, and few of the others */
+  const double stall = qd_settings()->stall;
+  struct watch watch = {now(), stall > 0 ? stall : USUAL};
+  const double waited = await(&watch, *request, MPI_REQUEST_NULL);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (waited > 0 && (rank < ALL || (rank & (rank - 1)) == 0))
+    fprintf(
+        stderr,
+        "quadrille: rank %d has waited %.1f s for other ranks: either they are late, or they run "
+        "without this library, and LD_PRELOAD must reach all ranks\n",
+        rank, waited);
+  PMPI_Wait(request, MPI_STATUS_IGNORE);
 }

@@ -362,7 +362,7 @@ static void growing(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   for (int call = 0; call < 49; call++) {
     for (int r = 0; r < at.others; r++) {
-      counts[r] = (call < 17 ? 1 : 39) + (world + r) % 2;
+      counts[r] = (call < 17 ? 1 : 30) + (world + r) % 2;
       places[r] = BLOCK * r;
       for (int i = 0; i < counts[r]; i++) sent[places[r] + i] = value(0, world, r, i);
     }

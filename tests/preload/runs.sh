@@ -6,7 +6,8 @@ cd "$TEST_TMPDIR" || exit 2
 out=out report=report preload=$library failed=0
 
 # start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, the output in $out, the report in
-# $report. A variable that begins with ONE: is only for rank 1. WRAPPER: a command that runs the program.
+# $report. A variable that begins with ONE: is only for rank 1.
+# WITHOUT_LIBRARY: the rank runs without it. WRAPPER: a command that runs the program.
 start() {
   local ranks=$1 variables=() one=
   shift
@@ -20,7 +21,7 @@ start() {
     [ -z "$1" ] || [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 ] || export "$1"
     # The environment in another order.
     if [ -n "${REORDER:-}" ]; then value=$QUADRILLE_ALLTOALL; unset QUADRILLE_ALLTOALL; export QUADRILLE_ALLTOALL="$value"; fi
-    export LD_PRELOAD="$2"
+    [ -n "${WITHOUT_LIBRARY:-}" ] || export LD_PRELOAD="$2"
     shift 2
     exec ${WRAPPER:-} "$@"' sh "$one" "$preload" "$program" "${@:2}" >"$out" 2>&1 </dev/null
   code=$?
