@@ -90,7 +90,7 @@ def program(report, options, library, name, command, learning, measuring, folder
     rules = f"QUADRILLE_RULES={folder}/{name.replace(' ', '-').replace('/', '-')}.json"
     Run(library, [*command, learning], "QUADRILLE=learn", rules)
     pairs = [
-        (Run(library, [*command, measuring], "QUADRILLE=off"), Run(library, [*command, measuring], rules))
+        (Run(library, [*command, measuring], "QUADRILLE=on"), Run(library, [*command, measuring], rules))
         for _ in range(options.repetitions or PAIRS)
     ]
     schedules = sorted({call["schedule"] for _, preloaded in pairs for call in preloaded.calls})

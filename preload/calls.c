@@ -72,14 +72,12 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
     return code;                                                                               \
   }
 
-/* The function that the program calls. Where it expands, MPI_Datatype and MPI_Op stand for handles of any MPI library. */
-#define DEFINE(function, Name, family, Count, Displacement)                                 \
-  PRELOAD_DEFINE(function,                                                                  \
-                 preload_is_inside                                                          \
-                     ? next(LISTED(family##_ARGUMENTS) comm)                                \
-                     : call_##function(next, LISTED(family##_ARGUMENTS)(MPI_Comm) comm),    \
-                 (LISTED(QUADRILLE_##family(Count, Displacement)) preload_any_handle comm), \
-                 (LISTED(family##_ARGUMENTS) comm))
+/* The function that the program calls. */
+#define DEFINE(function, Name, family, Count, Displacement)                                  \
+  PRELOAD_DEFINE(function,                                                                   \
+                 preload_is_inside ? next(LISTED(family##_ARGUMENTS) comm)                   \
+                                   : call_##function(next, LISTED(family##_ARGUMENTS) comm), \
+                 (LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm))
 
 #if MPI_VERSION >= 4
 #define LARGE(DO, Name, family)                         \
@@ -101,8 +99,6 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
 #define CALL_ALL(Name, name, scheduled, family, direction, size) ALL(CALL, Name, family)
 PRELOAD_COLLECTIVES_WITH_DATA(CALL_ALL)
 BARRIER(CALL)
-#define MPI_Datatype preload_any_handle
-#define MPI_Op preload_any_handle
 #define DEFINE_ALL(Name, name, scheduled, family, direction, size) ALL(DEFINE, Name, family)
 PRELOAD_COLLECTIVES_WITH_DATA(DEFINE_ALL)
 BARRIER(DEFINE)

@@ -144,7 +144,7 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
   warn();
   if (all[LACK]) return "memory ran out";
   if (all[DEVICE]) return driver_reason((int)all[DEVICE]);
-  return settings->mode == PRELOAD_OFF ? "QUADRILLE=off" : NULL;
+  return NULL;
 }
 
 static void take_rules(struct preload_communicator* of) {

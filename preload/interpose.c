@@ -6,57 +6,24 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "preload/preload.h"
 
 _Thread_local int preload_is_inside;
 
+void* (*preload_next_of)(const char* name);
+
 void* preload_next(void** next, const char* name) {
   void* found = __atomic_load_n(next, __ATOMIC_RELAXED);
   if (found) return found;
-  found = dlsym(RTLD_NEXT, name);
-  if (!found) {
-    fprintf(stderr, "quadrille: no MPI library behind this one has %s\n", name);
-    abort();
-  }
+  found = preload_next_of ? preload_next_of(name) : dlsym(RTLD_NEXT, name);
   __atomic_store_n(next, found, __ATOMIC_RELAXED);
   return found;
 }
 
-static int is_foreign;
-
-static void ask_library(void) {
-  enum { LONGEST = 1 << 14 }; /* any MPI library's version fits */
-  static char version[LONGEST];
-  int length = 0;
-  PMPI_Get_library_version(version, &length);
-#ifdef OPEN_MPI
-  is_foreign = strstr(version, "Open MPI") == NULL;
-#else
-  is_foreign = strstr(version, "Open MPI") != NULL;
-#endif
-  if (is_foreign)
-    fprintf(
-        stderr,
-        "quadrille: this preload library is for another MPI library than the program's; it does "
-        "nothing\n");
-}
-
-int preload_is_foreign(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  static int is_known;
-  if (__atomic_load_n(&is_known, __ATOMIC_ACQUIRE)) return is_foreign;
-  pthread_once(&once, ask_library);
-  __atomic_store_n(&is_known, 1, __ATOMIC_RELEASE);
-  return is_foreign;
-}
-
-#define DEFINE(Name, does, types, arguments)         \
-  PRELOAD_DEFINE(MPI_##Name, does, types, arguments) \
-  PRELOAD_DEFINE(PMPI_##Name, does, types, arguments)
+#define DEFINE(Name, does, types)         \
+  PRELOAD_DEFINE(MPI_##Name, does, types) \
+  PRELOAD_DEFINE(PMPI_##Name, does, types)
 
 /* ---- Freed communicators. Meanwhile MPI calls the delete functions of attributes, which may call collectives. This
  * library's own attribute may be gone by then, so such calls go to MPI. */
@@ -71,34 +38,28 @@ static int leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
   return code;
 }
 
-DEFINE(Comm_free, leave(next, comm), (MPI_Comm * comm), (comm))
-DEFINE(Comm_disconnect, leave(next, comm), (MPI_Comm * comm), (comm))
+DEFINE(Comm_free, leave(next, comm), (MPI_Comm * comm))
+DEFINE(Comm_disconnect, leave(next, comm), (MPI_Comm * comm))
 
 /* ---- Processes from outside MPI_COMM_WORLD */
 
-#define MEETING(Name, types, arguments) \
-  DEFINE(Name, (preload_meet_others(), next arguments), types, arguments)
+#define MEETING(Name, types, arguments) DEFINE(Name, (preload_meet_others(), next arguments), types)
 MEETING(Comm_spawn,
-        (const char* command, char* argv[], int maxprocs, preload_any_handle info, int root,
-         preload_any_handle comm, MPI_Comm* intercomm, int codes[]),
+        (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+         MPI_Comm* intercomm, int codes[]),
         (command, argv, maxprocs, info, root, comm, intercomm, codes))
 MEETING(Comm_spawn_multiple,
-        (int count, char* commands[], char** argvs[], const int maxprocs[], const void* infos,
-         int root, preload_any_handle comm, MPI_Comm* intercomm, int codes[]),
+        (int count, char* commands[], char** argvs[], const int maxprocs[], const MPI_Info infos[],
+         int root, MPI_Comm comm, MPI_Comm* intercomm, int codes[]),
         (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
-MEETING(Comm_accept,
-        (const char* port, preload_any_handle info, int root, preload_any_handle comm,
-         MPI_Comm* newcomm),
+MEETING(Comm_accept, (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
         (port, info, root, comm, newcomm))
-MEETING(Comm_connect,
-        (const char* port, preload_any_handle info, int root, preload_any_handle comm,
-         MPI_Comm* newcomm),
+MEETING(Comm_connect, (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
         (port, info, root, comm, newcomm))
 MEETING(Comm_join, (int socket, MPI_Comm* intercomm), (socket, intercomm))
 /* Perhaps only one rank of this group knows the other group. */
 MEETING(Intercomm_create,
-        (preload_any_handle comm, int leader, preload_any_handle peer, int remote_leader, int tag,
-         MPI_Comm* intercomm),
+        (MPI_Comm comm, int leader, MPI_Comm peer, int remote_leader, int tag, MPI_Comm* intercomm),
         (comm, leader, peer, remote_leader, tag, intercomm))
 
 /* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread
@@ -148,10 +109,10 @@ static MPI_Comm_errhandler_function* wrap(MPI_Comm_errhandler_function* function
 }
 
 DEFINE(Comm_create_errhandler, next(wrap(function), handler),
-       (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler), (function, handler))
+       (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler))
 /* A function of MPI 1 that some libraries still have. */
 DEFINE(Errhandler_create, next(wrap(function), handler),
-       (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler), (function, handler))
+       (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler))
 
 /* ---- The beginning of MPI. All ranks read their rules before any of them can write to the file. */
 
@@ -159,9 +120,9 @@ static void begin(void) {
   if (!preload_is_inside) preload_settings();
 }
 
-DEFINE(Init, (begin(), next(count, words)), (int* count, char*** words), (count, words))
+DEFINE(Init, (begin(), next(count, words)), (int* count, char*** words))
 DEFINE(Init_thread, (begin(), next(count, words, required, provided)),
-       (int* count, char*** words, int required, int* provided), (count, words, required, provided))
+       (int* count, char*** words, int required, int* provided))
 
 /* ---- The end of MPI. The rules that were learned and the report are written first. */
 
@@ -184,4 +145,4 @@ static int finalize(int (*next)(void)) {
   return code;
 }
 
-DEFINE(Finalize, finalize(next), (void), ())
+DEFINE(Finalize, finalize(next), (void))

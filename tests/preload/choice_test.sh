@@ -67,7 +67,6 @@ fi
 
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   QUADRILLE_ALLTOALL=linear ONE:QUADRILLE_ALLTOALL=pairwise
-reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' ONE:QUADRILLE=off
 
 # A file that cannot be written at the end is reported at the beginning, and the program continues.
 told_first() { # TEXT VARIABLE=VALUE...

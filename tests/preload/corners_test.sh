@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# corners_test.sh MPI LIBRARY TOOL PROGRAM OTHER_LIBRARY: rare but allowed uses of MPI work as without the
+# corners_test.sh MPI LIBRARY TOOL PROGRAM: rare but allowed uses of MPI work as without the
 # library, and by schedules if possible.
 set -u
 . "$(dirname "$0")/runs.sh"
-other=$(cd "$OLDPWD" && readlink -f "$5")
 served=(QUADRILLE_SUMS=any QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck
   QUADRILLE_ALLGATHERV=linear-ring QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise QUADRILLE_SCATTERV=binomial
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
@@ -173,11 +172,25 @@ else
   echo "SKIPPED: this launcher of $mpi starts no processes for MPI_Comm_spawn"
 fi
 
-# The library for the other MPI does nothing.
-preload=$other
-for mode in on off; do
-  right 3 QUADRILLE=$mode "${served[@]}" -- types
-  grep -q 'for another MPI library' "$out" || problem 'the library for the other MPI says nothing'
+# The library does nothing under another MPI, under the standard ABI of MPI, without its core, and without MPI.
+for mode in on off; do preload=$other unserved 3 "$not_ours" QUADRILLE=$mode "${served[@]}" -- types; done
+# abi VERSION: a library that answers with this version.
+abi() {
+  printf 'int MPI_Abi_get_version(int* major, int* minor) { *major = %s, *minor = 0; return 0; }' "$1" |
+    gcc -x c - -shared -fPIC -o "$PWD/abi.so" || exit 2
+}
+abi 1
+preload="$library $PWD/abi.so" unserved 3 "the program's MPI library has the standard ABI of MPI" "${served[@]}" -- types
+preload="$library $PWD/abi.so" right 3 QUADRILLE=off "${served[@]}" -- types
+said 0 quadrille
+abi -1 # MPICH's own interface, beside the standard one
+preload="$library $PWD/abi.so" right 3 "${served[@]}" -- types
+reported allreduce doubling 'by rule'
+cp "$library" alone.so
+preload=$PWD/alone.so unserved 3 'the rest of the preload library cannot be loaded, so it does nothing: ' "${served[@]}" -- types
+for one in "$library" "$other"; do
+  LD_PRELOAD=$one LD_BIND_NOW=1 ls / >"$out" 2>&1
+  ls / | diff - "$out" || problem "ls under $one"
 done
 
 exit $failed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fortran_test.sh MPI LIBRARY TOOL PROGRAM...: Fortran programs, one for each interface of MPI, are served like those in
-# C.
+# C, and the library for the other MPI does nothing.
 set -u
 programs=()
 for made in "${@:4}"; do programs+=("$(readlink -f "$made")"); done
@@ -12,6 +12,7 @@ for program in "${programs[@]}"; do
   for mode in off learn verify; do right 3 QUADRILLE=$mode QUADRILLE_RULES=rules.json; done
   right 3 "${chosen[@]}"
   all_served served '1 x 3 ranks'
+  for mode in off adapt; do preload=$other unserved 3 "$not_ours" QUADRILLE=$mode "${chosen[@]}"; done
 done
 [ ${#programs[@]} -eq 3 ] || problem 'mpif.h, mpi and mpi_f08'
 exit $failed

@@ -7,4 +7,5 @@ served=(allgather=bruck bcast=binomial exscan=one-two-three gather=binomial gath
 variables served
 right 4 QUADRILLE=verify "${chosen[@]}"
 all_served served '1 x 4 ranks'
+preload=$other unserved 4 "$not_ours" "${chosen[@]}"
 exit $failed

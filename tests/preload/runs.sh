@@ -2,6 +2,7 @@
 # PROGRAM are the arguments of the test. All runs are in its own folder.
 . "$(dirname "$0")/../mpi/mpirun.sh"
 mpi=$1 library=$(readlink -f "$2") tool=$(readlink -f "$3") program=$(readlink -f "$4")
+case $mpi in openmpi) other=${library%_*}_mpich.so ;; *) other=${library%_*}_openmpi.so ;; esac
 cd "$TEST_TMPDIR" || exit 2
 out=out report=report preload=$library failed=0
 
@@ -40,6 +41,15 @@ right() {
   start "$@"
   [ $code -eq 0 ] && [ "$passed" -eq "$1" ] || problem "$*"
 }
+
+# unserved RANKS SENTENCE ...: so says the library at each rank, and then it does nothing.
+unserved() {
+  right "$1" "${@:3}"
+  said "$1" "quadrille: $2"
+  said "$1" quadrille
+  [ ! -f "$report" ] || problem "there is a report: $*"
+}
+not_ours='this preload library is for another MPI library than the program'
 
 # reported COLLECTIVE WORD...: a line of the report, in that order.
 reported() {

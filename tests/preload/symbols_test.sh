@@ -1,24 +1,37 @@
 #!/usr/bin/env bash
-# symbols_test.sh MPI LIBRARY: a preload library exports exactly the MPI functions that it intercepts.
+# symbols_test.sh MPI LIBRARY CORE RUNTIME: a preload library and its core define exactly the MPI functions that they intercept,
+# and need no MPI library themselves. No tool sees the calls of the core and of the runtime library: they have PMPI_ names.
 set -u
-mpi=$1 library=$2 failed=0
+mpi=$1 library=$2 core=$3 runtime=$4 failed=0
 problem() {
-  echo "FAILED: $library: $*"
+  echo "FAILED: $*"
   failed=1
 }
 
-shown=$(nm -D --defined-only "$library" | awk '$2 ~ /[A-Z]/ {print $3}' | grep -vE '^(__bss_start|_edata|_end)$' | sort)
 rows=$(sed -nE 's/^  ROW\(([A-Za-z_]+),.*/\1/p' preload/rules.h | grep -vx Barrier)
 [ "$(wc -l <<<"$rows")" -eq 16 ] || problem "preload/rules.h was not understood"
 [ "$mpi" = openmpi ] || rows+=$'\n'$(sed 's/$/_c/' <<<"$rows") # MPI 4
 others='Barrier Comm_accept Comm_connect Comm_create_errhandler Comm_disconnect Comm_free Comm_join Comm_spawn Comm_spawn_multiple
   Errhandler_create Finalize Init Init_thread Intercomm_create'
 wanted=$(for name in $rows $others; do printf 'MPI_%s\nPMPI_%s\n' "$name" "$name"; done | sort)
-[ "$shown" = "$wanted" ] || problem "it shows others: $(diff <(echo "$shown") <(echo "$wanted"))"
+for file in "$library" "$core"; do
+  shown=$(nm -D --defined-only "$file" | awk '$2 ~ /[A-Z]/ {print $3}' | grep -vE '^(__bss_start|_edata|_end|preload_next_of)$' | sort)
+  [ "$shown" = "$wanted" ] || problem "$file shows others: $(diff <(echo "$shown") <(echo "$wanted"))"
+done
 
-needed=$(readelf -d "$library" | sed -nE 's/.*\(NEEDED\).*\[([a-z_]+).*/\1/p' | sort | tr '\n' ' ')
-case $needed in
-  'libc libm libmpi ' | 'libc libmpi ' | 'libc libm libmpich ' | 'libc libmpich ') ;;
-  *) problem "it needs $needed" ;;
-esac
+needed() { readelf -d "$1" | sed -nE 's/.*\(NEEDED\).*\[([a-z_+]+).*/\1/p' | sort | tr '\n' ' '; }
+[ "$(needed "$library")" = 'libc ' ] || problem "$library needs $(needed "$library")"
+[ "$(needed "$core")" = 'libc libm ' ] || problem "$core needs $(needed "$core")"
+
+# The undefined symbols of MPI that are neither PMPI_ functions nor constants.
+own_calls() { nm -D --undefined-only "$1" | awk '$2 ~ /mpi_|MPI_|MPIR_/ && $2 !~ /^(PMPI_|ompi_(mpi|request)_|OMPI_C_)/ {print $2}'; }
+for file in "$library" "$core" "$runtime"; do
+  [ -z "$(own_calls "$file")" ] || problem "$file calls $(own_calls "$file")"
+done
+for file in "$core" "$runtime"; do
+  nm -D --undefined-only "$file" | grep -q ' PMPI_Isend$' || problem "the calls of $file are not seen"
+done
+# The check itself detects such a call.
+echo 'int MPI_Pcontrol(int); int main(void) { return MPI_Pcontrol(1); }' | gcc -x c - -shared -fPIC -o "$TEST_TMPDIR/calls" || exit 1
+[ "$(own_calls "$TEST_TMPDIR/calls")" = MPI_Pcontrol ] || problem 'it does not see MPI_Pcontrol'
 exit $failed

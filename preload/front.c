@@ -1,0 +1,159 @@
+/* The library that users preload. It defines the functions that Quadrille intercepts, and has no MPI library of its own: the
+ * program brings one. At the first call it looks which one that is. If it is the one that Quadrille was built for, it loads the rest of
+ * Quadrille (the core: all other files here) and passes calls to it. Otherwise, and with QUADRILLE=off, calls go to MPI unchanged,
+ * and this library calls nothing of MPI. Tested by tests/preload: corners_test.sh, fortran_test.sh and tools_test.sh. */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/rules.h"
+
+#define CORE "$ORIGIN/quadrille/preload_" PRELOAD_MPI ".so"
+
+/* Parameters are registers or words of the stack, and passed on as they are. So calls with the handles of any MPI library stay
+ * right. */
+#define TAKES_0 void
+#define TAKES_1 intptr_t a
+#define TAKES_2 TAKES_1, intptr_t b
+#define TAKES_4 TAKES_2, intptr_t c, intptr_t d
+#define TAKES_5 TAKES_4, intptr_t e
+#define TAKES_6 TAKES_5, intptr_t f
+#define TAKES_7 TAKES_6, intptr_t g
+#define TAKES_8 TAKES_7, intptr_t h
+#define TAKES_9 TAKES_8, intptr_t i
+#define GIVES_0
+#define GIVES_1 a
+#define GIVES_2 GIVES_1, b
+#define GIVES_4 GIVES_2, c, d
+#define GIVES_5 GIVES_4, e
+#define GIVES_6 GIVES_5, f
+#define GIVES_7 GIVES_6, g
+#define GIVES_8 GIVES_7, h
+#define GIVES_9 GIVES_8, i
+
+static void* core; /* NULL: it has nothing to do */
+
+static void* next_of(const char* name) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found) return found;
+  fprintf(stderr, "quadrille: no MPI library behind this one has %s\n", name);
+  abort();
+}
+
+/* Python loads its module of MPI so that other libraries do not see MPI's functions. This shows the MPI library to them. */
+static void show_mpi(void) {
+  static const char known[] = "PMPI_Get_library_version"; /* this library does not define it */
+  struct link_map* one = NULL;
+  Dl_info library;
+  if (dlsym(RTLD_DEFAULT, known) || dlinfo(dlopen(NULL, RTLD_LAZY), RTLD_DI_LINKMAP, &one) != 0)
+    return;
+  for (; one; one = one->l_next) {
+    void* const loaded = one->l_name[0] ? dlopen(one->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void* const found = loaded ? dlsym(loaded, known) : NULL;
+    if (loaded) dlclose(loaded);
+    if (!found || !dladdr(found, &library)) continue;
+    dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    return;
+  }
+}
+
+/* Libraries for the standard ABI of MPI 5 have handles of their own. MPICH's other library says -1 for the version of the ABI. */
+static int has_standard_abi(void) {
+  int major = -1, minor = -1;
+  void* found = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
+  if (!found) found = dlsym(RTLD_DEFAULT, "MPI_Abi_get_version");
+  if (found) ((int (*)(int*, int*))found)(&major, &minor);
+  return major >= 0;
+}
+
+/* Each MPI library is known by a symbol that its mpi.h gives to programs. */
+static int has_library(void) {
+  const int is_open_mpi = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != NULL;
+  if (strcmp(PRELOAD_MPI, "openmpi") == 0) return is_open_mpi;
+  return !is_open_mpi && dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") != NULL;
+}
+
+static void look(void) {
+  const char* const mode = getenv("QUADRILLE");
+  const int is_off = mode && strcmp(mode, "off") == 0;
+  show_mpi();
+  if (!has_library())
+    fprintf(stderr,
+            "quadrille: this preload library is for another MPI library than the program's; it "
+            "does nothing\n");
+  else if (!is_off && has_standard_abi())
+    fprintf(stderr,
+            "quadrille: the program's MPI library has the standard ABI of MPI, which this preload "
+            "library is not for; it does nothing\n");
+  else if (!is_off && !(core = dlopen(CORE, RTLD_NOW | RTLD_LOCAL)))
+    fprintf(stderr,
+            "quadrille: the rest of the preload library cannot be loaded, so it does nothing: %s\n",
+            dlerror());
+  if (core) *(void* (**)(const char*))dlsym(core, "preload_next_of") = next_of;
+}
+
+/* What makes the calls of this name. */
+static void* find(const char* name) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, look);
+  void* const found = core ? dlsym(core, name) : NULL;
+  return found ? found : next_of(name);
+}
+
+/* A call is a jump to what makes it. At first that is `first_`, which finds it. */
+#define DEFINE(name, words)                                                 \
+  static int first_##name(TAKES_##words);                                   \
+  static int (*makes_##name)(TAKES_##words) = first_##name;                 \
+  static int first_##name(TAKES_##words) {                                  \
+    int (*const found)(TAKES_##words) = find(#name);                        \
+    __atomic_store_n(&makes_##name, found, __ATOMIC_RELEASE);               \
+    return found(GIVES_##words);                                            \
+  }                                                                         \
+  __attribute__((visibility("default"))) int name(TAKES_##words);           \
+  int name(TAKES_##words) {                                                 \
+    return __atomic_load_n(&makes_##name, __ATOMIC_RELAXED)(GIVES_##words); \
+  }
+#define DEFINE_BOTH(Name, words) DEFINE_NUMBER(Name, words)
+#define DEFINE_NUMBER(Name, words) \
+  DEFINE(MPI_##Name, words)        \
+  DEFINE(PMPI_##Name, words)
+
+DEFINE_BOTH(Init, 2)
+DEFINE_BOTH(Init_thread, 4)
+DEFINE_BOTH(Finalize, 0)
+DEFINE_BOTH(Comm_free, 1)
+DEFINE_BOTH(Comm_disconnect, 1)
+DEFINE_BOTH(Comm_spawn, 8)
+DEFINE_BOTH(Comm_spawn_multiple, 9)
+DEFINE_BOTH(Comm_accept, 5)
+DEFINE_BOTH(Comm_connect, 5)
+DEFINE_BOTH(Comm_join, 2)
+DEFINE_BOTH(Intercomm_create, 6)
+DEFINE_BOTH(Comm_create_errhandler, 2)
+DEFINE_BOTH(Errhandler_create, 2)
+
+/* Of each family of collectives, with the communicator. */
+#define WORDS_OF_NOTHING 1
+#define WORDS_OF_EQUAL_BLOCKS 7
+#define WORDS_OF_EQUAL_BLOCKS_OF_ROOT 8
+#define WORDS_OF_COUNTED_BLOCKS 9
+#define WORDS_OF_TYPED_BLOCKS 9
+#define WORDS_OF_GATHERED_BLOCKS 8
+#define WORDS_OF_GATHERED_BLOCKS_OF_ROOT 9
+#define WORDS_OF_SCATTERED_BLOCKS_OF_ROOT 9
+#define WORDS_OF_BUFFER_OF_ROOT 5
+#define WORDS_OF_ELEMENTS 6
+#define WORDS_OF_ELEMENTS_OF_ROOT 7
+#define WORDS_OF_COUNTED_ELEMENTS 6
+#define DEFINE_COLLECTIVE(Name, name, scheduled, family, direction, size) \
+  DEFINE_BOTH(Name, WORDS_OF_##family)
+PRELOAD_COLLECTIVES(DEFINE_COLLECTIVE)
+#ifdef PRELOAD_LARGE
+#define DEFINE_LARGE(Name, name, scheduled, family, direction, size) \
+  DEFINE_BOTH(Name##_c, WORDS_OF_##family)
+PRELOAD_COLLECTIVES_WITH_DATA(DEFINE_LARGE)
+#endif
