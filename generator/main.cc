@@ -18,7 +18,9 @@
 #include "generator/registry.h"
 #include "generator/rules.h"
 #include "generator/show.h"
+#include "schedule/any_nodes.h"
 #include "verifier/call.h"
+#include "verifier/check.h"
 #include "verifier/decode.h"
 
 namespace quadrille {
@@ -49,9 +51,32 @@ Result<bool> refuse_foreign(const std::string& path) {
       path, kMadeByEmit)};
 }
 
-int emit(const std::string& file, const std::string& folder) {
+// Refuses a schedule for given nodes of few ranks that is not right. One for any nodes has its proof. Returns the exit code.
+int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
+  constexpr int64_t kMostRanks = 64;
+  int64_t ranks = 0;
+  for (const Topology& group : schedule.job.groups) ranks += group.ranks();
+  if (serves_any_nodes(schedule.job) || ranks > kMostRanks) return 0;
+  const Result<std::vector<Call>> calls = verifier::calls_to_check({}, schedule);
+  if (!calls.ok()) return bad_input("emit", calls.error().message);
+  for (const Call& call : *calls) {
+    const Result<verifier::Report> report =
+        verifier::check_schedule(schedule.program, schedule.job, call, {});
+    if (!report.ok()) return bad_input("emit", fmt::format("{}: {}", file, report.error().message));
+    if (!report->violation) continue;
+    fmt::print(stderr,
+               "emit: {}: the schedule is refuted, since {}; {} check {} tells more, and --force "
+               "writes it anyway\n",
+               file, report->violation->detail, cli::typed("verifier"), cli::shell_word(file));
+    return cli::ExitCode::kRefuted;
+  }
+  return 0;
+}
+
+int emit(const std::string& file, const std::string& folder, bool is_forced) {
   const Result<verifier::ScheduleFile> read = verifier::open_schedule(file, {});
   if (!read.ok()) return bad_input("emit", read.error().message);
+  if (const int code = is_forced ? 0 : refuse_wrong(file, read->schedule)) return code;
   const std::vector<uint8_t>& bytes = read->bytes;
   const std::string name = identifier_from(std::filesystem::path(file).stem().string());
   const EmittedSource emitted = emit_c(bytes, name, commands_of(read->schedule, name));
@@ -89,12 +114,13 @@ int proofs(const std::string& folder) {
   return 0;
 }
 
-void add_emit(cli::Command& program, std::string& file, std::string& folder) {
+void add_emit(cli::Command& program, std::string& file, std::string& folder, bool& is_forced) {
   cli::Command command = program.command(
       "emit", "Write a schedule file as a C header and source with the same bytes.");
   command.require("file", "FILE", &file, "a schedule file");
   command.require("--out", "FOLDER", &folder,
                   "the folder to write to; it is made if it is missing");
+  command.add_flag("--force", is_forced, "write a schedule that is refuted, too");
   command.example("emit small.qs --out src",
                   "writes src/small.h and src/small.c, which hold the array quadrille_small.");
 }
@@ -102,8 +128,8 @@ void add_emit(cli::Command& program, std::string& file, std::string& folder) {
 int run(int argc, char** argv) {
   const std::string name = cli::program_name("generator");
   cli::Command program(name, "Writes communication schedules for MPI collectives.");
-  program.footer(
-      fmt::format("`{} COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.", name));
+  program.footer(fmt::format(
+      "`{} COMMAND --help` tells more. Exit codes: 0 done, 1 refuted, 2 bad input.", name));
   GenerateArguments generating;
   const cli::Command generating_command = add_generate(program, generating);
   ChooseArguments choosing;
@@ -115,7 +141,8 @@ int run(int argc, char** argv) {
   ShowArguments showing;
   const cli::Command showing_command = add_show(program, showing);
   std::string file, folder;
-  add_emit(program, file, folder);
+  bool is_forced = false;
+  add_emit(program, file, folder, is_forced);
   cli::Command proving =
       program.command("proofs", "Write the proof of every program, for the verifier.");
   proving.require("--out", "FOLDER", &folder, "the folder to write to");
@@ -127,7 +154,7 @@ int run(int argc, char** argv) {
   if (listing_command.is_named()) return list(listing);
   if (showing_command.is_named()) return show(showing);
   if (proving.is_named()) return proofs(folder);
-  return emit(file, folder);
+  return emit(file, folder, is_forced);
 }
 
 }  // namespace

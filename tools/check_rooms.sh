@@ -4,7 +4,7 @@
 #
 #   schedule   itself
 #   runtime    itself and MPI; the parts of runtime:program and runtime:table_format, libc only
-#   generator  schedule, the table format, simulate, view, and of the verifier its decoder, replay, calls and plans, to show files;
+#   generator  schedule, the table format, simulate, view, and of the verifier its decoder, checker, replay, calls and plans, to show and emit files;
 #              the coloring, which asks Z3
 #   verifier   schedule, the table format, the rules of block sizes, the plans that it checks, cli; never the generator.
 #              Z3 only in verifier/prove, and its tests
@@ -50,8 +50,8 @@ room tools 'runtime(/(quadrille|execute/(datatypes|nodes))\.h|:(openmpi|mpich|sm
   'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
 room preload 'runtime(/(quadrille|execute/(api|arena|arguments|datatypes|nodes|significance)|program/program)\.h|:program|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))|view(/(assets|pack)\.h|:text)' \
   'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
-room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
-  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, calls, plans and the coloring'
+room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/check\.h|:check|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
+  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 room simulate 'schedule[/:]|cli[/:]|runtime(/plan/(builder|plan)\.h|:plan|/program/table_format\.h|:table_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \

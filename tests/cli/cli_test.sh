@@ -113,7 +113,7 @@ explains() { # PROGRAM COMMAND WORDS...
   # Every option and positional has a description.
   ! awk '/^  [^ ]/ && NF < 2' .out | grep -q -- -- || fail "an option without a word in '$command'"
 }
-explains "$generator" '' generate list show emit proofs 'Exit codes: 0 done, 2 bad input'
+explains "$generator" '' generate list show emit proofs 'Exit codes: 0 done, 1 refuted, 2 bad input'
 explains "$generator" generate COLLECTIVE --algorithm hierarchical-circle --nodes --slurm --hostfile \
   --out --self-loops --intra --pacing 'default free' --bytes --counts --ordered 'Example: '
 explains "$generator" show --format --steps --out 'text|steps|svg' 'Example: '

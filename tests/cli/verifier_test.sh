@@ -127,6 +127,13 @@ refuted() { # PROGRAM NODES WHAT REPLAYED [ARGUMENTS]
   says "wrong one's.qs: REFUTED"
   says "$3"
   replays "$4"
+  [ $# -gt 4 ] || refuses_to_emit "wrong one's.qs"
+}
+refuses_to_emit() { # FILE: what is refuted is emitted by --force alone
+  expect 1 "$generator" emit "$1" --out emitted
+  { [ "$(wc -l <.err)" -eq 1 ] && grep -qF "emit: $1: the schedule is refuted, since " .err && [ ! -e emitted ]; } || fail "emit: $(cat .err)"
+  expect 0 "$generator" emit "$1" --out emitted --force
+  rm -r emitted
 }
 refuted 'algorithm a for alltoall
 copy send[rank] to recv[rank]
