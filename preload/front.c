@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "preload/rules.h"
 
@@ -36,6 +37,11 @@
 #define GIVES_9 GIVES_8, i
 
 static void* core; /* NULL: it has nothing to do */
+static char folder[4096];
+
+__attribute__((constructor)) static void note_folder(void) {
+  if (!getcwd(folder, sizeof folder)) folder[0] = '\0';
+}
 
 static void* next_of(const char* name) {
   void* const found = dlsym(RTLD_NEXT, name);
@@ -93,7 +99,9 @@ static void look(void) {
     fprintf(stderr,
             "quadrille: the rest of the preload library cannot be loaded, so it does nothing: %s\n",
             dlerror());
-  if (core) *(void* (**)(const char*))dlsym(core, "preload_next_of") = next_of;
+  if (!core) return;
+  *(void* (**)(const char*))dlsym(core, "preload_next_of") = next_of;
+  ((void (*)(const char*))dlsym(core, "preload_begin_in"))(folder);
 }
 
 /* What makes the calls of this name. */

@@ -8,10 +8,13 @@
 #include <stdarg.h>
 
 #include "preload/preload.h"
+#include "runtime/program/program.h"
 
 _Thread_local int preload_is_inside;
 
 void* (*preload_next_of)(const char* name);
+
+void preload_begin_in(const char* folder) { qd_begin_in(folder); }
 
 void* preload_next(void** next, const char* name) {
   void* found = __atomic_load_n(next, __ATOMIC_RELAXED);

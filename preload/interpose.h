@@ -10,6 +10,8 @@ extern _Thread_local int preload_is_inside;
 
 /* Finds the definition of a function behind the library's. Set by front.c, and NULL where the program itself has this file. */
 extern __attribute__((visibility("default"))) void* (*preload_next_of)(const char* name);
+/* front.c says in which folder the process began. */
+__attribute__((visibility("default"))) void preload_begin_in(const char* folder);
 /* The next definition of a function, looked up once. */
 void* preload_next(void** next, const char* name);
 

@@ -166,6 +166,8 @@ extern const char qd_no_memory[];
 extern const char qd_not_served[];
 
 enum { QD_MAX_PATH = 4096 };
+/* The folder in which the process began, if that was before this library was loaded. */
+void qd_begin_in(const char* folder);
 /* The name, behind the folder in which the process began if it is relative. Returns `full`, or `name` if it is too long. */
 const char* qd_full_name(const char* name, char full[QD_MAX_PATH]);
 

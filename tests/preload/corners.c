@@ -589,10 +589,12 @@ static void rhythms(void) {
   free(received);
 }
 
-/* ---- The program changes its folder */
+/* ---- The program changes its folder, before MPI_Init or behind it */
 
-static void moves(void) {
-  expect(chdir("moved") == 0, "there is no folder");
+static void move(void) { expect(chdir("moved") == 0, "there is no folder"); }
+
+static void moves(int is_early) {
+  if (!is_early) move();
   for (int i = 0; i < 200; i++) expect_alltoall(MPI_COMM_WORLD);
 }
 
@@ -630,6 +632,8 @@ static void late(const char* file) {
 
 int main(int count, char** words) {
   const char* const which = count > 1 ? words[1] : "";
+  const int moves_early = !strcmp(which, "moves_early");
+  if (moves_early) move();
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -657,7 +661,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "title")) title();
   if (count > 2 && !strncmp(which, "stuck", 5)) stuck(words[2], !strcmp(which, "stuck_finalize"));
   if (!strcmp(which, "rhythms")) rhythms();
-  if (!strcmp(which, "moves")) moves();
+  if (moves_early || !strcmp(which, "moves")) moves(moves_early);
   if (!strcmp(which, "ended") && count > 2) ended(words[2]);
   if (!strcmp(which, "late") && count > 2) late(words[2]);
   if (!strcmp(which, "no_buffer")) no_buffer();

@@ -83,9 +83,12 @@ report=$wanted
 
 # A program that changes its folder leaves its files where it began.
 mkdir moved
-right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json QUADRILLE_TRACE=traces -- moves
-[ -z "$(ls moved)" ] || problem "files are in the program's folder: $(ls moved)"
-{ [ -f learned.json ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
+for case in moves moves_early; do
+  rm -rf learned.json traces
+  right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json QUADRILLE_TRACE=traces -- $case
+  [ -z "$(ls moved)" ] || problem "files are in the program's folder: $(ls moved)"
+  { [ -f learned.json ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
+done
 
 # A job that is killed still has its rules and its report. When adapt finds a rule depends on the machine's load.
 rules_are_kept() { python3 -c "import json; assert json.load(open('learned.json'))['rules']" || problem 'the rules that were found'; }

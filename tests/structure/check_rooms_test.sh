@@ -51,8 +51,8 @@ breaks verifier/BUILD '    deps = ["//generator:encode"],' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 breaks verifier/decode.cc '#include "runtime/program/program.h"' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
-breaks generator/encode.cc '#include "verifier/check.h"' \
-  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, calls, plans and the coloring'
+breaks generator/encode.cc '#include "verifier/memory.h"' \
+  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'
 breaks simulate/engine.cc '#include "generator/registry.h"' \
   'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
 breaks simulate/engine.cc '#include "view/page.h"' \
