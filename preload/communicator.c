@@ -120,18 +120,22 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
   static int said_error, said_different;
   const struct preload_settings* settings = preload_settings();
   enum { LACK, DEVICE, REPORT, ERROR, HASH, NOT_HASH, WORDS };
+  /* Rank 0 checks the schedules of files for all. */
+  const char* const error = settings->error[0] ? settings->error
+                            : of->rank == 0    ? preload_unfollowed_file()
+                                               : "";
   /* The first rank that found an error says it. Some MPI libraries compare these words as signed numbers. */
   const uint64_t mine[WORDS] = {[LACK] = !has_memory,
                                 [DEVICE] = qd_loaded_driver(),
                                 [REPORT] = settings->report != NULL,
-                                [ERROR] = settings->error[0] ? (uint64_t)(INT_MAX - of->rank) : 0,
+                                [ERROR] = error[0] ? (uint64_t)(INT_MAX - of->rank) : 0,
                                 [HASH] = settings->hash,
                                 [NOT_HASH] = ~settings->hash};
   uint64_t all[WORDS];
   preload_most(of, mine, all, WORDS, MPI_UINT64_T);
   of->is_watched = all[REPORT] != 0; /* the same on all ranks, since finding nodes is collective */
   if (all[ERROR] != 0) {
-    if (all[ERROR] == mine[ERROR]) say_once(&said_error, settings->error);
+    if (all[ERROR] == mine[ERROR]) say_once(&said_error, error);
     return "settings are wrong";
   }
   if (all[HASH] != ~all[NOT_HASH]) {

@@ -97,6 +97,7 @@ struct preload_settings {
   int rule_count, first_of_file; /* rules of variables come before those of the file */
   const char* rules_file;        /* or NULL */
   const char* report;            /* QUADRILLE_REPORT, or NULL */
+  const char* verifier;          /* QUADRILLE_VERIFIER, or NULL */
   uint64_t hash;                 /* of all settings that decide */
   char ignored[64];              /* the first QUADRILLE_ variable of other software, or "" */
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
@@ -152,6 +153,9 @@ int preload_is_scheduled(int number, int collective, int groups);
 /* Reads the schedule of that name, which begins with PRELOAD_FILE, if it was not read before. Returns its number, or PRELOAD_NATIVE
  * and a reason. Not for several threads at once; others may use what was read before. */
 int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]);
+/* Checks the schedules of files that the settings name, those for given nodes up to 64 ranks. Returns "", or a sentence on the first that
+ * is not right. Later calls return the same. */
+const char* preload_unfollowed_file(void);
 /* Frees the schedules that are in files. Nothing may use them any more. */
 void preload_forget_schedules(void);
 

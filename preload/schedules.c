@@ -1,16 +1,27 @@
 /* The schedules that rules name: those for any nodes that are built in, then those of files, in the order of reading. Tested by
  * tests/preload/choice_test.sh and tests/cli/rules_test.sh. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "emitted/universal.h"
 #include "preload/rules.h"
 #include "runtime/program/program.h"
 
+enum { MOST_CHECKED = 64 }; /* ranks */
+
 /* They stay in their places, since other threads use them while rules of other jobs are read. */
 static struct preload_file {
   struct quadrille_universal schedule; /* its name is "file:" and the path */
   char hash[2 * QD_HASH_LENGTH + 1];
+  int is_large; /* too large for a check: it is followed without one */
 } files[PRELOAD_MOST_FILES];
 static int file_count;
 _Static_assert(PRELOAD_MOST_FILES == 64, "as the sentence says");
@@ -54,6 +65,10 @@ static const char* describe(struct preload_file* file) {
   if (wrong) return wrong;
   file->schedule.collective = qd_collective_name(program.collective);
   file->schedule.groups = program.groups;
+  int64_t ranks = 0;
+  for (int i = 0; i < program.groups && !program.serves_any_nodes; i++)
+    ranks += program.topologies[i].ranks;
+  file->is_large = ranks > MOST_CHECKED;
   for (int i = 0; i < QD_HASH_LENGTH; i++) snprintf(file->hash + 2 * i, 3, "%02x", program.hash[i]);
   qd_program_destroy(&program);
   return NULL;
@@ -86,6 +101,70 @@ int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]) {
   if (!wrong) return number;
   snprintf(error, PRELOAD_TEXT, "%.255s: %.190s", path, wrong);
   return PRELOAD_NATIVE;
+}
+
+/* ---- Whether schedules of files are right */
+
+/* The command that says it: QUADRILLE_VERIFIER, or that beside this library. */
+static const char* find_verifier(char full[QD_MAX_PATH]) {
+  static const char name[] = "verifier";
+  const char* const given = preload_settings()->verifier;
+  Dl_info own;
+  if (given) return qd_full_name(given, full);
+  if (!dladdr(name, &own)) return name;
+  const char* const slash = strrchr(own.dli_fname, '/');
+  snprintf(full, QD_MAX_PATH, "%.*s%s", slash ? (int)(slash + 1 - own.dli_fname) : 0, own.dli_fname,
+           name);
+  return full;
+}
+
+/* Checks the bytes of the schedule, which its file may no longer have. Returns the exit code of the command, or -1 if it cannot
+ * be run. */
+static int check(const struct quadrille_universal* schedule, const char* verifier) {
+  char name[64];
+  const int file = memfd_create("schedule", 0), null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  posix_spawn_file_actions_t actions;
+  int status = -1;
+  pid_t child = -1;
+  snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+  char* const words[] = {"env", "-u", "LD_PRELOAD", (char*)verifier, "check", name, NULL};
+  posix_spawn_file_actions_init(&actions);
+  for (int i = 0; i < 3; i++) posix_spawn_file_actions_adddup2(&actions, null, i);
+  if (access(verifier, X_OK) == 0 &&
+      write(file, schedule->bytes, schedule->length) == (ssize_t)schedule->length &&
+      posix_spawnp(&child, words[0], &actions, NULL, words, environ) == 0)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  posix_spawn_file_actions_destroy(&actions);
+  close(null);
+  close(file);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static char unfollowed[PRELOAD_TEXT];
+
+static void check_files(void) {
+  char full[QD_MAX_PATH];
+  const char* const verifier = find_verifier(full);
+  for (int i = quadrille_universal_count; i < preload_schedule_count() && !unfollowed[0]; i++) {
+    const char* const path = preload_schedule_name(i) + strlen(PRELOAD_FILE);
+    const int code =
+        files[i - quadrille_universal_count].is_large ? 0 : check(preload_schedule(i), verifier);
+    if (code < 0)
+      snprintf(unfollowed, PRELOAD_TEXT,
+               "%.300s cannot be checked and is not followed: set QUADRILLE_VERIFIER to the file "
+               "lib/quadrille/verifier of an installation, since %.300s cannot be run",
+               path, verifier);
+    else if (code > 0)
+      snprintf(unfollowed, PRELOAD_TEXT,
+               "%.300s is %s, and is not followed: `quadrille check %.300s` says why", path,
+               code == 1 ? "refuted" : "not proven", path);
+  }
+}
+
+const char* preload_unfollowed_file(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, check_files);
+  return unfollowed;
 }
 
 void preload_forget_schedules(void) {

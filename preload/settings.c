@@ -78,12 +78,12 @@ static void read_collective(int collective, const char* variable, const char* va
   if (!found) refuse("%s: %.480s", variable, errors[0]);
 }
 
-/* The variables without a collective; other places read the first of them. */
+/* The variables without a collective. Other places read the first of them, and the next three are texts that the settings keep. */
 enum { ELSEWHERE = 6 };
 static const char* const variables[] = {
-    "QUADRILLE",       "QUADRILLE_DEBUG", "QUADRILLE_STALL", "QUADRILLE_CHECK_PLANS",
-    "QUADRILLE_TRACE", "QUADRILLE_MPI",   "QUADRILLE_RULES", "QUADRILLE_REPORT",
-    "QUADRILLE_SUMS"};
+    "QUADRILLE",          "QUADRILLE_DEBUG", "QUADRILLE_STALL", "QUADRILLE_CHECK_PLANS",
+    "QUADRILLE_TRACE",    "QUADRILLE_MPI",   "QUADRILLE_RULES", "QUADRILLE_REPORT",
+    "QUADRILLE_VERIFIER", "QUADRILLE_SUMS"};
 enum { VARIABLES = sizeof variables / sizeof *variables, NAME = 64 };
 
 static int are_same(char a, char b) {
@@ -136,9 +136,9 @@ static void read_variable(const char* entry) {
   int number = 0;
   while (number < VARIABLES && strcmp(variable, variables[number]) != 0) number++;
   if (number < ELSEWHERE) return;
-  const int is_report = strcmp(variable, "QUADRILLE_REPORT") == 0;
-  if (is_report || strcmp(variable, "QUADRILLE_RULES") == 0) {
-    *(is_report ? &settings.report : &settings.rules_file) = strdup(value);
+  const char** const kept[] = {&settings.rules_file, &settings.report, &settings.verifier};
+  if (number < ELSEWHERE + 3) {
+    *kept[number - ELSEWHERE] = strdup(value);
     return;
   }
   const int collective = number < VARIABLES ? -1 : preload_collective_of(variable + 10);

@@ -273,5 +273,7 @@ void doctor_look_at_variables(void) {
     doctor_finding("%s: name a file in a folder that you can write to", text);
   if (preload_loses_report(text))
     doctor_finding("%s: name a file in a folder that you can write to", text);
+  if (!settings->error[0] && preload_unfollowed_file()[0])
+    doctor_finding("%s", preload_unfollowed_file());
   look_at_runtime();
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED SCHEDULE: rules and variables choose the same on all ranks. Otherwise they
+# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED SCHEDULE WRONG VERIFIER: rules and variables choose the same on all ranks. Otherwise they
 # are refused in one sentence, and the program runs as without them.
 set -u
-preloaded=$(readlink -f "$5") own=$(readlink -f "$6")
+preloaded=$(readlink -f "$5") own=$(readlink -f "$6") wrong=$(readlink -f "$7") verifier=$(readlink -f "$8")
 . "$(dirname "$0")/runs.sh"
 
 # refused TEXT VARIABLE=VALUE...: prints it once, and no schedule is used.
@@ -131,8 +131,17 @@ start 3 QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ "$passed" -eq 3 ] || problem 'what is served does not come to the tool'
 preload=$library
 
-# Rules name schedules of files, whose bytes are settings that all ranks have.
+# Rules name schedules of files, whose bytes are settings that all ranks have. The command beside the library checks them.
+mkdir -p lib/quadrille
+cp "$library" lib/
+cp "${library%/*}/quadrille/preload_$mpi.so" lib/quadrille/
+ln -s "$verifier" lib/quadrille/verifier
+preload=$PWD/lib/${library##*/}
 cp "$own" own.qs
+cp "$wrong" wrong.qs
+refused 'wrong.qs is refuted, and is not followed: `quadrille check wrong.qs` says why' QUADRILLE_ALLTOALL=file:wrong.qs
+refused "own.qs cannot be checked and is not followed: set QUADRILLE_VERIFIER to the file lib/quadrille/verifier of an installation, \
+since $PWD/none cannot be run" QUADRILLE_ALLTOALL=file:own.qs QUADRILLE_VERIFIER=none
 right 3 QUADRILLE_ALLTOALL=file:own.qs:window=2
 reported alltoall '1 x 3 ranks' 'file:own.qs:window=2' 'by rule'
 right 4 QUADRILLE=verify QUADRILLE_ALLTOALLV=file:own.qs -- file

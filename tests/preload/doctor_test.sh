@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE DRIVER: the doctor names each thing that is
+# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE DRIVER WRONG VERIFIER: the doctor names each thing that is
 # wrong, and nothing else. The installation is laid out as `./dev install` does it.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
-mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") driver=$(readlink -f "$9") failed=0
+mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") driver=$(readlink -f "$9") wrong=$(readlink -f "${10}") failed=0
 mkdir -p "$TEST_TMPDIR/prefix/lib/quadrille"
+ln -s "$(readlink -f "${11}")" "$TEST_TMPDIR/prefix/lib/quadrille/verifier"
 cp "$2" "$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi"
 cp "$3" "$6" "$TEST_TMPDIR/prefix/lib"
 library=$TEST_TMPDIR/prefix/lib/$(basename "$3") other_library=$TEST_TMPDIR/prefix/lib/$(basename "$6")
@@ -83,6 +84,7 @@ wrong 'QUADRILLE=off serves no call: unset it, or write QUADRILLE=adapt' QUADRIL
 wrong 'QUADRILLE=verify makes each call twice: unset it' QUADRILLE=verify
 wrong 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRILLE_ALTOALL=linear
 on 0 QUADRILLE_HOME=/opt
+wrong "$wrong is refuted, and is not followed: " QUADRILLE_ALLTOALL="file:$wrong"
 wrong "QUADRILLE_BCAST: 'nosuch' is none of binomial, " QUADRILLE_BCAST=nosuch
 wrong 'QUADRILLE_RULES: none.json: No such file or directory' QUADRILLE=on QUADRILLE_RULES=none.json
 says 'rules     none.json: the file does not exist yet; 0 from variables'
