@@ -11,7 +11,7 @@ struct qd_channel {
   struct qd_binding* bindings;        /* without those of persistent calls */
   MPI_Comm user;                      /* MPI_COMM_NULL once the user's communicator was freed */
   MPI_Comm comm;  /* private: no message of a schedule meets one of the user's */
-  int* node_of;   /* of each rank of `comm`, the lowest rank on its node, and as much memory; NULL: not known */
+  int* node_of;   /* the lowest rank on the node of each rank, then as many sizes; or NULL */
   int references; /* one of the user's communicator, and one of each binding */
 };
 
