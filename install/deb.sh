@@ -51,7 +51,7 @@ EOT
 
 for mpi in openmpi mpich; do
   package "libquadrille-$mpi" "MPI collectives that follow proven schedules ($mpi)" \
-    "lib/libquadrille_$mpi.so.*" "lib/libquadrille_preload_$mpi.so*" "lib/quadrille/preload_$mpi.so"
+    "lib/libquadrille_$mpi.so.*" "lib/libquadrille_preload_$mpi.so*" "lib/quadrille/libquadrille_preload_${mpi}_core.so"
 done
 package libquadrille-dev "MPI collectives that follow proven schedules (development)" \
   'include/*' 'lib/*.a' 'lib/*.so' 'lib/cmake/*' 'lib/pkgconfig/*'

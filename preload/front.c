@@ -13,7 +13,7 @@
 
 #include "preload/rules.h"
 
-#define CORE "$ORIGIN/quadrille/preload_" PRELOAD_MPI ".so"
+#define CORE "$ORIGIN/quadrille/libquadrille_preload_" PRELOAD_MPI "_core.so"
 
 /* Parameters are registers or words of the stack, and passed on as they are. So calls with the handles of any MPI library stay
  * right. */

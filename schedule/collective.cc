@@ -66,6 +66,10 @@ bool has_one_count(Collective collective) {
          collective == Collective::kExscan;
 }
 
+bool blocks_may_differ(Collective collective) {
+  return !has_one_count(collective) && collective != Collective::kBarrier;
+}
+
 bool has_one_contribution(Collective collective) {
   return collective == Collective::kBroadcast || collective == Collective::kReduce;
 }

@@ -91,6 +91,9 @@ bool only_ends_know_lengths(Collective collective);
 // True if all ranks, of both groups, give the same count.
 bool has_one_count(Collective collective);
 
+// True if MPI has a form of it in which blocks differ in length: the v form, or a reduce-scatter.
+bool blocks_may_differ(Collective collective);
+
 // True if a block size cuts one contribution: a broadcast or a reduce.
 bool has_one_contribution(Collective collective);
 // True if its blocks may pass over trees: the same two, an allgather and a reduce-scatter.

@@ -144,7 +144,7 @@ static int look_in_a_job(struct doctor_environment* environment) {
   environment->version = version;
   if (started_by_another("doctor")) {
     MPI_Finalize();
-    return 1;
+    return 2;
   }
   doctor_look_at_mpi(environment);
   doctor_look_at_variables();
@@ -195,10 +195,14 @@ int main(int count, char** words) {
   }
   leave_library(words);
   struct stat status;
+  char in_path[PATH_MAX];
   if (program && stat(program, &status) == 0 && S_ISDIR(status.st_mode)) {
     fprintf(stderr, "doctor: %s: is a folder; name a program by its path\n", program);
     return 2;
   }
+  if (program && !strchr(program, '/') && access(program, F_OK) != 0 &&
+      doctor_find_in_path(program, in_path))
+    program = in_path;
   if (program && access(program, R_OK) != 0) {
     fprintf(stderr, "doctor: %s: %s; name a program by its path\n", program, strerror(errno));
     return 2;

@@ -26,6 +26,8 @@ struct doctor_environment {
   int is_preloaded;       /* LD_PRELOAD has that library */
 };
 
+/* The first entry of PATH that has this program; 0 if there is none. */
+int doctor_find_in_path(const char* name, char found[PATH_MAX]);
 /* Facts on the MPI library, the program and the preload library. Sets `mpi`, `library` and `is_preloaded`. */
 void doctor_look_at_mpi(struct doctor_environment* environment);
 /* Facts on mode and rules, and findings on all variables. */

@@ -15,12 +15,11 @@
 
 static const struct {
   const char *name, *suffix, *launcher;
-  const char* version;      /* is in what its launcher says to --version */
-  const char* libraries[3]; /* that programs are linked with */
+  const char* version; /* is in what its launcher says to --version */
+  const char* symbol;  /* that only this library defines, whatever its file is called */
 } known[] = {
-    [DOCTOR_OPENMPI] =
-        {"Open MPI", "openmpi", "mpirun.openmpi", "Open MPI", {"libmpi.so.40", "libopen-rte"}},
-    [DOCTOR_MPICH] = {"MPICH", "mpich", "mpiexec.hydra", "HYDRA", {"libmpich.so", "libmpi.so.12"}},
+    [DOCTOR_OPENMPI] = {"Open MPI", "openmpi", "mpirun.openmpi", "Open MPI", "ompi_mpi_comm_world"},
+    [DOCTOR_MPICH] = {"MPICH", "mpich", "mpiexec.hydra", "HYDRA", "MPIR_Dup_fn"},
 };
 
 const char* doctor_mpi_name(enum doctor_mpi mpi) {
@@ -61,8 +60,7 @@ static int capture(char* const command[], char* text, size_t size) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 127;
 }
 
-/* The first entry of PATH that has this program; 0 if there is none. */
-static int find_in_path(const char* name, char found[PATH_MAX]) {
+int doctor_find_in_path(const char* name, char found[PATH_MAX]) {
   const char* path = getenv("PATH");
   while (path && *path) {
     const int length = (int)strcspn(path, ":");
@@ -78,9 +76,9 @@ static int find_in_path(const char* name, char found[PATH_MAX]) {
 /* What the launcher in the path is for. It keeps `mpi` if the user has named one by QUADRILLE_MPI. */
 static void look_at_launcher(struct doctor_environment* environment) {
   char path[PATH_MAX], other[PATH_MAX], text[4096];
-  if (!find_in_path("mpirun", path) && !find_in_path("mpiexec", path)) {
+  if (!doctor_find_in_path("mpirun", path) && !doctor_find_in_path("mpiexec", path)) {
     doctor_fact("mpi", "PATH has no mpirun and no mpiexec");
-    if (!find_in_path("srun", other))
+    if (!doctor_find_in_path("srun", other))
       doctor_finding(
           "PATH has no mpirun, mpiexec or srun: load the module of your MPI library, or "
           "add its bin folder to PATH");
@@ -107,30 +105,77 @@ static void look_at_launcher(struct doctor_environment* environment) {
         path, known[mpi].name, known[environment->mpi].launcher);
 }
 
-/* What the user's program is linked with. */
-static void look_at_program(const struct doctor_environment* environment) {
-  char text[1 << 14];
-  const char* program = environment->program;
-  const int code = capture((char*[]){"ldd", (char*)program, NULL}, text, sizeof text);
-  if (code != 0) {
+static int has_symbol(const unsigned char* file, size_t length, const char* name) {
+  return memmem(file, length, name, strlen(name) + 1) != NULL;
+}
+
+/* The MPI library that this file of a library is, or uses. Returns 0 if it knows nothing of MPI. */
+static int find_mpi(const char* path, enum doctor_mpi* mpi) {
+  enum { LONGEST = 1 << 28 };
+  size_t length = 0;
+  unsigned char* const file = preload_read(path, LONGEST, &length);
+  if (!file) return 0;
+  for (*mpi = DOCTOR_OPENMPI; *mpi < DOCTOR_UNKNOWN; ++*mpi)
+    if (has_symbol(file, length, known[*mpi].symbol)) break;
+  if (strstr(path, "/libmpi_abi.so")) *mpi = DOCTOR_UNKNOWN;
+  const int is_mpi = *mpi < DOCTOR_UNKNOWN || has_symbol(file, length, "PMPI_Init");
+  free(file);
+  return is_mpi;
+}
+
+/* Looks at the libraries that `ldd` has listed, as NAME => PATH (ADDRESS). */
+static void look_at_libraries(const struct doctor_environment* environment, char* listed) {
+  const char *program = environment->program, *path = NULL;
+  enum doctor_mpi mpi = DOCTOR_UNKNOWN;
+  int has_mpi = 0;
+  char* rest = NULL;
+  if (strstr(listed, "libasan.so"))
     doctor_finding(
-        "%s is a script, or linked statically, so LD_PRELOAD may not reach its MPI: name "
-        "the program that the script starts, or link it dynamically",
-        program);
-    return;
+        "%s has the address sanitizer, whose library comes first: LD_PRELOAD=\"$(gcc "
+        "-print-file-name=libasan.so) %s\"",
+        program, environment->library);
+  for (char* line = strtok_r(listed, "\n", &rest); line && !has_mpi;
+       line = strtok_r(NULL, "\n", &rest)) {
+    path = strchr(line, '/');
+    if (!path) continue;
+    line[strcspn(line, "(") - 1] = '\0';
+    has_mpi = find_mpi(path, &mpi);
   }
-  enum doctor_mpi mpi = DOCTOR_OPENMPI;
-  for (; mpi < DOCTOR_UNKNOWN; mpi++)
-    if (strstr(text, known[mpi].libraries[0]) || strstr(text, known[mpi].libraries[1])) break;
-  if (mpi == DOCTOR_UNKNOWN) {
+  if (!has_mpi) {
     doctor_fact("program", "%s is linked with no MPI library; it may load one when it runs",
                 program);
+    return;
+  }
+  if (mpi == DOCTOR_UNKNOWN) {
+    doctor_finding(
+        "%s is linked with %s, which is neither Open MPI's nor MPICH's, or has the standard ABI of "
+        "MPI: no preload library is for it; link it by mpicc of one of them",
+        program, path);
     return;
   }
   doctor_fact("program", "%s is linked with %s", program, known[mpi].name);
   if (mpi != environment->mpi)
     doctor_finding("%s is linked with %s, but %s would start it: start it by %s", program,
                    known[mpi].name, doctor_mpi_name(environment->mpi), known[mpi].launcher);
+}
+
+static void look_at_program(const struct doctor_environment* environment) {
+  char text[1 << 14], start[2] = "";
+  const char* program = environment->program;
+  FILE* const file = fopen(program, "r");
+  const int is_script =
+      file && fread(start, 1, sizeof start, file) == sizeof start && memcmp(start, "#!", 2) == 0;
+  if (file) fclose(file);
+  if (is_script)
+    doctor_fact("program", "%s is a script; name the program that it starts to see its MPI library",
+                program);
+  else if (capture((char*[]){"ldd", (char*)program, NULL}, text, sizeof text) == 0)
+    look_at_libraries(environment, text);
+  else
+    doctor_finding(
+        "%s is linked statically or is no program, so LD_PRELOAD does not reach it: link it "
+        "dynamically",
+        program);
 }
 
 /* Where the preload library is installed: beside the folder of this program. */
@@ -172,8 +217,8 @@ void doctor_look_at_mpi(struct doctor_environment* environment) {
     doctor_fact("mpi", "%s", environment->version);
   else
     look_at_launcher(environment);
-  if (environment->program) look_at_program(environment);
   find_library(environment);
+  if (environment->program) look_at_program(environment);
   const char* value = getenv("DOCTOR_LD_PRELOAD"); /* before this program started itself again */
   if (!value) value = getenv("LD_PRELOAD");
   char *const preloaded = strdup(value ? value : ""), *rest = NULL;

@@ -1,4 +1,4 @@
-/* Whether the launcher of another MPI library started this program. */
+/* Whether a launcher started this program that its MPI library does not know: another library's, or another version's. */
 #ifndef QUADRILLE_TOOLS_LAUNCHER_H_
 #define QUADRILLE_TOOLS_LAUNCHER_H_
 
@@ -8,24 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In that case each rank is alone in an MPI_COMM_WORLD of its own; one of them says so. Call it after MPI_Init. */
+/* Launchers tell a process how many there are, and its number. MPI knows fewer then, often this one alone; one process says so.
+ * Call it after MPI_Init. */
 static inline bool started_by_another(const char* tool) {
+  static const char* const variables[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                             {"PMI_SIZE", "PMI_RANK"},
+                                             {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
 #ifdef OPEN_MPI
   const char *built_for = "Open MPI", *launcher = "mpirun.openmpi";
-  const char *ranks = getenv("PMI_SIZE"), *rank = getenv("PMI_RANK");
 #else
   const char *built_for = "MPICH", *launcher = "mpiexec.hydra";
-  const char *ranks = getenv("OMPI_COMM_WORLD_SIZE"), *rank = getenv("OMPI_COMM_WORLD_RANK");
 #endif
+  const char *ranks = NULL, *rank = NULL;
+  char joined[64];
   int here;
   MPI_Comm_size(MPI_COMM_WORLD, &here);
-  if (here > 1 || !ranks || !rank || atoi(ranks) < 2) return false;
-  if (strcmp(rank, "0") == 0)
-    fprintf(
-        stderr,
-        "%s: it is built for %s, but another MPI library's launcher started it, and each of its %s "
-        "ranks is alone; start it with %s\n",
-        tool, built_for, ranks, launcher);
+  for (size_t i = 0; !ranks && i < sizeof variables / sizeof *variables; i++) {
+    ranks = getenv(variables[i][0]);
+    rank = getenv(variables[i][1]);
+  }
+  if (!ranks || atoi(ranks) <= here) return false;
+  if (here == 1)
+    snprintf(joined, sizeof joined, "each of its %d ranks is alone", atoi(ranks));
+  else
+    snprintf(joined, sizeof joined, "MPI knows only %d of its %d ranks", here, atoi(ranks));
+  if (rank && strcmp(rank, "0") == 0)
+    fprintf(stderr,
+            "%s: it is built for %s, but another MPI library's or version's launcher started it, "
+            "and %s; start it with %s\n",
+            tool, built_for, joined, launcher);
   return true;
 }
 

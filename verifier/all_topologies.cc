@@ -74,16 +74,16 @@ class Search {
     Schedule schedule;
     schedule.program = program_;
     schedule.job = job;
-    const Result<std::vector<Call>> calls = calls_to_check({}, schedule);
+    Result<std::vector<Call>> calls = calls_to_check({}, schedule);
     if (!calls.ok())
       return Error{fmt::format(
           "on nodes {} the program takes no call that is tried but empty ones; generate a schedule "
           "for these nodes, and check that with --counts",
           nodes_text(job.groups))};
     bool served = false;
-    for (const Call& call : *calls) {
+    for (Call& call : *calls) {
       if (!takes(program_, job, call)) continue;
-      const Result<Report> report = check_schedule(program_, job, call, {ports_});
+      const Result<Report> report = check_all_sizes(program_, job, call, {ports_});
       if (!report.ok())
         return Error{
             fmt::format("on nodes {}: {}", nodes_text(job.groups), report.error().message)};

@@ -106,14 +106,12 @@ Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
   return schedule;
 }
 
-// The count of a rank in each of the standard calls. Uneven counts are 0 to 7 times the least one, so that a pipeline has
-// few blocks even if a block is as long as the least count.
-constexpr int64_t kAtOneRank = 1 << 20, kLeast = 1000;
+// The count of a rank in each of the standard calls but the last, which has uneven counts.
+constexpr int64_t kAtOneRank = 1 << 20;
 constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
     [](int64_t, int64_t) { return int64_t{1}; },
     [](int64_t, int64_t) { return int64_t{0}; },
     [](int64_t rank, int64_t ranks) { return rank == ranks / 2 ? kAtOneRank : 0; },
-    [](int64_t rank, int64_t) { return (5 * rank + 3) % 8 * kLeast; },
 };
 
 // Whether the program names parts of blocks, so that lengths matter.
@@ -141,6 +139,8 @@ std::vector<Counts> standard_counts(const Schedule& schedule) {
         all.back().back().push_back(one ? count(0, 1) : count(rank, topology.ranks()));
     }
   }
+  const Counts uneven = uneven_counts(schedule.job.groups);
+  all.push_back(one ? equal_counts(schedule.job.groups, uneven[0][0]) : uneven);
   return all;
 }
 

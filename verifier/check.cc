@@ -74,4 +74,24 @@ Result<Report> check_schedule(const Program& program, const Job& job, const Call
   return report;
 }
 
+Result<Report> check_all_sizes(const Program& program, const Job& job, Call& call,
+                               const CheckOptions& options) {
+  Result<Report> report = check_schedule(program, job, call, options);
+  if (!report.ok() || report->violation || !call.counts.empty() ||
+      !blocks_may_differ(program.collective))
+    return report;
+  Report all = std::move(report).value();
+  if (only_ends_know_lengths(program.collective)) {
+    all.violation = all.uneven;
+    return all;
+  }
+  Call uneven = call;
+  uneven.counts = uneven_counts(job.groups);
+  Result<Report> again = check_schedule(program, job, uneven, options);
+  if (!again.ok()) return again;
+  if (!again->violation) return all;
+  call = uneven;
+  return again;
+}
+
 }  // namespace quadrille::verifier

@@ -34,6 +34,12 @@ struct CheckOptions {
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options);
 
+// The same for blocks of all sizes, if the call has no counts: what goes wrong only if blocks differ in size is a
+// violation, too. `call` becomes the call that is refuted. The program has no counts, so it has the same steps in all of
+// these calls. It meets lengths only by comparing them, so counts of which no two are equal stand for all.
+Result<Report> check_all_sizes(const Program& program, const Job& job, Call& call,
+                               const CheckOptions& options);
+
 // True for programs that check_key_order can serve: all-to-alls of one group that move whole blocks from send and
 // temporary buffers to temporary and receive buffers.
 bool fits_key_order(const Program& program);

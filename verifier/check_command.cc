@@ -117,14 +117,14 @@ Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
                                              const CheckArguments& arguments) {
   std::vector<CheckedCall> checked;
   cli::Progress progress;
-  for (const Call& call : calls) {
+  for (Call call : calls) {
     CheckOptions options{arguments.ports};
     if (progress.is_shown())
       options.tell = [&](const char* unit, int64_t done, int64_t all) {
         if (progress.is_due())
           progress.say(progress_text(checked.size(), calls.size(), unit, done, all));
       };
-    const Result<Report> report = check_schedule(schedule.program, schedule.job, call, options);
+    const Result<Report> report = check_all_sizes(schedule.program, schedule.job, call, options);
     if (!report.ok()) return report.error();
     checked.push_back({call, *report, std::nullopt});
     if (report->violation) break;

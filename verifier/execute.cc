@@ -306,6 +306,7 @@ class Executor : public SinkOf<Executor> {
       if (local.combine_on && !findings_.any())
         result = memory_.combine(use, result, memory_.read(use, local.to), *local.combine_on);
       memory_.write(use, local.to, result, true);
+      memory_.note_length(use, local.to, result, true);
       account(context.key.value_or(0), context.process, context.process, in_step_);
     }
   }
@@ -385,7 +386,7 @@ class Executor : public SinkOf<Executor> {
       const Part& part = sender.parts[sent.first + i];
       Part& target = receiver.parts[received.first + i];
       accounting_.carry(sender.process, receiver.process, part.length);
-      if (!received.head.sized) memory_.note_length(receiver.use, part);
+      memory_.note_length(receiver.use, target.piece, part, received.head.sized);
       if (receiver.combines)
         target = {target.piece, part.length, part.fragments};
       else
@@ -457,7 +458,7 @@ class Executor : public SinkOf<Executor> {
     accounting_.finish(report_, single_);
     if (sequential_) report_.safe_window = 1;
     report_.in_place = memory_.in_place();
-    report_.any_counts = memory_.any_counts();
+    report_.uneven = memory_.uneven();
     report_.volumes = accounting_.volumes();
   }
 

@@ -50,6 +50,12 @@ inline constexpr Finding kTwoMessages{Property::kOrder,
                                       "has two messages in one direction with {} in a step"};
 inline constexpr Finding kLengthsAheadAtOneEnd{Property::kLength,
                                                "and {} disagree whether lengths travel ahead"};
+// If block sizes differ.
+inline constexpr Finding kLengthUnknown{Property::kLength,
+                                        "cannot know the length of what it receives into {} if "
+                                        "block sizes differ; write 'sized' at both ends"};
+inline constexpr Finding kDoesNotFit{
+    Property::kLength, "keeps a block in {} that has another length if block sizes differ"};
 inline constexpr Finding kReadAfterOverwritten{
     Property::kInPlace,
     "reads block {} of its send buffer after block {} of its receive buffer was written"};

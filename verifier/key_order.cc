@@ -550,8 +550,11 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
       return findings_.add(kLengthsAheadAtOneEnd, findings_.key, {source, target}, Named{target});
     for (size_t i = 0; i < sent.count && !stopped(); ++i) {
       const int64_t block = sent_blocks_[sent.first + i];
-      if (!sent.sized) any_counts_ &= block % ranks_ == target;
-      blocks_.write(target, walks_[target].step, received_places_[received.first + i], block);
+      const Blocks::Place place = received_places_[received.first + i];
+      if (!sent.sized && place < 0 && block % ranks_ != target && !report_.uneven)
+        report_.uneven = violation_of(processes_, kLengthUnknown, findings_.key, {target},
+                                      PieceValue{Buffer::kTemporary, -1 - place, false, 0, 0});
+      blocks_.write(target, walks_[target].step, place, block);
     }
     single_ &= sent.count <= 1;
     (sent.count > 0 ? report_.messages : report_.tokens) += 1;
@@ -564,7 +567,6 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     accounting_.finish(report_, single_);
     if (sequential_) report_.safe_window = 1;
     report_.in_place = blocks_.in_place();
-    report_.any_counts = any_counts_;
   }
 
   const Binding& binding_;
@@ -598,7 +600,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   Findings findings_{processes_};
   Blocks blocks_;
   const Tell& tell_;
-  bool sequential_ = false, unclear_ = false, single_ = true, any_counts_ = true;
+  bool sequential_ = false, unclear_ = false, single_ = true;
   Report report_;
 };
 

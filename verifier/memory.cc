@@ -527,14 +527,24 @@ Part Memory::combine(const Use& use, const Part& from, const Part& into, Side si
   return result;
 }
 
-void Memory::note_length(const Use& use, const Part& part) {
-  if (!only_ends_know_lengths(program_.collective)) return;
+void Memory::note_length(const Use& use, const PieceValue& to, const Part& part, bool is_known) {
+  if (uneven_ || findings_.any() || !only_ends_know_lengths(program_.collective)) return;
   const Place place = processes_.place(use.process);
-  if (rooted(program_.collective) && place.group == 0 && place.rank == place.root) return;
+  const auto found = [&](const Finding& finding) {
+    uneven_ = violation_of(processes_, finding, use.key, {use.process}, to);
+  };
+  if (to.buffer == Buffer::kReceive) {
+    const int32_t wanted = values_.sum_of(contributors(program_.collective, place, {to.block}));
+    for (const Fragment& fragment : part.fragments)
+      if (fragment.value != wanted) return found(kDoesNotFit);
+    return;
+  }
+  const bool is_root = rooted(program_.collective) && place.group == 0 && place.rank == place.root;
+  if (is_known || is_root) return;
   const bool gathers = program_.collective == Collective::kGather;
   for (const Fragment& fragment : part.fragments)
     for (const ContributionRun& run : values_.runs(fragment.value))
-      any_counts_ &= !gathers && run.block == place.rank;
+      if (gathers || run.block != place.rank) return found(kLengthUnknown);
 }
 
 // The receive block that has the same bytes as this send block in a call in place.

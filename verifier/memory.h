@@ -227,14 +227,15 @@ class Memory {
   void write(const Use& use, const PieceValue& piece, const Part& source, bool local);
   // `into` with `from` combined on that side.
   Part combine(const Use& use, const Part& from, const Part& into, Side side);
-  // Records whether a receiver that knows only the lengths of its own blocks can know this one's.
-  void note_length(const Use& use, const Part& part);
+  // Records a piece that the data fits only if all blocks have one length. Otherwise its length travels ahead, or the rank
+  // has the data already (`is_known`), or the rank must know it from its own blocks.
+  void note_length(const Use& use, const PieceValue& to, const Part& part, bool is_known);
 
   // Checks the postcondition, at the end.
   void finish();
 
   bool in_place() const { return in_place_; }
-  bool any_counts() const { return any_counts_; }
+  const std::optional<Violation>& uneven() const { return uneven_; }
 
  private:
   struct BufferState {
@@ -267,7 +268,8 @@ class Memory {
   Observer* const observer_;
   Values values_;
   std::vector<Buffers> buffers_;  // by process
-  bool in_place_ = true, any_counts_ = true;
+  bool in_place_ = true;
+  std::optional<Violation> uneven_;
 };
 
 }  // namespace quadrille::verifier

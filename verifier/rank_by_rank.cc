@@ -124,7 +124,6 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       if (!report_.violation) report_.violation = violation;
     report_.steps = keys_.size();
     if (sequential_) report_.safe_window = 1;
-    report_.any_counts = true;
     if (program_.port.kind != PortKind::kNone) report_.port = PortVerdict::kLockStep;
     return report_;
   }

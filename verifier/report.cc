@@ -94,7 +94,6 @@ Report joined(const std::vector<CheckedCall>& checked) {
     const Report& report = one.report;
     all.limit_window(report.safe_window);
     all.in_place &= report.in_place;
-    all.any_counts &= report.any_counts;
     all.port = std::min(all.port, report.port);
     all.temporary_blocks = std::max(all.temporary_blocks, report.temporary_blocks);
   }
@@ -174,12 +173,11 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   const std::string_view name = name_of(program.collective);
   if (program.collective == Collective::kBarrier)
     line("barrier", std::string(property_text(Property::kBarrier)));
-  else if (only_ends_know_lengths(program.collective))
-    line(
-        "blocks",
-        report.any_counts
-            ? fmt::format("each arrives once where it belongs, whatever its size ({0}, {0}v)", name)
-            : fmt::format("each arrives once where it belongs, all of one size ({})", name));
+  else if (blocks_may_differ(program.collective) && checked[0].call.counts.empty())
+    line("blocks", fmt::format("each arrives once where it belongs, whatever its size ({})",
+                               program.collective == Collective::kReduceScatter
+                                   ? std::string(name)
+                                   : fmt::format("{0}, {0}v", name)));
   else
     line("blocks", uses_counts(program)
                        ? "every byte arrives once where it belongs, and no empty block travels"

@@ -75,7 +75,7 @@ std::string checked_json(const Program& program, const CheckedCall& checked) {
       .number("temporary_blocks", report.temporary_blocks)
       .number("window", report.safe_window > 0 ? std::optional(report.safe_window) : std::nullopt)
       .truth("in_place", report.in_place)
-      .truth("any_counts", report.any_counts)
+      .truth("any_counts", !report.uneven)
       .text("port", port_word(report.port));
   object.value("rank_volume", report.volumes ? volume_json(report.volumes->first) : "null");
   object.value("node_volume", report.volumes ? volume_json(report.volumes->second) : "null");

@@ -93,8 +93,9 @@ struct Report {
   int64_t temporary_blocks = 0;  // the most that a rank's temporary buffer has
   int64_t safe_window = 0;       // steps that may be in flight; 0: any number
   bool in_place = true;          // no block is overwritten before it is sent
-  // No receiver needs a length that it cannot know: block sizes may differ.
-  bool any_counts = false;
+  // What goes wrong only if block sizes differ, where the call gives no counts: a rank would need a length that it cannot
+  // know. The call with equal blocks is right.
+  std::optional<Violation> uneven;
   PortVerdict port = PortVerdict::kNotClaimed;
   std::optional<int64_t> partners;  // the most partners of a node at a time, if asked for
 

@@ -109,10 +109,29 @@ wrong "LD_PRELOAD has /gone/libquadrille_preload_$mpi.so, which cannot be read (
   LD_PRELOAD="/gone/libquadrille_preload_$mpi.so"
 wrong "LD_PRELOAD has /gone/libquadrille_$mpi.so, which intercepts no call: write $library" LD_PRELOAD="/gone/libquadrille_$mpi.so"
 wrong "$other_program is linked with $other, but $name would start it: start it by $other_launcher" -- "$other_program"
-wrong "rules.json is a script, or linked statically" -- rules.json
+wrong "rules.json is linked statically or is no program" -- rules.json
+printf '#!/bin/sh\n' >script
+on 0 -- script
+says 'script is a script; name the program that it starts'
 on 0 -- "$doctor"
-on 0 -- "$(type -P true)"
-says 'is linked with no MPI library; it may load one when it runs'
+on 0 -- true # in PATH
+says '/true is linked with no MPI library; it may load one when it runs'
+# Libraries are known by their symbols. linked NAME SYMBOL: makes a program with a library of that name which defines that symbol.
+linked() {
+  echo "int $2(void) { return 0; } int PMPI_Init(void) { return 0; }" | gcc -x c - -shared -fPIC -Wl,-soname,"$1" -o "$1" || exit 2
+  echo 'int PMPI_Init(void); int main(void) { return PMPI_Init(); }' | gcc -x c - -x none "./$1" -Wl,-rpath,"$PWD" -o program || exit 2
+}
+linked libmpi.so.0 ompi_mpi_comm_world
+[ "$mpi" = openmpi ] && on 0 -- program || wrong 'program is linked with Open MPI, but MPICH would start it' -- program
+linked libmpi.so.0 MPIR_Dup_fn
+[ "$mpi" = mpich ] && on 0 -- program || wrong 'program is linked with MPICH, but Open MPI would start it' -- program
+says 'program is linked with MPICH'
+linked libmpi_abi.so.1 MPIR_Dup_fn
+wrong "program is linked with $PWD/libmpi_abi.so.1, which is neither Open MPI's nor MPICH's, or has the standard ABI of MPI" -- program
+linked libother.so MPI_Abi_get_version
+wrong "program is linked with $PWD/libother.so, which is neither" -- program
+echo 'int main(void) { return 0; }' | gcc -x c - -fsanitize=address -o sanitized
+wrong "sanitized has the address sanitizer, whose library comes first" -- sanitized
 wrong "QUADRILLE_MPI=$mpi, but $PWD/others/mpirun is of $other: unset QUADRILLE_MPI, or start programs by $launcher" \
   PATH="$PWD/others:$default_path" QUADRILLE_MPI=$mpi
 on 0 PATH="$PWD/others:$default_path"
@@ -171,6 +190,13 @@ says '1 to mend:'
 case $mpi in openmpi) theirs=mpich ;; mpich) theirs=openmpi ;; esac
 start_ranks $theirs 2 60 "$doctor" >said 2>&1 </dev/null && problem 'the launcher of the other library'
 says 'another MPI library'
+# The launcher of another version of this library, whose job this one does not know.
+on 2 OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0
+says "doctor: it is built for $name, but another MPI library's or version's launcher started it, and each of its 3 ranks is alone; start it"
+[ "$(wc -l <said)" -eq 1 ] || problem 'more than one sentence'
+on 2 PMI_SIZE=3 PMI_RANK=1
+[ ! -s said ] || problem 'more than one rank says it'
+on 1 OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0
 
 # ---- Bad usage
 on 2 -- gone

@@ -61,7 +61,7 @@ std::string fault(const Variant& variant, const Job& job, const Report& report) 
   if (messages && report.messages != *messages) return "messages";
   const auto steps = closed_form(variant.name, job);
   if (steps && report.steps + report.copy_steps != *steps) return "steps";
-  if (!report.any_counts) return "not for all counts";
+  if (report.uneven) return "not for all counts";
   if (report.timed && report.time < report.lower_bound) return "time";
   // In flat algorithms the ranks of a node deal with several other nodes at a time, and a rank with two if its
   // messages are no exchanges.

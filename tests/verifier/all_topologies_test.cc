@@ -97,6 +97,92 @@ TEST(AllTopologies, GivesAParameterOfTheCallOnlyItsValueInTheCall) {
   EXPECT_EQ(wrong.failing->text(), "3x1, parameter 2, parameter 1");
 }
 
+// Right for blocks of one size only: a block waits where another one belongs, or the receiver does not know its length.
+struct OneSize {
+  const char *failing, *program;
+};
+constexpr OneSize kOneSize[] = {
+    {"3x1, counts 3000,0,5000",
+     "algorithm a for allgather\nrequire ranks = 3\ncopy send[0] to recv[rank]\n"
+     "let left = wrap(rank - 1, ranks)\nlet right = wrap(rank + 1, ranks)\n"
+     "step 0\n  send send[0] to right\n  receive recv[right] from left\n"
+     "copy recv[right] to recv[left]\n"
+     "step 1\n  send send[0] to left\n  receive recv[right] from right\n"},
+    // Blocks 0 and 8, at one rank.
+    {"9x1, counts 3000,0,5000,2000,7000,4000,1000,6000,3001",
+     "algorithm a for allgather\nrequire ranks = 9\ncopy send[0] to recv[rank]\n"
+     "for k in 1 .. ranks\n  let source = wrap(rank - k, ranks)\n"
+     "  let slot = rank = 4 and source = 0 ? 8 : source\n"
+     "  step k\n    send send[0] to wrap(rank + k, ranks)\n    receive recv[slot] from source\n"
+     "  if slot != source\n    copy recv[slot] to recv[source]\n"},
+    {"2x1, counts 3000,0",
+     "algorithm a for reduce-scatter\nrequire ranks = 2\ncopy send[1 - rank] to recv[0]\n"
+     "step 0\n  send recv[0] to 1 - rank\n  receive recv[0] from 1 - rank\n"
+     "if rank = 0\n  reduce left send[0] into recv[0]\nelse\n  reduce right send[1] into "
+     "recv[0]\n"},
+    {"2x1 and 2x1, counts 3000,0 and 5000,2000",
+     "algorithm a for allgather between groups\nrequire ranks = 2 and remote_ranks = 2\n"
+     "step 0\n  for d in 0 .. 2\n    if rank = 0\n      send send[0] to remote d\n"
+     "  receive recv[1] from remote 0\ncopy recv[1] to recv[0]\n"
+     "step 1\n  for d in 0 .. 2\n    if rank = 1\n      send send[0] to remote d\n"
+     "  receive recv[1] from remote 1\n"},
+    {"3x1",
+     "algorithm a for alltoall\nrequire ranks = 3\ncopy send[rank] to recv[rank]\n"
+     "let left = wrap(rank - 1, ranks)\nlet right = wrap(rank + 1, ranks)\n"
+     "step 0\n  send send[left] to left\n  receive recv[left] from right\n"
+     "copy recv[left] to recv[right]\n"
+     "step 1\n  send send[right] to right\n  receive recv[left] from left\n"},
+    {"3x1",
+     "algorithm a for alltoall\nrequire ranks = 3\ntemporary 1 blocks\n"
+     "copy send[rank] to recv[rank]\n"
+     "let left = wrap(rank - 1, ranks)\nlet right = wrap(rank + 1, ranks)\n"
+     "step 0\n  send send[right] to right\n  receive recv[left] from left\n"
+     "step 1\n  send send[left] to right\n  receive temp[0] from left\n"
+     "step 2\n  send temp[0] to right\n  receive recv[right] from left\n"},
+    {"3x1",
+     "algorithm a for gather\nrequire ranks = 3\ntemporary 1 blocks\n"
+     "let near = wrap(root + 1, ranks)\nlet far = wrap(root + 2, ranks)\n"
+     "if rank = root\n  copy send[0] to recv[root]\n"
+     "step 0\n  if rank = far\n    send send[0] to near\n"
+     "  if rank = near\n    receive temp[0] from far\n"
+     "step 1\n  if rank = near\n    send temp[0] to root\n"
+     "  if rank = root\n    receive recv[far] from near\n"
+     "step 2\n  if rank = near\n    send send[0] to root\n"
+     "  if rank = root\n    receive recv[near] from near\n"},
+    {"3x1",
+     "algorithm a for scatter\nrequire ranks = 3\n"
+     "let near = wrap(root + 1, ranks)\nlet far = wrap(root + 2, ranks)\n"
+     "if rank = root\n  copy send[root] to recv[0]\n"
+     "step 0\n  if rank = root\n    send sized send[far] to near\n"
+     "  if rank = near\n    receive sized recv[0] from root\n"
+     "step 1\n  if rank = near\n    send sized recv[0] to far\n"
+     "  if rank = far\n    receive sized recv[0] from near\n"
+     "step 2\n  if rank = root\n    send sized send[near] to near\n"
+     "  if rank = near\n    receive sized recv[0] from root\n"},
+};
+
+TEST(AllTopologies, RefutesAProgramThatIsRightForBlocksOfOneSizeOnly) {
+  for (const auto& [failing, program] : kOneSize) {
+    const AllTopologies wrong = checked(program, 9);
+    ASSERT_TRUE(wrong.failing) << program;
+    EXPECT_EQ(wrong.failing->text(), failing);
+    EXPECT_EQ(wrong.failing->violation.property, Property::kLength) << program;
+    // The same search stands beside a proof.
+    EXPECT_TRUE(find_failing_job(parsed(program))) << program;
+  }
+}
+
+TEST(AllTopologies, AcceptsABlockOnItsWayThatKeepsItsLength) {
+  std::string text = kOneSize[5].program;
+  for (const auto& [word, by] : {std::pair<std::string, std::string>{"  send ", "  send sized "},
+                                 {"  receive ", "  receive sized "}})
+    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
+      text.replace(at, word.size(), by);
+  const AllTopologies right = checked(text, 4);
+  EXPECT_FALSE(right.failing);
+  EXPECT_EQ(right.checked, 3);
+}
+
 TEST(AllTopologies, FindsTheOneRootForWhichAProgramIsWrong) {
   const auto broadcast = [](const std::string& condition) {
     return "algorithm a for broadcast\nif rank = root\n  copy send[0] to recv[0]\n"

@@ -61,7 +61,7 @@ std::string fault(const Job& job) {
   if (!binding.ok()) return binding.error().message;
   const Report report = execute(program(), job, {}, {*binding}, {});
   if (report.violation) return verdict(report);
-  if (!report.any_counts) return "needs equal blocks";
+  if (report.uneven) return "needs equal blocks";
   if (report.messages != messages(job.groups[0], job.parameters[0])) return "messages";
   return "";
 }

@@ -50,7 +50,7 @@ std::string fault(const Report& report, int64_t ranks, int64_t radix) {
   const Digits digits = digits_below(ranks, radix);
   if (report.violation) return verdict(report);
   if (report.steps != digits.one_hop || report.messages != ranks * digits.one_hop) return "steps";
-  if (!report.any_counts) return "not for all counts";
+  if (report.uneven) return "not for all counts";
   return "";
 }
 

@@ -144,8 +144,8 @@ std::string job_text(const Job& job, const Call& call) {
   return text;
 }
 
-std::optional<FailingJob> failure(const Program& program, const Job& job, const Call& call) {
-  const Result<Report> report = check_schedule(program, job, call, {});
+std::optional<FailingJob> failure(const Program& program, const Job& job, Call call) {
+  const Result<Report> report = check_all_sizes(program, job, call, {});
   if (!report.ok() || !report->violation) return std::nullopt;
   return FailingJob{job, call, *report->violation};
 }
