@@ -134,7 +134,7 @@ preload=$library
 # Rules name schedules of files, whose bytes are settings that all ranks have. The command beside the library checks them.
 mkdir -p lib/quadrille
 cp "$library" lib/
-cp "${library%/*}/quadrille/preload_$mpi.so" lib/quadrille/
+cp "${library%/*}"/quadrille/*"$mpi"*.so lib/quadrille/
 ln -s "$verifier" lib/quadrille/verifier
 preload=$PWD/lib/${library##*/}
 cp "$own" own.qs
