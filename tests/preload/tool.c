@@ -57,7 +57,7 @@ SHOWN long tool_refuse(const char* kind, long n) {
 static int refuses(int which, const void* caller) {
   Dl_info library;
   if (refused[which] == 0) return 0;
-  if (!dladdr(caller, &library) || !strstr(library.dli_fname, "/quadrille/preload_")) return 0;
+  if (!dladdr(caller, &library) || !strstr(library.dli_fname, "/libquadrille_preload_")) return 0;
   if (++requests[which] != refused[which]) return 0;
   dprintf(STDERR_FILENO, "request %ld is refused\n", requests[which]);
   return 1;
