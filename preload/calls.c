@@ -79,17 +79,12 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
                                    : call_##function(next, LISTED(family##_ARGUMENTS) comm), \
                  (LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm))
 
-#if MPI_VERSION >= 4
-#define LARGE(DO, Name, family)                         \
+/* Those with large counts are of MPI 4. A program may call them with a later MPI library than this one was built with. */
+#define ALL(DO, Name, family)                           \
+  DO(MPI_##Name, Name, family, int, int)                \
+  DO(PMPI_##Name, Name, family, int, int)               \
   DO(MPI_##Name##_c, Name, family, MPI_Count, MPI_Aint) \
   DO(PMPI_##Name##_c, Name, family, MPI_Count, MPI_Aint)
-#else
-#define LARGE(DO, Name, family)
-#endif
-#define ALL(DO, Name, family)             \
-  DO(MPI_##Name, Name, family, int, int)  \
-  DO(PMPI_##Name, Name, family, int, int) \
-  LARGE(DO, Name, family)
 
 /* A barrier has no large counts. */
 #define BARRIER(DO)                           \

@@ -13,7 +13,13 @@
 
 #include "preload/rules.h"
 
-#define CORE "$ORIGIN/quadrille/libquadrille_preload_" PRELOAD_MPI "_core.so"
+#ifdef PRELOAD_MPICH
+#define CORE "$ORIGIN/quadrille/libquadrille_preload_mpich_core.so"
+enum { IS_FOR_OPEN_MPI = 0 };
+#else
+#define CORE "$ORIGIN/quadrille/libquadrille_preload_openmpi_core.so"
+enum { IS_FOR_OPEN_MPI = 1 };
+#endif
 
 /* Parameters are registers or words of the stack, and passed on as they are. So calls with the handles of any MPI library stay
  * right. */
@@ -79,7 +85,7 @@ static int has_standard_abi(void) {
 /* Each MPI library is known by a symbol that its mpi.h gives to programs. */
 static int has_library(void) {
   const int is_open_mpi = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != NULL;
-  if (strcmp(PRELOAD_MPI, "openmpi") == 0) return is_open_mpi;
+  if (IS_FOR_OPEN_MPI) return is_open_mpi;
   return !is_open_mpi && dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") != NULL;
 }
 
@@ -160,8 +166,6 @@ DEFINE_BOTH(Errhandler_create, 2)
 #define DEFINE_COLLECTIVE(Name, name, scheduled, family, direction, size) \
   DEFINE_BOTH(Name, WORDS_OF_##family)
 PRELOAD_COLLECTIVES(DEFINE_COLLECTIVE)
-#ifdef PRELOAD_LARGE
 #define DEFINE_LARGE(Name, name, scheduled, family, direction, size) \
   DEFINE_BOTH(Name##_c, WORDS_OF_##family)
 PRELOAD_COLLECTIVES_WITH_DATA(DEFINE_LARGE)
-#endif

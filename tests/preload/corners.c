@@ -268,6 +268,15 @@ static void large(void) {
 #endif
 }
 
+/* A call with large counts, of an MPI library that may have more than its mpi.h. */
+static void large_call(void) {
+  int (*const call)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm) =
+      dlsym(RTLD_DEFAULT, "MPI_Allreduce_c");
+  int sum = 0;
+  call(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  expect(sum == ranks * (ranks - 1) / 2, "an allreduce is wrong");
+}
+
 /* ---- Refusals of MPI: the same class on the same ranks, and no rank waits */
 
 static void nulls(void) {
@@ -645,6 +654,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "gaps")) gaps();
   if (!strcmp(which, "types")) types();
   if (!strcmp(which, "large")) large();
+  if (!strcmp(which, "large_call")) large_call();
   if (!strcmp(which, "nulls")) nulls();
   if (!strcmp(which, "unused")) unused();
   if (!strcmp(which, "empty")) empty();

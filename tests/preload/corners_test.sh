@@ -42,6 +42,8 @@ for allreduce in doubling recursive-multiplying:radix=4 ring rabenseifner hierar
 done
 
 preload="$library $tool"
+right 3 QUADRILLE_ALLREDUCE=doubling -- large_call
+reported allreduce doubling 'by rule'
 right 4 QUADRILLE_REDUCE_SCATTER=direct QUADRILLE_CHECK_PLANS=1 -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
 

@@ -151,6 +151,14 @@ SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   return code;
 }
 
+#if MPI_VERSION < 4
+/* A function of a later MPI library. */
+SHOWN int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return MPI_Allreduce(sendbuf, recvbuf, (int)count, datatype, op, comm);
+}
+#endif
+
 /* ---- Messages */
 
 SHOWN int PMPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int dest, int tag,
