@@ -21,7 +21,7 @@ INSTRUMENTS = {
     "choice": "what auto and choose take there, beside all algorithms, as root; an hour or two",
     "adapt": "collectives of an unchanged program there, while the preload library adapts, as root; an hour or two",
     "preload": "collectives of an unchanged program there, and what preloading makes of them, as root",
-    "programs": "unchanged programs there, as root: mpi4py-fft and examples",
+    "programs": "unchanged programs there, as root: mpi4py-fft and examples; with --all, twelve of Debian's instead",
     "simulate": "the simulator's speed, and its agreement with SimGrid",
     "papers": "the curves of the papers, simulated, against docs/papers.md",
     "count": "instructions, counted by callgrind",
@@ -61,9 +61,12 @@ def parse(words):
     parser.add_argument("--repetitions", type=at_least_one, metavar="N", help="of each timed pair or benchmark")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name has this text")
     parser.add_argument("--update", action="store_true", help="papers: write docs/papers.md")
+    parser.add_argument("--all", action="store_true", help="programs: install programs of Debian's, and compare their results")
     options = parser.parse_args(words)
     if options.update and options.names != ["papers"]:
         parser.error("--update is for papers alone")
+    if options.all and options.names != ["programs"]:
+        parser.error("--all is for programs alone")
     if options.names[:1] != ["show"]:
         for name in options.names:
             if name not in INSTRUMENTS:

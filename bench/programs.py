@@ -2,17 +2,21 @@
 whole programs while the preload library adapts, without rules.
 
 Runs of both kinds take turns. The preload library's report has the time of rank 0 in the calls.
+
+With --all instead: programs of Debian's packages (bench/real.py) on this machine alone. Their results have to be the native ones.
 """
 import json
 import os
 import re
+import subprocess
 import tempfile
 import time
 
-from bench import cluster, machine
+from bench import cluster, machine, real
 
 NEEDS_CALM = True
 PAIRS = 5
+RUNS = 3
 NODES = (8, 8, 8, 8)
 TRANSFORM = ["bench/transform.py"]
 # The words after the program, then the last word when it learns and when it is measured.
@@ -32,10 +36,12 @@ AT_LEAST_TRANSFORM = {"mpi4py-fft 32^3, slabs": 1.4}
 
 def build():
     cluster.want_root("programs")
-    library, *examples = machine.build(
-        "//preload:libquadrille_preload_openmpi.so", "//examples/fft:fft", "//examples/closure:closure"
+    *libraries, idle, fft, closure = machine.build(
+        *(f"//preload:libquadrille_preload_{library}.so" for library in cluster.LIBRARIES),
+        *("//tests/mpi:preloaded_idle.so", "//examples/fft:fft", "//examples/closure:closure"),
     )
-    return library, dict(zip(("examples/fft", "examples/closure"), examples))
+    libraries = real.Libraries(dict(zip(cluster.LIBRARIES, libraries)), idle)
+    return libraries, {"examples/fft": fft, "examples/closure": closure}
 
 
 def run(library, command, *variables):
@@ -105,8 +111,44 @@ def add(report, name, pairs, what, at_least):
     report.sample(f"{name}, native / preloaded", ratios, at_least=at_least)
 
 
+def install(packages):
+    """Installs the packages that are missing."""
+    shown = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages], capture_output=True, text=True)
+    missing = [package for package in packages if f"{package} installed" not in shown.stdout.splitlines()]
+    if missing:
+        machine.run(["apt-get", "-qq", "update"])
+        machine.run(["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing])
+
+
+def of_debian(report, options, libraries):
+    for name, program in {**real.PROGRAMS, **real.LARGER}.items():
+        if options.only not in name:
+            continue
+        install(program.packages)
+        ratios = {mode: [] for mode in real.EXACT}
+        differ = {mode: [] for mode in (real.NATIVE, *real.EXACT)}
+        for _ in range(options.repetitions or RUNS):
+            for mode, wrong, result in real.compare(program, real.EXACT, libraries):
+                if mode == real.NATIVE:
+                    native = result
+                else:
+                    ratios[mode].append(native.seconds / result.seconds)
+                if wrong:
+                    differ[mode].append(wrong)
+                    report.note(f"{name}, {mode}: {wrong}")
+        for mode, wrong in differ.items():
+            report.figure(f"{name} | {mode}: results unlike the native ones", len(wrong), at_most=0, n=options.repetitions or RUNS)
+        for mode, values in ratios.items():
+            report.sample(f"{name} | {mode}: whole program, native / with the library", values)
+        report.note(f"{name}: of {len(native.lines) + native.times} lines, {native.times} have times")
+
+
 def measure(report, options, programs):
-    library, examples = programs
+    libraries, examples = programs
+    if options.all:
+        of_debian(report, options, libraries)
+        return
+    library = libraries.preload["openmpi"]
     with tempfile.TemporaryDirectory() as folder, cluster.Cluster(4, cluster.RATE):
         for name, (start, words, learning, measuring) in PROGRAMS.items():
             if options.only in name:

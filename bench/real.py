@@ -135,9 +135,51 @@ PROGRAMS = {
     ),
 }
 
+# Larger programs, and one more with the other library: ./dev bench programs --all.
+LARGER = {
+    "lammps-pppm, 1500 steps": dataclasses.replace(
+        PROGRAMS["lammps-pppm"], command=("/usr/bin/lmp", "-in", "lammps_pppm.txt", "-var", "steps", "1500"), seconds=600
+    ),
+    "gpaw": Program(
+        packages=("gpaw", "gpaw-data"),
+        command=("/usr/bin/gpaw", "python", "gpaw_run.py"),
+        inputs=("gpaw_run.py",),
+        seconds=600,
+    ),
+    "quantum-espresso": Program(
+        packages=("quantum-espresso", "abinit-data"),
+        command=("/usr/bin/pw.x", "-in", "espresso.txt"),
+        inputs=("espresso.txt", "/usr/share/abinit/psp/14-Si.nlcc.UPF"),
+        outputs=("silicon.xml",),
+        times=r".*(WALL|starts on|This run was terminated on|total cpu time|<created|<cpu>|<wall>|<closed).*",
+        seconds=600,
+    ),
+    "cp2k": Program(
+        packages=("cp2k", "cp2k-data"),
+        command=("/usr/bin/cp2k.psmp", "-i", "cp2k.txt"),
+        inputs=("cp2k.txt",),
+        outputs=("water-1.ener", "water-pos-1.xyz"),
+        times=r"(?<=\d) +\d+\.\d+$",
+        seconds=600,
+    ),
+    "abinit": Program(
+        packages=("abinit", "abinit-data"),
+        command=("/usr/bin/abinit", "abinit.txt"),
+        inputs=("abinit.txt",),
+        outputs=("abinit.abo",),
+        times=r".*([Tt]ime|[Cc]pu|wall|[Dd]ate|\( at ).*",
+        seconds=600,
+    ),
+    "scalapack, Open MPI": dataclasses.replace(
+        PROGRAMS["scalapack"],
+        command=("/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xdsep",),
+        mpi="openmpi",
+    ),
+}
+
 
 def modes(program):
-    """The modes in which a program is compared with native runs."""
+    """All modes in which a program can be compared with native runs."""
     return [*EXACT, *(mode for mode in FORCED if program.groups or "groups" not in mode)]
 
 
@@ -221,11 +263,10 @@ def unserved(mode, result):
     return None
 
 
-def compare(name, libraries, variables=None):
-    """Runs a program in all modes. Yields each mode, what is wrong with it or None, and the Result."""
-    program = PROGRAMS[name]
+def compare(program, modes, libraries):
+    """Runs a program natively and in those modes. Yields each mode, what is wrong with it or None, and the Result."""
     first, native = (run(program, NATIVE, libraries) for _ in range(2))
     yield NATIVE, "it fails natively" if first.code else difference(program, first, native, exact=True), native
-    for mode in modes(program):
-        result = run(program, mode, libraries, variables)
+    for mode in modes:
+        result = run(program, mode, libraries)
         yield mode, difference(program, native, result, mode in EXACT) or unserved(mode, result), result

@@ -78,6 +78,7 @@ class Command(unittest.TestCase):
             (["check", "--repetitions", "0"], "'0' is not a number from 1 on"),
             (["show"], "show wants a file"),
             (["check", "--fast"], "--fast"),
+            (["check", "--all"], "--all is for programs alone"),
         ):
             code, out, errors = self.run_command(*words)
             self.assertEqual((code, out), (2, ""), words)

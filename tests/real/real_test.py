@@ -52,7 +52,8 @@ class Refusals(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def test_results_are_the_native_ones(self):
-        for mode, wrong, result in real.compare(NAME, LIBRARIES):
+        program = real.PROGRAMS[NAME]
+        for mode, wrong, result in real.compare(program, real.modes(program), LIBRARIES):
             print(f"{NAME}, {mode}: {wrong or 'as natively'}; {len(result.lines)} lines, and {result.times} of times; ", end="")
             print(f"schedules served {result.served} calls; {result.seconds:.2f} s", flush=True)
             with self.subTest(mode=mode):
