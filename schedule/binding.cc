@@ -41,12 +41,6 @@ std::optional<int64_t> rule_named(const std::string& text) {
 
 namespace {
 
-bool mentions_table(const Expression& expression) {
-  return any_part(expression, [](const Expression& e) {
-    return e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength;
-  });
-}
-
 bool mentions_parameter(const Expression& expression, int64_t parameter) {
   return any_part(expression, [=](const Expression& e) {
     return e.op == Operator::kParameter && e.value == parameter;
@@ -86,13 +80,11 @@ class Binder {
     if (!call_.counts.empty())
       for (int64_t each = 0; each < program_.groups; ++each) counts(each);
     located_ = located_tables(program_);
-    // A bad parameter may make a table undefined. So requirements on parameters are checked first.
-    for (const Expression& requirement : program_.requirements)
-      if (!mentions_table(requirement)) require(requirement);
-    for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i)
+    require_after(0);
+    for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i) {
       bind_table(program_.tables[i], i);
-    for (const Expression& requirement : program_.requirements)
-      if (mentions_table(requirement)) require(requirement);
+      require_after(static_cast<int64_t>(i) + 1);
+    }
     bind_temporary();
     bind_iterations();
     if (!error_.empty()) return Error{error_};
@@ -241,20 +233,28 @@ class Binder {
     return entries;
   }
 
+  void require_after(int64_t tables) {
+    for (const Expression& requirement : program_.requirements)
+      if (tables_before(requirement) == tables) require(requirement);
+  }
+
   void require(const Expression& requirement) {
     if (!error_.empty()) return;
-    if (value({requirement, 0}, "a requirement") == 1) return;
+    Undefined why = Undefined::kNone;
+    const std::optional<int64_t> holds = Formula(requirement, 0).value(binding_, {}, &why);
+    if (holds == 1) return;
     const std::vector<std::string> no_variables;
     std::string where = fmt::format("{} ranks", binding_.place.ranks);
     for (size_t i = 0; i < program_.parameters.size(); ++i)
       if (mentions_parameter(requirement, i))
         where +=
             fmt::format(" and {} = {}", program_.parameters[i].name.text, binding_.parameters[i]);
-    if (uses_counts(program_) && mentions_table(requirement)) where += " and these counts";
-    is_refused_ = error_.empty();
-    fail(fmt::format("{} requires {}, which does not hold for {}", program_.algorithm.text,
+    if (uses_counts(program_) && tables_before(requirement) > 0) where += " and these counts";
+    is_refused_ = holds.has_value();
+    fail(fmt::format("{} requires {}, which {} for {}{}", program_.algorithm.text,
                      print(requirement, {&program_.parameters, &program_.tables, &no_variables}),
-                     where));
+                     holds ? "does not hold" : "is undefined", where,
+                     holds ? "" : fmt::format(": {}", describe(why))));
   }
 
   void bind_temporary() {
@@ -293,6 +293,16 @@ bool has_table(const Program& program, TableKind kind, TableKind remote) {
 }
 
 }  // namespace
+
+int64_t tables_before(const Expression& requirement) {
+  int64_t tables = 0;
+  any_part(requirement, [&](const Expression& e) {
+    if (e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength)
+      tables = std::max(tables, e.value + 1);
+    return false;
+  });
+  return tables;
+}
 
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group) {
   return Binder(program, job, call, group).run();

@@ -86,8 +86,12 @@ struct Binding {
   int64_t most_iterations = 0;
 };
 
-// Evaluates tables and requirements for one group. Errors: a requirement that does not hold; a table that is
-// undefined or too long; `locate` or `distinct` of a table that does not ascend; counts that the program needs and
+// A requirement is checked as soon as so many tables are filled: those that it names, and all above them. So tables below
+// may rely on it.
+int64_t tables_before(const Expression& requirement);
+
+// Evaluates tables and requirements for one group. Errors: a requirement that is undefined or does not hold; a table that
+// is undefined or too long; `locate` or `distinct` of a table that does not ascend; counts that the program needs and
 // the call lacks.
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
 

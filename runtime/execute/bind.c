@@ -67,16 +67,19 @@ static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
     try_root(binding, (int)((own + ranks - h) % ranks), problem);
 }
 
-/* If the plan depends on counts, it is made for an empty call. Every schedule must serve that. */
+/* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first call that it takes plans. */
 void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
                      struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
-  const char* error = qd_has_global_counts(program)
-                          ? qd_global_counts_open(binding)
-                          : qd_tables_fill(&binding->tables, program, &binding->layout.context);
-  if (error) return refuse_tables(problem, error);
+  const int has_global_counts = qd_has_global_counts(program);
+  const char* error = has_global_counts ? qd_global_counts_open(binding) : qd_fill_tables(binding);
+  if (!has_global_counts) binding->are_tables_good = !error;
+  if (qd_is_of_call(binding, error))
+    binding->tables.temporary_blocks = 0;
+  else if (error)
+    return refuse_tables(problem, error);
   binding->call = make_call(binding, in_place, whole, problem);
-  binding->are_tables_good = binding->call != NULL;
+  if (!binding->call) binding->are_tables_good = 0;
 }
 
 static void set_options(struct qd_binding* binding, const quadrille_bind_options* options) {
@@ -146,8 +149,10 @@ static void adjust(struct qd_binding* binding, const quadrille_bind_options* opt
   retune(binding, options);
   const char* error = binding->counts.own ? qd_global_counts_restart(binding) : NULL;
   if (error) refuse_tables(problem, error);
-  if (!error)
-    error = binding->counts.own ? qd_call_plan(binding->call) : qd_pairwise_counts_reopen(binding);
+  if (!error && !binding->counts.own) error = qd_pairwise_counts_reopen(binding);
+  if (qd_is_of_call(binding, error)) error = NULL;
+  if (!error && binding->counts.own && binding->are_tables_good)
+    error = qd_call_plan(binding->call);
   if (error && problem->error_class == MPI_SUCCESS) qd_refuse_broken(problem, error);
   if (!qd_all_succeeded(binding->comm, problem)) retune(binding, &before);
 }

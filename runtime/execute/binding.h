@@ -57,7 +57,7 @@ struct qd_binding {
 
   /* Calls change what follows. */
   struct qd_tables tables;
-  struct qd_tables other_tables;        /* of the other group, for its requirements */
+  struct qd_tables other_tables;        /* of the other group, for its errors */
   struct qd_call *call, *in_place_call; /* kept from call to call, or NULL */
   int are_tables_good; /* tables and plans are those of the root, the counts and the parameters */
   struct qd_last_call last;

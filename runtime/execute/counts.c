@@ -5,6 +5,27 @@
 
 static const char* const too_much = "the counts are more bytes than there can be";
 
+const char* qd_fill_tables(struct qd_binding* b) {
+  const struct qd_program* program = &b->schedule_data->program;
+  const struct qd_context* own = &b->layout.context;
+  const char* error = qd_tables_refill(&b->tables, program, own);
+  if (error || program->groups < 2) return error;
+  struct qd_context other = *own;
+  other.rank = 0;
+  other.group = 1 - own->group;
+  other.ranks = own->remote_ranks;
+  other.remote_ranks = own->ranks;
+  other.counts = own->remote_counts;
+  other.remote_counts = own->counts;
+  error = qd_tables_refill(&b->other_tables, program, &other);
+  b->tables.is_of_call = b->other_tables.is_of_call;
+  return error;
+}
+
+int qd_is_of_call(const struct qd_binding* b, const char* error) {
+  return error && error != qd_no_memory && b->tables.is_of_call;
+}
+
 struct qd_block qd_contribution(const struct qd_global_counts* g) {
   const struct qd_arguments* a = g->arguments;
   if (a->in_place) return qd_block_of(&a->receive, g->binding->layout.own);

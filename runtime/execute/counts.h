@@ -25,4 +25,10 @@ struct qd_block qd_contribution(const struct qd_global_counts* call);
 /* Its length in bytes; -1 if 64 bits do not hold it. */
 int64_t qd_contributed(const struct qd_global_counts* call);
 
+/* Fills the tables of this group, and tries those of the other group: both groups return the same errors. Returns NULL, or
+ * what is wrong. */
+const char* qd_fill_tables(struct qd_binding* binding);
+/* Whether the error of the tables depends on the counts, the parameters or the root of the call. */
+int qd_is_of_call(const struct qd_binding* binding, const char* error);
+
 #endif /* QUADRILLE_RUNTIME_EXECUTE_COUNTS_H_ */

@@ -126,28 +126,10 @@ static const char* choose_parameters(struct qd_binding* b) {
   return NULL;
 }
 
-/* Checks the requirements of the other group, so that both groups refuse a call that one of them would refuse. */
-static const char* ask_other_group(struct qd_binding* b) {
-  const struct qd_program* program = &b->schedule_data->program;
-  struct qd_tables* tables = &b->other_tables;
-  struct qd_context other = b->layout.context;
-  if (program->groups < 2 || program->requirement_count == 0) return NULL;
-  other.rank = 0;
-  other.group = 1 - b->layout.context.group;
-  other.ranks = b->layout.context.remote_ranks;
-  other.remote_ranks = b->layout.context.ranks;
-  other.counts = b->layout.context.remote_counts;
-  other.remote_counts = b->layout.context.counts;
-  if (qd_tables_refill(tables, program, &other) != tables->refusal) return NULL;
-  memcpy(b->tables.refusal, tables->refusal, sizeof tables->refusal);
-  return b->tables.refusal;
-}
-
 /* Chooses parameters and fills the tables, after the counts or the root changed. */
 static const char* prepare_tables(struct qd_binding* b) {
   const char* error = choose_parameters(b);
-  if (!error) error = qd_tables_refill(&b->tables, &b->schedule_data->program, &b->layout.context);
-  if (!error) error = ask_other_group(b);
+  if (!error) error = qd_fill_tables(b);
   if (b->call && !error) {
     b->call->is_planned = 0;
     /* The plan was made for other temporary blocks, or for the blocks of another root. */
@@ -221,14 +203,17 @@ static const char* restart_with(struct qd_binding* b, int64_t count) {
   return prepare_tables(b);
 }
 
-/* Tries an empty call first. If the schedule requires more, tries larger counts up to the first that it takes. */
+/* Tries an empty call first. If the schedule refuses that, tries larger counts up to the first that it takes. If it takes
+ * none of these calls, it may still take those to come: their tables are made then. */
 const char* qd_global_counts_restart(struct qd_binding* b) {
   enum { ONE_BY_ONE = 64, MOST_TRIED = 1 << 20 };
   const char* error = restart_with(b, 0);
-  for (int64_t count = 1; error == b->tables.refusal && count <= MOST_TRIED;
+  for (int64_t count = 1; qd_is_of_call(b, error) && count <= MOST_TRIED;
        count += count < ONE_BY_ONE ? 1 : count)
     error = restart_with(b, count);
-  return error == b->tables.refusal ? restart_with(b, 0) : error;
+  if (!qd_is_of_call(b, error)) return error;
+  b->tables.temporary_blocks = 0;
+  return NULL;
 }
 
 /* Whether no block of the receive buffer can replace the send buffer: rank 0 of an exscan has none. */

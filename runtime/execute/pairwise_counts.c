@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "runtime/execute/compare.h"
+#include "runtime/execute/counts.h"
 #include "runtime/execute/pairwise_counts.h"
 
 /* The call for MPI_IN_PLACE, which the first such call makes. Returns NULL and sets `error` if it cannot be made. */
@@ -20,8 +21,7 @@ static struct qd_call* in_place_call(struct qd_binding* binding, const char** er
 }
 
 const char* qd_pairwise_counts_reopen(struct qd_binding* binding) {
-  const char* error = qd_tables_refill(&binding->tables, &binding->schedule_data->program,
-                                       &binding->layout.context);
+  const char* error = qd_fill_tables(binding);
   if (!error && binding->in_place_call) error = qd_call_reopen(binding->in_place_call);
   if (!error) error = qd_call_reopen(binding->call);
   binding->are_tables_good = !error;
@@ -78,7 +78,11 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   const char* error = qd_pairwise_counts_take_root(binding, arguments->root);
   if (error == qd_not_served) return qd_broken_error(comm, error);
   if (error)
-    return qd_error(comm, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_INTERN, "%s", error);
+    return qd_error(comm,
+                    error == qd_no_memory           ? MPI_ERR_NO_MEM
+                    : qd_is_of_call(binding, error) ? MPI_ERR_ARG
+                                                    : MPI_ERR_INTERN,
+                    "%s", error);
   struct qd_call* c = binding->call;
   int lacks_memory = 0;
   if (arguments->in_place) {

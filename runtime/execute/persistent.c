@@ -115,6 +115,7 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   /* The plan holds the exchanged lengths, so it must be of the whole call. */
   qd_binding_plan(b, !has_global_counts && a->in_place, !has_global_counts, problem);
   if (has_global_counts || !b->call) return;
+  if (!b->are_tables_good) return qd_refuse(problem, MPI_ERR_ARG, qd_fill_tables(b));
   const char* error = qd_call_load(b->call, &a->send, &a->receive, QD_LENGTHS_ALONE, &error_class);
   if (error) qd_refuse(problem, error_class, error);
 }

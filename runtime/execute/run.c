@@ -127,7 +127,8 @@ const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int in_p
   c->data.send.type = c->data.receive.type = MPI_DATATYPE_NULL;
   const struct qd_plan_input input = input_of(binding);
   if (!qd_builder_open(&c->builder, &input, &c->plan, in_place, whole)) return qd_no_memory;
-  return fit_blocks(c) && fit_transfers(c) ? qd_call_plan(c) : qd_no_memory;
+  if (!fit_blocks(c) || !fit_transfers(c)) return qd_no_memory;
+  return binding->are_tables_good ? qd_call_plan(c) : NULL; /* otherwise a later call plans */
 }
 
 const char* qd_call_reopen(struct qd_call* c) {

@@ -33,6 +33,8 @@ struct compiler {
   int next_register;      /* lower registers are taken */
   int invariant_capacity; /* this register and higher ones are taken */
   int tables;             /* defined so far */
+  int named_tables;       /* the last table that the current fragment names, plus 1 */
+  int names_call;         /* the fragment depends on the call */
   int in_step, in_message;
   int in_body;    /* expressions may differ from rank to rank */
   int in_formula; /* an expression that may use only node sizes */
@@ -114,7 +116,10 @@ static int table_index(struct compiler* c) {
     fail(c, undefined_table);
   else if (c->in_formula && c->program->tables[index].kind != QD_TABLE_NODES)
     fail(c, only_nodes);
-  return c->in.error ? 0 : (int)index;
+  if (c->in.error) return 0;
+  if (c->named_tables <= (int)index) c->named_tables = (int)index + 1;
+  c->names_call |= c->program->tables[index].of_call;
+  return (int)index;
 }
 
 /* The register of the expression that starts with this byte, if its value never changes; else -1. */
@@ -132,6 +137,7 @@ static int invariant(struct compiler* c, unsigned first) {
     case QD_PARAMETER:
       value = qd_read_byte(&c->in);
       if (value >= p->parameter_count) fail(c, "the code uses an unknown parameter; make it again");
+      c->names_call |= !c->in.error && p->rules[value].at_call;
       break;
     case QD_LENGTH: value = table_index(c); break;
     case QD_REMOTE_RANKS:
@@ -139,6 +145,7 @@ static int invariant(struct compiler* c, unsigned first) {
       break;
     case QD_ROOT:
       if (!c->in.error && !qd_is_rooted(p)) fail(c, "the code asks for a root; make it again");
+      c->names_call = 1;
       break;
     case QD_RANK:
     case QD_RANKS:
@@ -343,20 +350,25 @@ static void literals(struct compiler* c, struct qd_table_definition* table) {
 
 static void table(struct compiler* c, struct qd_table_definition* table) {
   table->kind = (uint8_t)qd_read_byte(&c->in);
+  c->names_call = 0;
   switch (table->kind) {
     case QD_TABLE_NODES: c->program->uses.nodes = 1; break;
-    case QD_TABLE_REMOTE_NODES: c->program->uses.nodes = 1; /* fall through */
-    case QD_TABLE_REMOTE_COUNTS:
-      c->program->uses.call |= table->kind == QD_TABLE_REMOTE_COUNTS;
+    case QD_TABLE_REMOTE_NODES:
+      c->program->uses.nodes = 1;
       if (c->program->groups != 2) fail(c, no_second_group);
       break;
-    case QD_TABLE_COUNTS: c->program->uses.call = c->program->uses.counts = 1; break;
+    case QD_TABLE_REMOTE_COUNTS:
+      if (c->program->groups != 2) fail(c, no_second_group); /* fall through */
+    case QD_TABLE_COUNTS:
+      c->program->uses.call = c->program->uses.counts = c->names_call = 1;
+      break;
     case QD_TABLE_PREFIX:
     case QD_TABLE_DISTINCT:
     case QD_TABLE_GREATEST:
       table->source = (uint8_t)qd_read_byte(&c->in);
       if (table->source >= c->tables) return fail(c, undefined_table);
       if (table->kind == QD_TABLE_DISTINCT) c->program->tables[table->source].located = 1;
+      c->names_call = c->program->tables[table->source].of_call;
       break;
     case QD_TABLE_POWERS:
       table->first = fragment(c, INTEGER);
@@ -373,6 +385,14 @@ static void table(struct compiler* c, struct qd_table_definition* table) {
     case QD_TABLE_LITERAL: literals(c, table); break;
     default: malformed(c);
   }
+  table->of_call = (uint8_t)c->names_call;
+}
+
+static void requirement(struct compiler* c, struct qd_requirement* requirement) {
+  c->named_tables = c->names_call = 0;
+  requirement->condition = fragment(c, BOOLEAN);
+  requirement->tables = c->named_tables;
+  requirement->of_call = c->names_call;
 }
 
 static void declare(struct compiler* c, int reg) {
@@ -613,8 +633,7 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
   for (; c.tables < program->table_count && !c.in.error; c.tables++)
     table(&c, &program->tables[c.tables]);
   program->requirement_count = (int)read_count(&c, QD_MAX_REQUIREMENTS);
-  for (int i = 0; i < program->requirement_count; i++)
-    program->requirements[i] = fragment(&c, BOOLEAN);
+  for (int i = 0; i < program->requirement_count; i++) requirement(&c, &program->requirements[i]);
   program->temporary_blocks = fragment(&c, INTEGER);
   program->code.body = program->code.instruction_count;
   c.in_body = 1;

@@ -93,8 +93,15 @@ struct qd_fragment {
 
 struct qd_table_definition {
   uint8_t kind, source, located; /* located: it is searched, so it must ascend */
+  uint8_t of_call;               /* it depends on the counts, a parameter or the root of the call */
   struct qd_fragment first, second;
   int32_t literal, literal_count; /* the first of its entries among the program's literals */
+};
+
+struct qd_requirement {
+  struct qd_fragment condition;
+  int tables; /* it is checked once so many tables are filled: those that it names, and all above them */
+  int of_call; /* as of a table */
 };
 
 struct qd_node_run {
@@ -128,9 +135,9 @@ struct qd_parameter_rule {
 
 /* The dependencies of a program, and the contents of its body. */
 struct qd_uses {
-  int call;   /* counts or parameters of the call */
-  int counts; /* of its own group */
-  int nodes;  /* the nodes, not only the number of ranks */
+  int call; /* counts or parameters of the call */
+  int counts;
+  int nodes; /* the nodes, not only the number of ranks */
   int sized, temporaries, several_pieces;
 };
 
@@ -147,7 +154,7 @@ struct qd_program {
   struct qd_table_definition tables[QD_MAX_TABLES];
   int64_t* literals; /* the entries of all tables of literals */
   int32_t literal_count, literal_capacity;
-  struct qd_fragment requirements[QD_MAX_REQUIREMENTS];
+  struct qd_requirement requirements[QD_MAX_REQUIREMENTS];
   struct qd_fragment temporary_blocks;
 
   struct qd_topology topologies[2];
@@ -242,6 +249,7 @@ struct qd_tables {
   int64_t lengths[QD_MAX_TABLES], capacities[QD_MAX_TABLES];
   int64_t temporary_blocks;
   char refusal[256]; /* a message with numbers in it */
+  int is_of_call;    /* the last error depends on the counts, a parameter or the root of the call */
 };
 
 /* Evaluates the formulas of a schedule for any nodes. Leaves the values of parameters that are given at the call. Returns
@@ -249,7 +257,7 @@ struct qd_tables {
 const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_context* context,
                                  int64_t values[QD_MAX_PARAMETERS]);
 
-/* Fills all tables and checks all requirements. Returns NULL or what is wrong, which lives as long as the tables. The
+/* Fills all tables in their order. Checks a requirement before the tables below those that it names. Returns NULL or what is wrong, which lives as long as the tables. The
  * caller destroys the tables in either case. */
 const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* program,
                            const struct qd_context* context);

@@ -1,5 +1,5 @@
-/* Fills the tables of a program from the topology and the call, in the order of their definition. Then checks the
- * requirements. tests/runtime/walk_test.cc compares the resulting events with those of schedule/binding.cc. */
+/* Fills the tables of a program from the topology and the call, in the order of their definition. A requirement is checked
+ * as soon as the tables that it names are filled, so tables below may rely on it. tests/runtime/walk_test.cc compares the resulting events with those of schedule/binding.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -173,7 +173,11 @@ static const char* name_requirement(struct qd_tables* tables, const struct qd_pr
     snprintf(tables->refusal, sizeof tables->refusal,
              "%s does not serve %lld ranks with its parameters%s: its condition %d does not hold; "
              "`quadrille show` prints the conditions, one behind each 'require'",
-             program->algorithm, ranks, program->uses.call ? " and these counts" : "", index + 1);
+             program->algorithm, ranks,
+             program->uses.call                     ? " and these counts"
+             : program->requirements[index].of_call ? " and this root"
+                                                    : "",
+             index + 1);
   return tables->refusal;
 }
 
@@ -189,29 +193,45 @@ const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* pr
   return qd_tables_refill(tables, program, context);
 }
 
+/* Checks the requirements whose tables are `filled`. */
+static const char* check_requirements(struct qd_tables* tables, const struct qd_program* program,
+                                      const struct qd_context* context, int filled) {
+  struct qd_walker walker;
+  /* The start reads the lengths of the tables so far. */
+  qd_walk_start(&walker, program, tables, context);
+  for (int i = 0; i < program->requirement_count; i++) {
+    const struct qd_requirement* requirement = &program->requirements[i];
+    int64_t holds = 0;
+    if (requirement->tables != filled) continue;
+    tables->is_of_call = requirement->of_call;
+    const char* error = evaluate(&walker, requirement->condition, &holds);
+    if (error) return error;
+    if (!holds) return name_requirement(tables, program, i, context);
+  }
+  return NULL;
+}
+
 const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* program,
                              const struct qd_context* context) {
   struct qd_walker walker;
+  tables->is_of_call = 0;
   const int64_t* parameters = context->parameters ? context->parameters : program->parameters;
   for (int i = 0; i < program->parameter_count; i++)
     if (parameters[i] < -QD_MAX_PARAMETER || parameters[i] > QD_MAX_PARAMETER)
       return "a parameter of the schedule is further from 0 than 2^40";
-  for (int i = 0; i < program->table_count; i++) {
-    /* The start reads the lengths of the tables so far. */
+  const char* error = check_requirements(tables, program, context, 0);
+  for (int i = 0; i < program->table_count && !error; i++) {
     qd_walk_start(&walker, program, tables, context);
-    const char* error = fill(&walker, tables, i, context);
-    if (error) return error;
-    if (program->tables[i].located && !ascends(tables->entries[i], tables->lengths[i]))
-      return "a table that is searched does not ascend";
+    tables->is_of_call = program->tables[i].of_call;
+    error = fill(&walker, tables, i, context);
+    if (!error && program->tables[i].located && !ascends(tables->entries[i], tables->lengths[i]))
+      error = "a table that is searched does not ascend";
+    if (!error) error = check_requirements(tables, program, context, i + 1);
   }
+  if (error) return error;
+  tables->is_of_call = 0;
   qd_walk_start(&walker, program, tables, context);
-  for (int i = 0; i < program->requirement_count; i++) {
-    int64_t holds = 0;
-    const char* error = evaluate(&walker, program->requirements[i], &holds);
-    if (error) return error;
-    if (!holds) return name_requirement(tables, program, i, context);
-  }
-  const char* error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
+  error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
   if (error) return error;
   if (tables->temporary_blocks < 0 || tables->temporary_blocks > QD_MAX_TABLE_LENGTH)
     return "the program needs too many temporary blocks";

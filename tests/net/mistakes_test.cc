@@ -3,7 +3,9 @@
 #include <array>
 #include <cstring>
 
+#include "schedule/text.h"
 #include "tests/net/jobs.h"
+#include "tests/support/topologies.h"
 
 namespace quadrille::net {
 namespace {
@@ -76,6 +78,69 @@ TEST(MistakenRoot, IsRefusedWhereTwoGroupsDisagree) {
                                     : quadrille_bcast_init(schedule, to.data(), count, MPI_INT, own,
                                                            comm, MPI_INFO_NULL, request);
                        });
+}
+
+// ---- conditions of one group
+
+// A program between a group of two ranks and one of three.
+Scheduled between_two_and_three(const std::string& text) {
+  const Result<Program> program = parse_program(text, "program");
+  check(program.ok(), program.ok() ? "" : program.error().message.c_str());
+  return {"between", *program, {{topology_of({2}), topology_of({3})}, {}}};
+}
+
+// Counts of 2 and 3 in the first group, and of 2 in the second.
+int gather_of_each_other(quadrille_schedule schedule, MPI_Comm comm) {
+  const bool is_first = this_rank() < 2;
+  const Integers from{};
+  Integers to{};
+  const std::array<int, 3> counts = {2, is_first ? 2 : 3, 2}, places = {0, 2, 5};
+  return quadrille_allgatherv(schedule, from.data(), this_rank() == 1 ? 3 : 2, MPI_BYTE, to.data(),
+                              counts.data(), places.data(), MPI_BYTE, comm);
+}
+
+TEST(ConditionOfOneGroup, IsRefusedByBoth) {
+  const std::string start = "algorithm a for allgather between groups\ntable r = remote_counts\n";
+  const std::string steps =
+      "step 0\n  for d in 0 .. remote_ranks\n    send send[0] to remote d\n"
+      "    receive recv[d] from remote d\n";
+  const auto classes = [&](const std::string& declarations) {
+    return outcomes(between_two_and_three(start + declarations + steps), {}, gather_of_each_other);
+  };
+  EXPECT_EQ(classes("require r[0] < 3\n"), std::vector<int>(5, MPI_SUCCESS));
+  for (const std::string declarations :
+       {"require r[0] = r[1]\n", "table m = counts\nrequire group*m[0] <= 1\n",
+        "table m = counts\nrequire m[0] = m[1]\n",
+        "table m = counts\ntable d[i in 0 .. 2] = 100 div (2 - group*m[0])\nrequire d[0] < 500\n",
+        "table d[i in 0 .. 2] = 100 div (3 - r[1])\n", "require 0 <= 100 div (3 - r[1])\n",
+        "table d[i in 0 .. (r[1] - 2)*100000000] = 1\n"}) {
+    testing::ScopedTrace trace(__FILE__, __LINE__, declarations);
+    EXPECT_EQ(classes(declarations), std::vector<int>(5, MPI_ERR_ARG));
+  }
+}
+
+// The rank that is not the root takes no part.
+TEST(ConditionOfOneGroup, IsRefusedByTheRootAndTheOtherGroup) {
+  for (const std::string declaration :
+       {"require group*root = 0\n", "require (1 - group)*root = 0\n"}) {
+    testing::ScopedTrace trace(__FILE__, __LINE__, declaration);
+    const Scheduled program = between_two_and_three(
+        "algorithm a for gather between groups\n" + declaration +
+        "step 0\n  if group = 1\n    send send[0] to remote root\n  else\n    if rank = root\n"
+        "      for k in 0 .. remote_ranks\n        receive recv[k] from remote k\n");
+    const auto classes = [&](int root) {
+      return outcomes(program, {}, [&](quadrille_schedule schedule, MPI_Comm comm) {
+        const Integers from{};
+        Integers to{};
+        const int said = this_rank() >= 2 ? root : this_rank() == root ? MPI_ROOT : MPI_PROC_NULL;
+        return quadrille_gather(schedule, from.data(), 1, MPI_INT, to.data(), 1, MPI_INT, said,
+                                comm);
+      });
+    };
+    EXPECT_EQ(classes(0), std::vector<int>(5, MPI_SUCCESS));
+    EXPECT_EQ(classes(1),
+              (std::vector<int>{MPI_SUCCESS, MPI_ERR_ARG, MPI_ERR_ARG, MPI_ERR_ARG, MPI_ERR_ARG}));
+  }
 }
 
 // ---- operators

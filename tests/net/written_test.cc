@@ -87,7 +87,9 @@ void expect_outcome(const Scheduled& scheduled, const CollectiveCall& call, cons
         }
         return code;
       });
-  std::vector<int> expected(classes.size(), outcome == "broken" ? MPI_ERR_INTERN : MPI_SUCCESS);
+  std::vector<int> expected(classes.size(), outcome == "broken"    ? MPI_ERR_INTERN
+                                            : outcome == "refused" ? MPI_ERR_ARG
+                                                                   : MPI_SUCCESS);
   if (outcome == "unserved at the root")
     expected[static_cast<size_t>(call.root)] = MPI_ERR_UNSUPPORTED_OPERATION;
   EXPECT_EQ(classes, expected) << said;

@@ -111,7 +111,20 @@ TEST(Binding, AsksRequirements) {
   EXPECT_EQ(refusal("require ranks mod 4 = 0"),
             "a requires ranks mod 4 = 0, which does not hold for 6 ranks");
   EXPECT_EQ(refusal("require 1 div (ranks - 6) = 0"),
-            "a requirement is undefined: a divisor that is not positive");
+            "a requires 1 div (ranks - 6) = 0, which is undefined for 6 ranks: a divisor that is "
+            "not positive");
+}
+
+// Requirements guard the tables below those that they name.
+TEST(Binding, AsksARequirementBeforeTheTablesBelow) {
+  const std::string undefined = "table u[i in 0 .. 2] = 1 div (6 - ranks + i)\n";
+  EXPECT_EQ(refusal("table t = 5\n" + undefined + "require t[0] = ranks"),
+            "a requires t[0] = ranks, which does not hold for 6 ranks");
+  EXPECT_EQ(refusal("table t = 5\n" + undefined + "table v = 5\nrequire v[0] = ranks"),
+            "u[0] is undefined: a divisor that is not positive");
+  EXPECT_EQ(refusal("table t = 5\nrequire 1 div (6 - ranks) = 1\nrequire ranks < t[0]"),
+            "a requires 1 div (6 - ranks) = 1, which is undefined for 6 ranks: a divisor that is "
+            "not positive");
 }
 
 TEST(Binding, RefusesTablesThatMakeNoSense) {

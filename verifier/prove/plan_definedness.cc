@@ -28,15 +28,17 @@ void xor_facts(Planner& p) {
 }
 
 // This comes before lemmas: their facts about a search hold for ascending tables only.
-void ascending_entries(Planner& p, const Table& table) {
+void ascending_entries(Planner& p, int64_t number) {
+  const Table& table = p.program.tables[number];
   const View view{{table.index.text}, {}, false};
-  const Uses facts = p.uses(p.find("defined"), view);
+  const Scene scene =
+      p.scene_of_check({view, {}, p.uses(p.find("defined"), view)}, p.anatomy.checked[number]);
   p.add("defined entries of " + table.name.text + " ascend", [=, &p](Query& q) {
-    const Instance instance = p.unknowns(q, view);
+    const Instance instance = p.unknowns(q, scene.view, scene.checked);
     const Polynomial index = instance.variables[0], one = 1;
     q.suppose(q.less_equal(0, index));
     q.suppose(q.less(index + one, q.number(table.first, instance)));
-    assume(q, facts, instance);
+    assume(q, scene.facts, instance);
     const Polynomial entry = q.number(table.second, instance);
     const Polynomial next = q.number(table.second, Instance{q.group, {}, {index + one}});
     show(q, {}, {q.less_equal(entry, next)}, q.less(next, entry));
@@ -44,11 +46,13 @@ void ascending_entries(Planner& p, const Table& table) {
 }
 
 // Every entry is at least 1 in a table of expressions that is summed.
-void summed_entries(Planner& p, const Table& source) {
+void summed_entries(Planner& p, int64_t number) {
+  const Table& source = p.program.tables[number];
   if (source.kind != TableKind::kMap) return;
   const Path path = {in_loop(source.index.text, constant(0), source.first, 0)};
   p.add("defined entries of " + source.name.text,
-        p.scene({{source.index.text}, {}, false}, path, "defined"),
+        p.scene_of_check(p.scene({{source.index.text}, {}, false}, path, "defined"),
+                         p.anatomy.checked[number]),
         [=](Query& q, const Instance& instance) {
           q.doubt_sums();
           const Polynomial entry = q.number(source.second, instance), one = 1;
@@ -72,17 +76,21 @@ View view_along(const Planner& p, const Path& path) {
 
 void defined(Planner& p) {
   std::vector<Place> needed, asked;
-  for (const Place& place : p.anatomy.places)
+  for (const Place& place : p.anatomy.places) {
+    const size_t before = needed.size();
     partial_conditions(place.expression, place.path, needed);
+    for (size_t i = before; i < needed.size(); ++i) needed[i].checked = place.checked;
+  }
   for (const Place& place : needed) {
     const bool known = std::any_of(asked.begin(), asked.end(), [&](const Place& earlier) {
-      return earlier.expression == place.expression && is_part_of(earlier.path, place.path);
+      return earlier.expression == place.expression && earlier.checked <= place.checked &&
+             is_part_of(earlier.path, place.path);
     });
     if (known) continue;
     asked.push_back(place);
     p.add(
         fmt::format("defined {}", asked.size()),
-        p.scene(view_along(p, place.path), place.path, "defined"),
+        p.scene_of_check(p.scene(view_along(p, place.path), place.path, "defined"), place.checked),
         [=](Query& q, const Instance& instance) { show_condition(q, place.expression, instance); });
   }
 }
@@ -115,12 +123,14 @@ void fits(Planner& p) {
   for (const OutOfRange& out : *found) {
     const bool known = std::any_of(asked.begin(), asked.end(), [&](const OutOfRange& earlier) {
       return earlier.value.expression == out.value.expression &&
-             earlier.value.high == out.value.high && is_part_of(earlier.path, out.path);
+             earlier.value.high == out.value.high && earlier.checked <= out.checked &&
+             is_part_of(earlier.path, out.path);
     });
     if (known) continue;
     asked.push_back(out);
     Scene scene = p.scene(view_along(p, out.path), out.path, "fits");
     append(scene.facts, p.uses(p.find("defined"), scene.view));
+    scene = p.scene_of_check(scene, out.checked);
     p.add(fmt::format("fits {}", asked.size()), [=, &p](Query& q) {
       bound(p.program, q);
       const Instance instance = p.unknowns(q, scene);
@@ -135,16 +145,17 @@ void fits(Planner& p) {
 
 void plan_tables(Planner& p) {
   xor_facts(p);
-  for (const Table& table : p.program.tables) {
+  for (size_t i = 0; i < p.program.tables.size(); ++i) {
+    const Table& table = p.program.tables[i];
     if (table.kind == TableKind::kPowers)
-      p.add("defined powers of " + table.name.text, Scene{},
+      p.add("defined powers of " + table.name.text, p.scene_of_check({}, p.anatomy.checked[i]),
             [=](Query& q, const Instance& nowhere) {
               const Polynomial radix = q.number(table.first, nowhere), two = 2;
               show(q, {}, {q.less_equal(two, radix)}, q.less(radix, two));
             });
-    if (table.kind == TableKind::kPrefix) summed_entries(p, p.program.tables[table.source]);
+    if (table.kind == TableKind::kPrefix) summed_entries(p, table.source);
   }
-  for (const int64_t table : p.anatomy.searched) ascending_entries(p, p.program.tables[table]);
+  for (const int64_t table : p.anatomy.searched) ascending_entries(p, table);
 }
 
 void plan_definedness(Planner& p) {

@@ -228,7 +228,14 @@ void Planner::add(std::string name, const TwoSteps& both, const Path& path, cons
   });
 }
 
-Instance Planner::unknowns(Query& q, const View& view) const {
+Scene Planner::scene_of_check(Scene scene, size_t checked) const {
+  if (checked >= anatomy.requirements.size()) return scene;
+  scene.facts.clear();
+  scene.checked = checked;
+  return scene;
+}
+
+Instance Planner::unknowns(Query& q, const View& view, size_t checked) const {
   Instance instance{q.group, q.fresh("rank"), {}};
   // A number before the name keeps it apart from every other symbol, whatever the name is.
   for (const std::string& name : view.unknowns)
@@ -238,14 +245,16 @@ Instance Planner::unknowns(Query& q, const View& view) const {
   if (rooted(program.collective)) q.suppose(within(q, q.root(), q.ranks(0)));
   for (int group = 0; group < program.groups; ++group) {
     q.suppose(q.less_equal(q.ranks(group), kMaxRanks));
-    for (const Expression& requirement : program.requirements)
-      q.suppose(q.condition(requirement, {group, {}, {}}));
+    // A rank checks those of its group first.
+    for (size_t i = 0; i < std::min(checked, anatomy.requirements.size()); ++i)
+      if (group == q.group || checked == kAllChecked)
+        q.suppose(q.condition(anatomy.requirements[i], {group, {}, {}}));
   }
   return instance;
 }
 
 Instance Planner::unknowns(Query& q, const Scene& scene) const {
-  const Instance instance = unknowns(q, scene.view);
+  const Instance instance = unknowns(q, scene.view, scene.checked);
   q.suppose(along(q, scene.path, instance));
   assume(q, scene.facts, instance);
   return instance;

@@ -36,6 +36,7 @@ struct Scene {
   View view;
   Path path;
   Uses facts;
+  size_t checked = kAllChecked;  // the requirements that are known to hold, in the order of Anatomy
 };
 
 // Two steps, or pieces, to compare: the unknowns of the first, those of the second, and the second's rank.
@@ -199,6 +200,9 @@ struct Planner {
               const std::string& subject = "", int witness = -1) const {
     return {view, path, uses(find(kind, subject), view, witness)};
   }
+  // The scene of a table, or a requirement: not all requirements are known to hold there, nor are lemmas, which may rely on
+  // them.
+  Scene scene_of_check(Scene scene, size_t checked) const;
   // The equalities that a statement rewrites by. An obligation shows that their conditions hold in the scene.
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Scene& scene);
 
@@ -215,7 +219,7 @@ struct Planner {
   void exhaustive(const std::string& name, const Choices& list, const View& view, const Uses& facts,
                   const std::function<void(Query&, const Instance&)>& assume_more);
   // Fresh unknowns for a view, with the facts that hold for every job.
-  Instance unknowns(Query& q, const View& view) const;
+  Instance unknowns(Query& q, const View& view, size_t checked = kAllChecked) const;
   // The same at the end of the scene's path, with its facts.
   Instance unknowns(Query& q, const Scene& scene) const;
 

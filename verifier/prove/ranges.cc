@@ -34,9 +34,13 @@ Interval of_ends(const Interval& a, const Interval& b, Op op) {
 class Ranges {
  public:
   Ranges(const Program& program, const Limits& limits) : program_(program), limits_(limits) {
-    for (const Expression& requirement : program.requirements) narrow(requirement, true);
-    for (const Table& table : program.tables) add_table(table);
-    // Requirements that name tables narrow more now.
+    check_requirements(0);
+    for (const Table& table : program.tables) {
+      add_table(table);
+      check_requirements(static_cast<int64_t>(tables_.size()));
+    }
+    // The first ones narrow more now.
+    checked_ = kAllChecked;
     for (const Expression& requirement : program.requirements) narrow(requirement, true);
     ask(program.temporary_blocks, value(program.temporary_blocks), {0, kMaxTableLength});
   }
@@ -44,6 +48,7 @@ class Ranges {
   Interval look(const Place& place) {
     const std::vector<Known> known = known_;
     path_.clear();
+    checked_ = place.checked;
     for (const PathElement& element : place.path) follow(element);
     const Interval result = value(place.expression);
     known_ = known;
@@ -64,6 +69,15 @@ class Ranges {
   struct TableRange {
     Interval length, entry;
   };
+
+  void check_requirements(int64_t tables) {
+    for (const Expression& requirement : program_.requirements) {
+      if (tables_before(requirement) != tables) continue;
+      value(requirement);
+      narrow(requirement, true);
+      ++checked_;
+    }
+  }
 
   void add_table(const Table& table) {
     const Interval ranks{1, limits_.ranks}, length = {0, kMaxTableLength};
@@ -171,7 +185,7 @@ class Ranges {
 
   void ask(const Expression& e, const Interval& interval, const Interval& limits) {
     if (is_quiet_ || (limits.low <= interval.low && interval.high <= limits.high)) return;
-    OutOfRange out{path_, bounded(e, limits), {}};
+    OutOfRange out{path_, bounded(e, limits), {}, checked_};
     add_parts(e, out.parts);
     found_.push_back(std::move(out));
   }
@@ -262,6 +276,7 @@ class Ranges {
   std::vector<TableRange> tables_;
   std::vector<Known> known_;
   Path path_;  // to the current place
+  size_t checked_ = 0;
   bool is_quiet_ = false;
   // A limit: conditions nested in conditions are visited again and again.
   static constexpr int64_t kMostLooks = 2'000'000;

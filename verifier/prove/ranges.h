@@ -28,6 +28,7 @@ struct OutOfRange {
   Path path;
   Bounded value;
   std::vector<Bounded> parts;
+  size_t checked;  // the requirements that were checked before
 };
 
 // The limits of jobs and calls.

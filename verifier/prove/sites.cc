@@ -40,21 +40,34 @@ class Anatomist {
   }
 
   void tables(const Program& program) {
-    for (const Expression& requirement : program.requirements) same_everywhere(requirement);
+    requirements_after(program, 0);
     for (const Table& table : program.tables) {
+      anatomy_.checked.push_back(anatomy_.requirements.size());
       same_everywhere(table.first);
       same_everywhere(table.second);
       if (table.kind == TableKind::kDistinct && !is_nodes(program.tables[table.source].kind))
         unsupported("distinct values of what may not ascend");
       if (table.kind == TableKind::kPowers)
         for (const Expression* e : {&table.first, &table.second})
-          anatomy_.places.push_back({{}, *e});
-      if (table.kind != TableKind::kMap) continue;
-      anatomy_.places.push_back({{}, table.first});
-      anatomy_.places.push_back(
-          {{in_loop(table.index.text, constant(0), table.first, 0)}, table.second});
+          anatomy_.places.push_back({{}, *e, anatomy_.checked.back()});
+      if (table.kind == TableKind::kMap) {
+        anatomy_.places.push_back({{}, table.first, anatomy_.checked.back()});
+        anatomy_.places.push_back({{in_loop(table.index.text, constant(0), table.first, 0)},
+                                   table.second,
+                                   anatomy_.checked.back()});
+      }
+      requirements_after(program, static_cast<int64_t>(anatomy_.checked.size()));
     }
     for_each_expression_of_program(program, [&](const Expression& e) { searches(e, program); });
+  }
+
+  void requirements_after(const Program& program, int64_t tables) {
+    for (const Expression& requirement : program.requirements) {
+      if (tables_before(requirement) != tables) continue;
+      same_everywhere(requirement);
+      anatomy_.places.push_back({{}, requirement, anatomy_.requirements.size()});
+      anatomy_.requirements.push_back(requirement);
+    }
   }
 
   // Among a call's tables only sums are known to ascend. For a table of expressions an obligation shows it.

@@ -4,6 +4,7 @@
 #ifndef QUADRILLE_VERIFIER_PROVE_SITES_H_
 #define QUADRILLE_VERIFIER_PROVE_SITES_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -115,10 +116,14 @@ struct Item {
   Path path;
 };
 
+inline constexpr size_t kAllChecked = SIZE_MAX;  // of the requirements
+
 // An expression and the path to where it is evaluated, for `defined`.
 struct Place {
   Path path;
   Expression expression;
+  size_t checked =
+      kAllChecked;  // the requirements that were checked before, in the order of Anatomy
 };
 
 // A let as a function of rank and the variables of its enclosing loops.
@@ -134,6 +139,8 @@ struct Anatomy {
   std::vector<std::vector<Item>>
       bodies;  // bodies[0] is the program's, bodies[1 + i] that of loops[i]
   std::vector<Place> places;
+  std::vector<Expression> requirements;  // in the order in which they are checked
+  std::vector<size_t> checked;           // by table: so many are checked before it is filled
   std::map<std::string, Definition> definitions;  // by name; the first of several with that name
   std::set<int64_t> searched;  // tables of expressions that are searched, so they must ascend
   std::string unsupported;     // a feature that the prover does not know; or empty
