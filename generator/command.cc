@@ -139,6 +139,8 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program,
     job.parameters.push_back(0);
     job.formulas.back() = std::move(formula).value();
   }
+  const Result<bool> valid = validate_formulas(program, job.formulas);
+  if (!valid.ok()) return Error{"the formulas of the numbers: " + valid.error().message};
   return job;
 }
 

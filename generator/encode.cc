@@ -16,8 +16,7 @@ namespace quadrille {
 namespace {
 
 static_assert(kRuleNone == QD_CHOOSE_NONE && kRuleLeast == QD_CHOOSE_LEAST &&
-              kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO &&
-              kMaxCost == QD_MAX_COST && kMaxNameLength == QD_MAX_NAME_LENGTH);
+              kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO);
 
 class Writer {
  public:

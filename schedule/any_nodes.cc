@@ -111,6 +111,13 @@ Result<bool> validate_formula(const Program& program, const Expression& formula)
   return Error{"a parameter depends on numbers, 'ranks' and node sizes alone"};
 }
 
+// A formula stands as the key of a step, as it may be any number.
+Result<bool> validate_formulas(Program program, const std::vector<Expression>& formulas) {
+  for (const Expression& formula : formulas)
+    program.body.push_back({Step{formula, std::nullopt, {}}});
+  return validate(program);
+}
+
 Result<Expression> parse_formula(const std::string& text, const Program& program,
                                  const std::string& source) {
   const Result<std::vector<Line>> lines = split_lines(text, source);

@@ -16,6 +16,9 @@ inline bool serves_any_nodes(const Job& job) { return job.groups.empty(); }
 // Whether the program may use the expression as a formula. The error says why not.
 Result<bool> validate_formula(const Program& program, const Expression& formula);
 
+// Whether all formulas of a job, together with the program, are within the limits of the language.
+Result<bool> validate_formulas(Program program, const std::vector<Expression>& formulas);
+
 // "min(8, ranks)", with the names of the program's tables. Errors begin with `source`.
 Result<Expression> parse_formula(const std::string& text, const Program& program,
                                  const std::string& source);

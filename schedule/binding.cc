@@ -132,6 +132,9 @@ class Binder {
   }
 
   std::vector<int64_t> fill(const Table& table) {
+    if (has_source(table.kind) &&
+        refuse_long(table, static_cast<int64_t>(binding_.tables[table.source].size()) + 1))
+      return {};
     switch (table.kind) {
       case TableKind::kNodes: return job_.groups[group_].sizes();
       case TableKind::kRemoteNodes: return job_.groups[1 - group_].sizes();
@@ -139,7 +142,7 @@ class Binder {
       case TableKind::kRemoteCounts: return counts(1 - group_);
       case TableKind::kPrefix: return prefix(binding_.tables[table.source], table);
       case TableKind::kDistinct: return distinct(binding_.tables[table.source], table);
-      case TableKind::kGreatest: return greatest(binding_.tables[table.source], table);
+      case TableKind::kGreatest: return greatest(binding_.tables[table.source]);
       case TableKind::kLiteral: return table.entries;
       case TableKind::kPowers: return powers(table);
       case TableKind::kMap: return map(table);
@@ -180,20 +183,24 @@ class Binder {
         fail(fmt::format("table '{}' overflows", table.name.text));
       sums.push_back(sum);
     }
-    check_length(sums, table);
     return sums;
   }
 
-  void check_length(const std::vector<int64_t>& entries, const Table& table) {
-    if (static_cast<int64_t>(entries.size()) > kMaxTableLength)
-      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text,
-                       entries.size(), kMaxTableLength));
+  // Declarations take memory at every rank, so they are limited like loops.
+  bool refuse_many(int64_t declared, const std::string& what) {
+    const int64_t ranks = binding_.place.ranks + binding_.place.remote_ranks;
+    if (declared < 0 || declared > most_entries(ranks))
+      fail(fmt::format("{} {}; between 0 and {} are allowed on {} ranks", declared, what,
+                       most_entries(ranks), ranks));
+    return !error_.empty();
+  }
+  bool refuse_long(const Table& table, int64_t length) {
+    return refuse_many(length, fmt::format("entries of table '{}'", table.name.text));
   }
 
-  std::vector<int64_t> greatest(const std::vector<int64_t>& source, const Table& table) {
+  std::vector<int64_t> greatest(const std::vector<int64_t>& source) {
     std::vector<int64_t> values = {0};
     for (const int64_t entry : source) values.push_back(std::max(values.back(), entry));
-    check_length(values, table);
     return values;
   }
 
@@ -223,10 +230,8 @@ class Binder {
 
   std::vector<int64_t> map(const Table& table) {
     const int64_t length = value({table.first, 0}, "a table's length");
-    if (length < 0 || length > kMaxTableLength)
-      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text, length,
-                       kMaxTableLength));
     std::vector<int64_t> entries;
+    refuse_long(table, length);
     const Formula entry(table.second, 1);
     for (int64_t i = 0; i < length && error_.empty(); ++i)
       entries.push_back(value(entry, fmt::format("{}[{}]", table.name.text, i), {&i, 1}));
@@ -261,19 +266,21 @@ class Binder {
     if (!error_.empty()) return;
     binding_.temporary_blocks =
         value({program_.temporary_blocks, 0}, "the number of temporary blocks");
-    if (binding_.temporary_blocks < 0 || binding_.temporary_blocks > kMaxTableLength)
-      fail(fmt::format("{} temporary blocks; between 0 and {} are allowed",
-                       binding_.temporary_blocks, kMaxTableLength));
+    refuse_many(binding_.temporary_blocks, "temporary blocks");
   }
 
+  // The same at all ranks of both groups.
   void bind_iterations() {
-    int64_t bytes = 0;
-    if (!call_.counts.empty() && error_.empty())
-      for (const int64_t count : call_.counts[group_]) bytes += count;
-    const auto nodes = static_cast<int64_t>(job_.groups[group_].sizes().size());
-    binding_.most_iterations = kMaxIterations +
-                               kMaxIterationsARankAndNode * binding_.place.ranks * nodes +
-                               kMaxIterationsAByte * bytes;
+    if (!error_.empty()) return;
+    int64_t bytes = 0, ranks = 0, nodes = 0;
+    for (int64_t each = 0; each < program_.groups; ++each) {
+      ranks += job_.groups[each].ranks();
+      nodes += job_.groups[each].nodes();
+      if (!uses_counts(program_)) continue;
+      for (const int64_t count : counts(each)) bytes += count;
+    }
+    binding_.most_iterations =
+        kMaxIterations + kMaxIterationsARankAndNode * ranks * nodes + kMaxIterationsAByte * bytes;
   }
 
   const Program& program_;

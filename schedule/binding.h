@@ -3,6 +3,7 @@
 #ifndef QUADRILLE_SCHEDULE_BINDING_H_
 #define QUADRILLE_SCHEDULE_BINDING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,8 +34,6 @@ struct LinearModel {
   int64_t beta_ps = 0;   // per byte
   friend bool operator==(const LinearModel&, const LinearModel&) = default;
 };
-// The limit of each part of a model.
-inline constexpr int64_t kMaxCost = 1000000000;
 
 inline bool uses_model(int64_t rule) { return rule == kRuleModel || rule == kRuleAuto; }
 
@@ -66,17 +65,10 @@ struct Call {
   int64_t root = 0;
 };
 
-// Programs are proven, and served by the runtime, up to these limits: the length of a table, the bytes of a
-// contribution whose length a rank knows, and the distance of a parameter from 0.
-inline constexpr int64_t kMaxTableLength = 32 * kMaxRanks;
-inline constexpr int64_t kMaxCount = int64_t{1} << 40;
-inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
-// The limit for the iterations of all loops together, at one rank. It is a constant, plus a number for each pair of a
-// rank and a node, plus a number for each byte. Every walk refuses a program with more, as it would take too long. No
-// schedule comes near.
-inline constexpr int64_t kMaxIterations = 1 << 20;
-inline constexpr int64_t kMaxIterationsARankAndNode = 64;
-inline constexpr int64_t kMaxIterationsAByte = 4;
+// The most entries of a table, and temporary blocks, of a job with so many ranks in all groups.
+inline int64_t most_entries(int64_t ranks) {
+  return std::min(kMaxEntries + kMaxEntriesAPair * ranks * ranks, kMaxTableLength);
+}
 
 struct Binding {
   Place place;  // with rank 0

@@ -34,6 +34,20 @@ bool has_value(Operator op) {
   }
 }
 
+bool is_fixed(Operator op) {
+  switch (op) {
+    case Operator::kConstant:
+    case Operator::kParameter:
+    case Operator::kRank:
+    case Operator::kRanks:
+    case Operator::kRemoteRanks:
+    case Operator::kGroup:
+    case Operator::kRoot:
+    case Operator::kLength: return true;
+    default: return false;
+  }
+}
+
 bool is_comparison(Operator op) {
   return op == Operator::kEqual || op == Operator::kNotEqual || op == Operator::kLess ||
          op == Operator::kLessEqual;

@@ -55,6 +55,8 @@ struct Expression {
 int arity(Operator op);
 // True if the operator carries a value: an index or a constant.
 bool has_value(Operator op);
+// True if its value never changes at a rank: a number, a parameter, a rank's place, or the length of a table.
+bool is_fixed(Operator op);
 // True if the result is a boolean (kChoose has the type of its alternatives).
 bool is_comparison(Operator op);
 

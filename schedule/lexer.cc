@@ -10,14 +10,10 @@
 #include <charconv>
 #include <map>
 
+#include "schedule/limits.h"
+
 namespace quadrille {
 namespace {
-
-constexpr std::array<std::string_view, 33> kReserved = {
-    "after", "and",   "copy",    "div",  "else",   "for",    "from",         "group", "if",
-    "in",    "into",  "length",  "let",  "locate", "max",    "min",          "mod",   "nothing",
-    "rank",  "ranks", "receive", "recv", "reduce", "remote", "remote_ranks", "root",  "send",
-    "sized", "step",  "temp",    "to",   "wrap",   "xor"};
 
 constexpr std::array<std::string_view, 4> kLongSymbols = {"..", "<=", ">=", "!="};
 constexpr size_t kMaxTokens = 1000;  // the most of a statement; this bounds the recursion of its
@@ -325,7 +321,8 @@ Expression read_sum(LineReader& reader, const Scope& scope) {
 }
 
 bool is_reserved(std::string_view word) {
-  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
+  return std::string_view(QD_RESERVED_WORDS).find(fmt::format(" {} ", word)) !=
+         std::string_view::npos;
 }
 
 }  // namespace quadrille

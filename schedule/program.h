@@ -32,6 +32,7 @@
 
 #include "schedule/collective.h"
 #include "schedule/expression.h"
+#include "schedule/limits.h"
 #include "schedule/result.h"
 
 namespace quadrille {
@@ -188,22 +189,19 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-// Limits that every reader enforces, so that a small file cannot ask for much.
-inline constexpr int kMaxVariables = 48;
-inline constexpr int kMaxTables = 16;
-inline constexpr int kMaxLiterals = 256;  // the most of one table
-inline constexpr int kMaxParameters = 16;
-inline constexpr int kMaxDepth = 40;  // the deepest nesting of statements, and of operators in an
-                                      // expression
-inline constexpr int kMaxNameLength = 63;
-inline constexpr int64_t kMaxWindow = 1 << 16;
-
 // Checks types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);
 
-// An error, and the table, requirement or statement that it is in, counted from 0 in the order of the text. A piece in
+// An error, and the parameter, table, requirement or statement that it is in, counted from 0 in the order of the text. A piece in
 // the line of its message counts as the next statement.
-enum class ProgramPart : uint8_t { kHeading, kTable, kRequirement, kTemporary, kStatement };
+enum class ProgramPart : uint8_t {
+  kHeading,
+  kParameter,
+  kTable,
+  kRequirement,
+  kTemporary,
+  kStatement
+};
 struct Flaw {
   std::string message;
   ProgramPart part = ProgramPart::kHeading;

@@ -110,6 +110,7 @@ class ProgramReader {
     const bool stands_once = word != "parameter" && word != "require" && word != "table";
     if (stands_once && !declared_.insert(word).second)
       reader.fail(fmt::format("'{}' is declared twice", word));
+    if (word == "parameter") mark(ProgramPart::kParameter);
     if (word == "table") mark(ProgramPart::kTable);
     if (word == "require") mark(ProgramPart::kRequirement);
     if (word == "temporary") mark(ProgramPart::kTemporary);

@@ -8,12 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "schedule/limits.h"
 #include "schedule/result.h"
 
 namespace quadrille {
-
-// The largest job that a schedule may describe, in ranks.
-inline constexpr int64_t kMaxRanks = int64_t{1} << 20;
 
 struct Run {
   int64_t nodes;  // number of nodes

@@ -3,6 +3,9 @@
 // Tested by tests/schedule/validate_test.cc.
 #include <fmt/core.h>
 
+#include <set>
+#include <utility>
+
 #include "schedule/program.h"
 #include "schedule/traverse.h"
 
@@ -36,6 +39,12 @@ class Validator {
     if (!flaw_) flaw_ = Flaw{std::move(message), part_, index_};
   }
 
+  // The flaw is in the first declaration beyond the limit.
+  template <class Declarations>
+  void at_most(const Declarations& all, size_t limit, ProgramPart part, const char* message) {
+    if (all.size() > limit && !flaw_) flaw_ = Flaw{message, part, limit};
+  }
+
   void declarations() {
     if (program_.groups != 1 && program_.groups != 2) fail("a program is for 1 or 2 groups");
     if (program_.groups == 2 && !exists_between_groups(program_.collective))
@@ -45,10 +54,8 @@ class Validator {
       fail(
           "'in_place' in a reduce-scatter, whose input is always copied before a call in place; "
           "leave it out");
-    if (program_.parameters.size() > kMaxParameters)
-      return fail(fmt::format("more than {} parameters", kMaxParameters));
-    if (program_.window < 0 || program_.window > kMaxWindow)
-      return fail(fmt::format("a window of fewer than 1 or more than {} steps", kMaxWindow));
+    at_most(program_.parameters, kMaxParameters, ProgramPart::kParameter, QD_MANY_PARAMETERS);
+    if (program_.window < 0 || program_.window > kMaxWindow) return fail(QD_WIDE_WINDOW);
     for (const Parameter& parameter : program_.parameters)
       if (parameter.over_trees && (!parameter.at_call || !may_pass_over_trees(program_.collective)))
         return fail(
@@ -58,8 +65,10 @@ class Validator {
         (program_.port.per != PortScope::kNode || program_.parameters.empty() ||
          program_.parameters[0].at_call))
       return fail("a port of k+k messages is one of nodes, and k is in the file");
-    if (program_.tables.size() > kMaxTables)
-      return fail(fmt::format("more than {} tables", kMaxTables));
+    at_most(program_.tables, kMaxTables, ProgramPart::kTable, QD_MANY_TABLES);
+    at_most(program_.requirements, kMaxRequirements, ProgramPart::kRequirement,
+            QD_MANY_REQUIREMENTS);
+    if (flaw_) return;
     part_ = ProgramPart::kTable;
     for (const Table& table : program_.tables) {
       index_ = tables_;
@@ -98,8 +107,7 @@ class Validator {
         break;
       case TableKind::kLiteral:
         if (table.entries.empty()) fail("a table of numbers without numbers");
-        if (table.entries.size() > kMaxLiterals)
-          fail(fmt::format("a table of more than {} numbers", kMaxLiterals));
+        if (table.entries.size() > kMaxLiterals) fail(QD_MANY_LITERALS);
         break;
       case TableKind::kCounts: counts(); break;
       case TableKind::kNodes: break;
@@ -121,12 +129,15 @@ class Validator {
   }
 
   Type type(const Expression& expression, int depth) {
-    if (depth > kMaxDepth) fail(fmt::format("an expression deeper than {} operators", kMaxDepth));
+    if (depth > kMaxDepth) fail(QD_DEEP_EXPRESSION);
     if (static_cast<int>(expression.op) >= kOperatorCount) fail("an unknown operator");
     if (static_cast<int>(expression.operands.size()) != arity(expression.op))
       fail("an operator with the wrong number of operands");
     if (flaw_) return Type::kInteger;
     index(expression);
+    if (is_fixed(expression.op) && expression != constant(0) && expression != constant(1) &&
+        fixed_.emplace(expression.op, expression.value).second && fixed_.size() > kMaxConstants)
+      fail(QD_MANY_CONSTANTS);
     std::vector<Type> types;
     for (const Expression& operand : expression.operands) types.push_back(type(operand, depth + 1));
     if (flaw_) return Type::kInteger;
@@ -175,8 +186,7 @@ class Validator {
   }
 
   void body(const Body& statements, Context context) {
-    if (++context.depth > kMaxDepth)
-      return fail(fmt::format("statements deeper than {}", kMaxDepth));
+    if (++context.depth > kMaxDepth) return fail(QD_DEEP_STATEMENTS);
     const int outer = variables_;
     for (const Statement& statement : statements) {
       if (flaw_) return;
@@ -187,8 +197,7 @@ class Validator {
   }
 
   void declare() {
-    if (++variables_ > kMaxVariables)
-      fail(fmt::format("more than {} variables in scope", kMaxVariables));
+    if (++variables_ > kMaxVariables) fail(QD_MANY_VARIABLES);
   }
 
   void statement(const Let& let, Context) {
@@ -295,6 +304,7 @@ class Validator {
   int variables_ = 0;
   int64_t tables_ = 0;
   size_t statements_ = 0;
+  std::set<std::pair<Operator, int64_t>> fixed_;  // the constants so far
   ProgramPart part_ = ProgramPart::kHeading;  // the part under check, and its number
   size_t index_ = 0;
   std::optional<Flaw> flaw_;

@@ -12,24 +12,6 @@
 #include "schedule/traverse.h"
 
 namespace quadrille {
-namespace {
-
-bool is_invariant(Operator op) {
-  switch (op) {
-    case Operator::kConstant:
-    case Operator::kParameter:
-    case Operator::kRank:
-    case Operator::kRanks:
-    case Operator::kRemoteRanks:
-    case Operator::kGroup:
-    case Operator::kRoot:
-    case Operator::kLength: return true;
-    default: return false;
-  }
-}
-
-}  // namespace
-
 class Compiler {
  public:
   Result<Code> run(const Program& program) {
@@ -69,7 +51,7 @@ class Compiler {
   }
 
   void collect_invariants(const Expression& expression) {
-    if (is_invariant(expression.op)) invariant(expression);
+    if (is_fixed(expression.op)) invariant(expression);
     for (const Expression& operand : expression.operands) collect_invariants(operand);
   }
 
@@ -98,7 +80,7 @@ class Compiler {
 
   // Evaluates into some register: the variable's or invariant's own, or a new one.
   uint8_t operand(const Expression& e) {
-    if (is_invariant(e.op)) return invariant(e);
+    if (is_fixed(e.op)) return invariant(e);
     if (e.op == Operator::kVariable) return variables_[e.value];
     const int target = allocate();
     into(e, target);
@@ -108,7 +90,7 @@ class Compiler {
   // Evaluates into that register, and releases all registers that it uses meanwhile.
   void into(const Expression& e, uint8_t target) {
     const int saved = next_register_;
-    if (is_invariant(e.op) || e.op == Operator::kVariable) {
+    if (is_fixed(e.op) || e.op == Operator::kVariable) {
       emit({Operation::kMove, target, operand(e)});
     } else if (e.op == Operator::kChoose) {
       const std::vector<int> otherwise = jump_unless(e.operands[0]);
@@ -191,8 +173,8 @@ class Compiler {
     const uint8_t index = allocate();
     into(loop.low, index);
     // The bound is evaluated once: into a register of its own unless it never changes.
-    const uint8_t bound = is_invariant(loop.high.op) ? invariant(loop.high) : allocate();
-    if (!is_invariant(loop.high.op)) into(loop.high, bound);
+    const uint8_t bound = is_fixed(loop.high.op) ? invariant(loop.high) : allocate();
+    if (!is_fixed(loop.high.op)) into(loop.high, bound);
     const int exit = emit({Operation::kJumpIfNotLess, 0, index, bound});
     declare(index);
     const uint8_t batched = may_batch(loop.body);

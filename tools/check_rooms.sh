@@ -3,7 +3,7 @@
 # prints each line that breaks a rule, and fails if there is one. Tested by tests/structure/check_rooms_test.sh.
 #
 #   schedule   itself
-#   runtime    itself and MPI; the parts of runtime:program and runtime:table_format, libc only
+#   runtime    itself, MPI and the limits of schedule; the parts of runtime:program and runtime:table_format, libc only
 #   generator  schedule, the table format, simulate, view, and of the verifier its decoder, checker, replay, calls and plans, to show and emit files;
 #              the coloring, which asks Z3
 #   verifier   schedule, the table format, the rules of block sizes, the plans that it checks, cli; never the generator.
@@ -45,7 +45,7 @@ room() {
 
 room schedule 'nothing' 'schedule/ knows no other room'
 room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
-room runtime 'nothing' 'runtime/ knows no other room'
+room runtime 'schedule(/limits\.h|:limits)' 'runtime/ knows no other room but the limits of schedule/'
 room tools 'runtime(/(quadrille|execute/(datatypes|nodes))\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload(/(rules|interpose)\.h|:rules|:preload_)|emitted(/universal\.h|:universal)|cli(/quantity\.h|:quantity)' \
   'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
 room preload 'runtime(/(quadrille|execute/(api|arena|arguments|datatypes|nodes|significance)|program/program)\.h|:program|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))|view(/(assets|pack)\.h|:text)' \

@@ -26,7 +26,12 @@ class Cursor {
 
   bool at_end() const { return next_ == bytes_.size(); }
   bool failed() const { return failed_; }
-  void fail() { failed_ = true; }
+  // Says what is wrong, if it is not the form of the bytes.
+  void fail(const std::string& what = "") {
+    if (!failed_) what_ = what;
+    failed_ = true;
+  }
+  std::string what(const std::string& malformed) const { return what_.empty() ? malformed : what_; }
 
   uint8_t byte() {
     if (failed_ || at_end()) {
@@ -69,6 +74,7 @@ class Cursor {
   std::span<const uint8_t> bytes_;
   size_t next_ = 0;
   bool failed_ = false;
+  std::string what_;
 };
 
 // Opcodes have the order of operators, except a variable, which has no opcode.
@@ -88,10 +94,10 @@ class CodeReader {
  public:
   explicit CodeReader(const Cursor& in) : in_(in) {}
 
-  std::optional<Program> run() {
+  Result<Program> run() {
     Program program;
     heading(program);
-    const uint64_t parameters = counted(kMaxParameters);
+    const uint64_t parameters = counted(kMaxParameters, QD_MANY_PARAMETERS);
     for (uint64_t i = 0; i < parameters; ++i) {
       const uint8_t kind = in_.byte();
       const bool over_trees = kind & QD_PARAMETER_OVER_TREES;
@@ -99,13 +105,14 @@ class CodeReader {
       program.parameters.push_back(
           {{fmt::format("parameter{}", i)}, (kind & QD_PARAMETER_AT_CALL) != 0, over_trees});
     }
-    const uint64_t tables = counted(kMaxTables);
+    const uint64_t tables = counted(kMaxTables, QD_MANY_TABLES);
     for (uint64_t i = 0; i < tables; ++i) program.tables.push_back(table(i));
-    const uint64_t requirements = counted(QD_MAX_REQUIREMENTS);
+    const uint64_t requirements = counted(kMaxRequirements, QD_MANY_REQUIREMENTS);
     for (uint64_t i = 0; i < requirements; ++i) program.requirements.push_back(expression(0));
     program.temporary_blocks = expression(0);
     program.body = body(0);
-    if (in_.failed() || !in_.at_end()) return std::nullopt;
+    if (!in_.at_end()) in_.fail();
+    if (in_.failed()) return Error{in_.what("the code is malformed")};
     return program;
   }
 
@@ -113,7 +120,7 @@ class CodeReader {
 
   Expression expression(int depth) {
     const uint8_t first = in_.byte();
-    if (depth > kMaxDepth) in_.fail();
+    if (depth > kMaxDepth) in_.fail("the code has " QD_DEEP_EXPRESSION);
     if (in_.failed()) return {};
     if (first & QD_INLINE_BIT)
       return first & QD_INLINE_CONSTANT_BIT
@@ -138,15 +145,15 @@ class CodeReader {
   }
 
  private:
-  uint64_t counted(uint64_t limit) {
+  uint64_t counted(uint64_t limit, const std::string& beyond) {
     const uint64_t count = in_.varint();
-    if (count > limit) in_.fail();
+    if (count > limit) in_.fail("the code has " + beyond);
     return in_.failed() ? 0 : count;
   }
 
   int64_t window() {
-    const uint64_t window = counted(QD_MAX_WINDOW);
-    if (window == 0) in_.fail();
+    const uint64_t window = counted(kMaxWindow, QD_WIDE_WINDOW);
+    if (window == 0) in_.fail("the code has " QD_WIDE_WINDOW);
     return static_cast<int64_t>(window);
   }
 
@@ -177,7 +184,7 @@ class CodeReader {
     table.kind = static_cast<TableKind>(kind);
     if (has_source(table.kind)) table.source = in_.byte();
     if (kind == QD_TABLE_LITERAL)
-      for (uint64_t left = counted(kMaxLiterals); left > 0 && !in_.failed(); --left)
+      for (uint64_t left = counted(kMaxLiterals, QD_MANY_LITERALS); left > 0 && !in_.failed(); --left)
         table.entries.push_back(in_.signed_varint());
     if (kind == QD_TABLE_POWERS || kind == QD_TABLE_MAP) {
       table.first = expression(0);
@@ -188,7 +195,7 @@ class CodeReader {
 
   Body body(int depth) {
     Body statements;
-    if (depth > kMaxDepth) in_.fail();
+    if (depth > kMaxDepth) in_.fail("the code has " QD_DEEP_STATEMENTS);
     while (!in_.failed()) {
       const uint8_t opcode = in_.byte();
       if (opcode == QD_END) break;
@@ -295,7 +302,7 @@ bool is_algorithm_name(std::string text) {
   return is_word(text) && text.front() != '_' && text.back() != '_';
 }
 
-std::optional<Program> read_code(std::span<const uint8_t> section) {
+Result<Program> read_code(std::span<const uint8_t> section) {
   return CodeReader(Cursor(section)).run();
 }
 
@@ -331,13 +338,7 @@ bool read_names(Program& program, std::span<const uint8_t> section) {
 }
 
 static_assert(kRuleNone == QD_CHOOSE_NONE && kRuleLeast == QD_CHOOSE_LEAST &&
-              kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO &&
-              kMaxCost == QD_MAX_COST);
-static_assert(kMaxRanks == QD_MAX_RANKS && kMaxTableLength == QD_MAX_TABLE_LENGTH &&
-              kMaxLiterals == QD_MAX_LITERALS && kMaxCount == QD_MAX_COUNT &&
-              kMaxParameter == QD_MAX_PARAMETER && kMaxIterations == QD_MAX_ITERATIONS &&
-              kMaxIterationsARankAndNode == QD_MAX_ITERATIONS_A_RANK_AND_NODE &&
-              kMaxIterationsAByte == QD_MAX_ITERATIONS_A_BYTE);
+              kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO);
 
 using View = std::span<const uint8_t>;
 
@@ -368,7 +369,7 @@ class FileReader {
   void envelope() {
     const size_t least = QD_SECTIONS_OFFSET + QD_CHECKSUM_LENGTH;
     if (file_.size() > QD_MAX_FILE_LENGTH)
-      return fail("longer than any schedule file; make it again");
+      return fail(QD_LONG_FILE "; make it again");
     const size_t magic = std::min<size_t>(file_.size(), QD_MAGIC_LENGTH);
     if (magic == 0 || std::memcmp(file_.data(), QD_MAGIC, magic) != 0)
       return fail("not a schedule file; make one with the generator");
@@ -449,9 +450,9 @@ class FileReader {
   }
 
   void content(const Sections& sections) {
-    std::optional<Program> program = read_code(sections.program);
-    if (!program) return fail("the code is malformed; make it again");
-    schedule_.program = std::move(*program);
+    Result<Program> program = read_code(sections.program);
+    if (!program.ok()) return fail(program.error().message + "; make it again");
+    schedule_.program = std::move(program).value();
     const Result<bool> valid = validate(schedule_.program);
     if (!valid.ok()) {
       const std::string& what = valid.error().message;
@@ -488,8 +489,11 @@ class FileReader {
       schedule_.job.parameters.push_back(in.signed_varint());
       if (parameter.at_call) rule(in);
     }
+    if (!in.at_end()) in.fail();
+    if (in.failed()) return fail(in.what("the job is malformed") + "; make it again");
     if (!schedule_.any_nodes) schedule_.job.formulas.clear();
-    if (in.failed() || !in.at_end()) fail("the job is malformed; make it again");
+    const Result<bool> valid = validate_formulas(schedule_.program, schedule_.job.formulas);
+    if (!valid.ok()) fail("the formulas of the job: " + valid.error().message + "; make it again");
   }
 
   // Reads the topologies, or, if the first has no runs, the greatest number of ranks for any nodes.
@@ -502,7 +506,7 @@ class FileReader {
       return;
     }
     const uint64_t most = in.varint();
-    if (most > kMaxRanks) in.fail();
+    if (most > kMaxRanks) in.fail(QD_MANY_RANKS);
     schedule_.job.most_ranks = static_cast<int64_t>(most);
   }
 
@@ -518,10 +522,11 @@ class FileReader {
   // Reads whether the last parameter is a rule, and the model behind it.
   void rule(Cursor& in) {
     const int64_t rule = schedule_.job.parameters.back();
-    if (rule < int64_t{QD_CHOOSE_AUTO} - INT32_MAX || rule > INT32_MAX) in.fail();
+    if (rule < int64_t{QD_CHOOSE_AUTO} - QD_MAX_BLOCK_SIZE) in.fail();
+    if (rule > QD_MAX_BLOCK_SIZE) in.fail(QD_GREAT_BLOCK_SIZE);
     if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
     const uint64_t alpha = in.varint(), beta = in.varint();
-    if (alpha > QD_MAX_COST || beta > QD_MAX_COST) in.fail();
+    if (alpha > QD_MAX_COST || beta > QD_MAX_COST) in.fail(QD_GREAT_COST);
     schedule_.job.models.back() = {static_cast<int64_t>(alpha), static_cast<int64_t>(beta)};
   }
 
@@ -529,11 +534,10 @@ class FileReader {
     std::vector<Run> runs;
     for (uint64_t i = 0; i < count && !in.failed(); ++i) {
       const uint64_t nodes = in.varint(), size = in.varint();
-      if (nodes > kMaxRanks || size > kMaxRanks)
-        return fail(fmt::format("more than {} ranks; make it again", kMaxRanks));
+      if (nodes > kMaxRanks || size > kMaxRanks) in.fail(QD_MANY_RANKS);
       runs.push_back({static_cast<int64_t>(nodes), static_cast<int64_t>(size)});
     }
-    if (in.failed()) return fail("the job is malformed; make it again");
+    if (in.failed()) return;
     Result<Topology> topology = Topology::from_runs(runs);
     if (!topology.ok()) {
       const std::string& what = topology.error().message;
@@ -557,13 +561,13 @@ Result<Schedule> decode(View file, const std::string& source) {
 }
 
 Result<Program> decode_program(View code, View names, const std::string& source) {
-  std::optional<Program> program = read_code(code);
-  if (!program) return Error{fmt::format("{}: the code is malformed", source)};
+  Result<Program> program = read_code(code);
+  if (!program.ok()) return Error{fmt::format("{}: {}", source, program.error().message)};
   const Result<bool> valid = validate(*program);
   if (!valid.ok()) return Error{fmt::format("{}: {}", source, valid.error().message)};
   if (!read_names(*program, names))
     return Error{fmt::format("{}: the names do not fit the code", source)};
-  return *std::move(program);
+  return program;
 }
 
 }  // namespace quadrille::verifier

@@ -1,4 +1,4 @@
-// Contents are sorted lists with binary search; a change rewrites only part of one. Sets of processes are merged like
+// Contents and accesses are sorted maps; a change rewrites only part of one, so scattered bytes take n log n time. Sets of processes are merged like
 // sorted lists. Runs of contributions are made greedily from the left, so each sequence has one form. Rings and trees
 // sum neighbors: such a sum is one or two runs, for any number of ranks. Every rule about blocks is one function.
 //
@@ -145,110 +145,128 @@ Fragment within(Fragment fragment, int64_t low, int64_t high) {
 
 }  // namespace
 
-std::span<const Fragment> BlockContents::fragments() const {
-  if (list_) return *list_;
-  return {&one_, one_.low < one_.high ? 1u : 0u};
+BlockContents::List::iterator BlockContents::first_in(List& list, int64_t low) {
+  auto first = list.upper_bound(low);
+  if (first != list.begin() && std::prev(first)->second.high > low) --first;
+  return first;
 }
 
-size_t BlockContents::first_beyond(int64_t position) const {
-  const auto all = fragments();
-  return std::partition_point(all.begin(), all.end(),
-                              [=](const Fragment& f) { return f.high <= position; }) -
-         all.begin();
+template <class Visit>
+void BlockContents::visit(int64_t low, int64_t high, Visit visit) const {
+  if (!list_) {
+    if (one_.low < one_.high && one_.low < high && low < one_.high) visit(one_);
+    return;
+  }
+  for (auto next = first_in(*list_, low); next != list_->end() && next->second.low < high; ++next)
+    if (!visit(next->second)) return;
+}
+
+Fragments BlockContents::fragments() const {
+  Fragments all;
+  visit(INT64_MIN, INT64_MAX, [&](const Fragment& fragment) {
+    all.push_back(fragment);
+    return true;
+  });
+  return all;
 }
 
 bool BlockContents::holds(int64_t low, int64_t high) const {
-  const auto all = fragments();
-  for (size_t i = first_beyond(low); i < all.size() && low < high && all[i].low <= low; ++i)
-    low = all[i].high;
+  visit(low, high, [&](const Fragment& fragment) {
+    if (fragment.low > low) return false;
+    low = fragment.high;
+    return true;
+  });
   return low >= high;
 }
 
 Fragments BlockContents::read(int64_t low, int64_t high) {
   Fragments result;
-  const auto all = fragments();
-  for (size_t i = first_beyond(low); i < all.size() && all[i].low < high; ++i) {
-    const Fragment part = within(all[i], low, high);
+  visit(low, high, [&](const Fragment& fragment) {
+    const Fragment part = within(fragment, low, high);
     append_joined(result, {part.low - low, part.high - low, part.shift + low, part.value});
-  }
+    return true;
+  });
   mark_read(low, high);
   return result;
 }
 
+// The fragments that touch the positions may join the new ones, so they are replaced, too.
 void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments) {
   written_ = true;
   if (low >= high) return;
-  // With the neighbors on both sides, which may join the new fragments.
-  const auto all = this->fragments();
-  size_t first = first_beyond(low), last = first;
-  while (last < all.size() && all[last].low < high) ++last;
-  first -= first > 0;
-  last += last < all.size();
   Fragments changed;
-  for (size_t i = first; i < last; ++i) append_joined(changed, within(all[i], INT64_MIN, low));
+  const auto keep = [&](int64_t from, int64_t to) {
+    visit(low - 1, high + 1, [&](const Fragment& fragment) {
+      append_joined(changed, within(fragment, from, to));
+      return true;
+    });
+  };
+  keep(INT64_MIN, low);
   for (Fragment fragment : fragments) {
     fragment.unused = true;
     append_joined(changed, within(fragment, low, high));
   }
-  for (size_t i = first; i < last; ++i) append_joined(changed, within(all[i], high, INT64_MAX));
-  replace(first, last, changed);
+  keep(high, INT64_MAX);
+  replace(low - 1, high + 1, changed);
 }
 
 void BlockContents::mark_read(int64_t low, int64_t high) {
   if (!unused(low, high)) return;
-  const auto all = fragments();
-  size_t first = first_beyond(low), last = first;
-  while (last < all.size() && all[last].low < high) ++last;
-  first -= first > 0;
-  last += last < all.size();
   Fragments changed;
-  for (size_t i = first; i < last; ++i) {
-    append_joined(changed, within(all[i], INT64_MIN, low));
-    Fragment used = within(all[i], low, high);
+  visit(low - 1, high + 1, [&](const Fragment& fragment) {
+    append_joined(changed, within(fragment, INT64_MIN, low));
+    Fragment used = within(fragment, low, high);
     used.unused = false;
     append_joined(changed, used);
-    append_joined(changed, within(all[i], high, INT64_MAX));
-  }
-  replace(first, last, changed);
+    append_joined(changed, within(fragment, high, INT64_MAX));
+    return true;
+  });
+  replace(low - 1, high + 1, changed);
 }
 
 bool BlockContents::unused(int64_t low, int64_t high) const {
-  const auto all = fragments();
-  for (size_t i = first_beyond(low); i < all.size() && all[i].low < high; ++i)
-    if (all[i].unused) return low < high;
-  return false;
+  bool found = false;
+  visit(low, high, [&](const Fragment& fragment) {
+    found = fragment.unused;
+    return !found;
+  });
+  return found && low < high;
 }
 
 bool BlockContents::shares(const Fragments& fragments) const {
-  const auto all = this->fragments();
+  bool found = false;
   for (const Fragment& one : fragments)
-    for (size_t i = first_beyond(one.low); i < all.size() && all[i].low < one.high; ++i)
-      if (one.low < one.high && all[i].value == one.value && all[i].shift == one.shift) return true;
-  return false;
+    if (one.low < one.high && !found)
+      visit(one.low, one.high, [&](const Fragment& fragment) {
+        found = fragment.value == one.value && fragment.shift == one.shift;
+        return !found;
+      });
+  return found;
 }
 
-void BlockContents::replace(size_t first, size_t last, const Fragments& by) {
-  if (!list_) {
-    if (by.size() <= 1 && first == 0 && last == fragments().size()) {
-      one_ = by.empty() ? Fragment{} : by[0];
-      return;
-    }
-    list_ = std::make_unique<Fragments>(fragments().begin(), fragments().end());
+void BlockContents::replace(int64_t low, int64_t high, const Fragments& by) {
+  const bool all = one_.low >= one_.high || (one_.low < high && low < one_.high);
+  if (!list_ && by.size() <= 1 && all) {
+    one_ = by.empty() ? Fragment{} : by[0];
+    return;
   }
-  const size_t over = std::min(last - first, by.size());
-  std::copy_n(by.begin(), over, list_->begin() + first);
-  list_->erase(list_->begin() + first + over, list_->begin() + last);
-  list_->insert(list_->begin() + first + over, by.begin() + over, by.end());
+  if (!list_) {
+    list_ = std::make_unique<List>();
+    if (one_.low < one_.high) list_->emplace(one_.low, one_);
+  }
+  auto next = first_in(*list_, low);
+  while (next != list_->end() && next->second.low < high) next = list_->erase(next);
+  for (const Fragment& fragment : by) list_->emplace_hint(next, fragment.low, fragment);
 }
 
-// Splits parts at the position.
+// Splits the part around the position.
 void Accesses::cut(int64_t position) {
-  const auto at = std::partition_point(parts_.begin(), parts_.end(),
-                                       [=](const Part& p) { return p.high <= position; });
-  if (at == parts_.end() || position <= at->low) return;
-  Part left = *at;
-  left.high = at->low = position;
-  parts_.insert(at, left);
+  const auto behind = parts_.lower_bound(position);
+  if (behind == parts_.begin()) return;
+  const auto at = std::prev(behind);
+  if (at->second.high <= position) return;
+  parts_.emplace_hint(behind, position, at->second);
+  at->second.high = position;
 }
 
 // One step may both read and write.
@@ -272,26 +290,24 @@ std::optional<int64_t> Accesses::note(int64_t epoch, int64_t key, int64_t after,
   cut(part.low);
   cut(part.high);
   std::optional<int64_t> first;
-  std::vector<Part> used;
-  const auto begin = std::partition_point(parts_.begin(), parts_.end(),
-                                          [&](const Part& p) { return p.high <= part.low; });
-  auto next = begin;
-  for (int64_t low = part.low; low < part.high; low = used.back().high) {
-    Part here{low, part.high, {}};
-    if (next != parts_.end() && next->low == low)
-      here = std::move(*next++);
-    else if (next != parts_.end())
-      here.high = std::min(here.high, next->low);
-    const auto disturbed = here.disturbed(key, after, write);
+  auto last = parts_.end();  // the last part that was used
+  auto next = parts_.lower_bound(part.low);
+  for (int64_t low = part.low; low < part.high; low = last->second.high) {
+    if (next == parts_.end() || next->first != low) {
+      const int64_t end = next == parts_.end() ? part.high : std::min(part.high, next->first);
+      next = parts_.emplace_hint(next, low, Part{end, {}});
+    }
+    const auto here = next++;
+    const auto disturbed = here->second.disturbed(key, after, write);
     if (disturbed && (!first || *disturbed < *first)) first = disturbed;
-    here.use(key, write);
-    if (!used.empty() && used.back().steps == here.steps)
-      used.back().high = here.high;
-    else
-      used.push_back(std::move(here));
+    here->second.use(key, write);
+    if (last != parts_.end() && last->second.steps == here->second.steps) {
+      last->second.high = here->second.high;
+      parts_.erase(here);
+    } else {
+      last = here;
+    }
   }
-  const auto at = parts_.erase(begin, next);
-  parts_.insert(at, std::make_move_iterator(used.begin()), std::make_move_iterator(used.end()));
   return first;
 }
 
@@ -356,8 +372,9 @@ Memory::Memory(const Program& program, const Call& call, const std::vector<Bindi
         {Buffer::kReceive, block_count(program.collective, Buffer::kReceive, place)},
         {Buffer::kTemporary, bindings[place.group].temporary_blocks}};
     for (const auto& [which, size] : sizes) {
-      buffer(process, which).blocks.resize(size);
-      buffer(process, which).accesses.resize(overlapping ? size : 0);
+      const bool by_need = which == Buffer::kTemporary;
+      buffer(process, which).blocks.declare(size, by_need);
+      buffer(process, which).accesses.declare(overlapping ? size : 0, by_need);
     }
     buffer(process, Buffer::kReceive).arrived.resize(sizes[1].second);
     fill_send_blocks(process);
@@ -366,10 +383,10 @@ Memory::Memory(const Program& program, const Call& call, const std::vector<Bindi
 
 void Memory::fill_send_blocks(int process) {
   const Place place = processes_.place(process);
-  std::vector<BlockContents>& send = buffer(process, Buffer::kSend).blocks;
-  for (size_t block = 0; block < send.size(); ++block) {
+  OfBlocks<BlockContents>& send = buffer(process, Buffer::kSend).blocks;
+  for (int64_t block = 0; block < send.size(); ++block) {
     const int64_t length = length_of(process, Buffer::kSend, block);
-    const int32_t value = values_.number({place.group, place.rank, static_cast<int64_t>(block)});
+    const int32_t value = values_.number({place.group, place.rank, block});
     send[block].write(0, length, {{0, length, 0, value}});
     send[block].mark_read(0, length);
   }
@@ -388,9 +405,8 @@ int64_t Memory::length_of(int process, Buffer buffer, int64_t block) const {
 }
 
 BlockContents* Memory::find(const Use& use, const PieceValue& piece) {
-  std::vector<BlockContents>& blocks = buffer(use.process, piece.buffer).blocks;
-  if (piece.block >= 0 && piece.block < static_cast<int64_t>(blocks.size()))
-    return &blocks[piece.block];
+  OfBlocks<BlockContents>& blocks = buffer(use.process, piece.buffer).blocks;
+  if (piece.block >= 0 && piece.block < blocks.size()) return &blocks[piece.block];
   findings_.add(kNoSuchBlock, use.key, {use.process}, piece, blocks.size());
   return nullptr;
 }
@@ -398,13 +414,16 @@ BlockContents* Memory::find(const Use& use, const PieceValue& piece) {
 // The part of the block that a piece names: 0 .. whole if it names no range.
 std::optional<Interval> Memory::interval(const Use& use, const PieceValue& piece, int64_t whole) {
   if (!piece.ranged) return Interval{0, whole};
-  const bool bounded = piece.buffer != Buffer::kTemporary;
-  const int64_t length = bounded ? length_of(use.process, piece.buffer, piece.block) : INT64_MAX;
+  // An empty range of a temporary block may be anywhere.
+  const bool temporary = piece.buffer == Buffer::kTemporary;
+  const int64_t length = !temporary                 ? length_of(use.process, piece.buffer, piece.block)
+                         : piece.low == piece.high ? INT64_MAX
+                                                   : kMaxCount;
   if (0 <= piece.low && piece.low <= piece.high && piece.high <= length)
     return Interval{piece.low, piece.high};
   fail(Property::kBlock, use,
-       fmt::format("names {}..{} of {}, which is {} long", piece.low, piece.high, text(piece),
-                   length));
+       fmt::format("names {}..{} of {}, which is {}{} long", piece.low, piece.high, text(piece),
+                   temporary ? "at most " : "", length));
   return std::nullopt;
 }
 
@@ -491,8 +510,8 @@ bool Memory::is_over_own(const Use& use, const PieceValue& piece, int64_t low, c
 
 // Records an access to part of a block, and checks that it conflicts with no step that may be in flight.
 void Memory::access(const Use& use, const PieceValue& piece, const Interval& part, bool write) {
-  std::vector<Accesses>& accesses = buffer(use.process, piece.buffer).accesses;
-  if (accesses.empty() || !use.in_step) return;
+  OfBlocks<Accesses>& accesses = buffer(use.process, piece.buffer).accesses;
+  if (accesses.size() == 0 || !use.in_step) return;
   if (const auto earlier = accesses[piece.block].note(use.epoch, *use.key,
                                                       use.after.value_or(*use.key), part, write))
     fail(Property::kOverlap, use,
@@ -571,12 +590,11 @@ void Memory::ask_in_place(const Use& use, int64_t send_block) {
 
 void Memory::finish() {
   for (int process = 0; process < processes_.size(); ++process) {
-    for (size_t block = 0; block < buffer(process, Buffer::kReceive).blocks.size(); ++block)
+    for (int64_t block = 0; block < buffer(process, Buffer::kReceive).blocks.size(); ++block)
       finish_block(process, block);
-    const std::vector<BlockContents>& temporary = buffer(process, Buffer::kTemporary).blocks;
-    for (size_t block = 0; block < temporary.size(); ++block)
-      if (temporary[block].unused(INT64_MIN, INT64_MAX))
-        findings_.add(left_over(processes_, process, block));
+    for (const auto& [number, block] : buffer(process, Buffer::kTemporary).blocks.used())
+      if (block.unused(INT64_MIN, INT64_MAX))
+        findings_.add(left_over(processes_, process, number));
   }
 }
 

@@ -6,9 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -85,8 +85,10 @@ class BlockContents {
  public:
   bool written() const { return written_; }
   // In the order of positions. Equal neighbors are joined.
-  std::span<const Fragment> fragments() const;
-  int64_t length() const { return fragments().empty() ? 0 : fragments().back().high; }
+  Fragments fragments() const;
+  int64_t length() const {
+    return !list_ ? one_.high : list_->empty() ? 0 : list_->rbegin()->second.high;
+  }
   // True if all of low .. high is held.
   bool holds(int64_t low, int64_t high) const;
 
@@ -94,7 +96,7 @@ class BlockContents {
   Fragments read(int64_t low, int64_t high);
   // Replaces low .. high by fragments that cover it. They count as unused until they are read.
   void write(int64_t low, int64_t high, const Fragments& fragments);
-  void clear() { replace(0, fragments().size(), {}); }
+  void clear() { replace(INT64_MIN, INT64_MAX, {}); }
   void mark_read(int64_t low, int64_t high);
 
   // True if part of low .. high was written and not read since.
@@ -103,13 +105,17 @@ class BlockContents {
   bool shares(const Fragments& fragments) const;
 
  private:
-  // The index of the first fragment that reaches beyond a position.
-  size_t first_beyond(int64_t position) const;
-  // Replaces the fragments first .. last, last not included, by others.
-  void replace(size_t first, size_t last, const Fragments& by);
+  using List = std::map<int64_t, Fragment>;  // by their beginning
+  // Of the fragments in a list that have positions in low .. high.
+  static List::iterator first_in(List& list, int64_t low);
+  // Calls visit(fragment) for these, in their order, until it returns false.
+  template <class Visit>
+  void visit(int64_t low, int64_t high, Visit visit) const;
+  // Replaces them by others.
+  void replace(int64_t low, int64_t high, const Fragments& by);
 
   Fragment one_ = {};  // the only fragment, if there is no list; empty for an empty block
-  std::unique_ptr<Fragments> list_;
+  std::unique_ptr<List> list_;
   bool written_ = false;
 };
 
@@ -128,7 +134,7 @@ class Accesses {
     friend bool operator==(const Step&, const Step&) = default;
   };
   struct Part {
-    int64_t low, high;
+    int64_t high;
     std::vector<Step> steps;  // the steps that have accessed it, in their order
 
     void use(int64_t key, bool write);
@@ -138,7 +144,7 @@ class Accesses {
   void cut(int64_t position);
 
   int64_t epoch_ = 0;
-  std::vector<Part> parts_;  // ascending
+  std::map<int64_t, Part> parts_;  // by their beginning
 };
 
 // ---- Barriers: the processes that a process has received from, directly or through others; those have entered it
@@ -238,10 +244,26 @@ class Memory {
   const std::optional<Violation>& uneven() const { return uneven_; }
 
  private:
+  // One T for each block. A temporary block gets its own when it is used: a program may declare many more than it uses.
+  template <class T>
+  class OfBlocks {
+   public:
+    void declare(int64_t size, bool by_need) {
+      size_ = size;
+      if (!by_need) all_.resize(size);
+    }
+    int64_t size() const { return size_; }
+    T& operator[](int64_t block) { return all_.empty() ? used_[block] : all_[block]; }
+    std::map<int64_t, T>& used() { return used_; }
+
+   private:
+    int64_t size_ = 0;
+    std::vector<T> all_;
+    std::map<int64_t, T> used_;
+  };
   struct BufferState {
-    std::vector<BlockContents> blocks;
-    // Of each block; empty if no two steps may be in flight together.
-    std::vector<Accesses> accesses;
+    OfBlocks<BlockContents> blocks;
+    OfBlocks<Accesses> accesses;  // of no blocks if no two steps may be in flight together
     std::vector<bool> arrived;  // data was written that a call in place does not have there already
   };
   using Buffers = std::array<BufferState, 3>;

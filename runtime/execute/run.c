@@ -331,9 +331,11 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   if (c->is_planned) qd_call_progress(c, 0);
 }
 
-/* Plans the next steps after the steps before are done. */
+/* Plans the next steps after the steps before are done. Loops may be long: only binding limits them, at all ranks. A rank that
+ * refused here would leave others waiting. */
 static void follow_in_parts(struct qd_call* c) {
   struct qd_builder* b = &c->builder;
+  b->input.most_iterations = INT64_MAX;
   struct qd_plan_check* check = open_check(c);
   int more = 1;
   c->trace.setup = 0;

@@ -9,13 +9,11 @@
 
 #include "runtime/program/program.h"
 
-static const char beyond_limits[] =
-    "the code goes beyond the limits of the language; make it again";
+#define BEYOND(limit) "the code has " limit "; make it again"
 static const char no_second_group[] = "the code asks for a second group; make it again";
 static const char no_operator[] =
     "the code reduces in a collective without an operator; make it again";
 static const char writes_send_buffer[] = "the code writes into the send buffer; make it again";
-static const char too_many_registers[] = "the program needs too many registers; make it again";
 static const char undefined_table[] = "the code uses a table that is not defined; make it again";
 static const char only_nodes[] =
     "a parameter depends on more than the nodes; make the schedule again";
@@ -30,11 +28,10 @@ struct compiler {
   struct qd_program* program;
   int variables[QD_MAX_VARIABLES]; /* their registers */
   int variable_count;
-  int next_register;      /* lower registers are taken */
-  int invariant_capacity; /* this register and higher ones are taken */
-  int tables;             /* defined so far */
-  int named_tables;       /* the last table that the current fragment names, plus 1 */
-  int names_call;         /* the fragment depends on the call */
+  int next_register; /* lower registers are taken */
+  int tables;        /* defined so far */
+  int named_tables;  /* the last table that the current fragment names, plus 1 */
+  int names_call;    /* the fragment depends on the call */
   int in_step, in_message;
   int in_body;    /* expressions may differ from rank to rank */
   int in_formula; /* an expression that may use only node sizes */
@@ -85,9 +82,14 @@ static jumps join(struct compiler* c, jumps first, jumps second) {
   return first;
 }
 
+/* There is always a free register: QD_MAX_VARIABLES variables, QD_MAX_DEPTH - 1 bounds of loops, the six parts of a copy, and two
+ * for each but the last level of an expression make 171. */
 static int take_register(struct compiler* c) {
-  if (c->next_register >= c->invariant_capacity) {
-    fail(c, too_many_registers);
+  _Static_assert(QD_MAX_VARIABLES + QD_MAX_DEPTH - 1 + 6 + 2 * (QD_MAX_DEPTH - 1) + QD_INVARIANTS <=
+                     QD_REGISTERS,
+                 "registers for all variables, values and constants");
+  if (c->next_register >= QD_REGISTERS - QD_INVARIANTS) {
+    malformed(c);
     return 0;
   }
   if (c->program->code.register_count <= c->next_register)
@@ -100,12 +102,12 @@ static int invariant_register(struct compiler* c, unsigned expression, int64_t v
   for (int i = 0; i < p->code.invariant_count; i++)
     if (p->code.invariants[i].expression == expression && p->code.invariants[i].value == value)
       return QD_REGISTERS - 1 - i;
-  if (c->next_register >= c->invariant_capacity - 1) {
-    fail(c, too_many_registers);
+  if (p->code.invariant_count == QD_INVARIANTS) {
+    fail(c, BEYOND(QD_MANY_CONSTANTS));
     return 0;
   }
   p->code.invariants[p->code.invariant_count++] = (struct qd_invariant){(uint8_t)expression, value};
-  return --c->invariant_capacity;
+  return QD_REGISTERS - p->code.invariant_count;
 }
 
 /* ---- Expressions */
@@ -183,7 +185,7 @@ static void compile_into(struct compiler* c, int target) {
 static jumps condition(struct compiler* c, int depth) {
   const unsigned first = c->in.next < c->in.length ? c->in.bytes[c->in.next] : 0;
   const int saved = c->next_register;
-  if (depth > QD_MAX_DEPTH) malformed(c);
+  if (depth > QD_MAX_DEPTH) fail(c, BEYOND(QD_DEEP_EXPRESSION));
   if (c->in.error) return -1;
   if (first == QD_AND) {
     qd_read_byte(&c->in);
@@ -259,7 +261,7 @@ static int variable(struct compiler* c, unsigned number) {
 /* Compiles the next expression into `target`, or into any register if `target` is negative. Writes which register. */
 static enum type expression(struct compiler* c, int target, int* where, int depth) {
   const unsigned first = qd_read_byte(&c->in);
-  if (depth > QD_MAX_DEPTH) malformed(c);
+  if (depth > QD_MAX_DEPTH) fail(c, BEYOND(QD_DEEP_EXPRESSION));
   *where = 0;
   if (c->in.error) return INTEGER;
   const int saved = c->next_register;
@@ -291,9 +293,9 @@ static enum type expression(struct compiler* c, int target, int* where, int dept
 static void body(struct compiler* c, int depth);
 
 /* Reads a number of declarations. */
-static uint64_t read_count(struct compiler* c, uint64_t most) {
+static uint64_t read_count(struct compiler* c, uint64_t most, const char* error) {
   const uint64_t count = qd_read_varint(&c->in);
-  if (count > most) fail(c, beyond_limits);
+  if (count > most) fail(c, error);
   return c->in.error ? 0 : count;
 }
 
@@ -306,13 +308,13 @@ static void heading(struct compiler* c) {
   p->in_place = (flags & QD_IN_PLACE) != 0;
   p->commutative = (flags & QD_COMMUTATIVE) != 0;
   if (flags & QD_WINDOWED) {
-    p->window = (int)read_count(c, QD_MAX_WINDOW);
-    if (p->window == 0) malformed(c);
+    p->window = (int)read_count(c, QD_MAX_WINDOW, BEYOND(QD_WIDE_WINDOW));
+    if (p->window == 0) fail(c, BEYOND(QD_WIDE_WINDOW));
   }
   if (p->collective >= QD_COLLECTIVE_COUNT || (port == QD_PORT_NONE && flags & QD_PORT_PER_NODE) ||
       p->groups < 1 || p->groups > 2)
     malformed(c);
-  p->parameter_count = (int)read_count(c, QD_MAX_PARAMETERS);
+  p->parameter_count = (int)read_count(c, QD_MAX_PARAMETERS, BEYOND(QD_MANY_PARAMETERS));
   for (int i = 0; i < p->parameter_count; i++) {
     const unsigned kind = qd_read_byte(&c->in);
     p->rules[i].at_call = (kind & QD_PARAMETER_AT_CALL) != 0;
@@ -339,7 +341,7 @@ static struct qd_fragment fragment(struct compiler* c, enum type type) {
 static void literals(struct compiler* c, struct qd_table_definition* table) {
   struct qd_program* p = c->program;
   table->literal = p->literal_count;
-  table->literal_count = (int32_t)read_count(c, QD_MAX_LITERALS);
+  table->literal_count = (int32_t)read_count(c, QD_MAX_LITERALS, BEYOND(QD_MANY_LITERALS));
   if (table->literal_count == 0) malformed(c);
   for (int32_t i = 0; i < table->literal_count && !c->in.error; i++) {
     if (!QD_CAN_APPEND(p->literals, p->literal_count, p->literal_capacity))
@@ -376,7 +378,8 @@ static void table(struct compiler* c, struct qd_table_definition* table) {
       break;
     case QD_TABLE_MAP:
       table->first = fragment(c, INTEGER);
-      /* The index is variable 0, in register 0. */
+      /* The index is variable 0, in register 0. It has a name. */
+      c->program->name_count++;
       c->variables[c->variable_count++] = take_register(c);
       table->second = fragment(c, INTEGER);
       c->variable_count = 0;
@@ -396,7 +399,8 @@ static void requirement(struct compiler* c, struct qd_requirement* requirement) 
 }
 
 static void declare(struct compiler* c, int reg) {
-  if (c->variable_count == QD_MAX_VARIABLES) return fail(c, beyond_limits);
+  if (c->variable_count == QD_MAX_VARIABLES) return fail(c, BEYOND(QD_MANY_VARIABLES));
+  c->program->name_count++;
   c->variables[c->variable_count++] = reg;
 }
 
@@ -534,7 +538,7 @@ static void message(struct compiler* c, unsigned opcode, int depth) {
   const unsigned flags = opcode & QD_MESSAGE_FLAGS;
   if (!c->in_step || c->in_message) fail(c, "the code has a message outside a step; make it again");
   if (flags & QD_MESSAGE_REMOTE && p->groups != 2) fail(c, no_second_group);
-  if (depth >= QD_MAX_DEPTH) malformed(c);
+  if (depth >= QD_MAX_DEPTH) fail(c, BEYOND(QD_DEEP_STATEMENTS));
   if (flags & combines) combining(c, flags);
   p->uses.sized |= (flags & QD_MESSAGE_SIZED) != 0;
   const int saved = c->next_register;
@@ -604,7 +608,7 @@ static void statement(struct compiler* c, unsigned opcode, int depth) {
 }
 
 static void body(struct compiler* c, int depth) {
-  if (depth >= QD_MAX_DEPTH) malformed(c);
+  if (depth >= QD_MAX_DEPTH) fail(c, BEYOND(QD_DEEP_STATEMENTS));
   const int variables = c->variable_count, registers = c->next_register, in_message = c->in_message;
   const uint64_t start = c->in.next;
   uint64_t lone = 0;               /* the end of the first statement, if that is a piece */
@@ -627,12 +631,14 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
   struct compiler c = {0};
   c.in = (struct qd_reader){code, length, 0, NULL};
   c.program = program;
-  c.invariant_capacity = QD_REGISTERS;
+  invariant_register(&c, QD_CONSTANT, 0);
+  invariant_register(&c, QD_CONSTANT, 1);
   heading(&c);
-  program->table_count = (int)read_count(&c, QD_MAX_TABLES);
+  program->table_count = (int)read_count(&c, QD_MAX_TABLES, BEYOND(QD_MANY_TABLES));
   for (; c.tables < program->table_count && !c.in.error; c.tables++)
     table(&c, &program->tables[c.tables]);
-  program->requirement_count = (int)read_count(&c, QD_MAX_REQUIREMENTS);
+  program->requirement_count =
+      (int)read_count(&c, QD_MAX_REQUIREMENTS, BEYOND(QD_MANY_REQUIREMENTS));
   for (int i = 0; i < program->requirement_count; i++) requirement(&c, &program->requirements[i]);
   program->temporary_blocks = fragment(&c, INTEGER);
   program->code.body = program->code.instruction_count;
@@ -640,16 +646,13 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
   body(&c, 0);
   emit(&c, QD_DO_END, 0, 0, 0, 0);
   if (c.in.next != c.in.length) malformed(&c);
+  program->name_count += 1 + program->parameter_count + program->table_count;
   return c.in.error;
 }
 
 struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_reader* job) {
-  struct compiler c = {.in = *job,
-                       .program = program,
-                       .next_register = program->code.register_count,
-                       .invariant_capacity = QD_REGISTERS - program->code.invariant_count,
-                       .tables = program->table_count,
-                       .in_formula = 1};
+  struct compiler c = {
+      .in = *job, .program = program, .tables = program->table_count, .in_formula = 1};
   const struct qd_fragment result = fragment(&c, INTEGER);
   *job = c.in;
   return result;

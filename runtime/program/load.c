@@ -11,6 +11,7 @@ const char qd_not_served[] =
     "come to others' places: let temporary blocks carry them";
 
 static const char malformed_job[] = "the job is malformed; make it again";
+static const char many_ranks[] = QD_MANY_RANKS "; make it again";
 
 /* ---- Numbers. The first mistake ends the reading: from then on all numbers are 0. */
 
@@ -75,7 +76,7 @@ struct sections {
 };
 
 static const char* read_envelope(const unsigned char* file, uint64_t length) {
-  if (length > QD_MAX_FILE_LENGTH) return "longer than any schedule file; make it again";
+  if (length > QD_MAX_FILE_LENGTH) return QD_LONG_FILE "; make it again";
   const uint64_t magic = length < QD_MAGIC_LENGTH ? length : QD_MAGIC_LENGTH;
   if (magic == 0 || memcmp(file, QD_MAGIC, magic) != 0)
     return "not a schedule file; make one with the generator";
@@ -194,14 +195,14 @@ static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_to
   int64_t previous = 0;
   for (uint64_t i = 0; i < count && !reader->error; i++) {
     const uint64_t nodes = qd_read_varint(reader), size = qd_read_varint(reader);
-    if (nodes < 1 || nodes > QD_MAX_RANKS || size > QD_MAX_RANKS || (int64_t)size <= previous)
-      return qd_read_fail(reader, malformed_job);
+    if (nodes > QD_MAX_RANKS || size > QD_MAX_RANKS) return qd_read_fail(reader, many_ranks);
+    if (nodes < 1 || (int64_t)size <= previous) return qd_read_fail(reader, malformed_job);
     topology->runs[i] = (struct qd_node_run){(int64_t)nodes, (int64_t)size};
     topology->run_count++;
     topology->nodes += (int64_t)nodes;
     topology->ranks += (int64_t)(nodes * size);
     if (topology->ranks > QD_MAX_RANKS)
-      return qd_read_fail(reader, "made for more ranks than any schedule may be; make it again");
+      return qd_read_fail(reader, many_ranks);
     previous = (int64_t)size;
   }
 }
@@ -209,11 +210,13 @@ static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_to
 /* Reads the costs after the rule of a parameter that is given at the call. */
 static void read_rule(struct qd_reader* reader, struct qd_program* program, int i) {
   const int64_t rule = program->parameters[i];
-  if (rule < QD_CHOOSE_AUTO - (int64_t)INT32_MAX)
+  if (rule < QD_CHOOSE_AUTO - (int64_t)QD_MAX_BLOCK_SIZE)
     qd_read_fail(reader, "a rule that this library does not know; use a newer one");
+  if (rule > QD_MAX_BLOCK_SIZE) qd_read_fail(reader, QD_GREAT_BLOCK_SIZE "; make it again");
   if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
   const uint64_t alpha = qd_read_varint(reader), beta = qd_read_varint(reader);
-  if (alpha > QD_MAX_COST || beta > QD_MAX_COST) qd_read_fail(reader, malformed_job);
+  if (alpha > QD_MAX_COST || beta > QD_MAX_COST)
+    qd_read_fail(reader, QD_GREAT_COST "; make it again");
   program->rules[i].alpha_ns = (int64_t)alpha;
   program->rules[i].beta_ps = (int64_t)beta;
 }
@@ -225,7 +228,7 @@ static void read_nodes(struct qd_reader* reader, struct qd_program* program) {
   if (program->serves_any_nodes) {
     const uint64_t most = qd_read_varint(reader);
     program->most_ranks = most > 0 ? (int64_t)most : QD_MAX_RANKS;
-    if (most > QD_MAX_RANKS) qd_read_fail(reader, malformed_job);
+    if (most > QD_MAX_RANKS) qd_read_fail(reader, many_ranks);
     return;
   }
   read_topology(reader, count, &program->topologies[0]);
@@ -256,15 +259,90 @@ static const char* read_job(struct qd_program* program, struct section section) 
   return reader.error;
 }
 
-/* Writes the string at the beginning of a section, if it fits and is printable. */
-static void read_text(struct section section, char text[64]) {
+/* ---- Names and words, which are for people: no run depends on them. */
+
+struct name {
+  const char* text; /* not terminated */
+  uint64_t length;
+};
+
+static int is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Whether it is a word. That of an algorithm may have - and + inside. */
+static int is_name(struct name name, int is_algorithm) {
+  char spaced[QD_MAX_NAME_LENGTH + 3] = " ";
+  for (uint64_t i = 0; i < name.length; i++) {
+    const char c = name.text[i];
+    const int joins = c == '-' || c == '+' || c == '_', is_end = i == 0 || i == name.length - 1;
+    if (is_algorithm && joins ? is_end : !is_letter(c)) return 0;
+    spaced[i + 1] = c;
+  }
+  spaced[name.length + 1] = ' ';
+  if (name.length == 0 || (name.text[0] >= '0' && name.text[0] <= '9')) return 0;
+  return is_algorithm || !strstr(QD_RESERVED_WORDS, spaced);
+}
+
+/* Reads the next string of at most QD_MAX_NAME_LENGTH bytes, whose length was read. */
+static struct name read_text(struct qd_reader* reader, uint64_t length) {
+  if (length > QD_MAX_NAME_LENGTH || length > reader->length - reader->next)
+    qd_read_fail(reader, "too long");
+  if (reader->error) return (struct name){"", 0};
+  const struct name text = {(const char*)reader->bytes + reader->next, length};
+  reader->next += length;
+  return text;
+}
+
+/* Whether no parameter and no table has the name of an earlier one. */
+static int are_different(const struct qd_program* program, const struct name* names) {
+  struct name global[QD_MAX_PARAMETERS + QD_MAX_TABLES];
+  const struct name* next = names + 1; /* after that of the algorithm */
+  const int count = program->parameter_count + program->table_count;
+  for (int i = 0; i < count; i++) {
+    global[i] = *next++;
+    const int table = i - program->parameter_count;
+    if (table >= 0 && program->tables[table].kind == QD_TABLE_MAP) next++; /* its index */
+    for (int k = 0; k < i; k++)
+      if (global[k].length == global[i].length &&
+          memcmp(global[k].text, global[i].text, global[i].length) == 0)
+        return 0;
+  }
+  return 1;
+}
+
+static const char* read_names(struct qd_program* program, struct section section) {
+  const char* const error = "the names do not fit the code; make it again";
   struct qd_reader reader = {section.payload, section.length, 0, NULL};
-  const uint64_t length = qd_read_varint(&reader);
-  if (reader.error || length >= 64 || length > reader.length - reader.next) return;
-  for (uint64_t i = 0; i < length; i++)
-    if (reader.bytes[reader.next + i] < ' ' || reader.bytes[reader.next + i] > '~') return;
-  memcpy(text, reader.bytes + reader.next, length);
-  text[length] = 0;
+  const uint64_t count = (uint64_t)program->name_count;
+  if (count > section.length) return error; /* each has at least a byte */
+  struct name* names = malloc((size_t)count * sizeof *names);
+  if (!names) return qd_no_memory;
+  int fits = 1;
+  for (uint64_t i = 0; i < count && fits; i++) {
+    const uint64_t length = qd_read_varint(&reader), earlier = length - QD_NAME_AGAIN;
+    if (length >= QD_NAME_AGAIN && earlier < i)
+      names[i] = names[earlier];
+    else
+      names[i] = read_text(&reader, length);
+    fits = is_name(names[i], i == 0);
+  }
+  fits = fits && !reader.error && reader.next == reader.length && are_different(program, names);
+  if (fits) memcpy(program->algorithm, names[0].text, names[0].length);
+  if (fits) program->algorithm[names[0].length] = 0;
+  free(names);
+  return fits ? NULL : error;
+}
+
+/* Reads the requirements in words. */
+static const char* read_words(struct qd_program* program, struct section section) {
+  struct qd_reader reader = {section.payload, section.length, 0, NULL};
+  const struct name text = read_text(&reader, qd_read_varint(&reader));
+  int fits = text.length > 0 && reader.next == reader.length;
+  for (uint64_t i = 0; i < text.length; i++) fits &= text.text[i] >= ' ' && text.text[i] <= '~';
+  if (!fits) return "the words of the requirement are malformed; make it again";
+  memcpy(program->needs, text.text, text.length);
+  return NULL;
 }
 
 const char* qd_program_load(struct qd_program* program, const unsigned char* file,
@@ -278,15 +356,15 @@ const char* qd_program_load(struct qd_program* program, const unsigned char* fil
     error = qd_compile(program, sections.all[PROGRAM].payload, sections.all[PROGRAM].length);
   if (!error) error = refuse_of_collective(program);
   if (!error) error = read_job(program, sections.all[JOB]);
+  strcpy(program->algorithm, "unnamed");
+  if (!error && sections.count > NAMES) error = read_names(program, sections.all[NAMES]);
+  if (!error && sections.count > REQUIREMENT)
+    error = read_words(program, sections.all[REQUIREMENT]);
   if (error) {
     qd_program_destroy(program);
     return error;
   }
   memcpy(program->hash, digest, QD_HASH_LENGTH);
-  /* The first name is the algorithm's. The others are for other tools. */
-  strcpy(program->algorithm, "unnamed");
-  read_text(sections.all[NAMES], program->algorithm);
-  read_text(sections.all[REQUIREMENT], program->needs);
   return NULL;
 }
 

@@ -18,6 +18,8 @@ extern "C" {
 /* Variables and intermediate values take registers from 0 up. Values that never change take registers from the last one
  * down. */
 #define QD_REGISTERS 256
+/* Those whose values never change: the constants 0 and 1, and as many more as a program may have. */
+#define QD_INVARIANTS (QD_MAX_CONSTANTS + 2)
 #define QD_LOCATES 16     /* `locate` expressions whose last result the walk remembers */
 #define QD_RUNS 16        /* the loops for which the walk remembers whether they make runs */
 #define QD_RUN_STEPS 2    /* the most steps in an iteration of a run */
@@ -120,7 +122,7 @@ struct qd_code {
   int32_t body; /* its first instruction */
   struct qd_piece_registers* pieces;
   int32_t piece_count, piece_capacity;
-  struct qd_invariant invariants[QD_REGISTERS]; /* in registers 255, 254, ... */
+  struct qd_invariant invariants[QD_INVARIANTS]; /* in registers 255, 254, ... */
   int32_t invariant_count;
   int32_t register_count; /* without the invariants */
   int32_t run_count, locate_count;
@@ -149,6 +151,7 @@ struct qd_program {
   int window; /* the most steps in flight if no option says so; 0: the default */
 
   int parameter_count, table_count, requirement_count;
+  int64_t name_count; /* of the names that it declares, and its own */
   int64_t parameters[QD_MAX_PARAMETERS]; /* values; of one that is given at the call: the rule */
   struct qd_parameter_rule rules[QD_MAX_PARAMETERS];
   struct qd_table_definition tables[QD_MAX_TABLES];

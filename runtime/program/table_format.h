@@ -47,6 +47,8 @@
 #ifndef QUADRILLE_RUNTIME_TABLE_FORMAT_H_
 #define QUADRILLE_RUNTIME_TABLE_FORMAT_H_
 
+#include "schedule/limits.h"
+
 #define QD_MAGIC "\211QDR\r\n\032\n"
 #define QD_MAGIC_LENGTH 8
 #define QD_FORMAT_MAJOR 2 /* the latest that there is */
@@ -72,28 +74,6 @@
 #define QD_CHOOSE_MODEL (-2) /* the optimum of the linear model, in closed form */
 #define QD_CHOOSE_AUTO (-3)  /* the best of the linear model, rounds counted exactly */
 /* AUTO - N, for N from 1 to INT32_MAX: LEAST, but at least N bytes. */
-#define QD_MAX_COST 1000000000 /* of alpha, and of beta */
-
-/* A longer file is refused before it is read. */
-#define QD_MAX_FILE_LENGTH (1 << 24)
-
-/* Limits of a program; every reader enforces them. */
-#define QD_MAX_RANKS (1 << 20)
-#define QD_MAX_TABLE_LENGTH (32 * QD_MAX_RANKS)
-#define QD_MAX_COUNT ((int64_t)1 << 40)     /* bytes of a contribution of known length */
-#define QD_MAX_PARAMETER ((int64_t)1 << 40) /* and, negated, the least */
-/* The most iterations of all loops together at one rank: QD_MAX_ITERATIONS, and more for each rank times node and for each
- * byte of all contributions. No schedule takes nearly as many. The limit keeps a damaged file from walking for hours. */
-#define QD_MAX_ITERATIONS (1 << 20)
-#define QD_MAX_ITERATIONS_A_RANK_AND_NODE 64
-#define QD_MAX_ITERATIONS_A_BYTE 4
-#define QD_MAX_VARIABLES 48
-#define QD_MAX_TABLES 16
-#define QD_MAX_LITERALS 256 /* of a table */
-#define QD_MAX_PARAMETERS 16
-#define QD_MAX_REQUIREMENTS 16
-#define QD_MAX_DEPTH 40
-#define QD_MAX_WINDOW (1 << 16) /* steps in flight */
 
 /* The byte of a parameter: 0, AT_CALL, or both. */
 #define QD_PARAMETER_AT_CALL 0x01
@@ -113,7 +93,6 @@
 #define QD_INLINE_MASK 0x3f
 #define QD_LEAST_INLINE_CONSTANT (-1)
 #define QD_GREATEST_INLINE_CONSTANT 62
-#define QD_MAX_NAME_LENGTH 63
 #define QD_NAME_AGAIN 64
 
 enum qd_collective {

@@ -15,8 +15,25 @@ static const char* evaluate(struct qd_walker* walker, struct qd_fragment fragmen
   return NULL;
 }
 
+/* Refuses more entries of a table, or temporary blocks, than the job may have. They take memory at every rank. */
+static const char* refuse_many(struct qd_tables* tables, const struct qd_context* context,
+                               int64_t declared, const char* what) {
+  const int64_t ranks = context->ranks + context->remote_ranks;
+  const int64_t many = QD_MAX_ENTRIES + QD_MAX_ENTRIES_A_PAIR * ranks * ranks;
+  const int64_t most = many < QD_MAX_TABLE_LENGTH ? many : QD_MAX_TABLE_LENGTH;
+  if (declared >= 0 && declared <= most) return NULL;
+  snprintf(tables->refusal, sizeof tables->refusal,
+           "it declares %lld %s; between 0 and %lld are allowed on %lld ranks", (long long)declared,
+           what, (long long)most, (long long)ranks);
+  return tables->refusal;
+}
+
+static const char* refuse_long(struct qd_tables* tables, const struct qd_context* context,
+                               int64_t length) {
+  return refuse_many(tables, context, length, "entries of a table");
+}
+
 static const char* allocate(struct qd_tables* tables, int index, int64_t length) {
-  if (length < 0 || length > QD_MAX_TABLE_LENGTH) return "a table is too long";
   tables->lengths[index] = length;
   if (tables->capacities[index] > length) return NULL;
   free(tables->entries[index]);
@@ -42,6 +59,7 @@ static const char* fill_counts(struct qd_tables* tables, int index, const int64_
   const char* error = allocate(tables, index, ranks);
   for (int64_t rank = 0; rank < ranks && !error; rank++) {
     if (counts[rank] < 0) return "a count is negative";
+    if (counts[rank] > QD_MAX_COUNT) return "a count is above " QD_TEXT(QD_MAX_COUNT);
     tables->entries[index][rank] = counts[rank];
   }
   return error;
@@ -113,10 +131,12 @@ static const char* fill_powers(struct qd_walker* walker, struct qd_tables* table
   return NULL;
 }
 
-static const char* fill_map(struct qd_walker* walker, struct qd_tables* tables, int index) {
+static const char* fill_map(struct qd_walker* walker, struct qd_tables* tables, int index,
+                            const struct qd_context* context) {
   const struct qd_table_definition* definition = &walker->program->tables[index];
   int64_t length = 0;
   const char* error = evaluate(walker, definition->first, &length);
+  if (!error) error = refuse_long(tables, context, length);
   if (!error) error = allocate(tables, index, length);
   for (int64_t i = 0; i < length && !error; i++) {
     walker->registers[0] = i; /* the index is variable 0 */
@@ -128,8 +148,13 @@ static const char* fill_map(struct qd_walker* walker, struct qd_tables* tables, 
 static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int index,
                         const struct qd_context* context) {
   const struct qd_program* program = walker->program;
-  const int source = program->tables[index].source;
-  switch (program->tables[index].kind) {
+  const int source = program->tables[index].source, kind = program->tables[index].kind;
+  const int has_source =
+      kind == QD_TABLE_PREFIX || kind == QD_TABLE_DISTINCT || kind == QD_TABLE_GREATEST;
+  const char* error =
+      has_source ? refuse_long(tables, context, tables->lengths[source] + 1) : NULL;
+  if (error) return error;
+  switch (kind) {
     case QD_TABLE_NODES:
       return fill_nodes(tables, index, &qd_topologies_of(program, context)[context->group]);
     case QD_TABLE_REMOTE_NODES:
@@ -142,7 +167,7 @@ static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int 
     case QD_TABLE_GREATEST: return fill_greatest(tables, index, source);
     case QD_TABLE_LITERAL: return fill_literals(program, tables, index);
     case QD_TABLE_POWERS: return fill_powers(walker, tables, index);
-    default: return fill_map(walker, tables, index);
+    default: return fill_map(walker, tables, index, context);
   }
 }
 
@@ -233,9 +258,7 @@ const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* 
   qd_walk_start(&walker, program, tables, context);
   error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
   if (error) return error;
-  if (tables->temporary_blocks < 0 || tables->temporary_blocks > QD_MAX_TABLE_LENGTH)
-    return "the program needs too many temporary blocks";
-  return NULL;
+  return refuse_many(tables, context, tables->temporary_blocks, "temporary blocks");
 }
 
 void qd_tables_destroy(struct qd_tables* tables) {

@@ -121,7 +121,7 @@ TEST(Load, RefusesForeignFiles) {
   expect_refused(nullptr, 10, MPI_ERR_ARG, "the bytes are NULL");
   expect_file_refused("tests/mpi", MPI_ERR_FILE, "tests/mpi: ");
   expect_file_refused("", MPI_ERR_NO_SUCH_FILE, "No such file");
-  expect_file_refused("/dev/zero", MPI_ERR_FILE, "/dev/zero: longer than any schedule file");
+  expect_file_refused("/dev/zero", MPI_ERR_FILE, "/dev/zero: longer than 16777216 bytes");
 }
 
 TEST(Load, SaysWhyHoweverLongThePathIs) {

@@ -55,42 +55,6 @@ TEST(Validate, CountsOperands) {
   EXPECT_EQ(with_let(leaf(static_cast<Operator>(kOperatorCount))), "an unknown operator");
 }
 
-TEST(Validate, LimitsDepth) {
-  Expression deep = constant(1);
-  for (int i = 0; i < kMaxDepth; ++i) deep = apply(Operator::kAdd, {deep, constant(1)});
-  EXPECT_EQ(with_let(deep), "valid");
-  EXPECT_EQ(with_let(apply(Operator::kAdd, {deep, constant(1)})),
-            "an expression deeper than 40 operators");
-
-  Program program = small();
-  for (int i = 0; i < kMaxDepth - 1; ++i)
-    program.body = {{If{apply(Operator::kLess, {constant(0), constant(1)}), program.body, {}}}};
-  EXPECT_EQ(refusal(program), "valid");
-  program.body = {{If{apply(Operator::kLess, {constant(0), constant(1)}), program.body, {}}}};
-  program.body = {{If{apply(Operator::kLess, {constant(0), constant(1)}), program.body, {}}}};
-  EXPECT_EQ(refusal(program), "statements deeper than 40");
-}
-
-TEST(Validate, LimitsVariablesTablesAndParameters) {
-  Program program = small();
-  for (int i = 0; i < kMaxVariables; ++i) program.body.push_back({Let{{"x"}, constant(i)}});
-  EXPECT_EQ(refusal(program), "valid");
-  program.body.push_back({Let{{"x"}, constant(0)}});
-  EXPECT_EQ(refusal(program), "more than 48 variables in scope");
-
-  program = small();
-  program.tables.resize(kMaxTables);
-  EXPECT_EQ(refusal(program), "valid");
-  program.tables.resize(kMaxTables + 1);
-  EXPECT_EQ(refusal(program), "more than 16 tables");
-
-  program = small();
-  program.parameters.resize(kMaxParameters);
-  EXPECT_EQ(refusal(program), "valid");
-  program.parameters.resize(kMaxParameters + 1);
-  EXPECT_EQ(refusal(program), "more than 16 parameters");
-}
-
 TEST(Validate, KeepsVariablesToTheirScope) {
   Program program = small();
   program.body = {{For{{"i"}, constant(0), constant(2), {{Let{{"x"}, variable(0)}}}}},

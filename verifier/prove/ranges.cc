@@ -33,7 +33,9 @@ Interval of_ends(const Interval& a, const Interval& b, Op op) {
 
 class Ranges {
  public:
-  Ranges(const Program& program, const Limits& limits) : program_(program), limits_(limits) {
+  // `is_quiet`: it only computes intervals.
+  Ranges(const Program& program, const Limits& limits, bool is_quiet = false)
+      : program_(program), limits_(limits), is_quiet_(is_quiet) {
     check_requirements(0);
     for (const Table& table : program.tables) {
       add_table(table);
@@ -42,7 +44,7 @@ class Ranges {
     // The first ones narrow more now.
     checked_ = kAllChecked;
     for (const Expression& requirement : program.requirements) narrow(requirement, true);
-    ask(program.temporary_blocks, value(program.temporary_blocks), {0, kMaxTableLength});
+    ask_entries(program.temporary_blocks, value(program.temporary_blocks), 0);
   }
 
   Interval look(const Place& place) {
@@ -91,7 +93,7 @@ class Ranges {
         return tables_.push_back({{2, limits_.ranks + 1}, {0, limits_.ranks}});
       case TableKind::kGreatest: {
         const TableRange source = tables_[table.source];
-        ask(leaf(Operator::kLength, table.source), source.length, {0, kMaxTableLength - 1});
+        ask_entries(leaf(Operator::kLength, table.source), source.length, 1);
         return tables_.push_back({{source.length.low + 1, source.length.high + 1},
                                   {0, std::max<Wide>(0, source.entry.high)}});
       }
@@ -110,7 +112,7 @@ class Ranges {
       }
       case TableKind::kMap: {
         const Interval entries = value(table.first);
-        ask(table.first, entries, length);
+        ask_entries(table.first, entries, 0);
         const std::vector<Known> known = known_;
         follow(in_loop(table.index.text, constant(0), table.first, 0));
         const Interval entry = value(table.second);
@@ -127,7 +129,7 @@ class Ranges {
     Interval sums = of_ends({0, length.high}, entry, [](Wide a, Wide b) { return a * b; });
     if (is_nodes(source.kind)) sums = {0, limits_.ranks};
     const Expression last = leaf(Operator::kLength, number);
-    ask(last, length, {0, kMaxTableLength - 1});  // there is one sum more
+    ask_entries(last, length, 1);  // there is one sum more
     ask(apply(Operator::kElement, {last}, static_cast<int64_t>(tables_.size())), sums, {});
     tables_.push_back({{length.low + 1, length.high + 1}, sums.with({0, 0})});
   }
@@ -188,6 +190,33 @@ class Ranges {
     OutOfRange out{path_, bounded(e, limits), {}, checked_};
     add_parts(e, out.parts);
     found_.push_back(std::move(out));
+  }
+
+  // Asks that so many entries, and `more`, are within the limits of a table and of the job.
+  void ask_entries(const Expression& e, const Interval& interval, int64_t more) {
+    ask(e, interval, {0, kMaxTableLength - more});
+    if (is_quiet_ || interval.high + more <= most_entries(1) || is_within_each_job(e, more)) return;
+    Expression ranks = leaf(Operator::kRanks);
+    if (program_.groups == 2) ranks = apply(Operator::kAdd, {ranks, leaf(Operator::kRemoteRanks)});
+    const Expression pairs = apply(Operator::kMultiply, {ranks, ranks});
+    const Expression rest = apply(
+        Operator::kSubtract, {e, apply(Operator::kMultiply, {constant(kMaxEntriesAPair), pairs})});
+    found_.push_back({path_, bounded(rest, {INT64_MIN, kMaxEntries - more}), {}, checked_});
+    add_parts(e, found_.back().parts);
+  }
+
+  // Whether the intervals of jobs of more than n / 2 ranks and at most n, for each power n of two, are within what the
+  // smallest of these jobs may have.
+  bool is_within_each_job(const Expression& e, int64_t more) const {
+    for (int64_t ranks = 1; ranks <= limits_.ranks; ranks *= 2) {
+      Limits limits = limits_;
+      limits.ranks = ranks;
+      const int64_t least = ranks / 2 + 1;
+      if (Ranges(program_, limits, true).look({{}, e}).high + more >
+          kMaxEntries + kMaxEntriesAPair * least * least)
+        return false;
+    }
+    return true;
   }
 
   static Bounded bounded(const Expression& e, const Interval& interval) {
@@ -277,7 +306,7 @@ class Ranges {
   std::vector<Known> known_;
   Path path_;  // to the current place
   size_t checked_ = 0;
-  bool is_quiet_ = false;
+  bool is_quiet_;
   // A limit: conditions nested in conditions are visited again and again.
   static constexpr int64_t kMostLooks = 2'000'000;
   int64_t looks_ = 0;

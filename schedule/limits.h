@@ -1,0 +1,92 @@
+/* The limits of the language. Every reader enforces all of them: the reader of texts, validate(), the decoder, the checker, the
+ * prover, and the runtime's loader, tables and builder. So what is verified or proven can be loaded. Plain C, as the runtime reads
+ * this list, too. tests/schedule/limits_test.cc makes a program at each limit and one beyond it, and asks every reader. */
+#ifndef QUADRILLE_SCHEDULE_LIMITS_H_
+#define QUADRILLE_SCHEDULE_LIMITS_H_
+
+/* Each limit is one plain number, so that QD_TEXT() can print it. */
+#define QD_MAX_FILE_LENGTH 16777216 /* bytes */
+#define QD_MAX_RANKS 1048576        /* of a group */
+#define QD_MAX_WINDOW 65536         /* steps in flight */
+#define QD_MAX_PARAMETERS 16
+#define QD_MAX_TABLES 16
+#define QD_MAX_LITERALS 256 /* of a table */
+#define QD_MAX_REQUIREMENTS 16
+#define QD_MAX_DEPTH 40 /* of statements, and of operators in an expression */
+#define QD_MAX_VARIABLES 48
+/* Values that never change at a rank: numbers but 0 and 1, parameters, `rank` and its like, and lengths of tables. Each counts
+ * once. With the limits of variables and depth this bounds the registers of a program (runtime/program/compile.c). */
+#define QD_MAX_CONSTANTS 80
+#define QD_MAX_NAME_LENGTH 63
+#define QD_MAX_COST 1000000000       /* of alpha, and of beta */
+#define QD_MAX_BLOCK_SIZE 2147483647 /* in a file */
+
+/* 2^40: bytes of a contribution of known length, the end of a range of a temporary block that is not empty, and the distance of a
+ * parameter from 0. */
+#define QD_MAX_COUNT 1099511627776
+#define QD_MAX_PARAMETER 1099511627776
+
+/* Entries of one table, or temporary blocks: so many, and more for each pair of ranks, but never more than the third limit. They
+ * take memory at every rank, so a small job has few. */
+#define QD_MAX_ENTRIES 1048576
+#define QD_MAX_ENTRIES_A_PAIR 4
+#define QD_MAX_TABLE_LENGTH 33554432
+
+/* Iterations of all loops together at one rank: so many, and more for each rank times node and for each byte of all
+ * contributions. No schedule takes nearly as many. The limit keeps a damaged file from walking for hours. */
+#define QD_MAX_ITERATIONS 1048576
+#define QD_MAX_ITERATIONS_A_RANK_AND_NODE 64
+#define QD_MAX_ITERATIONS_A_BYTE 4
+
+/* The sentences of the readers. */
+#define QD_TEXT_OF(tokens) #tokens
+#define QD_TEXT(limit) QD_TEXT_OF(limit)
+#define QD_LONG_FILE "longer than " QD_TEXT(QD_MAX_FILE_LENGTH) " bytes"
+#define QD_MANY_RANKS "more than " QD_TEXT(QD_MAX_RANKS) " ranks"
+#define QD_WIDE_WINDOW "a window of fewer than 1 or more than " QD_TEXT(QD_MAX_WINDOW) " steps"
+#define QD_MANY_PARAMETERS "more than " QD_TEXT(QD_MAX_PARAMETERS) " parameters"
+#define QD_MANY_TABLES "more than " QD_TEXT(QD_MAX_TABLES) " tables"
+#define QD_MANY_LITERALS "a table of more than " QD_TEXT(QD_MAX_LITERALS) " numbers"
+#define QD_MANY_REQUIREMENTS "more than " QD_TEXT(QD_MAX_REQUIREMENTS) " requirements"
+#define QD_DEEP_STATEMENTS "statements deeper than " QD_TEXT(QD_MAX_DEPTH)
+#define QD_DEEP_EXPRESSION "an expression deeper than " QD_TEXT(QD_MAX_DEPTH) " operators"
+#define QD_MANY_VARIABLES "more than " QD_TEXT(QD_MAX_VARIABLES) " variables in scope"
+#define QD_MANY_CONSTANTS \
+  "more than " QD_TEXT(QD_MAX_CONSTANTS) " different numbers, parameters and lengths of tables"
+#define QD_GREAT_COST "a cost above " QD_TEXT(QD_MAX_COST)
+#define QD_GREAT_BLOCK_SIZE "a block size above " QD_TEXT(QD_MAX_BLOCK_SIZE)
+
+/* The words that name nothing else. */
+#define QD_RESERVED_WORDS                                                                      \
+  " after and copy div else for from group if in into length let locate max min mod nothing " \
+  "rank ranks receive recv reduce remote remote_ranks root send sized step temp to wrap xor "
+
+#ifdef __cplusplus
+#include <cstdint>
+
+namespace quadrille {
+
+inline constexpr int64_t kMaxRanks = QD_MAX_RANKS;
+inline constexpr int64_t kMaxWindow = QD_MAX_WINDOW;
+inline constexpr int kMaxParameters = QD_MAX_PARAMETERS;
+inline constexpr int kMaxTables = QD_MAX_TABLES;
+inline constexpr int kMaxLiterals = QD_MAX_LITERALS;
+inline constexpr int kMaxRequirements = QD_MAX_REQUIREMENTS;
+inline constexpr int kMaxDepth = QD_MAX_DEPTH;
+inline constexpr int kMaxVariables = QD_MAX_VARIABLES;
+inline constexpr int kMaxConstants = QD_MAX_CONSTANTS;
+inline constexpr int kMaxNameLength = QD_MAX_NAME_LENGTH;
+inline constexpr int64_t kMaxCost = QD_MAX_COST;
+inline constexpr int64_t kMaxCount = QD_MAX_COUNT;
+inline constexpr int64_t kMaxParameter = QD_MAX_PARAMETER;
+inline constexpr int64_t kMaxEntries = QD_MAX_ENTRIES;
+inline constexpr int64_t kMaxEntriesAPair = QD_MAX_ENTRIES_A_PAIR;
+inline constexpr int64_t kMaxTableLength = QD_MAX_TABLE_LENGTH;
+inline constexpr int64_t kMaxIterations = QD_MAX_ITERATIONS;
+inline constexpr int64_t kMaxIterationsARankAndNode = QD_MAX_ITERATIONS_A_RANK_AND_NODE;
+inline constexpr int64_t kMaxIterationsAByte = QD_MAX_ITERATIONS_A_BYTE;
+
+}  // namespace quadrille
+#endif
+
+#endif /* QUADRILLE_SCHEDULE_LIMITS_H_ */
