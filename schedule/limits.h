@@ -57,7 +57,7 @@
 #define QD_GREAT_BLOCK_SIZE "a block size above " QD_TEXT(QD_MAX_BLOCK_SIZE)
 
 /* The words that name nothing else. */
-#define QD_RESERVED_WORDS                                                                      \
+#define QD_RESERVED_WORDS                                                                     \
   " after and copy div else for from group if in into length let locate max min mod nothing " \
   "rank ranks receive recv reduce remote remote_ranks root send sized step temp to wrap xor "
 

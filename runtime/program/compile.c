@@ -29,7 +29,7 @@ struct compiler {
   int variables[QD_MAX_VARIABLES]; /* their registers */
   int variable_count;
   int next_register; /* lower registers are taken */
-  int tables;             /* defined so far */
+  int tables;        /* defined so far */
   int in_step, in_message;
   int in_body;    /* expressions may differ from rank to rank */
   int in_formula; /* an expression that may use only node sizes */
@@ -617,7 +617,8 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
   program->table_count = (int)read_count(&c, QD_MAX_TABLES, BEYOND(QD_MANY_TABLES));
   for (; c.tables < program->table_count && !c.in.error; c.tables++)
     table(&c, &program->tables[c.tables]);
-  program->requirement_count = (int)read_count(&c, QD_MAX_REQUIREMENTS, BEYOND(QD_MANY_REQUIREMENTS));
+  program->requirement_count =
+      (int)read_count(&c, QD_MAX_REQUIREMENTS, BEYOND(QD_MANY_REQUIREMENTS));
   for (int i = 0; i < program->requirement_count; i++)
     program->requirements[i] = fragment(&c, BOOLEAN);
   program->temporary_blocks = fragment(&c, INTEGER);
@@ -631,10 +632,8 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
 }
 
 struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_reader* job) {
-  struct compiler c = {.in = *job,
-                       .program = program,
-                       .tables = program->table_count,
-                       .in_formula = 1};
+  struct compiler c = {
+      .in = *job, .program = program, .tables = program->table_count, .in_formula = 1};
   const struct qd_fragment result = fragment(&c, INTEGER);
   *job = c.in;
   return result;
