@@ -305,7 +305,7 @@ class Validator {
   int64_t tables_ = 0;
   size_t statements_ = 0;
   std::set<std::pair<Operator, int64_t>> fixed_;  // the constants so far
-  ProgramPart part_ = ProgramPart::kHeading;  // the part under check, and its number
+  ProgramPart part_ = ProgramPart::kHeading;      // the part under check, and its number
   size_t index_ = 0;
   std::optional<Flaw> flaw_;
 };

@@ -184,7 +184,8 @@ class CodeReader {
     table.kind = static_cast<TableKind>(kind);
     if (has_source(table.kind)) table.source = in_.byte();
     if (kind == QD_TABLE_LITERAL)
-      for (uint64_t left = counted(kMaxLiterals, QD_MANY_LITERALS); left > 0 && !in_.failed(); --left)
+      for (uint64_t left = counted(kMaxLiterals, QD_MANY_LITERALS); left > 0 && !in_.failed();
+           --left)
         table.entries.push_back(in_.signed_varint());
     if (kind == QD_TABLE_POWERS || kind == QD_TABLE_MAP) {
       table.first = expression(0);
@@ -368,8 +369,7 @@ class FileReader {
   // Checks length, magic, checksum and versions.
   void envelope() {
     const size_t least = QD_SECTIONS_OFFSET + QD_CHECKSUM_LENGTH;
-    if (file_.size() > QD_MAX_FILE_LENGTH)
-      return fail(QD_LONG_FILE "; make it again");
+    if (file_.size() > QD_MAX_FILE_LENGTH) return fail(QD_LONG_FILE "; make it again");
     const size_t magic = std::min<size_t>(file_.size(), QD_MAGIC_LENGTH);
     if (magic == 0 || std::memcmp(file_.data(), QD_MAGIC, magic) != 0)
       return fail("not a schedule file; make one with the generator");

@@ -416,7 +416,7 @@ std::optional<Interval> Memory::interval(const Use& use, const PieceValue& piece
   if (!piece.ranged) return Interval{0, whole};
   // An empty range of a temporary block may be anywhere.
   const bool temporary = piece.buffer == Buffer::kTemporary;
-  const int64_t length = !temporary                 ? length_of(use.process, piece.buffer, piece.block)
+  const int64_t length = !temporary ? length_of(use.process, piece.buffer, piece.block)
                          : piece.low == piece.high ? INT64_MAX
                                                    : kMaxCount;
   if (0 <= piece.low && piece.low <= piece.high && piece.high <= length)
@@ -593,8 +593,7 @@ void Memory::finish() {
     for (int64_t block = 0; block < buffer(process, Buffer::kReceive).blocks.size(); ++block)
       finish_block(process, block);
     for (const auto& [number, block] : buffer(process, Buffer::kTemporary).blocks.used())
-      if (block.unused(INT64_MIN, INT64_MAX))
-        findings_.add(left_over(processes_, process, number));
+      if (block.unused(INT64_MIN, INT64_MAX)) findings_.add(left_over(processes_, process, number));
   }
 }
 

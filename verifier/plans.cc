@@ -281,6 +281,11 @@ std::vector<int> Plans::windows() const {
 }
 
 std::optional<std::string> Plans::objection() const {
+  constexpr int64_t kMostBlocks = 1 << 22;  // of all ranks: they take some hundred megabytes
+  if (state_->all_ranks() *
+          std::max(state_->tables[0].temporary_blocks, state_->tables[1].temporary_blocks) >
+      kMostBlocks)
+    return std::string(kPlansNotChecked);
   for (const int window : windows())
     for (const bool whole : {true, false})
       for (const bool in_place : {false, true}) {

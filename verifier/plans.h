@@ -29,7 +29,8 @@ struct PlanOptions {
 
 // The text of objection() if a check of the plans would take too much memory or time. Nothing is known of such plans.
 inline constexpr std::string_view kPlansNotChecked =
-    "not checked: they have too many messages, or too many that touch the same bytes";
+    "not checked: they have too many messages or temporary blocks, or too many that touch the same "
+    "bytes";
 
 // The plans of one rank in one call, one after another.
 class RankPlans {

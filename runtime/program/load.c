@@ -201,8 +201,7 @@ static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_to
     topology->run_count++;
     topology->nodes += (int64_t)nodes;
     topology->ranks += (int64_t)(nodes * size);
-    if (topology->ranks > QD_MAX_RANKS)
-      return qd_read_fail(reader, many_ranks);
+    if (topology->ranks > QD_MAX_RANKS) return qd_read_fail(reader, many_ranks);
     previous = (int64_t)size;
   }
 }

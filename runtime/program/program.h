@@ -151,7 +151,7 @@ struct qd_program {
   int window; /* the most steps in flight if no option says so; 0: the default */
 
   int parameter_count, table_count, requirement_count;
-  int64_t name_count; /* of the names that it declares, and its own */
+  int64_t name_count;                    /* of the names that it declares, and its own */
   int64_t parameters[QD_MAX_PARAMETERS]; /* values; of one that is given at the call: the rule */
   struct qd_parameter_rule rules[QD_MAX_PARAMETERS];
   struct qd_table_definition tables[QD_MAX_TABLES];

@@ -151,8 +151,7 @@ static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int 
   const int source = program->tables[index].source, kind = program->tables[index].kind;
   const int has_source =
       kind == QD_TABLE_PREFIX || kind == QD_TABLE_DISTINCT || kind == QD_TABLE_GREATEST;
-  const char* error =
-      has_source ? refuse_long(tables, context, tables->lengths[source] + 1) : NULL;
+  const char* error = has_source ? refuse_long(tables, context, tables->lengths[source] + 1) : NULL;
   if (error) return error;
   switch (kind) {
     case QD_TABLE_NODES:

@@ -1,13 +1,17 @@
 // seeds FOLDER: writes the fuzzer's initial files. There is one schedule file for each program that can be generated,
 // and for each shape of tests/programs. Some more are of random programs, whose numbers are often near a limit.
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "generator/encode.h"
 #include "generator/proof_file.h"
+#include "schedule/text.h"
 #include "tests/support/programs.h"
 #include "tests/support/random_programs.h"
+#include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
 namespace quadrille {
@@ -41,6 +45,12 @@ void write_all(const std::filesystem::path& folder) {
   }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));
+  // Names of each kind, as many constants as may be, and almost as many entries and temporary blocks.
+  std::string full =
+      "algorithm a-b for allgather\nparameter p\ntable t[i in 0 .. 1048576] = i\n"
+      "temporary 1048576 blocks\nlet x = rank\n";
+  for (int i = 3; i < kMaxConstants; ++i) full += fmt::format("if x = {}\n  let y = x\n", i);
+  write(folder / "full", encode(parse_program(full, "full").value(), {{topology_of({1})}, {0}}));
   for (uint64_t seed = 1; seed <= kRandomPrograms; ++seed)
     if (const std::optional<RandomCase> drawn = random_case(seed))
       write(folder / ("random-" + std::to_string(seed)), encode(drawn->program, drawn->job));

@@ -115,6 +115,18 @@ TEST_F(AllgatherRefused, ScheduleThatIsBrokenForSomeCounts) {
   }
 }
 
+// A rank that refused its long loop would leave the others waiting.
+TEST_F(AllgatherRefused, NoCallForItsLoops) {
+  const Schedule schedule(path("broken", "long_loops"));
+  const quadrille_bind_options options = trusted();
+  ASSERT_EQ(quadrille_bind(schedule, comm_, &options), MPI_SUCCESS);
+  std::vector<int> to(static_cast<size_t>(all()));
+  const int mine = own();
+  ASSERT_EQ(quadrille_allgather(schedule, &mine, 1, MPI_INT, to.data(), 1, MPI_INT, comm_),
+            MPI_SUCCESS);
+  for (int rank = 0; rank < all(); ++rank) EXPECT_EQ(to[static_cast<size_t>(rank)], rank);
+}
+
 TEST_F(AllgatherRefused, OtherCollectivesThanTheSchedulesOwn) {
   const quadrille_bind_options options = trusted();
   ASSERT_EQ(quadrille_bind(ring_, comm_, &options), MPI_SUCCESS);

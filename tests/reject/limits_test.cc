@@ -26,7 +26,7 @@ using Answers = std::map<std::string, std::string>;
 Answers walk(const Program& program, const Job& job, const Call& call) {
   Answers answers;
   const Result<Report> report = check_schedule(program, job, call, {});
-  answers["checker"] = !report.ok()          ? report.error().message
+  answers["checker"] = !report.ok()         ? report.error().message
                        : !report->violation ? ""
                                             : report->violation->detail;
   const Bytes file = encode(program, job);
@@ -93,7 +93,8 @@ Answers ask_parameters(int64_t number) {
 
 Answers ask_tables(int64_t number) {
   Program program = program_of(kAlone);
-  for (int64_t i = 0; i < number; ++i) program.tables.push_back({{fmt::format("t{}", i)}, TableKind::kNodes, 0, {}, {}, {}, {}});
+  for (int64_t i = 0; i < number; ++i)
+    program.tables.push_back({{fmt::format("t{}", i)}, TableKind::kNodes, 0, {}, {}, {}, {}});
   return ask_program(program);
 }
 
@@ -163,9 +164,8 @@ Bytes name_section(uint64_t length) {
 Answers ask_name(int64_t length) {
   const std::string name(length, 'a');
   const Result<Program> read = parse_program("algorithm " + name + " for allgather\n", "text");
-  Answers answers = ask_file(
-      file_of({section("PRG", 1, encode_code(program_of(kAlone))), section("JOB", 1, {1, 1, 1}),
-               name_section(length)}));
+  Answers answers = ask_file(file_of({section("PRG", 1, encode_code(program_of(kAlone))),
+                                      section("JOB", 1, {1, 1, 1}), name_section(length)}));
   answers["text"] = read.ok() ? "" : read.error().message;
   return answers;
 }
@@ -181,9 +181,9 @@ Answers ask_file_length(int64_t length) {
 }
 
 Answers ask_ranks(int64_t ranks) {
-  Answers answers =
-      ask_file(file_of({section("PRG", 1, encode_code(program_of(kAlone))),
-                        section("JOB", 1, Bytes{1} + varint(static_cast<uint64_t>(ranks)) + Bytes{1})}));
+  Answers answers = ask_file(
+      file_of({section("PRG", 1, encode_code(program_of(kAlone))),
+               section("JOB", 1, Bytes{1} + varint(static_cast<uint64_t>(ranks)) + Bytes{1})}));
   const Result<Topology> nodes = parse_nodes(fmt::format("{}x1", ranks));
   answers["text"] = nodes.ok() ? "" : nodes.error().message;
   return answers;
@@ -192,8 +192,8 @@ Answers ask_ranks(int64_t ranks) {
 // The rule of a block size.
 Answers ask_rule(const Bytes& rule) {
   const Program program = program_of("algorithm a for broadcast\nparameter B at call\n");
-  return ask_file(file_of(
-      {section("PRG", 1, encode_code(program)), section("JOB", 1, Bytes{1, 1, 1} + rule)}));
+  return ask_file(
+      file_of({section("PRG", 1, encode_code(program)), section("JOB", 1, Bytes{1, 1, 1} + rule)}));
 }
 Answers ask_cost(int64_t cost) {
   const Bytes model = {3};  // QD_CHOOSE_MODEL
@@ -201,9 +201,7 @@ Answers ask_cost(int64_t cost) {
 }
 Answers ask_block_size(int64_t size) { return ask_rule(varint(2 * static_cast<uint64_t>(size))); }
 
-Answers ask_count(int64_t count) {
-  return ask_call(bind_and_walk, "table m = counts", 1, count);
-}
+Answers ask_count(int64_t count) { return ask_call(bind_and_walk, "table m = counts", 1, count); }
 
 Answers ask_range(int64_t end) {
   const std::string part = fmt::format("temp[0]@{}..{}", end - 1, end);
@@ -223,7 +221,8 @@ Answers ask_table(int64_t ranks, int64_t entries) {
 }
 Answers ask_sums(int64_t ranks, int64_t entries) {
   return ask_call(bind_and_walk,
-                  fmt::format("table t[i in 0 .. {}] = 1\ntable s = prefix(t)", entries - 1), ranks);
+                  fmt::format("table t[i in 0 .. {}] = 1\ntable s = prefix(t)", entries - 1),
+                  ranks);
 }
 Answers ask_temporary(int64_t ranks, int64_t blocks) {
   return ask_call(bind_and_walk, fmt::format("temporary {} blocks", blocks), ranks);
@@ -250,7 +249,8 @@ std::vector<LimitCase> cases() {
   };
   // Walks take long there.
   const auto on_many = [](int64_t blocks) {
-    const Program program = program_of(fmt::format("{}temporary {} blocks", "algorithm a for allgather\n", blocks));
+    const Program program =
+        program_of(fmt::format("{}temporary {} blocks", "algorithm a for allgather\n", blocks));
     const Job job{{topology_of(std::vector<int64_t>(3000, 1))}, {}};
     const Result<Binding> binding = bind(program, job, {}, 0);
     return Answers{{"bind", binding.ok() ? "" : binding.error().message},
@@ -284,7 +284,8 @@ std::vector<LimitCase> cases() {
       {"ENTRIES", most_entries(1), on(1, ask_temporary), entries},
       {"ENTRIES_A_PAIR", on_two, on(2, ask_table), more_entries},
       {"ENTRIES_A_PAIR", on_two, on(2, ask_temporary), more_entries},
-      {"TABLE_LENGTH", QD_MAX_TABLE_LENGTH, on_many, "between 0 and 33554432 are allowed on 3000 ranks"},
+      {"TABLE_LENGTH", QD_MAX_TABLE_LENGTH, on_many,
+       "between 0 and 33554432 are allowed on 3000 ranks"},
       {"ITERATIONS", QD_MAX_ITERATIONS + 64, iterations(1, 0), endless},
       {"ITERATIONS_A_RANK_AND_NODE", QD_MAX_ITERATIONS + 4 * 64 + 2 * 4, iterations(2, 1), endless},
       {"ITERATIONS_A_BYTE", QD_MAX_ITERATIONS + 4 * 64 + 14 * 4, iterations(2, 7), endless},
@@ -319,7 +320,8 @@ TEST(Limits, AllReadersTakeWhatIsAtALimitAndRefuseOneMoreInOneSentence) {
 TEST(Limits, AProgramAtAllLimitsOfRegistersRuns) {
   const Expression one = constant(1);
   const Expression two = apply(Operator::kAdd, {one, one});
-  Expression deep = two;  // the left operand of each operator is kept while the right one is evaluated
+  Expression deep =
+      two;  // the left operand of each operator is kept while the right one is evaluated
   for (int i = 1; i < kMaxDepth; ++i) deep = apply(Operator::kMinimum, {two, deep});
   Program program = program_of("algorithm a for allgather\n");
   for (int i = 0; i + kMaxDepth - 1 < kMaxVariables; ++i)
@@ -328,7 +330,8 @@ TEST(Limits, AProgramAtAllLimitsOfRegistersRuns) {
     program.body.push_back({Step{constant(2 + i), std::nullopt, {}}});
   const Expression nothing = apply(Operator::kSubtract, {one, one});
   const auto part = [&](Buffer buffer) {
-    return Piece{buffer, nothing, Range{nothing, apply(Operator::kMinimum, {one, deep.operands[1]})}};
+    return Piece{buffer, nothing,
+                 Range{nothing, apply(Operator::kMinimum, {one, deep.operands[1]})}};
   };
   Body inner = {{Copy{part(Buffer::kSend), part(Buffer::kReceive)}}};
   for (int i = 1; i < kMaxDepth; ++i)

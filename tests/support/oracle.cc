@@ -149,8 +149,9 @@ class Oracle {
     demand(0 <= piece.block && piece.block < blocks(process, piece.buffer), "no such block");
     if (!piece.ranged) return {0, whole};
     demand(0 <= piece.low && piece.low <= piece.high, "no such range");
-    demand(piece.buffer == Buffer::kTemporary ||
-               piece.high <= length(process, piece.buffer, piece.block),
+    const bool temporary = piece.buffer == Buffer::kTemporary;
+    demand(piece.high <= (temporary ? kMaxCount : length(process, piece.buffer, piece.block)) ||
+               (temporary && piece.low == piece.high),
            "no such range");
     return {piece.low, piece.high};
   }

@@ -196,5 +196,22 @@ TEST(Touches, FindTheStepsThatAListOfAllUsesFinds) {
   EXPECT_GT(found, 1000);
 }
 
+// Single elements, downwards and scattered. The test would take hours if each of them moved all others.
+TEST(Touches, OfAMillionElementsTakeSeconds) {
+  constexpr int64_t kElements = 1000000, kStride = 7919;  // they have no common divisor
+  for (const bool scattered : {false, true}) {
+    BlockContents block;
+    Accesses accesses;
+    for (int64_t i = 0; i < kElements; ++i) {
+      const int64_t at = scattered ? i * kStride % kElements : kElements - 1 - i;
+      EXPECT_FALSE(block.holds(at, at + 1));
+      block.write(at, at + 1, {{at, at + 1, 0, static_cast<int32_t>(at % 2)}});
+      EXPECT_EQ(accesses.note(0, i, -1, {at, at + 1}, true), std::nullopt);
+    }
+    EXPECT_TRUE(block.holds(0, kElements));
+    EXPECT_EQ(accesses.note(0, kElements, -1, {0, kElements}, false), 0);
+  }
+}
+
 }  // namespace
 }  // namespace quadrille::verifier
