@@ -120,7 +120,7 @@ def falling_through(report, program, folder):
         ("chosen after comparisons", TWO_RANKS, MOST_FALLING_THROUGH),
     ):
         few, many = (
-            callgrind.count([program, calls], "PMPI_Allreduce", launcher)[1][0].own for calls in (10000, 11000)
+            callgrind.count([program, calls], "MPI_Allreduce", launcher)[1][0].own for calls in (10000, 11000)
         )
         report.figure(f"preload, a call that falls through, {what}", (many - few) / 1000, "instructions", at_most=most)
 

@@ -6,7 +6,7 @@ int main(int count, char** words) {
   double mine = 1, all;
   MPI_Init(&count, &words);
   for (int call = count > 1 ? atoi(words[1]) : 1; call > 0; call--)
-    PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return 0;
 }

@@ -40,7 +40,7 @@ EOT
 mpi() {
   if [ -n "${QUADRILLE_MPI:-}" ]; then
     echo "$QUADRILLE_MPI"
-  elif [ -z "${OMPI_COMM_WORLD_SIZE:-}" ] && [ -n "${PMI_SIZE:-}${PMI_RANK:-}" ]; then
+  elif [ -z "${OMPI_COMM_WORLD_SIZE:-}" ] && [ -n "${PMI_SIZE:-}" ]; then
     echo mpich
   else
     echo openmpi

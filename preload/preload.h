@@ -1,9 +1,9 @@
 /* What the files of the preload library share. The library serves MPI's collectives by schedules, in programs that are not
  * changed. docs/guide.md tells users about it.
  *
- * A call of the program arrives in calls.c. communicator.c finds what is known about its communicator; at the first call on
- * it, the ranks agree on that. A rule then names the schedule, or none (rules.h). The runtime makes the call, or else the
- * next definition of the MPI function does. Everything that decides is the same at all ranks: settings that they have
+ * A call of the program arrives in front.c, which passes it to calls.c. communicator.c finds what is known about its
+ * communicator; at the first call on it, the ranks agree on that. A rule then names the schedule, or none (rules.h). The runtime
+ * makes the call, or else the next definition of the MPI function does. Everything that decides is the same at all ranks: settings that they have
  * compared, the communicator's shape, and bytes that MPI makes known to all ranks. */
 #ifndef QUADRILLE_PRELOAD_PRELOAD_H_
 #define QUADRILLE_PRELOAD_PRELOAD_H_

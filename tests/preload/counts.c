@@ -53,7 +53,9 @@ enum { BYTES_OF_STACK = 64 };
   DEFINE(                                                  \
       PMPI_##function, note,                               \
       next_##function ? next_##function : (next_##function = dlsym(RTLD_NEXT, "PMPI_" #function)))
+#ifdef NAMES
 #include NAMES
+#endif
 
 SHOWN int MPI_Finalize(void) {
   int (*const finalize)(void) = dlsym(RTLD_DEFAULT, "PMPI_Finalize");

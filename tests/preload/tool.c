@@ -63,9 +63,11 @@ static int refuses(int which, const void* caller) {
   return 1;
 }
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): glibc's names */
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
+/* NOLINTEND(bugprone-reserved-identifier) */
 #define CALLER __builtin_return_address(0)
 
 SHOWN void* malloc(size_t size) { return refuses(MEMORY, CALLER) ? NULL : __libc_malloc(size); }
