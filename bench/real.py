@@ -158,8 +158,9 @@ LARGER = {
         packages=("cp2k", "cp2k-data"),
         command=("/usr/bin/cp2k.psmp", "-i", "cp2k.txt"),
         inputs=("cp2k.txt",),
-        outputs=("water-1.ener", "water-pos-1.xyz"),
-        times=r"(?<=\d) +\d+\.\d+$",
+        outputs=("water-pos-1.xyz",),
+        times=r".*(PROGRAM (STARTED|PROCESS|ENDED|STOPPED)|MEMORY\||memory|CPU time|Estimated peak).*|"
+        r" \w+ +\d+ +\d+\.\d( +\d+\.\d{3}){4}|(?<= 0\.15E\+00) +\d+\.\d",
         seconds=600,
     ),
     "abinit": Program(
