@@ -86,7 +86,7 @@ TIMES_OF_LAMMPS = (
     r"(.* CPU =|Loop time of|Performance:|.*% CPU use|(Pair|Bond|Kspace|Neigh|Comm|Output|Modify|Other) +\||Total wall time|Per MPI rank memory).*"
 )
 TIMES_OF_HPCC = (
-    r".*(Current time|Hostname|[Tt]ime used|_[Tt]ime\d?=|CheckTime=|GUP|[GT]flop|gflop|GB|MB|[Bb]andwidth|[Ll]atency|sec\b|secs|ping pong pairs|"
+    r".*(Current time|Hostname|[Tt]ime used|_[Tt]ime\d?=|CheckTime=|ExeUpdates=|GUP|[GT]flop|gflop|GB|MB|[Bb]andwidth|[Ll]atency|sec\b|secs|ping pong pairs|"
     r"client pings|microseconds|clock ticks|setup time|Node selected|Computing:|Tuning:|Generation time:|Inverse FFT:).*|"
     r"(WALL|CPU|WR\w+|Copy:|Scale:|Add:|Triad:|(Star|Single)STREAM_\w+=|Scaled residual:) .*|(Star|Single)STREAM_.*"
 )
