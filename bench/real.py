@@ -1,7 +1,7 @@
 """Programs of Debian's packages, run natively and with the preload library before MPI, and their results compared.
 
-A result is all that a program writes: its output, its error stream, its files. Only times are left out, by a pattern of each program's,
-and each run says of how many lines. Two native runs must have the same result, or nothing could be compared. The library leaves sums
+A result is all that a program writes: its output, its error stream, its files. Only times and what follows from them are left out, by a
+pattern of each program's, and each run says of how many lines. Two native runs must have the same result, or nothing could be compared. The library leaves sums
 to MPI unless QUADRILLE_SUMS says otherwise, so the results of all modes but the forced ones must be the native ones bit by bit.
 
 Forced runs follow one schedule for each collective, sums included, so their numbers may differ a little.
@@ -86,8 +86,8 @@ TIMES_OF_LAMMPS = (
     r"(.* CPU =|Loop time of|Performance:|.*% CPU use|(Pair|Bond|Kspace|Neigh|Comm|Output|Modify|Other) +\||Total wall time|Per MPI rank memory).*"
 )
 TIMES_OF_HPCC = (
-    r".*(Current time|Hostname|[Tt]ime used|_[Tt]ime\d?=|CheckTime=|GUP|[GT]flop|gflop|GB|MB|[Bb]andwidth|[Ll]atency|sec\b|secs|ping pong pairs|"
-    r"client pings|microseconds|clock ticks|setup time|Node selected|Computing:|Tuning:|Generation time:|Inverse FFT:).*|"
+    r".*(Current time|Hostname|[Tt]ime used|_[Tt]ime\d?=|CheckTime=|ExeUpdates=|GUP|[GT]flop|gflop|GB|MB|[Bb]andwidth|[Ll]atency|sec\b|"
+    r"secs|ping pong pairs|client pings|microseconds|clock ticks|setup time|Node selected|Computing:|Tuning:|Generation time:|Inverse FFT:).*|"
     r"(WALL|CPU|WR\w+|Copy:|Scale:|Add:|Triad:|(Star|Single)STREAM_\w+=|Scaled residual:) .*|(Star|Single)STREAM_.*"
 )
 PROGRAMS = {
@@ -158,8 +158,9 @@ LARGER = {
         packages=("cp2k", "cp2k-data"),
         command=("/usr/bin/cp2k.psmp", "-i", "cp2k.txt"),
         inputs=("cp2k.txt",),
-        outputs=("water-1.ener", "water-pos-1.xyz"),
-        times=r"(?<=\d) +\d+\.\d+$",
+        outputs=("water-pos-1.xyz",),
+        times=r".*(PROGRAM (STARTED|PROCESS|ENDED|STOPPED)|MEMORY\||memory|CPU time|Estimated peak).*|"
+        r" \w+ +\d+ +\d+\.\d( +\d+\.\d{3}){4}|(?<= 0\.15E\+00) +\d+\.\d",
         seconds=600,
     ),
     "abinit": Program(
