@@ -19,7 +19,7 @@ namespace {
 struct Tally {
   int drawn = 0, right = 0, not_served = 0, wrong = 0, unbound = 0;
   int refused = 0, failed = 0, waiting = 0, elsewhere = 0;
-  int persistent = 0, long_blocks = 0, runs = 0, in_place = 0;  // of correct programs
+  int persistent = 0, long_blocks = 0, runs = 0, in_place = 0, uneven = 0;  // of correct programs
   KindTally kinds;
 };
 
@@ -97,6 +97,27 @@ void expect_right_every_way(CollectiveTrial& trial, Tally& tally) {
       }
 }
 
+// Whether the checker says so of the call with blocks of all sizes. Such a program has no counts.
+bool serves_all_sizes(const RandomCase& drawn) {
+  Program program = drawn.program;
+  program.port = {};  // the port has no effect on data
+  Call call = drawn.call;
+  if (!blocks_may_differ(program.collective) || !call.counts.empty()) return false;
+  const Result<verifier::Report> report = verifier::check_all_sizes(program, drawn.job, call, {});
+  return report.ok() && !report->violation;
+}
+
+void expect_right_with_uneven_blocks(CollectiveTrial& trial, Tally& tally) {
+  trial.call.lengths = LengthKind::kUneven;
+  trial.call.form = 1;
+  const testing::ScopedTrace trace(__FILE__, __LINE__, trial.text());
+  const Fate fate = trial.run();
+  if (is_not_served(fate, trial.drawn.program)) return;
+  EXPECT_TRUE(fate.problems.empty()) << fmt::format("{}", fmt::join(fate.problems, "\n"));
+  EXPECT_TRUE(fate.succeeds() && fate.right);
+  ++tally.uneven;
+}
+
 void add_call(const RandomCase& drawn, uint64_t seed, bool is_in_order, Tally& tally) {
   CollectiveTrial trial(drawn, seed, is_in_order);
   std::optional<verifier::Report> report = trial.report();
@@ -113,6 +134,7 @@ void add_call(const RandomCase& drawn, uint64_t seed, bool is_in_order, Tally& t
   if (trial.is_right && fate.bound[0] == MPI_ERR_INTERN) report = trial.report_of_binding();
   judge(report, fate, drawn.program, tally);
   if (is_in_order && trial.is_right && fate.succeeds()) expect_right_every_way(trial, tally);
+  if (trial.is_right && serves_all_sizes(drawn)) expect_right_with_uneven_blocks(trial, tally);
 }
 
 void print(const Tally& tally) {
@@ -138,6 +160,7 @@ TEST(RandomPrograms, RunAsTheCheckerSays) {
   print(tally);
   if (programs < 100) return;  // a quick look
   EXPECT_GT(tally.right, tally.drawn / 5);
+  EXPECT_GT(tally.uneven, tally.drawn / 100);
   for (const int some :
        {tally.unbound, tally.refused, tally.failed, tally.waiting, tally.elsewhere})
     EXPECT_GT(some, tally.drawn / 100);
@@ -161,6 +184,7 @@ TEST(RandomSteps, RunAsTheCheckerSays) {
     EXPECT_GT(some, tally.drawn / 100);
   for (const int some : {tally.persistent, tally.long_blocks}) EXPECT_GT(some, tally.drawn / 20);
   EXPECT_GT(tally.runs, 3 * tally.drawn);
+  EXPECT_GT(tally.uneven, tally.drawn / 100);
   EXPECT_GT(tally.in_place, tally.drawn);
   EXPECT_THAT(tally.kinds.rare(50), testing::IsEmpty());
 }
