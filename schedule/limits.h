@@ -4,7 +4,7 @@
 #ifndef QUADRILLE_SCHEDULE_LIMITS_H_
 #define QUADRILLE_SCHEDULE_LIMITS_H_
 
-/* Each limit is one plain number, so that QD_NUMERAL() can print it. */
+/* Each limit is one plain number, so that QD_DIGITS() can print it. */
 #define QD_MAX_FILE_LENGTH 16777216 /* bytes */
 #define QD_MAX_RANKS 1048576        /* of a group */
 #define QD_MAX_WINDOW 65536         /* steps in flight */
@@ -39,22 +39,22 @@
 #define QD_MAX_ITERATIONS_A_BYTE 4
 
 /* The sentences of the readers. */
-#define QD_NUMERAL_OF(tokens) #tokens
-#define QD_NUMERAL(limit) QD_NUMERAL_OF(limit)
-#define QD_LONG_FILE "longer than " QD_NUMERAL(QD_MAX_FILE_LENGTH) " bytes"
-#define QD_MANY_RANKS "more than " QD_NUMERAL(QD_MAX_RANKS) " ranks"
-#define QD_WIDE_WINDOW "a window of fewer than 1 or more than " QD_NUMERAL(QD_MAX_WINDOW) " steps"
-#define QD_MANY_PARAMETERS "more than " QD_NUMERAL(QD_MAX_PARAMETERS) " parameters"
-#define QD_MANY_TABLES "more than " QD_NUMERAL(QD_MAX_TABLES) " tables"
-#define QD_MANY_LITERALS "a table of more than " QD_NUMERAL(QD_MAX_LITERALS) " numbers"
-#define QD_MANY_REQUIREMENTS "more than " QD_NUMERAL(QD_MAX_REQUIREMENTS) " requirements"
-#define QD_DEEP_STATEMENTS "statements deeper than " QD_NUMERAL(QD_MAX_DEPTH)
-#define QD_DEEP_EXPRESSION "an expression deeper than " QD_NUMERAL(QD_MAX_DEPTH) " operators"
-#define QD_MANY_VARIABLES "more than " QD_NUMERAL(QD_MAX_VARIABLES) " variables in scope"
+#define QD_DIGITS_OF(tokens) #tokens
+#define QD_DIGITS(limit) QD_DIGITS_OF(limit)
+#define QD_LONG_FILE "longer than " QD_DIGITS(QD_MAX_FILE_LENGTH) " bytes"
+#define QD_MANY_RANKS "more than " QD_DIGITS(QD_MAX_RANKS) " ranks"
+#define QD_WIDE_WINDOW "a window of fewer than 1 or more than " QD_DIGITS(QD_MAX_WINDOW) " steps"
+#define QD_MANY_PARAMETERS "more than " QD_DIGITS(QD_MAX_PARAMETERS) " parameters"
+#define QD_MANY_TABLES "more than " QD_DIGITS(QD_MAX_TABLES) " tables"
+#define QD_MANY_LITERALS "a table of more than " QD_DIGITS(QD_MAX_LITERALS) " numbers"
+#define QD_MANY_REQUIREMENTS "more than " QD_DIGITS(QD_MAX_REQUIREMENTS) " requirements"
+#define QD_DEEP_STATEMENTS "statements deeper than " QD_DIGITS(QD_MAX_DEPTH)
+#define QD_DEEP_EXPRESSION "an expression deeper than " QD_DIGITS(QD_MAX_DEPTH) " operators"
+#define QD_MANY_VARIABLES "more than " QD_DIGITS(QD_MAX_VARIABLES) " variables in scope"
 #define QD_MANY_CONSTANTS \
-  "more than " QD_NUMERAL(QD_MAX_CONSTANTS) " different numbers, parameters and lengths of tables"
-#define QD_GREAT_COST "a cost above " QD_NUMERAL(QD_MAX_COST)
-#define QD_GREAT_BLOCK_SIZE "a block size above " QD_NUMERAL(QD_MAX_BLOCK_SIZE)
+  "more than " QD_DIGITS(QD_MAX_CONSTANTS) " different numbers, parameters and lengths of tables"
+#define QD_GREAT_COST "a cost above " QD_DIGITS(QD_MAX_COST)
+#define QD_GREAT_BLOCK_SIZE "a block size above " QD_DIGITS(QD_MAX_BLOCK_SIZE)
 
 /* The words that name nothing else. */
 #define QD_RESERVED_WORDS                                                                     \

@@ -259,14 +259,11 @@ void BlockContents::replace(int64_t low, int64_t high, const Fragments& by) {
   for (const Fragment& fragment : by) list_->emplace_hint(next, fragment.low, fragment);
 }
 
-// Splits the part around the position.
-void Accesses::cut(int64_t position) {
-  const auto behind = parts_.lower_bound(position);
-  if (behind == parts_.begin()) return;
-  const auto at = std::prev(behind);
-  if (at->second.high <= position) return;
-  parts_.emplace_hint(behind, position, at->second);
-  at->second.high = position;
+// Splits a part. Returns its end, which begins at the position.
+Accesses::Parts::iterator Accesses::cut(Parts::iterator part, int64_t position) {
+  const auto end = parts_.emplace_hint(std::next(part), position, part->second);
+  part->second.high = position;
+  return end;
 }
 
 // One step may both read and write.
@@ -287,16 +284,17 @@ std::optional<int64_t> Accesses::note(int64_t epoch, int64_t key, int64_t after,
   if (epoch != epoch_) parts_.clear();
   epoch_ = epoch;
   if (part.low >= part.high) return std::nullopt;
-  cut(part.low);
-  cut(part.high);
   std::optional<int64_t> first;
   auto last = parts_.end();  // the last part that was used
   auto next = parts_.lower_bound(part.low);
+  if (next != parts_.begin() && std::prev(next)->second.high > part.low)
+    next = cut(std::prev(next), part.low);
   for (int64_t low = part.low; low < part.high; low = last->second.high) {
     if (next == parts_.end() || next->first != low) {
       const int64_t end = next == parts_.end() ? part.high : std::min(part.high, next->first);
       next = parts_.emplace_hint(next, low, Part{end, {}});
     }
+    if (next->second.high > part.high) cut(next, part.high);
     const auto here = next++;
     const auto disturbed = here->second.disturbed(key, after, write);
     if (disturbed && (!first || *disturbed < *first)) first = disturbed;

@@ -141,10 +141,12 @@ class Accesses {
     std::optional<int64_t> disturbed(int64_t key, int64_t after, bool write) const;
   };
 
-  void cut(int64_t position);
+  using Parts = std::map<int64_t, Part>;  // by their beginning
+
+  Parts::iterator cut(Parts::iterator part, int64_t position);
 
   int64_t epoch_ = 0;
-  std::map<int64_t, Part> parts_;  // by their beginning
+  Parts parts_;
 };
 
 // ---- Barriers: the processes that a process has received from, directly or through others; those have entered it

@@ -59,7 +59,7 @@ static const char* fill_counts(struct qd_tables* tables, int index, const int64_
   const char* error = allocate(tables, index, ranks);
   for (int64_t rank = 0; rank < ranks && !error; rank++) {
     if (counts[rank] < 0) return "a count is negative";
-    if (counts[rank] > QD_MAX_COUNT) return "a count is above " QD_NUMERAL(QD_MAX_COUNT);
+    if (counts[rank] > QD_MAX_COUNT) return "a count is above " QD_DIGITS(QD_MAX_COUNT);
     tables->entries[index][rank] = counts[rank];
   }
   return error;
