@@ -8,13 +8,16 @@
 #include <stdarg.h>
 
 #include "preload/preload.h"
-#include "runtime/program/program.h"
+#include "runtime/execute/api.h"
 
 _Thread_local int preload_is_inside;
 
 void* (*preload_next_of)(const char* name);
 
-void preload_begin_in(const char* folder) { qd_begin_in(folder); }
+void preload_begin_in(const char* folder) {
+  preload_keep_to(folder);
+  qd_begin_in(folder);
+}
 
 void* preload_next(void** next, const char* name) {
   void* found = __atomic_load_n(next, __ATOMIC_RELAXED);

@@ -121,6 +121,10 @@ static inline int preload_finds_rules(enum preload_mode mode) {
 
 /* Reads the environment at the first call. */
 const struct preload_settings* preload_settings(void);
+/* Names of files keep to this folder, or else to that in which this library was loaded. */
+void preload_keep_to(const char* folder);
+/* Such a name. `full` has QD_MAX_PATH characters. Returns `full`, or `name` if it is too long. */
+const char* preload_full_name(const char* name, char* full);
 /* Before that call: `each` gets every error in the settings. */
 void preload_tell_errors(void (*each)(const char* error));
 /* Reads a plain file of at most so many bytes into memory that the caller frees. NULL if that fails. */

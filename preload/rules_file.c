@@ -369,7 +369,7 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings) {
 static int find_names(const char* given, char name[PATH_MAX], char partial[PATH_MAX]) {
   struct stat status;
   char full[QD_MAX_PATH];
-  const char* const path = qd_full_name(given, full);
+  const char* const path = preload_full_name(given, full);
   const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
   if (!realpath(path, name)) snprintf(name, PATH_MAX, "%s", path);
   const int length = snprintf(partial, PATH_MAX, is_special ? "%s" : "%s.partial", name);

@@ -110,7 +110,7 @@ static const char* find_verifier(char full[QD_MAX_PATH]) {
   static const char name[] = "verifier";
   const char* const given = preload_settings()->verifier;
   Dl_info own;
-  if (given) return qd_full_name(given, full);
+  if (given) return preload_full_name(given, full);
   if (!dladdr(name, &own)) return name;
   const char* const slash = strrchr(own.dli_fname, '/');
   snprintf(full, QD_MAX_PATH, "%.*s%s", slash ? (int)(slash + 1 - own.dli_fname) : 0, own.dli_fname,

@@ -152,12 +152,25 @@ static void read_variable(const char* entry) {
   refuse("%s is not known: did you mean %s?", variable, meant);
 }
 
+static char first_folder[QD_MAX_PATH];
+
+/* A program may change its folder later. */
+__attribute__((constructor)) static void note_folder(void) {
+  if (!getcwd(first_folder, sizeof first_folder)) first_folder[0] = '\0';
+}
+
+void preload_keep_to(const char* folder) { snprintf(first_folder, QD_MAX_PATH, "%s", folder); }
+
+const char* preload_full_name(const char* name, char* full) {
+  return qd_full_name(first_folder, name, full);
+}
+
 unsigned char* preload_read(const char* path, size_t most, size_t* length) {
   struct stat status = {.st_mode = 0};
   char full[QD_MAX_PATH];
   errno = 0;
   const int opened =
-      open(qd_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
+      open(preload_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
   if (opened < 0) return NULL;
   FILE* file = fstat(opened, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(opened, "rb") : NULL;
   if (!file) {

@@ -69,7 +69,7 @@ refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples
 
 core=$(files runtime/program '*.h' '*.c'; files runtime/plan '*.h' '*.c')
 refuse "$core" '# *include *<' \
-  '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|unistd)\.h>' \
+  '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
   'runtime/program/ and runtime/plan/ need libc alone'
 refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
   '<(assert|cpuid|ctype|dlfcn|errno|inttypes|limits|link|locale|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \

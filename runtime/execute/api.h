@@ -16,6 +16,8 @@ int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Com
 enum { QD_LEFT_TO_MPI = -1 };
 /* From now on such calls return that code. Calls that QUADRILLE_DEBUG compares report their errors as before. */
 void qd_leave_errors_to_mpi(void);
+/* Names of files keep to this folder, or else to that in which the runtime was loaded. */
+void qd_begin_in(const char* folder);
 /* As quadrille_bind, but calls no error handler. */
 int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
                     const quadrille_bind_options* options);

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/state.h"
-#include "runtime/program/program.h"
 
 static int is_set(const char* name) {
   const char* value = getenv(name);
@@ -26,10 +27,18 @@ static double read_seconds(void) {
   return 0;
 }
 
+/* A program may change its folder later. */
+__attribute__((constructor)) static void note_folder(void) {
+  if (!getcwd(qd_global.folder, QD_MAX_PATH)) qd_global.folder[0] = '\0';
+}
+
+void qd_begin_in(const char* folder) {
+  snprintf(qd_global.folder, sizeof qd_global.folder, "%s", folder);
+}
+
 static const char* read_name(const char* variable) {
-  static char full[QD_MAX_PATH];
   const char* value = getenv(variable);
-  return value && *value ? qd_full_name(value, full) : NULL;
+  return value && *value ? qd_full_name(qd_global.folder, value, qd_global.traces) : NULL;
 }
 
 static void read_settings(void) {

@@ -8,6 +8,7 @@
 
 #include "runtime/execute/arena.h"
 #include "runtime/execute/handles.h"
+#include "runtime/program/program.h"
 
 #define QD_TEXT 256 /* the least MPI_MAX_ERROR_STRING of all MPI libraries */
 
@@ -77,9 +78,11 @@ struct qd_global {
   unsigned fit_count;
   struct qd_buffer spare[QD_SPARE_BUFFERS]; /* arena.h: memory that no call has */
   char last_error[QD_TEXT];
+  char folder[QD_MAX_PATH],
+      traces[QD_MAX_PATH]; /* where the process began; the folder for traces */
   pthread_once_t settings_once;
   struct qd_settings settings;
-  int leaves_errors; /* wrong arguments are left to MPI, see preloaded.h */
+  int leaves_errors; /* wrong arguments are left to MPI, see api.h */
   struct qd_traced_process trace;
   struct qd_drivers drivers;
 };

@@ -176,10 +176,8 @@ extern const char qd_no_memory[];
 extern const char qd_not_served[];
 
 enum { QD_MAX_PATH = 4096 };
-/* The folder in which the process began, if that was before this library was loaded. */
-void qd_begin_in(const char* folder);
-/* The name, behind the folder in which the process began if it is relative. Returns `full`, or `name` if it is too long. */
-const char* qd_full_name(const char* name, char full[QD_MAX_PATH]);
+/* A name that a setting gives, behind that folder if it is relative. Returns `full`, or `name` if it is too long. */
+const char* qd_full_name(const char* folder, const char* name, char full[QD_MAX_PATH]);
 
 /* Doubles the capacity of an array. Returns 0 if memory ran out; then the array is unchanged. */
 int qd_grow(void** array, int32_t* capacity, size_t size);

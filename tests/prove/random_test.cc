@@ -69,6 +69,12 @@ void expect_right_on_far_jobs(const Variant& variant, const Program& program, Ra
     }
 }
 
+// Whether the program declares so many temporary blocks that its plans are not checked.
+bool declares_many(const Program& program) {
+  const Expression& blocks = program.temporary_blocks;
+  return blocks.op == Operator::kConstant && blocks.value > 800'000;
+}
+
 // The plans are lawful, or the runtime does not serve the program.
 void expect_lawful_plans(const Variant& variant, const Program& program) {
   for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2}, {2, 3}})
@@ -77,6 +83,7 @@ void expect_lawful_plans(const Variant& variant, const Program& program) {
       const auto plans = verifier::Plans::make(file, program, c.job, c.call);
       if (!plans.ok()) continue;  // the program refuses the job
       const std::string objection = plans->objection().value_or("");
+      if (objection == verifier::kPlansNotChecked && declares_many(program)) continue;
       EXPECT_TRUE(objection.empty() || objection.find(qd_not_served) != std::string::npos)
           << c.text << ": " << objection;
     }
