@@ -138,7 +138,6 @@ static void* find(const char* name) {
 
 DEFINE_BOTH(Init, 2)
 DEFINE_BOTH(Init_thread, 4)
-DEFINE_BOTH(Finalize, 0)
 DEFINE_BOTH(Comm_free, 1)
 DEFINE_BOTH(Comm_disconnect, 1)
 DEFINE_BOTH(Comm_spawn, 8)

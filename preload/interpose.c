@@ -120,35 +120,33 @@ DEFINE(Comm_create_errhandler, next(wrap(function), handler),
 DEFINE(Errhandler_create, next(wrap(function), handler),
        (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler))
 
-/* ---- The beginning of MPI. All ranks read their rules before any of them can write to the file. */
+/* ---- The beginning and the end of MPI. All ranks read their rules before any of them can write to the file. */
+
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first. This library's are the first ones. So the
+ * program's own delete functions run before, and may communicate with ranks that have not come to MPI_Finalize. */
+static int finish(MPI_Comm self, int key, void* attribute, void* extra) {
+  (void)self, (void)key, (void)attribute, (void)extra;
+  preload_is_inside = 1;
+  preload_learn_write();
+  preload_report();
+  preload_forget_communicators();
+  preload_is_inside = 0;
+  return MPI_SUCCESS;
+}
 
 static void begin(void) {
   if (!preload_is_inside) preload_settings();
 }
 
-DEFINE(Init, (begin(), next(count, words)), (int* count, char*** words))
-DEFINE(Init_thread, (begin(), next(count, words, required, provided)),
-       (int* count, char*** words, int required, int* provided))
-
-/* ---- The end of MPI. The rules that were learned and the report are written first. */
-
-static void finish(void) {
-  int initialized = 0, finalized = 0;
-  PMPI_Initialized(&initialized);
-  PMPI_Finalized(&finalized);
-  if (!initialized || finalized) return;
-  preload_learn_write();
-  preload_report();
-  preload_forget_communicators();
-}
-
-static int finalize(int (*next)(void)) {
-  if (preload_is_inside) return next();
-  preload_is_inside = 1;
-  finish();
-  const int code = next();
-  preload_is_inside = 0;
+static int started(int code) {
+  int key = MPI_KEYVAL_INVALID;
+  if (code != MPI_SUCCESS || preload_is_inside) return code;
+  qd_make_keyvals();
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &key, NULL) == MPI_SUCCESS)
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
   return code;
 }
 
-DEFINE(Finalize, finalize(next), (void))
+DEFINE(Init, (begin(), started(next(count, words))), (int* count, char*** words))
+DEFINE(Init_thread, (begin(), started(next(count, words, required, provided))),
+       (int* count, char*** words, int required, int* provided))

@@ -127,7 +127,8 @@ static int check(const struct quadrille_universal* schedule, const char* verifie
   int status = -1;
   pid_t child = -1;
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-  char* const words[] = {"env", "-u", "LD_PRELOAD", (char*)verifier, "check", name, NULL};
+  char* const words[] = {"env",   "-u",          "LD_PRELOAD", (char*)verifier,
+                         "check", "--all-calls", name,         NULL};
   posix_spawn_file_actions_init(&actions);
   for (int i = 0; i < 3; i++) posix_spawn_file_actions_adddup2(&actions, null, i);
   if (access(verifier, X_OK) == 0 &&

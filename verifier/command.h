@@ -18,6 +18,7 @@ struct CheckArguments {
   std::string program;           // a text, or a schedule file, to check on all topologies
   std::optional<int64_t> up_to;  // of so many ranks
   std::optional<int64_t> ports;
+  bool all_calls = false;  // a verdict for some calls alone counts as unknown
   CallArguments call;
   std::string format = "text";
 };

@@ -236,6 +236,11 @@ std::string replay_command(const std::string& file, const Program& program, cons
   return command + call_flags(program, call);
 }
 
+bool has_more_roots(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
+  const auto walked = static_cast<int64_t>(roots_of(checked).size());
+  return rooted(schedule.program.collective) && walked < schedule.job.groups[0].ranks();
+}
+
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
                          const std::vector<CheckedCall>& checked, bool lawful) {
   const Call& call = checked.back().call;
@@ -244,10 +249,7 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
                                : uses_counts(schedule.program) && !find_proof(schedule)
                                    ? "verified for these counts"
                                    : "verified";
-  const auto walked = static_cast<int64_t>(roots_of(checked).size());
-  const bool has_more_roots =
-      rooted(schedule.program.collective) && walked < schedule.job.groups[0].ranks();
-  const std::string which = has_more_roots && !find_proof(schedule)
+  const std::string which = has_more_roots(schedule, checked) && !find_proof(schedule)
                                 ? fmt::format(", roots {} alone", roots_text(schedule, checked))
                                 : "";
   std::string text = fmt::format("{}: {}{}\n{}", file, report.violation ? "REFUTED" : verified,

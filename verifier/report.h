@@ -25,6 +25,9 @@ struct PlansVerdict {
   std::string text = {};  // of the line "plans"; empty if there is none
 };
 
+// Whether a rooted collective was walked with some of its roots alone.
+bool has_more_roots(const Schedule& schedule, const std::vector<CheckedCall>& checked);
+
 // The output of `check` for a file after one or more calls, up to the first that is refuted. `lawful`: no plan of the
 // runtime for these calls was found to break a law.
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,

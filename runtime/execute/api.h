@@ -16,6 +16,9 @@ int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Com
 enum { QD_LEFT_TO_MPI = -1 };
 /* From now on such calls return that code. Calls that QUADRILLE_DEBUG compares report their errors as before. */
 void qd_leave_errors_to_mpi(void);
+/* Makes the keys of the runtime's attributes, and the attribute of MPI_COMM_SELF whose end frees all. Otherwise the first binding does
+ * that. Returns an MPI error code. */
+int qd_make_keyvals(void);
 /* Names of files keep to this folder, or else to that in which the runtime was loaded. */
 void qd_begin_in(const char* folder);
 /* As quadrille_bind, but calls no error handler. */

@@ -15,8 +15,6 @@ struct qd_channel {
   int references; /* one of the user's communicator, and one of each binding */
 };
 
-/* Makes the keys of the attributes. Returns an MPI error code. */
-int qd_make_keyvals(void);
 /* The channel of a communicator, or NULL. */
 struct qd_channel* qd_channel_of(MPI_Comm comm);
 /* Collective. The channel of the communicator; makes it if there is none. Returns an MPI error code. */

@@ -640,7 +640,9 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
   program->requirement_count =
       (int)read_count(&c, QD_MAX_REQUIREMENTS, BEYOND(QD_MANY_REQUIREMENTS));
   for (int i = 0; i < program->requirement_count; i++) requirement(&c, &program->requirements[i]);
+  c.names_call = 0;
   program->temporary_blocks = fragment(&c, INTEGER);
+  program->temporary_of_call = (uint8_t)c.names_call;
   program->code.body = program->code.instruction_count;
   c.in_body = 1;
   body(&c, 0);

@@ -159,6 +159,7 @@ struct qd_program {
   int32_t literal_count, literal_capacity;
   struct qd_requirement requirements[QD_MAX_REQUIREMENTS];
   struct qd_fragment temporary_blocks;
+  uint8_t temporary_of_call; /* their number depends on the call */
 
   struct qd_topology topologies[2];
   /* A schedule for any nodes has no topologies. Its parameters are formulas, except those given at the call. */

@@ -253,7 +253,7 @@ const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* 
     if (!error) error = check_requirements(tables, program, context, i + 1);
   }
   if (error) return error;
-  tables->is_of_call = 0;
+  tables->is_of_call = program->temporary_of_call;
   qd_walk_start(&walker, program, tables, context);
   error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
   if (error) return error;

@@ -73,6 +73,8 @@ says '  call      counts 3000,0,5000,2000, B = 1000: steps 10, 30 messages, dept
 expect 0 "$verifier" check other.qs --parameter size=100
 says 'other.qs: verified for these counts'
 says 'verified for this topology and these calls alone: no proof of this code is known'
+expect 3 "$verifier" check other.qs --parameter size=100 --all-calls
+expect 0 "$verifier" check ring.qs --all-calls
 # A ring that forgets the last block of each contribution is correct until a contribution has several.
 sed 's/0 \.\. total - 1$/0 .. total - 1 - (total mod ranks)/' other.txt >forgetful.txt
 "$write_schedule" forgetful.txt 4 forgetful.qs

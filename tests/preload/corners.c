@@ -560,6 +560,27 @@ static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
+/* ---- Rank 1 makes its last calls in MPI_Finalize, for which the others wait */
+
+static int call_late(MPI_Comm self, int key, void* attribute, void* extra) {
+  (void)self, (void)key, (void)attribute, (void)extra;
+  for (int r = 0; r < ranks; r++)
+    if (r != me) MPI_Send(&r, 1, MPI_INT, r, 0, MPI_COMM_WORLD);
+  return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void late_calls(void) {
+  int key, received = -1;
+  if (me == 1) {
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_late, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    return;
+  }
+  MPI_Recv(&received, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  expect(received == me, "a late message is wrong");
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* ---- Ranks that wait forever end once there is the file */
 
 static void* end_with(void* file) {
@@ -669,6 +690,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "spawn_alone")) spawn_alone(words[0]);
   if (!strcmp(which, "counts_of_groups")) counts_of_groups();
   if (!strcmp(which, "title")) title();
+  if (!strcmp(which, "late_calls")) late_calls();
   if (count > 2 && !strncmp(which, "stuck", 5)) stuck(words[2], !strcmp(which, "stuck_finalize"));
   if (!strcmp(which, "rhythms")) rhythms();
   if (moves_early || !strcmp(which, "moves")) moves(moves_early);

@@ -103,6 +103,11 @@ start 3 QUADRILLE=adapt QUADRILLE_RULES=learned.json -- ended $report
 [ ! -e learned.json ] || rules_are_kept
 reported alltoall '(not yet compared|compared|chosen)'
 
+# A rank that communicates in MPI_Finalize.
+right 3 -- late_calls
+right 3 QUADRILLE_BARRIER=dissemination QUADRILLE_RULES=learned.json -- late_calls
+reported barrier dissemination 'by rule'
+
 # Ranks that wait for one without the library say so, in a call and at the end.
 for case in stuck stuck_finalize; do
   rm -f over

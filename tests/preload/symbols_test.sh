@@ -12,7 +12,7 @@ rows=$(sed -nE 's/^  ROW\(([A-Za-z_]+),.*/\1/p' preload/rules.h | grep -vx Barri
 [ "$(wc -l <<<"$rows")" -eq 16 ] || problem "preload/rules.h was not understood"
 rows+=$'\n'$(sed 's/$/_c/' <<<"$rows")
 others='Barrier Comm_accept Comm_connect Comm_create_errhandler Comm_disconnect Comm_free Comm_join Comm_spawn Comm_spawn_multiple
-  Errhandler_create Finalize Init Init_thread Intercomm_create'
+  Errhandler_create Init Init_thread Intercomm_create'
 wanted=$(for name in $rows $others; do printf 'MPI_%s\nPMPI_%s\n' "$name" "$name"; done | sort)
 for file in "$library" "$core"; do
   shown=$(nm -D --defined-only "$file" | awk '$2 ~ /[A-Z]/ {print $3}' | grep -vE '^(__bss_start|_edata|_end|preload_begin_in|preload_next_of)$' | sort)
