@@ -139,8 +139,8 @@ static void begin(void) {
 }
 
 static int started(int code) {
-  int key = MPI_KEYVAL_INVALID;
-  if (code != MPI_SUCCESS || preload_is_inside) return code;
+  static int key = MPI_KEYVAL_INVALID;
+  if (code != MPI_SUCCESS || key != MPI_KEYVAL_INVALID) return code;
   qd_make_keyvals();
   if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &key, NULL) == MPI_SUCCESS)
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
