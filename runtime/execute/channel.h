@@ -3,6 +3,7 @@
 #define QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_
 
 #include "runtime/execute/agree.h"
+#include "runtime/execute/api.h"
 #include "runtime/execute/binding.h"
 
 /* The attribute of a user's communicator: a private communicator, and the bindings to it. */
