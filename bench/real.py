@@ -85,26 +85,26 @@ class Libraries:
 TIMES_OF_LAMMPS = (
     r"(.* CPU =|Loop time of|Performance:|.*% CPU use|(Pair|Bond|Kspace|Neigh|Comm|Output|Modify|Other) +\||Total wall time|Per MPI rank memory).*"
 )
+
+
+def lammps(text, *words):
+    return Program(
+        packages=("lammps",),
+        command=("/usr/bin/lmp", "-in", text, *words),
+        inputs=(text,),
+        outputs=("atoms.txt",),
+        times=TIMES_OF_LAMMPS,
+    )
+
+
 TIMES_OF_HPCC = (
     r".*(Current time|Hostname|[Tt]ime used|_[Tt]ime\d?=|CheckTime=|ExeUpdates=|GUP|[GT]flop|gflop|GB|MB|[Bb]andwidth|[Ll]atency|sec\b|"
     r"secs|ping pong pairs|client pings|microseconds|clock ticks|setup time|Node selected|Computing:|Tuning:|Generation time:|Inverse FFT:).*|"
     r"(WALL|CPU|WR\w+|Copy:|Scale:|Add:|Triad:|(Star|Single)STREAM_\w+=|Scaled residual:) .*|(Star|Single)STREAM_.*"
 )
 PROGRAMS = {
-    "lammps-lj": Program(
-        packages=("lammps",),
-        command=("/usr/bin/lmp", "-in", "lammps_lj.txt"),
-        inputs=("lammps_lj.txt",),
-        outputs=("atoms.txt",),
-        times=TIMES_OF_LAMMPS,
-    ),
-    "lammps-pppm": Program(
-        packages=("lammps",),
-        command=("/usr/bin/lmp", "-in", "lammps_pppm.txt"),
-        inputs=("lammps_pppm.txt",),
-        outputs=("atoms.txt",),
-        times=TIMES_OF_LAMMPS,
-    ),
+    "lammps-lj": lammps("lammps_lj.txt"),
+    "lammps-pppm": lammps("lammps_pppm.txt"),
     "hpcc": Program(
         packages=("hpcc",),
         command=("/usr/bin/hpcc",),
@@ -138,7 +138,7 @@ PROGRAMS = {
 # Larger programs, and one more with the other library: ./dev bench programs --all.
 LARGER = {
     "lammps-pppm, 1500 steps": dataclasses.replace(
-        PROGRAMS["lammps-pppm"], command=("/usr/bin/lmp", "-in", "lammps_pppm.txt", "-var", "steps", "1500"), seconds=600
+        lammps("lammps_pppm.txt", "-var", "steps", "1500"), seconds=600
     ),
     "gpaw": Program(
         packages=("gpaw", "gpaw-data"),

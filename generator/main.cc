@@ -54,9 +54,7 @@ Result<bool> refuse_foreign(const std::string& path) {
 // Refuses a schedule for given nodes of few ranks that is not right. One for any nodes has its proof. Returns the exit code.
 int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
   constexpr int64_t kMostRanks = 64;
-  int64_t ranks = 0;
-  for (const Topology& group : schedule.job.groups) ranks += group.ranks();
-  if (serves_any_nodes(schedule.job) || ranks > kMostRanks) return 0;
+  if (serves_any_nodes(schedule.job) || ranks_of(schedule.job.groups) > kMostRanks) return 0;
   Result<std::vector<Call>> calls = verifier::calls_to_check({}, schedule);
   if (!calls.ok()) return bad_input("emit", calls.error().message);
   for (Call& call : *calls) {

@@ -23,7 +23,6 @@ enum { IS_FOR_OPEN_MPI = 1 };
 
 /* Parameters are registers or words of the stack, and passed on as they are. So calls with the handles of any MPI library stay
  * right. */
-#define TAKES_0 void
 #define TAKES_1 intptr_t a
 #define TAKES_2 TAKES_1, intptr_t b
 #define TAKES_4 TAKES_2, intptr_t c, intptr_t d
@@ -32,7 +31,6 @@ enum { IS_FOR_OPEN_MPI = 1 };
 #define TAKES_7 TAKES_6, intptr_t g
 #define TAKES_8 TAKES_7, intptr_t h
 #define TAKES_9 TAKES_8, intptr_t i
-#define GIVES_0
 #define GIVES_1 a
 #define GIVES_2 GIVES_1, b
 #define GIVES_4 GIVES_2, c, d

@@ -354,11 +354,23 @@ bool has_overlapping_steps(const Program& program) {
   return overlapping;
 }
 
+bool names_parts_of_blocks(const Program& program) {
+  bool found = false;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    if (const auto* transfer = std::get_if<Transfer>(&statement.kind))
+      found |= transfer->piece.range.has_value();
+    if (const auto* copy = std::get_if<Copy>(&statement.kind))
+      found |= copy->from.range || copy->to.range;
+    if (const auto* reduce = std::get_if<Reduce>(&statement.kind))
+      found |= reduce->from.range || reduce->into.range;
+  });
+  return found;
+}
+
 std::vector<std::vector<int64_t>> uneven_counts(const std::vector<Topology>& groups) {
   std::vector<std::vector<int64_t>> counts(groups.size());
-  int64_t all = 0, process = 0;
-  for (const Topology& group : groups) all += group.ranks();
-  const int64_t least = std::max<int64_t>(1000, all);
+  int64_t process = 0;
+  const int64_t least = std::max<int64_t>(1000, ranks_of(groups));
   for (size_t group = 0; group < groups.size(); ++group)
     for (int64_t rank = 0; rank < groups[group].ranks(); ++rank, ++process) {
       const int64_t times = (5 * process + 3) % 8;

@@ -98,6 +98,9 @@ bool uses_counts(const Program& program);
 // Whether some step may start before the previous one is complete.
 bool has_overlapping_steps(const Program& program);
 
+// Whether the program names parts of blocks, so that lengths matter.
+bool names_parts_of_blocks(const Program& program);
+
 // Counts by group and rank of which no two are equal: none at one rank, and about 8 times the least one at others. So a
 // pipeline has few blocks even if a block is as long as the least count.
 std::vector<std::vector<int64_t>> uneven_counts(const std::vector<Topology>& groups);

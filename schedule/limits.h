@@ -1,6 +1,6 @@
 /* The limits of the language. Every reader enforces all of them: the reader of texts, validate(), the decoder, the checker, the
  * prover, and the runtime's loader, tables and builder. So what is verified or proven can be loaded. Plain C, as the runtime reads
- * this list, too. tests/schedule/limits_test.cc makes a program at each limit and one beyond it, and asks every reader. */
+ * this list, too. tests/reject/limits_test.cc makes a program at each limit and one beyond it, and asks every reader. */
 #ifndef QUADRILLE_SCHEDULE_LIMITS_H_
 #define QUADRILLE_SCHEDULE_LIMITS_H_
 

@@ -217,6 +217,12 @@ std::string Topology::text() const {
   return text;
 }
 
+int64_t ranks_of(const std::vector<Topology>& groups) {
+  int64_t ranks = 0;
+  for (const Topology& group : groups) ranks += group.ranks();
+  return ranks;
+}
+
 Result<Topology> parse_nodes(std::string_view text, const char* flag) {
   return parse_list(text, flag, "1,2,3 or 4x8 or 512x16,5", list_entry);
 }

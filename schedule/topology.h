@@ -38,6 +38,9 @@ class Topology {
   int64_t ranks_ = 0;
 };
 
+// The ranks of all groups together.
+int64_t ranks_of(const std::vector<Topology>& groups);
+
 // "1,2,3"; "4x8", four nodes of eight; "512x16,5", one more of five. Errors begin with `flag`.
 Result<Topology> parse_nodes(std::string_view text, const char* flag = "--nodes");
 // SLURM_TASKS_PER_NODE: "16(x512),5".

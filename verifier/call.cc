@@ -11,7 +11,6 @@
 #include "cli/numbers.h"
 #include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
-#include "schedule/traverse.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -113,20 +112,6 @@ constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
     [](int64_t, int64_t) { return int64_t{0}; },
     [](int64_t rank, int64_t ranks) { return rank == ranks / 2 ? kAtOneRank : 0; },
 };
-
-// Whether the program names parts of blocks, so that lengths matter.
-bool names_parts_of_blocks(const Program& program) {
-  bool found = false;
-  for_each_statement(program.body, [&](const Statement& statement) {
-    if (const auto* transfer = std::get_if<Transfer>(&statement.kind))
-      found |= transfer->piece.range.has_value();
-    if (const auto* copy = std::get_if<Copy>(&statement.kind))
-      found |= copy->from.range || copy->to.range;
-    if (const auto* reduce = std::get_if<Reduce>(&statement.kind))
-      found |= reduce->from.range || reduce->into.range;
-  });
-  return found;
-}
 
 std::vector<Counts> standard_counts(const Schedule& schedule) {
   const bool one = has_one_count(schedule.program.collective);

@@ -14,15 +14,6 @@ bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer
 // execute() needs memory for every block.
 constexpr int64_t kFewRanks = 256;
 
-bool has_ranges(const Program& program) {
-  bool found = false;
-  for_each_statement(program.body, [&](const Statement& statement) {
-    if (const auto* transfer = std::get_if<Transfer>(&statement.kind))
-      found |= transfer->piece.range.has_value();
-  });
-  return found;
-}
-
 // If a message lacks its other end, only execute() finds the ranks that wait for each other.
 bool wants_a_cycle(const Report& report) {
   return report.violation && report.violation->property == Property::kMatch;
@@ -95,7 +86,7 @@ Result<Report> check_all_sizes(const Program& program, const Job& job, Call& cal
     return all;
   }
   // check_rank_by_rank(), which counts no volumes, accepts whole blocks only where both ends name the same one.
-  if (!all.volumes && !has_ranges(program)) return all;
+  if (!all.volumes && !names_parts_of_blocks(program)) return all;
   Call uneven = call;
   uneven.counts = uneven_counts(job.groups);
   Result<Report> again = check_schedule(program, job, uneven, options);

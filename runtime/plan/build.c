@@ -17,14 +17,11 @@
 
 int64_t qd_most_iterations(const struct qd_plan_input* input) {
   const struct qd_context* context = input->context;
-  int uses_counts = 0;
+  const int uses_counts = input->program->uses.counts;
   const struct qd_topology* topologies = qd_topologies_of(input->program, context);
   const int64_t nodes = topologies[0].nodes + (context->remote_ranks > 0 ? topologies[1].nodes : 0);
   int64_t bytes = 0;
   if (input->most_iterations > 0) return input->most_iterations;
-  for (int i = 0; i < input->program->table_count; i++)
-    uses_counts |= input->program->tables[i].kind == QD_TABLE_COUNTS ||
-                   input->program->tables[i].kind == QD_TABLE_REMOTE_COUNTS;
   for (int64_t i = 0; uses_counts && i < context->ranks; i++) bytes += context->counts[i];
   for (int64_t i = 0; uses_counts && i < context->remote_ranks; i++)
     bytes += context->remote_counts[i];

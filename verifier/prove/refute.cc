@@ -185,12 +185,6 @@ bool hold_everywhere(const std::vector<Expression>& conditions, Binding binding)
 
 }  // namespace
 
-int64_t ranks_of(const Groups& groups) {
-  int64_t ranks = 0;
-  for (const Topology& group : groups) ranks += group.ranks();
-  return ranks;
-}
-
 void each_topology(int groups, int64_t least_ranks, int64_t most_ranks, int64_t ranks_a_group,
                    const std::function<bool(const Groups&)>& visit) {
   for (int64_t ranks = least_ranks; ranks <= most_ranks; ++ranks) {

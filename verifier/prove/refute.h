@@ -19,8 +19,6 @@ inline constexpr int64_t kRanksChecked = 6;
 
 using Groups = std::vector<Topology>;  // the nodes of each group of a job
 
-int64_t ranks_of(const Groups& groups);
-
 // Calls visit with every topology of so many ranks, those of fewer ranks first, until it returns true. Between two groups
 // neither has more than `ranks_a_group`, and both orders of two different groups come.
 void each_topology(int groups, int64_t least_ranks, int64_t most_ranks, int64_t ranks_a_group,
