@@ -110,38 +110,17 @@ Result<Job> read_job(const GenerateArguments& arguments, const Program& program)
   return job;
 }
 
-bool known_at_the_call(const Expression& expression, const Program& program) {
-  if (expression.op == Operator::kRoot || expression.op == Operator::kElement ||
-      expression.op == Operator::kLocate || expression.op == Operator::kLength ||
-      (expression.op == Operator::kParameter && program.parameters[expression.value].at_call))
-    return true;
-  return std::any_of(
-      expression.operands.begin(), expression.operands.end(),
-      [&](const Expression& operand) { return known_at_the_call(operand, program); });
-}
-
-bool names_root(const Expression& expression) {
-  return any_part(expression, [](const Expression& e) { return e.op == Operator::kRoot; });
-}
-
-// The program without the parts that only a call can evaluate. A table can always be filled for root 0.
+// The program without the parts that only a call can evaluate.
 Program before_the_call(Program program) {
-  if (!uses_counts(program) && !chooses_block_size(program)) {
-    const bool in_tables = std::any_of(
-        program.tables.begin(), program.tables.end(),
-        [](const Table& table) { return names_root(table.first) || names_root(table.second); });
-    std::erase_if(program.requirements, [&](const Expression& requirement) {
-      return names_root(requirement) || (in_tables && tables_before(requirement) > 0);
-    });
-    return program;
-  }
-  std::vector<Expression> known;
-  for (const Expression& requirement : program.requirements)
-    if (!known_at_the_call(requirement, program)) known.push_back(requirement);
-  program.requirements = std::move(known);
-  program.tables.clear();
-  program.temporary_blocks = constant(0);
-  program.body.clear();
+  const std::vector<bool> of_call = tables_of_call(program);
+  std::erase_if(program.requirements, [&](const Expression& requirement) {
+    return is_of_call(program, requirement, of_call);
+  });
+  if (is_of_call(program, program.temporary_blocks, of_call))
+    program.temporary_blocks = constant(0);
+  for (size_t i = 0; i < of_call.size(); ++i)
+    if (of_call[i])
+      program.tables[i] = {.name = program.tables[i].name, .kind = TableKind::kLiteral};
   return program;
 }
 

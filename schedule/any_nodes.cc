@@ -13,10 +13,6 @@
 namespace quadrille {
 namespace {
 
-bool reads_table(Operator op) {
-  return op == Operator::kElement || op == Operator::kLocate || op == Operator::kLength;
-}
-
 // If a formula depended on the rank, ranks could get different values. If it depended on the call, binding could not
 // evaluate it.
 bool depends_on_nodes_alone(const Program& program, const Expression& e) {

@@ -304,11 +304,26 @@ bool has_table(const Program& program, TableKind kind, TableKind remote) {
 int64_t tables_before(const Expression& requirement) {
   int64_t tables = 0;
   any_part(requirement, [&](const Expression& e) {
-    if (e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength)
-      tables = std::max(tables, e.value + 1);
+    if (reads_table(e.op)) tables = std::max(tables, e.value + 1);
     return false;
   });
   return tables;
+}
+
+bool is_of_call(const Program& program, const Expression& expression,
+                const std::vector<bool>& tables) {
+  return any_part(expression, [&](const Expression& e) {
+    return e.op == Operator::kRoot || (reads_table(e.op) && tables[e.value]) ||
+           (e.op == Operator::kParameter && program.parameters[e.value].at_call);
+  });
+}
+
+std::vector<bool> tables_of_call(const Program& program) {
+  std::vector<bool> all;
+  for (const Table& table : program.tables)
+    all.push_back(is_counts(table.kind) || (has_source(table.kind) && all[table.source]) ||
+                  is_of_call(program, table.first, all) || is_of_call(program, table.second, all));
+  return all;
 }
 
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group) {

@@ -82,6 +82,12 @@ struct Binding {
 // may rely on it.
 int64_t tables_before(const Expression& requirement);
 
+// By table: whether its entries depend on the root, the counts or a parameter of the call.
+std::vector<bool> tables_of_call(const Program& program);
+// Whether a declaration does, of a program with these tables.
+bool is_of_call(const Program& program, const Expression& expression,
+                const std::vector<bool>& tables);
+
 // Evaluates tables and requirements for one group. Errors: a requirement that is undefined or does not hold; a table that
 // is undefined or too long; `locate` or `distinct` of a table that does not ascend; counts that the program needs and
 // the call lacks.

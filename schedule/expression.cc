@@ -53,4 +53,8 @@ bool is_comparison(Operator op) {
          op == Operator::kLessEqual;
 }
 
+bool reads_table(Operator op) {
+  return op == Operator::kElement || op == Operator::kLocate || op == Operator::kLength;
+}
+
 }  // namespace quadrille

@@ -59,6 +59,8 @@ bool has_value(Operator op);
 bool is_fixed(Operator op);
 // True if the result is a boolean (kChoose has the type of its alternatives).
 bool is_comparison(Operator op);
+// True if its value is the index of a table.
+bool reads_table(Operator op);
 
 inline Expression constant(int64_t value) { return {Operator::kConstant, value, {}}; }
 inline Expression variable(int64_t index) { return {Operator::kVariable, index, {}}; }

@@ -155,6 +155,18 @@ expect 0 "$generator" generate allgather --program large.txt --nodes 4 --block-s
 refuses 'large.txt: large requires ranks mod 2 = 0, which does not hold for 3 ranks' \
   "$generator" generate allgather --program large.txt --nodes 3 --out x.qs
 
+# So are tables and temporary blocks that depend on the root: they may be undefined for a root that the program refuses.
+for declaration in 'table t[i in 0 .. 2] = 100 div root' 'temporary 100 div root blocks' 'temporary 2 - 1 div root blocks' \
+  $'table t[i in 0 .. 2] = 4 div root\ntable s = prefix(t)\ntemporary 8 div s[2] blocks\nrequire 4 div s[1] < 3'; do
+  printf '%s\n' 'algorithm later for broadcast' 'require 1 <= root' "$declaration" 'if rank = root' '  copy send[0] to recv[0]' 'for k in 0 .. ranks' \
+    '  step k' '    if rank = root and k != rank' '      send send[0] to k' '    if rank != root and rank = k' '      receive recv[0] from root' >later.txt
+  expect 0 "$generator" generate broadcast --program later.txt --nodes 3 --out later.qs
+  expect 0 "$verifier" check later.qs
+done
+# Those that do not depend on the call are refused before it, beside counts too.
+printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'table u[i in 0 .. 1] = 1 div (ranks - 3)' >never.txt
+refuses 'never.txt: u[0] is undefined' "$generator" generate broadcast --program never.txt --nodes 3 --out x.qs
+
 # ---- Wrong syntax, wrong meaning
 
 wrong() { # LINE TEXT MESSAGE: the line of shift.txt, replaced

@@ -203,10 +203,8 @@ std::string Logic::meaning(const Expression& e, int group) const {
     case Operator::kGroup: return fmt::format("constant {}", group);
     default: break;
   }
-  const bool of_table =
-      e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength;
   std::string text = fmt::format("{} {}", static_cast<int>(e.op),
-                                 of_table ? symbol({e.value, group}) : std::to_string(e.value));
+                                 reads_table(e.op) ? symbol({e.value, group}) : std::to_string(e.value));
   std::vector<std::string> operands;
   for (const Expression& operand : e.operands) operands.push_back(meaning(operand, group));
   if (e.op == Operator::kAdd) std::sort(operands.begin(), operands.end());
