@@ -86,8 +86,8 @@ Result<int64_t> read_number(const Number& number, const std::string& text, int64
   const int64_t most = is_radix ? std::max(ranks, number.initial) : INT64_MAX;
   if (value && number.least() <= *value && *value <= most) return *value;
   if (is_radix)
-    return Error{fmt::format("{}: '{}' is not a number from {} to {}, for {} ranks",
-                             flag_of(number.name), text, number.least(), most, ranks)};
+    return Error{fmt::format("{}: '{}' is not a number from {} to {}, for {}", flag_of(number.name),
+                             text, number.least(), most, ranks_text(ranks))};
   return Error{fmt::format("{}: '{}' is not a number of at least {}", flag_of(number.name), text,
                            number.least())};
 }
@@ -318,8 +318,8 @@ int write_schedule(const Program& program, const Job& job, const GenerateArgumen
   if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
   std::string nodes = serves_any_nodes(job) ? "any nodes" : "";
   for (const Topology& topology : job.groups)
-    nodes += fmt::format("{}nodes {} ({} ranks)", nodes.empty() ? "" : " and ", topology.text(),
-                         topology.ranks());
+    nodes += fmt::format("{}nodes {} ({})", nodes.empty() ? "" : " and ", topology.text(),
+                         ranks_text(topology.ranks()));
   fmt::print("{}: {} for {} on {}, {} bytes\n{}", arguments.out, program.algorithm.text,
              purpose_of(program.collective, program.groups), nodes, file.size(), arguments.chosen);
   return 0;

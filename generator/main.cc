@@ -56,7 +56,12 @@ int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
   constexpr int64_t kMostRanks = 64;
   if (serves_any_nodes(schedule.job) || ranks_of(schedule.job.groups) > kMostRanks) return 0;
   Result<std::vector<Call>> calls = verifier::calls_to_check({}, schedule);
-  if (!calls.ok()) return bad_input("emit", calls.error().message);
+  if (!calls.ok() || !takes(schedule.program, schedule.job, calls->front()))
+    return bad_input(
+        "emit",
+        fmt::format("{0}: it is not checked, since it takes none of the calls that emit tries; "
+                    "check a call with {1} check {2} --counts LIST, then write it with --force",
+                    file, cli::typed("verifier"), cli::shell_word(file)));
   for (Call& call : *calls) {
     const Result<verifier::Report> report =
         verifier::check_all_sizes(schedule.program, schedule.job, call, {});

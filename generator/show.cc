@@ -22,10 +22,10 @@ using cli::bad_input;
 std::string job_comment(const verifier::Schedule& schedule) {
   std::string text = schedule.any_nodes ? "-- any nodes\n" : "";
   if (schedule.job.most_ranks > 0)
-    text += fmt::format("-- up to {} ranks\n", schedule.job.most_ranks);
+    text += fmt::format("-- up to {}\n", ranks_text(schedule.job.most_ranks));
   for (const Topology& topology : schedule.job.groups)
-    text += fmt::format("-- {}nodes {} ({} ranks)\n", schedule.any_nodes ? "here " : "",
-                        topology.text(), topology.ranks());
+    text += fmt::format("-- {}nodes {} ({})\n", schedule.any_nodes ? "here " : "", topology.text(),
+                        ranks_text(topology.ranks()));
   for (size_t i = 0; i < schedule.job.parameters.size(); ++i)
     text += fmt::format("-- {}\n", parameter_text(schedule.program, schedule.job, i));
   return text +

@@ -110,20 +110,6 @@ Result<Job> read_job(const GenerateArguments& arguments, const Program& program)
   return job;
 }
 
-// The program without the parts that only a call can evaluate.
-Program before_the_call(Program program) {
-  const std::vector<bool> of_call = tables_of_call(program);
-  std::erase_if(program.requirements, [&](const Expression& requirement) {
-    return is_of_call(program, requirement, of_call);
-  });
-  if (is_of_call(program, program.temporary_blocks, of_call))
-    program.temporary_blocks = constant(0);
-  for (size_t i = 0; i < of_call.size(); ++i)
-    if (of_call[i])
-      program.tables[i] = {.name = program.tables[i].name, .kind = TableKind::kLiteral};
-  return program;
-}
-
 }  // namespace
 
 Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments) {

@@ -67,19 +67,12 @@ class Binder {
       : program_(program), job_(job), call_(call), group_(group) {}
 
   Result<Binding> run() {
-    check(static_cast<int>(job_.groups.size()) == program_.groups,
-          "a job has one topology a group");
-    binding_.place.ranks = job_.groups[group_].ranks();
-    if (program_.groups == 2) binding_.place.remote_ranks = job_.groups[1 - group_].ranks();
-    binding_.place.group = group_;
-    binding_.place.root = call_.root;
-    bind_parameters();
+    start();
     if (rooted(program_.collective) && (call_.root < 0 || call_.root >= job_.groups[0].ranks()))
       fail(fmt::format("there is no rank {} to be the root; give one of 0 to {} with --root",
                        call_.root, job_.groups[0].ranks() - 1));
     if (!call_.counts.empty())
       for (int64_t each = 0; each < program_.groups; ++each) counts(each);
-    located_ = located_tables(program_);
     require_after(0);
     for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i) {
       bind_table(program_.tables[i], i);
@@ -91,10 +84,36 @@ class Binder {
     return std::move(binding_);
   }
 
+  // The entries of tables that depend on no call, up to the first that is undefined.
+  std::vector<std::optional<Entries>> fixed_tables(const std::vector<bool>& of_call) {
+    start();
+    std::vector<std::optional<Entries>> fixed(program_.tables.size());
+    for (size_t i = 0; i < fixed.size(); ++i) {
+      if (of_call[i])
+        binding_.tables.emplace_back(std::vector<int64_t>());
+      else
+        bind_table(program_.tables[i], i);
+      if (!error_.empty()) break;
+      if (!of_call[i]) fixed[i] = binding_.tables[i];
+    }
+    return fixed;
+  }
+
   // Whether the error is a requirement that does not hold.
   bool is_refused() const { return is_refused_; }
 
  private:
+  void start() {
+    check(static_cast<int>(job_.groups.size()) == program_.groups,
+          "a job has one topology a group");
+    binding_.place.ranks = job_.groups[group_].ranks();
+    if (program_.groups == 2) binding_.place.remote_ranks = job_.groups[1 - group_].ranks();
+    binding_.place.group = group_;
+    binding_.place.root = call_.root;
+    located_ = located_tables(program_);
+    bind_parameters();
+  }
+
   void fail(std::string message) {
     if (error_.empty()) error_ = std::move(message);
   }
@@ -125,10 +144,12 @@ class Binder {
   }
 
   void bind_table(const Table& table, size_t index) {
+    if (!job_.fixed_tables.empty() && job_.fixed_tables[group_][index])
+      return binding_.tables.push_back(*job_.fixed_tables[group_][index]);
     std::vector<int64_t> entries = fill(table);
     if (located_[index] && !std::is_sorted(entries.begin(), entries.end()))
       fail(fmt::format("table '{}' is searched but not ascending", table.name.text));
-    binding_.tables.push_back(std::move(entries));
+    binding_.tables.emplace_back(std::move(entries));
   }
 
   std::vector<int64_t> fill(const Table& table) {
@@ -190,8 +211,8 @@ class Binder {
   bool refuse_many(int64_t declared, const std::string& what) {
     const int64_t ranks = binding_.place.ranks + binding_.place.remote_ranks;
     if (declared < 0 || declared > most_entries(ranks))
-      fail(fmt::format("{} {}; between 0 and {} are allowed on {} ranks", declared, what,
-                       most_entries(ranks), ranks));
+      fail(fmt::format("{} {}; between 0 and {} are allowed on {}", declared, what,
+                       most_entries(ranks), ranks_text(ranks)));
     return !error_.empty();
   }
   bool refuse_long(const Table& table, int64_t length) {
@@ -249,7 +270,7 @@ class Binder {
     const std::optional<int64_t> holds = Formula(requirement, 0).value(binding_, {}, &why);
     if (holds == 1) return;
     const std::vector<std::string> no_variables;
-    std::string where = fmt::format("{} ranks", binding_.place.ranks);
+    std::string where = ranks_text(binding_.place.ranks);
     for (size_t i = 0; i < program_.parameters.size(); ++i)
       if (mentions_parameter(requirement, i))
         where +=
@@ -293,6 +314,24 @@ class Binder {
   std::string error_;
 };
 
+// Whether an expression depends on the call, in a program with these tables_of_call().
+bool is_of_call(const Program& program, const Expression& expression,
+                const std::vector<bool>& tables) {
+  return any_part(expression, [&](const Expression& e) {
+    return e.op == Operator::kRoot || (reads_table(e.op) && tables[e.value]) ||
+           (e.op == Operator::kParameter && program.parameters[e.value].at_call);
+  });
+}
+
+// By table: whether its entries depend on the root, the counts or a parameter of the call.
+std::vector<bool> tables_of_call(const Program& program) {
+  std::vector<bool> all;
+  for (const Table& table : program.tables)
+    all.push_back(is_counts(table.kind) || (has_source(table.kind) && all[table.source]) ||
+                  is_of_call(program, table.first, all) || is_of_call(program, table.second, all));
+  return all;
+}
+
 bool has_table(const Program& program, TableKind kind, TableKind remote) {
   return std::any_of(program.tables.begin(), program.tables.end(), [&](const Table& table) {
     return table.kind == kind || table.kind == remote;
@@ -310,20 +349,27 @@ int64_t tables_before(const Expression& requirement) {
   return tables;
 }
 
-bool is_of_call(const Program& program, const Expression& expression,
-                const std::vector<bool>& tables) {
-  return any_part(expression, [&](const Expression& e) {
-    return e.op == Operator::kRoot || (reads_table(e.op) && tables[e.value]) ||
-           (e.op == Operator::kParameter && program.parameters[e.value].at_call);
+Program before_the_call(Program program) {
+  const std::vector<bool> of_call = tables_of_call(program);
+  std::erase_if(program.requirements, [&](const Expression& requirement) {
+    return is_of_call(program, requirement, of_call);
   });
+  if (is_of_call(program, program.temporary_blocks, of_call))
+    program.temporary_blocks = constant(0);
+  for (size_t i = 0; i < of_call.size(); ++i)
+    if (of_call[i]) program.tables[i].kind = TableKind::kLiteral;  // without entries
+  return program;
 }
 
-std::vector<bool> tables_of_call(const Program& program) {
-  std::vector<bool> all;
-  for (const Table& table : program.tables)
-    all.push_back(is_counts(table.kind) || (has_source(table.kind) && all[table.source]) ||
-                  is_of_call(program, table.first, all) || is_of_call(program, table.second, all));
-  return all;
+Job with_fixed_tables(const Program& program, Job job) {
+  const std::vector<bool> of_call = tables_of_call(program);
+  const Call call = plain_call(program, job);
+  job.fixed_tables.clear();
+  std::vector<std::vector<std::optional<Entries>>> fixed;
+  for (int64_t group = 0; group < program.groups; ++group)
+    fixed.push_back(Binder(program, job, call, group).fixed_tables(of_call));
+  job.fixed_tables = std::move(fixed);
+  return job;
 }
 
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group) {
@@ -336,6 +382,11 @@ bool takes(const Program& program, const Job& job, const Call& call) {
     if (!binder.run().ok() && binder.is_refused()) return false;
   }
   return true;
+}
+
+bool takes_some_call(const Program& program, const Job& job) {
+  const Program known = before_the_call(program);
+  return takes(known, job, plain_call(known, job));
 }
 
 std::string parameter_text(const Program& program, const Job& job, size_t index) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,31 @@ std::string rule_text(int64_t rule);
 // The rule "min", "model" or "auto"; empty for any other text.
 std::optional<int64_t> rule_named(const std::string& text);
 
+// The entries of a table. Copies share them.
+class Entries {
+ public:
+  using value_type = int64_t;
+  using const_iterator = const int64_t*;
+
+  Entries(std::vector<int64_t> entries)  // NOLINT(google-explicit-constructor)
+      : all_(std::make_shared<const std::vector<int64_t>>(std::move(entries))),
+        first_(all_->data()),
+        size_(all_->size()) {}
+  operator const std::vector<int64_t>&() const { return *all_; }  // NOLINT(google-explicit-*)
+
+  const int64_t* data() const { return first_; }
+  const int64_t* begin() const { return first_; }
+  const int64_t* end() const { return first_ + size_; }
+  size_t size() const { return size_; }
+  int64_t operator[](size_t index) const { return first_[index]; }
+  friend bool operator==(const Entries& a, const Entries& b) { return *a.all_ == *b.all_; }
+
+ private:
+  std::shared_ptr<const std::vector<int64_t>> all_;
+  const int64_t* first_;  // the walk reads it often
+  size_t size_;
+};
+
 // The contents of a schedule file beside the program. A job for any nodes (schedule/any_nodes.h) has no groups.
 // on_nodes() makes a job of given nodes from it, which everything else needs.
 struct Job {
@@ -53,6 +79,8 @@ struct Job {
   std::vector<Expression> formulas = {};
   int64_t most_ranks = 0;  // for any nodes only: the most that it serves; 0: any number
   std::string needs = {};  // for any nodes only: the requirements on them, in words; may be empty
+  // By group and table: what with_fixed_tables() has filled. May be empty.
+  std::vector<std::vector<std::optional<Entries>>> fixed_tables = {};
 };
 
 // "radix = 4", or "B is chosen at the call: auto, alpha 2000 ns, beta 100 ps".
@@ -73,7 +101,7 @@ inline int64_t most_entries(int64_t ranks) {
 struct Binding {
   Place place;  // with rank 0
   std::vector<int64_t> parameters;
-  std::vector<std::vector<int64_t>> tables;
+  std::vector<Entries> tables;
   int64_t temporary_blocks = 0;
   int64_t most_iterations = 0;
 };
@@ -82,11 +110,11 @@ struct Binding {
 // may rely on it.
 int64_t tables_before(const Expression& requirement);
 
-// By table: whether its entries depend on the root, the counts or a parameter of the call.
-std::vector<bool> tables_of_call(const Program& program);
-// Whether a declaration does, of a program with these tables.
-bool is_of_call(const Program& program, const Expression& expression,
-                const std::vector<bool>& tables);
+// The program without the declarations that depend on the root, the counts or a parameter of the call.
+Program before_the_call(Program program);
+// The job with the tables of all its calls, so that bind() does not fill them again. Its groups and the parameters of the
+// file must not change afterwards.
+Job with_fixed_tables(const Program& program, Job job);
 
 // Evaluates tables and requirements for one group. Errors: a requirement that is undefined or does not hold; a table that
 // is undefined or too long; `locate` or `distinct` of a table that does not ascend; counts that the program needs and
@@ -95,6 +123,9 @@ Result<Binding> bind(const Program& program, const Job& job, const Call& call, i
 
 // Whether the requirements of the program hold for that call. The errors are bind()'s other errors.
 bool takes(const Program& program, const Job& job, const Call& call);
+
+// Whether the requirements that do not depend on the call hold.
+bool takes_some_call(const Program& program, const Job& job);
 
 // True if the program depends on the placement of ranks on nodes, not only on their number.
 bool uses_nodes(const Program& program);

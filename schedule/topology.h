@@ -19,6 +19,10 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
+inline std::string ranks_text(int64_t ranks) {
+  return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+}
+
 class Topology {
  public:
   // Sorts by size and merges equal sizes. Refuses counts below 1 and more than kMaxRanks ranks.

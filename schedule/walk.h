@@ -207,7 +207,7 @@ class Code {
   static constexpr uint8_t kNoRegister = 255;
 
   // Most searches have the same result as the last one.
-  static int64_t locate_near(const std::vector<int64_t>& table, int64_t x, int32_t& near) {
+  static int64_t locate_near(const Entries& table, int64_t x, int32_t& near) {
     const auto next = static_cast<size_t>(near) + 1;
     if (next < table.size() && table[near] <= x && x < table[next]) return near;
     const int64_t found = locate(table, x);
@@ -239,7 +239,7 @@ class Code {
 template <class Pauses, class Sink>
 Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const {
   const Instruction* const code = instructions_.data();
-  const std::vector<int64_t>* const tables = binding.tables.data();
+  const Entries* const tables = binding.tables.data();
   int64_t* const r = registers;
   const Instruction* i = code + walker.program_counter;
   const auto pause = [&](Pause reason, const Instruction* next) {
@@ -292,7 +292,7 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kLessEqual: r[i->target] = r[i->a] <= r[i->b]; break;
       case Operation::kMove: r[i->target] = r[i->a]; break;
       case Operation::kElement: {
-        const std::vector<int64_t>& table = tables[i->immediate];
+        const Entries& table = tables[i->immediate];
         if (static_cast<uint64_t>(r[i->a]) >= table.size()) return undefined(Undefined::kIndex);
         r[i->target] = table[r[i->a]];
         break;

@@ -203,7 +203,7 @@ class BatchEvaluator {
   }
 
   // A search, for the iterations in which it finds the same entry, or the next one each time.
-  bool search(uint8_t target, const std::vector<int64_t>& table, Strided x) {
+  bool search(uint8_t target, const Entries& table, Strided x) {
     const auto size = static_cast<int64_t>(table.size());
     const int64_t found = locate(table, x.at);
     const auto holds = [&](int64_t index, int64_t value) {
@@ -249,7 +249,7 @@ class BatchEvaluator {
   }
 
   const Code& code_;
-  const std::vector<std::vector<int64_t>>& tables_;
+  const std::vector<Entries>& tables_;
   int64_t* const r_;
   std::array<int64_t, 256> by_;  // by register
   StridedBatch& batch_;

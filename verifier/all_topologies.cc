@@ -70,7 +70,8 @@ class Search {
     return job;
   }
 
-  Result<bool> walk(const Job& job) {
+  Result<bool> walk(const Job& given) {
+    const Job job = with_fixed_tables(program_, given);
     Schedule schedule;
     schedule.program = program_;
     schedule.job = job;
@@ -93,6 +94,7 @@ class Search {
       result_.failing = FailingJob{of_the_file(job), call, *report->violation};
       return served;
     }
+    result_.refuses_calls |= !served && takes_some_call(program_, job);
     return served;
   }
 

@@ -25,9 +25,10 @@ inline constexpr int64_t kMostRanksOfAll = 16;
 std::vector<Groups> all_topologies(int groups, int64_t up_to);
 
 struct AllTopologies {
-  int64_t checked = 0;  // topologies that the program serves, up to the first that fails
-  int64_t refused = 0;  // topologies that its requirements refuse
-  int64_t calls = 0;    // walked
+  int64_t checked = 0;         // topologies that the program serves, up to the first that fails
+  int64_t refused = 0;         // topologies that its requirements refuse
+  int64_t calls = 0;           // walked
+  bool refuses_calls = false;  // some topology is refused because of the calls that are tried
   std::optional<FailingJob> failing;  // on the fewest ranks
 };
 

@@ -138,8 +138,10 @@ Told check_file(const std::string& file, const CheckArguments& arguments) {
   const Clock clock;
   const Result<ScheduleFile> read = open_schedule(file, arguments.call);
   if (!read.ok()) return refuse(arguments, file, read.error().message);
-  const auto& [bytes, schedule] = *read;
-  if (serves_any_nodes(schedule.job)) return check_proof(file, *read, arguments);
+  const std::vector<uint8_t>& bytes = read->bytes;
+  if (serves_any_nodes(read->schedule.job)) return check_proof(file, *read, arguments);
+  Schedule schedule = read->schedule;
+  schedule.job = with_fixed_tables(schedule.program, std::move(schedule.job));
   const Result<std::vector<Call>> calls = calls_to_check(arguments.call, schedule);
   if (!calls.ok()) return refuse(arguments, file, calls.error().message);
   const Result<std::vector<CheckedCall>> checked = check_calls(schedule, *calls, arguments);
@@ -239,13 +241,22 @@ std::string all_topologies_report(const CheckArguments& arguments, const Program
                        commands_of(file, program, *all.failing, is_text));
   }
   if (all.checked == 0)
-    return fmt::format("{}: UNKNOWN: it serves no topology of up to {}; try more\n", file,
-                       number_of(*arguments.up_to, "rank", "ranks"));
+    return fmt::format(
+        "{}: UNKNOWN: it {} of up to {}; {}\n", file,
+        all.refuses_calls ? "takes none of the calls that are tried on topologies"
+                          : "serves no topology",
+        ranks_text(*arguments.up_to),
+        all.refuses_calls
+            ? "generate a schedule and check one of its own calls, such as with --counts"
+            : "try more");
+  const bool has_counts = uses_counts(program);
   return fmt::format(
-      "{}: verified on {}\n  {} for {}\n{}{}", file, checked_text(all, *arguments.up_to),
-      program.algorithm.text, purpose,
+      "{}: verified {}on {}\n  {} for {}\n{}{}", file, has_counts ? "for these counts " : "",
+      checked_text(all, *arguments.up_to), program.algorithm.text, purpose,
       report_line("walked", walked_text(all, program, *arguments.up_to)),
-      report_line("scope", "verified for these topologies alone; prove covers all sizes"));
+      report_line("scope",
+                  fmt::format("verified for these topologies {}alone; prove covers all sizes",
+                              has_counts ? "and counts " : "")));
 }
 
 Told check_program(const CheckArguments& arguments) {

@@ -121,7 +121,7 @@ struct Judgement {
   int code = ExitCode::kVerified;
   std::string text = {};  // the line of its name
   std::optional<FailingJob> failing = {};
-  std::optional<int64_t> walked = {};  // the checker has walked all nodes of so many ranks
+  std::optional<Walked> walked = {};  // by the checker
 };
 
 // A claim that should be false.
@@ -164,7 +164,8 @@ std::string program_json(const NamedProof& named, const ProofPlan& plan, const P
       .text("scope", plan.scope)
       .truth("deadlocks", plan.deadlocks)
       .text("words", judgement.text)
-      .number("walked_ranks", judgement.walked)
+      .number("walked_ranks",
+              judgement.walked ? std::optional(judgement.walked->ranks) : std::nullopt)
       .value("failing", judgement.failing ? failing_json(program, *judgement.failing) : "null")
       .value("obligations", cli::json_list(obligations))
       .value("false_claims", cli::json_list(false_claims))
@@ -280,23 +281,30 @@ class Session {
                           "please report this mistake of the verifier",
                           job->text(), job->violation.detail),
               std::move(job)};
-    proven.text = fmt::format("proven {}for {} ({} obligations, {:.2f} s)",
-                              plan.deadlocks ? "to deadlock, where what is given holds, " : "",
-                              plan.scope, result.obligations.size(), result.seconds);
+    const bool takes_none =
+        proven.walked && proven.walked->ranks == 0 && proven.walked->refuses_calls;
+    proven.text =
+        fmt::format("proven {}for {}{} ({} obligations, {:.2f} s)",
+                    plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
+                    takes_none ? " that meet its requirements; no call that is tried does" : "",
+                    result.obligations.size(), result.seconds);
     return proven;
   }
 
   // Compares a proof with the checker. Built-in proofs were compared when the verifier was built (certify.cc); proofs
   // from files are compared now.
   std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan,
-                                          std::optional<int64_t>& walked) const {
+                                          std::optional<Walked>& walked) const {
     if (arguments_.files.empty() || plan.deadlocks) return std::nullopt;
     return find_failing_job(named.proof.program, kRanksChecked, true, &walked.emplace());
   }
 
   // Reports the jobs on which the checker, too, found the proven program right.
-  static void tell_walked(int64_t ranks) {
-    if (ranks == 0)
+  static void tell_walked(const Walked& walked) {
+    const int64_t ranks = walked.ranks;
+    if (ranks == 0 && walked.refuses_calls)
+      fmt::print("  walked on no nodes: no call that is tried meets what the program requires\n");
+    else if (ranks == 0)
       fmt::print("  walked on no nodes: the program requires more ranks than are tried\n");
     else if (ranks <= kRanksChecked)
       fmt::print("  walked on all nodes of up to {} ranks that it serves\n", ranks);

@@ -19,11 +19,11 @@ namespace {
 std::string job_text(const Schedule& schedule) {
   std::string text = schedule.any_nodes ? "any nodes" : "";
   for (const Topology& topology : schedule.job.groups)
-    text += fmt::format("{}{} ({} ranks)",
+    text += fmt::format("{}{} ({})",
                         &topology != &schedule.job.groups[0] ? " and nodes "
                         : schedule.any_nodes                 ? ", here "
                                                              : "nodes ",
-                        topology.text(), topology.ranks());
+                        topology.text(), ranks_text(topology.ranks()));
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
     text += ", " + parameter_text(schedule.program, schedule.job, i);
   return text;
@@ -287,7 +287,7 @@ std::string proof_report(const std::string& file, const Schedule& schedule, int6
   };
   const int64_t most = schedule.job.most_ranks;
   line("serves",
-       fmt::format("{}{}{}", most > 0 ? fmt::format("up to {} ranks", most) : "any number of ranks",
+       fmt::format("{}{}{}", most > 0 ? "up to " + ranks_text(most) : "any number of ranks",
                    program.groups == 2 ? " in each group" : "",
                    uses_nodes(program) ? ", on nodes of any sizes" : ""));
   for (const Expression& requirement : program.requirements)

@@ -131,12 +131,12 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
   add(false);
   for (size_t t = 0; t < program.tables.size(); ++t)
     for (size_t i = 0; i < names.size(); ++i) {
-      const auto entries = [t](const Example& example) -> const std::vector<int64_t>& {
+      const auto entries = [t](const Example& example) -> const Entries& {
         return example.run->binding(example.group).tables[t];
       };
       examples.name(fmt::format("{}[{}]", program.tables[t].name.text, names[i]),
                     column([&](const Example& example) -> std::optional<int64_t> {
-                      const std::vector<int64_t>& table = entries(example);
+                      const Entries& table = entries(example);
                       const std::optional<int64_t> at = example.names[i];
                       if (!at || *at < 0 || *at >= static_cast<int64_t>(table.size()))
                         return std::nullopt;
@@ -145,7 +145,7 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
       if (program.tables[t].kind != TableKind::kPrefix) continue;
       examples.name(fmt::format("locate({}, {})", program.tables[t].name.text, names[i]),
                     column([&](const Example& example) -> std::optional<int64_t> {
-                      const std::vector<int64_t>& table = entries(example);
+                      const Entries& table = entries(example);
                       if (!example.names[i]) return std::nullopt;
                       return std::upper_bound(table.begin(), table.end(), *example.names[i]) -
                              table.begin() - 1;
@@ -168,6 +168,7 @@ std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
       schedule.job = {groups, {}, std::vector<LinearModel>(program.parameters.size())};
       for (const Parameter& parameter : program.parameters)
         schedule.job.parameters.push_back(parameter.at_call ? int64_t{kRuleLeast} : value);
+      schedule.job = with_fixed_tables(program, std::move(schedule.job));
       const Result<std::vector<Call>> calls = calls_to_check({}, schedule);
       if (!calls.ok()) continue;
       for (const Call& call : *calls) {
@@ -411,6 +412,13 @@ class SkeletonWriter {
 
   // ---- The end
 
+  // Whether a write to the receive buffer brings what the rank itself contributes. `copies` names it, and `cover` does not.
+  bool brings_own(const Moments& run, const Moment& moment) const {
+    const int64_t contributor =
+        p_.contract.has_sources() ? moment.to->block : run.binding(moment.group).place.root;
+    return p_.contract.has_own() && contributor == moment.rank;
+  }
+
   // Every write to a receive buffer that is the last of its first byte.
   void cover() {
     const View view = p_.ends_view();
@@ -423,7 +431,7 @@ class SkeletonWriter {
       for (const Moment& moment : run.all()) {
         if (all.size() == kMostExamples) break;
         if (!moment.to || moment.to->buffer != Buffer::kReceive || moment.to->empty()) continue;
-        if (p_.contract.has_own() && moment.to->block == moment.rank) continue;
+        if (brings_own(run, moment)) continue;
         for (const int64_t byte : ends_of(*moment.to)) {
           if (run.last_writer(moment.group, moment.rank, moment.to->byte(byte)) != &moment)
             continue;
@@ -448,7 +456,7 @@ class SkeletonWriter {
     std::vector<Example> all;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all())
-        if (moment.to && moment.to->buffer == Buffer::kReceive && moment.to->block == moment.rank &&
+        if (moment.to && moment.to->buffer == Buffer::kReceive && brings_own(run, moment) &&
             all.size() < kMostExamples)
           all.push_back({&run, moment.group,
                          vocabulary.values(run.binding(moment.group), moment.rank, {}), &moment});
@@ -591,8 +599,7 @@ Result<Skeleton> skeleton_of(const Program& program, const std::string& source) 
   const Proof proof{source, {}, program, {}};
   const Planner planner(proof);
   if (!planner.anatomy.unsupported.empty())
-    return Error{
-        fmt::format("{}: no proof system so far: {}", source, planner.anatomy.unsupported)};
+    return Error{fmt::format("{}: {}", source, unknown_feature(planner.anatomy.unsupported))};
   return SkeletonWriter(planner.program, planner).write();
 }
 

@@ -23,14 +23,14 @@ static const char* refuse_many(struct qd_tables* tables, const struct qd_context
   const int64_t most = many < QD_MAX_TABLE_LENGTH ? many : QD_MAX_TABLE_LENGTH;
   if (declared >= 0 && declared <= most) return NULL;
   snprintf(tables->refusal, sizeof tables->refusal,
-           "it declares %lld %s; between 0 and %lld are allowed on %lld ranks", (long long)declared,
-           what, (long long)most, (long long)ranks);
+           "it declares %lld %s; between 0 and %lld are allowed on %lld rank%s",
+           (long long)declared, what, (long long)most, (long long)ranks, ranks == 1 ? "" : "s");
   return tables->refusal;
 }
 
 static const char* refuse_long(struct qd_tables* tables, const struct qd_context* context,
                                int64_t length) {
-  return refuse_many(tables, context, length, "entries of a table");
+  return refuse_many(tables, context, length, "entries");
 }
 
 static const char* allocate(struct qd_tables* tables, int index, int64_t length) {
@@ -73,7 +73,7 @@ static const char* fill_prefix(struct qd_tables* tables, int index, int source) 
   sums[0] = 0;
   for (int64_t i = 0; i < length; i++)
     if (__builtin_add_overflow(sums[i], tables->entries[source][i], &sums[i + 1]))
-      return "a table overflows";
+      return "it overflows";
   return NULL;
 }
 
@@ -119,14 +119,13 @@ static const char* fill_powers(struct qd_walker* walker, struct qd_tables* table
   int64_t radix = 0, limit = 0;
   const char* error = evaluate(walker, definition->first, &radix);
   if (!error) error = evaluate(walker, definition->second, &limit);
-  if (!error && radix < 2) error = "a radix is at least 2";
+  if (!error && radix < 2) error = "its radix is less than 2";
   if (!error) error = allocate(tables, index, 64);
   if (error) return error;
   int64_t* entries = tables->entries[index];
   int64_t count = 1;
   for (entries[0] = 1; entries[count - 1] < limit; count++)
-    if (__builtin_mul_overflow(entries[count - 1], radix, &entries[count]))
-      return "a table overflows";
+    if (__builtin_mul_overflow(entries[count - 1], radix, &entries[count])) return "it overflows";
   tables->lengths[index] = count;
   return NULL;
 }
@@ -195,13 +194,25 @@ static const char* name_requirement(struct qd_tables* tables, const struct qd_pr
              program->algorithm, program->needs, ranks);
   else
     snprintf(tables->refusal, sizeof tables->refusal,
-             "%s does not serve %lld ranks with its parameters%s: its condition %d does not hold; "
+             "%s does not serve %lld rank%s with its parameters%s: its condition %d does not hold; "
              "`quadrille show` prints the conditions, one behind each 'require'",
-             program->algorithm, ranks,
+             program->algorithm, ranks, ranks == 1 ? "" : "s",
              program->uses.call                     ? " and these counts"
              : program->requirements[index].of_call ? " and this root"
                                                     : "",
              index + 1);
+  return tables->refusal;
+}
+
+/* Says where an error is: in which schedule, and in which of its declarations of a kind, from 1; 0: in the only one. */
+static const char* name_error(struct qd_tables* tables, const struct qd_program* program,
+                              const char* kind, int number, const char* error) {
+  char text[128], digits[16] = "";
+  if (!error || error == qd_no_memory) return error;
+  snprintf(text, sizeof text, "%s", error); /* it may be in the memory of the refusal */
+  if (number > 0) snprintf(digits, sizeof digits, " %d", number);
+  snprintf(tables->refusal, sizeof tables->refusal, "%s: its %s%s: %s; `quadrille show` prints it",
+           program->algorithm, kind, digits, text);
   return tables->refusal;
 }
 
@@ -229,7 +240,7 @@ static const char* check_requirements(struct qd_tables* tables, const struct qd_
     if (requirement->tables != filled) continue;
     tables->is_of_call = requirement->of_call;
     const char* error = evaluate(&walker, requirement->condition, &holds);
-    if (error) return error;
+    if (error) return name_error(tables, program, "condition", i + 1, error);
     if (!holds) return name_requirement(tables, program, i, context);
   }
   return NULL;
@@ -249,15 +260,16 @@ const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* 
     tables->is_of_call = program->tables[i].of_call;
     error = fill(&walker, tables, i, context);
     if (!error && program->tables[i].located && !ascends(tables->entries[i], tables->lengths[i]))
-      error = "a table that is searched does not ascend";
+      error = "it is searched and does not ascend";
+    error = name_error(tables, program, "table", i + 1, error);
     if (!error) error = check_requirements(tables, program, context, i + 1);
   }
   if (error) return error;
   tables->is_of_call = program->temporary_of_call;
   qd_walk_start(&walker, program, tables, context);
   error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
-  if (error) return error;
-  return refuse_many(tables, context, tables->temporary_blocks, "temporary blocks");
+  if (!error) error = refuse_many(tables, context, tables->temporary_blocks, "blocks");
+  return name_error(tables, program, "temporary buffer", 0, error);
 }
 
 void qd_tables_destroy(struct qd_tables* tables) {

@@ -327,7 +327,7 @@ refuses "--radix: '5' is not a number from 2 to 4, for 4 ranks" \
 refuses 'none serves these nodes with the numbers given' \
   generate xor --nodes 3 --bytes 4 --block-count auto --out x.qs
 refuses '--block-count: tuna has no such option' generate tuna --nodes 9 --block-count 2 --out x.qs
-refuses "--radix: '3' is not a number from 2 to 2, for 1 ranks" generate tuna --nodes 1 --radix 3 --out x.qs
+refuses "--radix: '3' is not a number from 2 to 2, for 1 rank" generate tuna --nodes 1 --radix 3 --out x.qs
 refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; neighbor-exchange needs an even number of ranks' \
   allgather neighbor-exchange --nodes 5 --out x.qs
 

@@ -167,6 +167,14 @@ done
 printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'table u[i in 0 .. 1] = 1 div (ranks - 3)' >never.txt
 refuses 'never.txt: u[0] is undefined' "$generator" generate broadcast --program never.txt --nodes 3 --out x.qs
 
+# emit has no call of the user's.
+printf '%s\n' 'algorithm only for broadcast' 'table m = counts' 'require m[0] = 1000' >only.txt
+expect 0 "$generator" generate broadcast --program only.txt --nodes 1 --out only.qs
+says 'on nodes 1 (1 rank), '
+refuses 'only.qs: it is not checked, since it takes none of the calls that emit tries; check a call with bazel run //verifier -- check only.qs --counts LIST, then write it with --force' \
+  "$generator" emit only.qs --out made
+expect 0 "$generator" emit only.qs --out made --force
+
 # ---- Wrong syntax, wrong meaning
 
 wrong() { # LINE TEXT MESSAGE: the line of shift.txt, replaced

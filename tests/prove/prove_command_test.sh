@@ -69,6 +69,15 @@ says_walked 1 'walked on all nodes of up to 6 ranks that it serves'
 says_walked 8 'walked on all nodes of 8 ranks, the fewest that it serves'
 says_walked 13 'walked on no nodes: the program requires more ranks than are tried'
 
+# A requirement that no count meets: nothing is walked, and more ranks would not help.
+printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'require 2000000000000 < m[0]' 'if rank = root' '  copy send[0] to recv[0]' \
+  'for k in 0 .. ranks' '  step k' '    if rank = root and k != rank' '      send send[0] to k' '    if rank != root and rank = k' \
+  '      receive recv[0] from root' >never.txt
+printf '%s\n' 'keys k' '  from k' '  to k + 1' 'match send 1' '  with receive 1 where k = k' 'match receive 1' '  with send 1 where k = k' 'cover' \
+  '  with receive 1 where k = target' >never.proof
+expect 0 'never.txt: proven for all sizes and counts that meet its requirements; no call that is tried does \(' --program never.txt --proof never.proof
+says 'walked on no nodes: no call that is tried meets what the program requires'
+
 # Another interval of keys: the program is correct, but this proof of it is not.
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof

@@ -92,6 +92,19 @@ TEST(Skeleton, HasTheWitnessesThatTheProgramShows) {
     EXPECT_THAT(skeleton->text, HasSubstr(line));
 }
 
+// `cover` is not asked about the root's own block.
+TEST(Skeleton, OfABroadcastHasNoCaseForTheRoot) {
+  const Result<Program> program = parse_program(
+      "algorithm a for broadcast\nif rank = root\n  copy send[0] to recv[0]\nfor k in 0 .. ranks\n"
+      "  step k\n    if rank = root and k != rank\n      send send[0] to k\n"
+      "    if rank != root and rank = k\n      receive recv[0] from root\n",
+      "program");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const Result<Skeleton> skeleton = skeleton_of(*program, "program");
+  ASSERT_TRUE(skeleton.ok());
+  EXPECT_THAT(skeleton->text, HasSubstr("cover\n  with receive 1 where k = target\n"));
+}
+
 TEST(Skeleton, IsRefusedForAProgramThatNoProofIsKnownFor) {
   const Result<Program> program =
       parse_program("algorithm a for alltoall between groups\nport one+one per node\n", "program");
@@ -99,7 +112,8 @@ TEST(Skeleton, IsRefusedForAProgramThatNoProofIsKnownFor) {
   const Result<Skeleton> skeleton = skeleton_of(*program, "mine.txt");
   ASSERT_FALSE(skeleton.ok());
   EXPECT_EQ(skeleton.error().message,
-            "mine.txt: no proof system so far: a port of nodes between groups");
+            "mine.txt: the prover does not know a port of nodes between groups; write the program "
+            "without that, or check it on small topologies with `check --program FILE --up-to 8`");
 }
 
 TEST(Unfilled, PlacesAreNamedByFileAndLineWithWhatToWrite) {

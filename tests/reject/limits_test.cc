@@ -257,7 +257,7 @@ std::vector<LimitCase> cases() {
                    {"tables", refusal_of_tables(program, job, {})}};
   };
   const int64_t on_two = most_entries(2);
-  const std::string entries = "between 0 and 1048580 are allowed on 1 ranks",
+  const std::string entries = "between 0 and 1048580 are allowed on 1 rank",
                     more_entries = "between 0 and 1048592 are allowed on 2 ranks",
                     endless = "loops";
   return {
@@ -313,6 +313,21 @@ TEST(Limits, AllReadersTakeWhatIsAtALimitAndRefuseOneMoreInOneSentence) {
       EXPECT_EQ(said.find('\n'), std::string::npos) << said;
     }
   }
+}
+
+TEST(Limits, TheRuntimeNamesTheScheduleAndTheDeclarationThatItRefuses) {
+  const std::string one = "table o = 2, 1\n";
+  for (const auto& [declarations, said] : std::map<std::string, std::string>{
+           {"table t[i in 0 .. 2] = 1 div i", "table 2: a divisor is not positive"},
+           {"table t = powers(ranks, 8)", "table 2: its radix is less than 2"},
+           {"table t[i in 0 .. -1] = i",
+            "table 2: it declares -1 entries; between 0 and 1048580 are allowed on 1 rank"},
+           {"require 1 div (ranks - 1) < 1", "condition 1: a divisor is not positive"},
+           {"require locate(o, ranks) < 1", "table 1: it is searched and does not ascend"},
+           {"temporary o[ranks + 1] blocks", "temporary buffer: an index is outside its table"}})
+    EXPECT_EQ(refusal_of_tables(program_of("algorithm far for allgather\n" + one + declarations),
+                                {{topology_of({1})}, {}}, {}),
+              "refused: far: its " + said + "; `quadrille show` prints it");
 }
 
 // As many registers as any program needs: 48 variables, the bounds of 39 loops, the parts of a copy whose last one is as

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "schedule/binding.h"
 #include "schedule/collective.h"
 
 namespace quadrille {
@@ -16,7 +17,7 @@ namespace quadrille {
 struct Environment {
   Place place;
   std::span<const int64_t> parameters;
-  std::span<const std::vector<int64_t>> tables;
+  std::span<const Entries> tables;
   std::vector<int64_t> variables;  // outermost first
 };
 
@@ -48,7 +49,7 @@ inline std::optional<int64_t> evaluate(const Expression& e, const Environment& e
       return operand(*condition ? 1 : 2);
     }
     case Operator::kElement: {
-      const std::vector<int64_t>& table = environment.tables[e.value];
+      const Entries& table = environment.tables[e.value];
       const auto index = operand(0);
       if (!index) return std::nullopt;
       if (*index < 0 || *index >= static_cast<int64_t>(table.size()))

@@ -226,7 +226,7 @@ Crossing crossing_message(Planner& p, const Site& site) {
                        view_of(p.anatomy.steps[site.step])};
   if (p.program.port.kind != PortKind::kParameter) return crossing;
   if (site.variables.size() > site.outer_variables)
-    p.fail_proof("no proof system so far: a loop of pieces beside a port of several messages");
+    p.fail_proof(unknown_feature("a loop of pieces beside a port of several messages"));
   crossing.view = view_of(site);
   crossing.lane = p.number(lane_line(p), crossing.view);
   p.add(fmt::format("port: lane of {}", crossing.name),

@@ -21,7 +21,7 @@ Planner::Planner(const Proof& proof)
       intervals(anatomy.loops.size()) {}
 
 ProofPlan Planner::run(UnusedLines unused) {
-  if (!anatomy.unsupported.empty()) fail_proof("no proof system so far: " + anatomy.unsupported);
+  if (!anatomy.unsupported.empty()) fail_proof(unknown_feature(anatomy.unsupported));
   check_subjects();
   plan_tables(*this);
   for (const ProofStatement& statement : proof.statements) plan_lemma(*this, statement);

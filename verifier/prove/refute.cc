@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "schedule/walk.h"
@@ -64,6 +65,8 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
   values.resize(values.size() + counts, &calls.counts);
   values.push_back(&roots);
   std::vector<size_t> wheels(values.size());
+  constexpr size_t kMostKept = 16;
+  std::map<std::vector<int64_t>, Job> jobs;  // by the parameters of the file
   for (int64_t cases = 0; cases < kTried.cases; ++cases) {
     Job job{groups, {}};
     Call call;
@@ -82,7 +85,10 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
       const bool second = static_cast<int64_t>(call.counts[0].size()) == groups[0].ranks();
       call.counts[second].push_back(value);
     }
-    if (visit(job, call)) return true;
+    if (jobs.size() == kMostKept && !jobs.contains(job.parameters)) jobs.clear();
+    const auto [known, is_new] = jobs.try_emplace(job.parameters);
+    if (is_new) known->second = with_fixed_tables(program, job);
+    if (visit(known->second, call)) return true;
     size_t wheel = 0;
     for (; wheel < wheels.size() && wheels[wheel] + 1 == values[wheel]->size(); ++wheel)
       wheels[wheel] = 0;
@@ -219,12 +225,15 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
 }
 
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks,
-                                           bool with_large_counts, int64_t* walked) {
+                                           bool with_large_counts, Walked* walked) {
   const Result<Code> code = Code::compile(program);
   std::optional<FailingJob> found;
-  int64_t admitted = 0;  // the most ranks of a job that the program takes
+  Walked all;
   const auto fails = [&](const Job& job, const Call& call) {
-    if (takes(program, job, call)) admitted = std::max(admitted, ranks_of(job.groups));
+    if (takes(program, job, call))
+      all.ranks = std::max(all.ranks, ranks_of(job.groups));
+    else if (all.ranks == 0 && !all.refuses_calls)
+      all.refuses_calls = takes_some_call(program, job);
     found = failure(program, job, call);
     return found.has_value();
   };
@@ -237,9 +246,9 @@ std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_
             each_case(program, groups, kLarge, soon_fails));
   };
   each_topology(program.groups, 1, most_ranks, kTried.ranks_of_a_group, visit);
-  for (int64_t ranks = 2; ranks <= kMostRanksTried && admitted == 0 && !found; ++ranks)
+  for (int64_t ranks = 2; ranks <= kMostRanksTried && all.ranks == 0 && !found; ++ranks)
     each_topology(program.groups, ranks, ranks, kMostRanksTried, visit);
-  if (walked) *walked = admitted;
+  if (walked) *walked = all;
   return found;
 }
 

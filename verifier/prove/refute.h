@@ -43,13 +43,16 @@ struct FailingJob {
 
   std::string text() const;  // "1,2", or if the call matters "1,2, counts 0,2,1, B = 2"
 };
+struct Walked {
+  int64_t ranks = 0;  // of the largest jobs that the program takes; 0 if it takes none of up to 12
+  bool refuses_calls = false;  // then: on some nodes it refuses the calls that are tried
+};
 // The smallest job of up to `most_ranks` ranks on which the checker refutes the program. If the program requires more
 // ranks, the search tries the smallest number that it admits. If counts matter, it tries all counts up to 2 on up to 4
 // ranks. If asked for, it also tries counts of 0 and at the limit on up to 6 ranks, unless their loops take too long.
-// *walked becomes the number of ranks of the largest jobs tried; 0 if the program requires more than 12.
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks = kRanksTried,
                                            bool with_large_counts = false,
-                                           int64_t* walked = nullptr);
+                                           Walked* walked = nullptr);
 
 // The smallest job on which these conditions hold on every rank and the checker sees the program deadlock.
 std::optional<FailingJob> find_deadlock(const Program& program,

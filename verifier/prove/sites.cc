@@ -337,6 +337,14 @@ bool same_element(const PathElement& a, const PathElement& b) {
 
 }  // namespace
 
+std::string unknown_feature(const std::string& feature) {
+  return fmt::format(
+      "the prover does not know {}; write the program without that, or check it on small "
+      "topologies "
+      "with `check --program FILE --up-to 8`",
+      feature);
+}
+
 Expression substitute(const Expression& expression, const std::vector<Expression>& variables,
                       const Expression& rank) {
   if (expression.op == Operator::kVariable) return variables[expression.value];

@@ -155,6 +155,9 @@ Expression substitute(const Expression& expression, const std::vector<Expression
 bool mentions_rank(const Expression& expression);
 bool mentions_variable(const Expression& expression, int64_t number);
 
+// The refusal of a program with an unsupported feature.
+std::string unknown_feature(const std::string& feature);
+
 // The number of operators and operands that the expression has, or would have after substitute(). kMostParts + 1
 // stands for any number above kMostParts, so nothing larger is ever made.
 inline constexpr int64_t kMostParts = 10000;
