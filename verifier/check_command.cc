@@ -229,6 +229,11 @@ std::string walked_text(const AllTopologies& all, const Program& program, int64_
       tried.cases);
 }
 
+bool is_file_proven(const std::string& file) {
+  const Result<ScheduleFile> read = open_schedule(file, {});
+  return read.ok() && is_proven(read->schedule);
+}
+
 std::string all_topologies_report(const CheckArguments& arguments, const Program& program,
                                   const AllTopologies& all, bool is_text) {
   const std::string& file = arguments.program;
@@ -249,7 +254,7 @@ std::string all_topologies_report(const CheckArguments& arguments, const Program
         all.refuses_calls
             ? "generate a schedule and check one of its own calls, such as with --counts"
             : "try more");
-  const bool has_counts = uses_counts(program);
+  const bool has_counts = uses_counts(program) && (is_text || !is_file_proven(file));
   return fmt::format(
       "{}: verified {}on {}\n  {} for {}\n{}{}", file, has_counts ? "for these counts " : "",
       checked_text(all, *arguments.up_to), program.algorithm.text, purpose,
