@@ -237,7 +237,7 @@ void call_facts_hold(const Program& program, const std::vector<z3::expr>& facts,
   meaning.set("parameter_0", block);
   meaning.set("parameter_1", radix);
   meaning.define(facts);
-  const int64_t most = std::max<int64_t>(counts.size(), binding.tables[2].back()) + 2;
+  const int64_t most = std::max<int64_t>(counts.size(), binding.tables[2].end()[-1]) + 2;
   for (int64_t i = -2; i <= most; ++i)
     for (int64_t j = -2; j <= most; ++j) {
       meaning.set("i", i);

@@ -21,7 +21,7 @@ struct Outcome {
 };
 
 const std::vector<int64_t> kParameters = {7, -2};
-const std::vector<std::vector<int64_t>> kTables = {{1, 2, 2, 5}, {}};
+const std::vector<Entries> kTables = {std::vector<int64_t>{1, 2, 2, 5}, std::vector<int64_t>{}};
 
 Outcome outcome(const Expression& expression) {
   Undefined why = Undefined::kNone;
