@@ -583,13 +583,14 @@ static void late(const char* file) {
 }
 
 /* The cases without arguments. */
-#define CASES(DO)                                                                                 \
-  DO(handler)                                                                                     \
-  DO(handler_frees)                                                                               \
-  DO(handlers) DO(attributes) DO(nested) DO(dying) DO(lingering) DO(gaps) DO(types) DO(large)     \
-      DO(large_call) DO(nulls) DO(unused) DO(empty) DO(wrong) DO(misplaced) DO(recycled) DO(many) \
-          DO(same_bits) DO(extremes) DO(turns) DO(counts_of_groups) DO(title) DO(late_calls)      \
-              DO(rhythms) DO(no_buffer)
+#define CASES(DO)                                                                                \
+  DO(handler)                                                                                    \
+  DO(handler_frees)                                                                              \
+  DO(handlers)                                                                                   \
+  DO(attributes) DO(nested) DO(dying) DO(lingering) DO(gaps) DO(types) DO(large) DO(large_call)  \
+      DO(nulls) DO(unused) DO(empty) DO(wrong) DO(misplaced) DO(recycled) DO(many) DO(same_bits) \
+          DO(extremes) DO(turns) DO(counts_of_groups) DO(title) DO(late_calls) DO(rhythms)       \
+              DO(no_buffer)
 #define RUN(name) \
   if (!strcmp(which, #name)) name();
 
