@@ -582,17 +582,24 @@ static void late(const char* file) {
   MPI_Comm_free(&some);
 }
 
-/* The cases without arguments. */
-#define CASES(DO)                                                                                \
-  DO(handler)                                                                                    \
-  DO(handler_frees)                                                                              \
-  DO(handlers)                                                                                   \
-  DO(attributes) DO(nested) DO(dying) DO(lingering) DO(gaps) DO(types) DO(large) DO(large_call)  \
-      DO(nulls) DO(unused) DO(empty) DO(wrong) DO(misplaced) DO(recycled) DO(many) DO(same_bits) \
-          DO(extremes) DO(turns) DO(counts_of_groups) DO(title) DO(late_calls) DO(rhythms)       \
-              DO(no_buffer)
-#define RUN(name) \
-  if (!strcmp(which, #name)) name();
+#define CASE(name) \
+  { #name, name }
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {CASE(handler),    CASE(handler_frees),
+             CASE(handlers),   CASE(attributes),
+             CASE(nested),     CASE(dying),
+             CASE(lingering),  CASE(gaps),
+             CASE(types),      CASE(large),
+             CASE(large_call), CASE(nulls),
+             CASE(unused),     CASE(empty),
+             CASE(wrong),      CASE(misplaced),
+             CASE(recycled),   CASE(many),
+             CASE(same_bits),  CASE(extremes),
+             CASE(turns),      CASE(counts_of_groups),
+             CASE(title),      CASE(late_calls),
+             CASE(rhythms),    CASE(no_buffer)};
 
 int main(int count, char** words) {
   const char* const which = count > 1 ? words[1] : "";
@@ -601,7 +608,8 @@ int main(int count, char** words) {
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  CASES(RUN)
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (!strcmp(which, cases[i].name)) cases[i].run();
   if (!strcmp(which, "spawn")) spawn(words[0]);
   if (!strcmp(which, "spawn_alone")) spawn_alone(words[0]);
   if (count > 2 && !strncmp(which, "stuck", 5)) stuck(words[2], !strcmp(which, "stuck_finalize"));
