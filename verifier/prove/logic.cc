@@ -203,8 +203,9 @@ std::string Logic::meaning(const Expression& e, int group) const {
     case Operator::kGroup: return fmt::format("constant {}", group);
     default: break;
   }
-  std::string text = fmt::format("{} {}", static_cast<int>(e.op),
-                                 reads_table(e.op) ? symbol({e.value, group}) : std::to_string(e.value));
+  std::string text =
+      fmt::format("{} {}", static_cast<int>(e.op),
+                  reads_table(e.op) ? symbol({e.value, group}) : std::to_string(e.value));
   std::vector<std::string> operands;
   for (const Expression& operand : e.operands) operands.push_back(meaning(operand, group));
   if (e.op == Operator::kAdd) std::sort(operands.begin(), operands.end());
