@@ -88,13 +88,13 @@ class Binder {
   std::vector<std::optional<Entries>> fixed_tables(const std::vector<bool>& of_call) {
     start();
     std::vector<std::optional<Entries>> fixed(program_.tables.size());
-    for (size_t i = 0; i < fixed.size(); ++i) {
-      if (of_call[i])
+    for (size_t i = 0; i < fixed.size() && error_.empty(); ++i) {
+      if (of_call[i]) {
         binding_.tables.emplace_back(std::vector<int64_t>());
-      else
-        bind_table(program_.tables[i], i);
-      if (!error_.empty()) break;
-      if (!of_call[i]) fixed[i] = binding_.tables[i];
+        continue;
+      }
+      bind_table(program_.tables[i], i);
+      if (error_.empty()) fixed[i] = binding_.tables[i];
     }
     return fixed;
   }

@@ -136,9 +136,10 @@ static const char* refuse_ranks(const struct qd_layout* l, const struct qd_progr
         remote);
   else
     snprintf(failure, QD_TEXT,
-             "the schedule is for %lld ranks, the communicator has %lld; generate one for %lld or "
+             "the schedule is for %lld rank%s, the communicator has %lld; generate one for %lld or "
              "for any nodes",
-             (long long)program->topologies[0].ranks, ranks, ranks);
+             (long long)program->topologies[0].ranks, program->topologies[0].ranks == 1 ? "" : "s",
+             ranks, ranks);
   return failure;
 }
 

@@ -28,8 +28,9 @@ static int finish_load(struct qd_schedule_data* schedule_data, quadrille_schedul
   if (schedule_data->program.serves_any_nodes)
     qd_log("loaded %s for any nodes", schedule_data->program.algorithm);
   else
-    qd_log("loaded %s for %lld ranks", schedule_data->program.algorithm,
-           (long long)schedule_data->program.topologies[0].ranks);
+    qd_log("loaded %s for %lld rank%s", schedule_data->program.algorithm,
+           (long long)schedule_data->program.topologies[0].ranks,
+           schedule_data->program.topologies[0].ranks == 1 ? "" : "s");
   return MPI_SUCCESS;
 }
 
