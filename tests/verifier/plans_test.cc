@@ -11,7 +11,7 @@
 #include <set>
 
 #include "generator/encode.h"
-#include "runtime/plan/check.h"
+#include "runtime/plan/plan.h"
 #include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/plan_mutants.h"
@@ -259,10 +259,10 @@ TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
   ASSERT_NE(end, std::string::npos);
   const std::string record = text.substr(begin, end - begin);
   const std::regex field("\n  ([a-z_]+) :");
-  std::vector<std::string> fields, laws;
+  std::vector<std::string> fields;
   for (std::sregex_iterator it(record.begin(), record.end(), field), none; it != none; ++it)
     fields.push_back((*it)[1]);
-  for (const char* const* law = qd_laws; *law; ++law) laws.emplace_back(*law);
+  std::vector<std::string> laws(std::begin(verifier::kPlanLaws), std::end(verifier::kPlanLaws));
   ASSERT_GE(laws.size(), fields.size());
   laws.resize(fields.size());
   EXPECT_EQ(laws, fields);
