@@ -48,7 +48,7 @@ struct Act {
   int64_t key;
   int32_t peer = 0;
   int64_t bytes = 0;
-  std::vector<Span> spans = {};                 // of a local statement: the source, then the target
+  std::vector<Span> spans = {};            // of a local statement: the source, then the target
   int32_t combines = QD_REPLACES;          // enum qd_side_of_operator
   bool zero_copy = false;                  // a receive: it is posted straight into its target
   bool is_staged = false;                  // a send: it is packed into a buffer when it is posted
@@ -69,6 +69,7 @@ struct Acts {
         in_place(has_global_counts ? builder.traits.in_place != 0
                                    : builder.memory.sent_as != nullptr) {
     qd_block_counts(builder.input.program, builder.input.context, blocks);
+    blocks[QD_PIECE_TEMPORARY] = static_cast<int32_t>(builder.input.tables->temporary_blocks);
     first_temporary = has_global_counts ? QD_TEMPORARY_REGIONS : blocks[0] + blocks[1];
   }
 
@@ -78,7 +79,7 @@ struct Acts {
   }
 
   bool has_global_counts, in_place;
-  int32_t blocks[2];                      // by QD_PIECE_SEND and _RECEIVE
+  int32_t blocks[3];                      // by QD_PIECE_
   int32_t first_temporary;                // the region of temporary block 0
   std::array<std::vector<Act>, 3> lists;  // by kind, in the order of the text
   std::vector<Step> steps;
@@ -96,7 +97,7 @@ class Reader {
       : input_(builder.input),
         unit_(builder.traits.unit),
         acts_(acts),
-        lengths_(input_.tables->temporary_blocks) {}
+        lengths_(acts.blocks[QD_PIECE_TEMPORARY]) {}
 
   void read() {
     const auto walker = std::make_unique<qd_walker>();
@@ -132,30 +133,28 @@ class Reader {
   }
 
   bool has_block(const qd_piece& piece) {
-    const int64_t blocks = piece.buffer == QD_PIECE_TEMPORARY ? input_.tables->temporary_blocks
-                                                              : acts_.blocks[piece.buffer];
     return is_defined((is_received(piece) && acts_.blocks[QD_PIECE_RECEIVE] > 0) ||
-                      (piece.block >= 0 && piece.block < blocks));
+                      (piece.block >= 0 && piece.block < acts_.blocks[piece.buffer]));
   }
 
   // The piece of a block with that length. An empty range of a temporary block may be anywhere.
-  Span range(const qd_piece& piece, int64_t region, int64_t offset, int64_t length) {
+  Span range(const qd_piece& piece, int32_t region, int64_t offset, int64_t length) {
     int64_t low = piece.ranged ? piece.low : 0, high = piece.ranged ? piece.high : length;
     if ((low == high && low > 0 && piece.buffer == QD_PIECE_TEMPORARY) ||
         !is_defined(low >= 0 && low <= high && high <= QD_MAX_COUNT))
       low = high = 0;
-    return {static_cast<int32_t>(region), offset + low * unit_, offset + high * unit_};
+    return {region, offset + low * unit_, offset + high * unit_};
   }
 
   Span span_of(const qd_piece& piece) {
-    const int64_t temporary = acts_.first_temporary + piece.block;
+    const int32_t temporary = acts_.first_temporary + static_cast<int32_t>(piece.block);
+    if (piece.buffer == QD_PIECE_TEMPORARY)
+      return acts_.has_global_counts ? range(piece, temporary, 0, lengths_[piece.block])
+                                     : Span{temporary, 0, 1};
     if (!acts_.has_global_counts) {
-      if (piece.buffer == QD_PIECE_TEMPORARY) return {static_cast<int32_t>(temporary), 0, 1};
       const int32_t first = piece.buffer == QD_PIECE_SEND ? 0 : acts_.blocks[QD_PIECE_SEND];
       return {first + (acts_.blocks[piece.buffer] > 1 ? input_.user[piece.block] : 0), 0, 1};
     }
-    if (piece.buffer == QD_PIECE_TEMPORARY)
-      return range(piece, temporary, 0, lengths_[piece.block]);
     const bool gathers = input_.program->collective == QD_ALLGATHER && input_.program->groups == 1;
     const int64_t block = is_received(piece) && gathers ? input_.context->rank : piece.block;
     const bool receives = is_received(piece) || piece.buffer == QD_PIECE_RECEIVE;
@@ -293,7 +292,7 @@ class Replay {
  public:
   explicit Replay(const qd_builder& builder)
       : acts(builder),
-        holders_(builder.input.tables->temporary_blocks, kNever),
+        holders_(acts.blocks[QD_PIECE_TEMPORARY], kNever),
         saved_(acts.blocks[QD_PIECE_SEND], {kNever, kNever}) {
     Reader(builder, acts).read();
   }
@@ -355,7 +354,7 @@ class Replay {
   // The act for that message or copy of the plan, which has `count` of the kind. Null if there is none.
   Act* act_at(Kind kind, int32_t number, int32_t count, const char* law) {
     std::vector<Act>& list = acts.lists[kind];
-    const auto index = static_cast<size_t>(fed_[kind] + number);
+    const size_t index = fed_[kind] + number;
     if (number < count && index < list.size()) return &list[index];
     breaks(law, "the plan has more than the program, which has {}", list.size());
     return nullptr;
@@ -444,7 +443,7 @@ class Replay {
     int64_t position;
     int32_t use;
   };
-  std::array<int32_t, 3> fed_{};  // how many of each kind are in the plans before
+  std::array<size_t, 3> fed_{};   // how many of each kind are in the plans before
   int64_t position_ = 0;          // counts the operations
   std::vector<int32_t> holders_;  // by temporary block: the use that it is in
   std::vector<Saved> saved_;      // by block of the send buffer
@@ -465,7 +464,7 @@ struct Access {
   bool is_straight() const { return act->kind == kReceives && act->zero_copy; }
 };
 
-// The greatest positions in all steps up to one: at which sends and copies are posted, receives are posted, and receives are
+// The greatest positions in all steps up to one, at which: sends and copies are posted, receives are posted, receives are
 // complete.
 enum { kActed, kOpened, kReceived };
 using Until = std::array<int64_t, 3>;
@@ -571,7 +570,7 @@ class Laws {
 
   std::vector<Access> accesses() const {
     std::vector<Access> all;
-    const auto [sends, receives] = acts_.blocks;
+    const int32_t sends = acts_.blocks[QD_PIECE_SEND], receives = acts_.blocks[QD_PIECE_RECEIVE];
     const bool is_one_buffer = acts_.in_place && !acts_.has_global_counts;
     for (const std::vector<Act>& list : acts_.lists)
       for (const Act& act : list)

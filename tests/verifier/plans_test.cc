@@ -320,6 +320,7 @@ TEST(PlanMutants, AreRefusedWhereTheirMistakeMatters) {
   for (const Row& row : std::vector<Row>{
            {"without a wait", drop_a_wait, 3, 1, true},
            {"without a wait, long messages of several parts", drop_a_wait, 12, 1 << 18, true},
+           {"with a post too many", post_one_more, 3, 1, true},
            {"with a wait postponed", postpone_a_wait, 5, 1, false},
            {"with a wider part", widen_a_part, 3, 1, true},
            {"with a buffer used twice", reuse_a_buffer, 3, 1, true},
