@@ -10,7 +10,7 @@
 static quadrille_schedule* handles; /* of all schedules; NULL if memory ran out */
 
 static void make_handles(void) {
-  qd_leave_errors_to_mpi();
+  qd_serve_preload();
   handles = calloc((size_t)preload_schedule_count(), sizeof *handles);
 }
 

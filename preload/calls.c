@@ -28,12 +28,6 @@
 /* The words and a comma, unless there are none. */
 #define LISTED(...) __VA_ARGS__ __VA_OPT__(, )
 
-static inline int is_leaving(MPI_Comm comm) {
-  const struct preload_leaving* one = preload_leaving;
-  while (one && one->comm != comm) one = one->outer;
-  return one != NULL;
-}
-
 /* Whether schedules may serve calls of the collective, or are watched. */
 static inline int is_considered(const struct preload_communicator* of, int collective) {
   return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched;
@@ -55,11 +49,10 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
     signature* const next = (signature*)next_one;                                              \
     int code = MPI_SUCCESS;                                                                    \
     preload_is_inside = 1;                                                                     \
-    const int leaves = is_leaving(comm);                                                       \
-    struct preload_communicator* const of = leaves ? NULL : preload_communicator_of(comm);     \
-    if (leaves || (of && (!is_considered(of, QD_##Name) ||                                     \
-                          is_left_to_mpi(of, (struct qd_arguments){.function = QD_##Name,      \
-                                                                   QD_SIDES_OF_##family})))) { \
+    struct preload_communicator* const of = preload_communicator_of(comm);                     \
+    if (of && (!is_considered(of, QD_##Name) ||                                                \
+               is_left_to_mpi(                                                                 \
+                   of, (struct qd_arguments){.function = QD_##Name, QD_SIDES_OF_##family}))) { \
       code = next(LISTED(family##_ARGUMENTS) comm);                                            \
     } else {                                                                                   \
       struct preload_call call = {.given = {.function = QD_##Name, QD_SIDES_OF_##family}};     \

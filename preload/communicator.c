@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/interpose.h"
 #include "preload/preload.h"
+#include "runtime/execute/api.h"
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/nodes.h"
 
@@ -26,21 +28,92 @@ static _Thread_local struct {
   struct preload_communicator* found[CACHED];
 } cache;
 
-static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* extra) {
-  struct preload_communicator* of = attribute;
-  (void)comm, (void)key, (void)extra;
-  __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
+static void forget_cached(void) { __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED); }
+
+/* ---- The end of a communicator. MPI deletes attributes in any order, and a delete function of the program may call collectives
+ * on the communicator. MPICH deletes them late if an operation is still running: in MPI_Wait, for example. So the state outlives
+ * its attribute. Nothing asks for attributes meanwhile, since MPICH's list of them has freed ones. */
+
+struct preload_dying {
+  MPI_Comm comm;
+  struct preload_communicator* of; /* or NULL */
+  int has_no_attributes;
+  struct preload_dying* next;
+};
+
+static _Thread_local struct preload_dying* leaving; /* this thread is in MPI_Comm_free of them */
+static struct preload_dying* lingering;             /* MPI_Comm_free has returned; under the lock */
+
+static void free_state(struct preload_communicator* of) {
+  const int was_inside = preload_is_inside;
+  if (!of) return;
+  preload_is_inside = 1;
+  qd_close_channels(of->comm);
+  preload_is_inside = was_inside;
+  forget_cached();
   if (of->is_open) __atomic_sub_fetch(&open_communicators, 1, __ATOMIC_RELAXED);
   preload_learners_free(of);
   free(of->rules);
   free(of->bound);
   free(of);
+}
+
+/* Returns where the communicator is in the list, or its end. */
+static struct preload_dying** place_of(struct preload_dying** list, MPI_Comm comm) {
+  while (*list && (*list)->comm != comm) list = &(*list)->next;
+  return list;
+}
+
+static struct preload_dying* dying(MPI_Comm comm) {
+  struct preload_dying* found = *place_of(&leaving, comm);
+  if (found || !__atomic_load_n(&lingering, __ATOMIC_RELAXED)) return found;
+  pthread_mutex_lock(&lock);
+  found = *place_of(&lingering, comm);
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* extra) {
+  struct preload_dying* const found = dying(comm);
+  (void)key, (void)extra;
+  if (found)
+    found->has_no_attributes = 1;
+  else
+    free_state(attribute);
   return MPI_SUCCESS;
+}
+
+static void linger(const struct preload_dying* left) {
+  struct preload_dying* const kept = malloc(sizeof *kept);
+  if (!kept) preload_end_without_memory(MPI_COMM_WORLD);
+  *kept = *left;
+  forget_cached();
+  pthread_mutex_lock(&lock);
+  kept->next = lingering;
+  __atomic_store_n(&lingering, kept, __ATOMIC_RELAXED);
+  pthread_mutex_unlock(&lock);
+}
+
+struct preload_dying* preload_leaves(struct preload_dying* now) {
+  struct preload_dying* const was = leaving;
+  leaving = now;
+  return was;
+}
+
+void preload_made(MPI_Comm comm) {
+  if (!__atomic_load_n(&lingering, __ATOMIC_RELAXED)) return;
+  pthread_mutex_lock(&lock);
+  struct preload_dying **const place = place_of(&lingering, comm), *const found = *place;
+  if (found) *place = found->next;
+  pthread_mutex_unlock(&lock);
+  if (!found) return;
+  free_state(found->of);
+  free(found);
 }
 
 void preload_forget_communicators(void) {
   has_ended = 1;
-  __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
+  forget_cached();
 }
 
 unsigned preload_freed(void) { return __atomic_load_n(&freed, __ATOMIC_RELAXED); }
@@ -259,6 +332,21 @@ static struct preload_communicator* find(MPI_Comm comm) {
              : NULL;
 }
 
+int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
+  if (!comm || !is_usable(*comm) || dying(*comm)) return next(comm);
+  struct preload_dying this = {.comm = *comm, .of = find(*comm), .next = leaving};
+  /* The attribute tells that MPI deletes attributes. */
+  if (!this.of) PMPI_Comm_set_attr(*comm, keyval, NULL);
+  leaving = &this;
+  const int code = next(comm);
+  leaving = this.next;
+  if (this.has_no_attributes)
+    free_state(this.of);
+  else if (code == MPI_SUCCESS)
+    linger(&this);
+  return code;
+}
+
 struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
   const uintptr_t bits = (uintptr_t)comm;
   const unsigned slot = (unsigned)(bits ^ bits >> 4 ^ bits >> 9) % CACHED, now = preload_freed();
@@ -267,6 +355,8 @@ struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
     cache.freed = now;
   }
   if (cache.found[slot] && cache.comms[slot] == comm) return cache.found[slot];
+  const struct preload_dying* const end = dying(comm);
+  if (end) return end->of;
   struct preload_communicator* of = find(comm);
   cache.comms[slot] = comm;
   cache.found[slot] = of;
@@ -279,8 +369,12 @@ struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* gi
   if (of || !is_usable(comm)) return of;
   of = describe(comm, given);
   if (!of) return NULL;
+  struct preload_dying* const end = dying(comm);
   /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
-  if (PMPI_Comm_set_attr(comm, key_of(comm), of) != MPI_SUCCESS) preload_end_without_memory(comm);
+  if (end)
+    end->of = of;
+  else if (PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS)
+    preload_end_without_memory(comm);
   fill(of);
   return of;
 }

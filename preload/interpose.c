@@ -31,25 +31,51 @@ void* preload_next(void** next, const char* name) {
   PRELOAD_DEFINE(MPI_##Name, does, types) \
   PRELOAD_DEFINE(PMPI_##Name, does, types)
 
-/* ---- Freed communicators. Meanwhile MPI calls the delete functions of attributes, which may call collectives. This
- * library's own attribute may be gone by then, so such calls go to MPI. */
+/* ---- Freed communicators, and new ones, which may have a handle that was freed */
 
-_Thread_local const struct preload_leaving* preload_leaving;
+DEFINE(Comm_free, preload_leave(next, comm), (MPI_Comm * comm))
+DEFINE(Comm_disconnect, preload_leave(next, comm), (MPI_Comm * comm))
 
-static int leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
-  const struct preload_leaving this = {comm ? *comm : MPI_COMM_NULL, preload_leaving};
-  preload_leaving = &this;
-  const int code = next(comm);
-  preload_leaving = this.outer;
+static int made(int code, const MPI_Comm* comm) {
+  if (code == MPI_SUCCESS) preload_made(*comm);
   return code;
 }
 
-DEFINE(Comm_free, leave(next, comm), (MPI_Comm * comm))
-DEFINE(Comm_disconnect, leave(next, comm), (MPI_Comm * comm))
+#define MAKING(Name, types, ...) DEFINE(Name, made(next(__VA_ARGS__, comm), comm), types)
+MAKING(Comm_dup, (MPI_Comm old, MPI_Comm* comm), old)
+MAKING(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm* comm), old, info)
+MAKING(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm* comm), old, group)
+MAKING(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm* comm), old, group, tag)
+MAKING(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm* comm), old, color, key)
+MAKING(Comm_split_type, (MPI_Comm old, int type, int key, MPI_Info info, MPI_Comm* comm), old, type,
+       key, info)
+MAKING(Cart_create,
+       (MPI_Comm old, int count, const int* sizes, const int* periods, int reorder, MPI_Comm* comm),
+       old, count, sizes, periods, reorder)
+MAKING(Cart_sub, (MPI_Comm old, const int* kept, MPI_Comm* comm), old, kept)
+MAKING(Graph_create,
+       (MPI_Comm old, int count, const int* index, const int* edges, int reorder, MPI_Comm* comm),
+       old, count, index, edges, reorder)
+MAKING(Dist_graph_create,
+       (MPI_Comm old, int count, const int* sources, const int* degrees, const int* destinations,
+        const int* weights, MPI_Info info, int reorder, MPI_Comm* comm),
+       old, count, sources, degrees, destinations, weights, info, reorder)
+MAKING(Dist_graph_create_adjacent,
+       (MPI_Comm old, int in, const int* sources, const int* in_weights, int out,
+        const int* destinations, const int* out_weights, MPI_Info info, int reorder,
+        MPI_Comm* comm),
+       old, in, sources, in_weights, out, destinations, out_weights, info, reorder)
+MAKING(Comm_create_from_group,
+       (MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* comm),
+       group, tag, info, handler)
+MAKING(Intercomm_merge, (MPI_Comm old, int high, MPI_Comm* comm), old, high)
+DEFINE(Comm_idup, made(next(old, comm, request), comm),
+       (MPI_Comm old, MPI_Comm* comm, MPI_Request* request))
 
 /* ---- Processes from outside MPI_COMM_WORLD */
 
-#define MEETING(Name, types, arguments) DEFINE(Name, (preload_meet_others(), next arguments), types)
+#define MEETING(Name, types, arguments) \
+  DEFINE(Name, (preload_meet_others(), made(next arguments, intercomm)), types)
 MEETING(Comm_spawn,
         (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
          MPI_Comm* intercomm, int codes[]),
@@ -58,10 +84,12 @@ MEETING(Comm_spawn_multiple,
         (int count, char* commands[], char** argvs[], const int maxprocs[], const MPI_Info infos[],
          int root, MPI_Comm comm, MPI_Comm* intercomm, int codes[]),
         (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
-MEETING(Comm_accept, (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
-        (port, info, root, comm, newcomm))
-MEETING(Comm_connect, (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
-        (port, info, root, comm, newcomm))
+MEETING(Comm_accept,
+        (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
+        (port, info, root, comm, intercomm))
+MEETING(Comm_connect,
+        (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
+        (port, info, root, comm, intercomm))
 MEETING(Comm_join, (int socket, MPI_Comm* intercomm), (socket, intercomm))
 /* Perhaps only one rank of this group knows the other group. */
 MEETING(Intercomm_create,
@@ -69,8 +97,8 @@ MEETING(Intercomm_create,
         (comm, leader, peer, remote_leader, tag, intercomm))
 
 /* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread
- * is not inside a function of this library and frees no communicator. MPI tells a handler nothing that identifies it. So each
- * handler of the program gets a wrapper of its own here, until the wrappers run out. */
+ * is not inside a function of this library and frees no communicator. MPI tells a handler nothing that identifies it. So each handler of the program gets
+ * a wrapper of its own here, until the wrappers run out. */
 
 enum { HANDLERS = 64 };
 
@@ -79,12 +107,11 @@ static MPI_Comm_errhandler_function* handlers[HANDLERS];
 /* Open MPI passes the function's name as well. */
 static void handle(int number, MPI_Comm* comm, int* code, void* name) {
   const int was_inside = preload_is_inside;
-  const struct preload_leaving* const was_leaving = preload_leaving;
+  struct preload_dying* const was_leaving = preload_leaves(NULL);
   preload_is_inside = 0;
-  preload_leaving = NULL;
   handlers[number](comm, code, name, NULL);
   preload_is_inside = was_inside;
-  preload_leaving = was_leaving;
+  preload_leaves(was_leaving);
 }
 
 #define HANDLER(number)                                         \
@@ -119,6 +146,16 @@ DEFINE(Comm_create_errhandler, next(wrap(function), handler),
 /* A function of MPI 1 that some libraries still have. */
 DEFINE(Errhandler_create, next(wrap(function), handler),
        (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler))
+
+/* Open MPI's Fortran interfaces call no function of C for this. They pass handlers the same arguments, by reference. */
+#ifdef OPEN_MPI
+#define DEFINE_FORTRAN(name)                                \
+  PRELOAD_DEFINE(name, next(wrap(function), handler, code), \
+                 (MPI_Comm_errhandler_function * function, int* handler, int* code))
+DEFINE_FORTRAN(mpi_comm_create_errhandler_)
+DEFINE_FORTRAN(pmpi_comm_create_errhandler_)
+DEFINE_FORTRAN(ompi_comm_create_errhandler_f) /* of mpi_f08 */
+#endif
 
 /* ---- The beginning and the end of MPI. All ranks read their rules before any of them can write to the file. */
 

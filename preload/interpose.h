@@ -15,13 +15,6 @@ __attribute__((visibility("default"))) void preload_begin_in(const char* folder)
 /* The next definition of a function, looked up once. */
 void* preload_next(void** next, const char* name);
 
-/* The communicators that this thread is freeing. The attributes of one may free another. */
-struct preload_leaving {
-  MPI_Comm comm;
-  const struct preload_leaving* outer;
-};
-extern _Thread_local const struct preload_leaving* preload_leaving;
-
 /* Defines `function` to return the expression `does`, which may use `next`, the next definition. `types` are the
  * parameters. */
 #define PRELOAD_DEFINE(function, does, types)                                      \

@@ -81,6 +81,13 @@ struct preload_communicator {
   int64_t calls[PRELOAD_COLLECTIVE_COUNT]; /* so far, while QUADRILLE=verify counts them */
 };
 
+/* Frees the communicator by MPI's function, and what is known about it. */
+int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm);
+/* An error handler may leave MPI_Comm_free by longjmp. So none is left while it runs. Sets what this thread is leaving, and returns
+ * what it was. */
+struct preload_dying* preload_leaves(struct preload_dying* now);
+/* MPI has made a communicator. */
+void preload_made(MPI_Comm comm);
 /* Finds the attribute. NULL if there is none. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
 /* Finds the attribute, or makes it at the first call on the communicator, which is collective. NULL if MPI does not run, for

@@ -14,8 +14,11 @@ int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Com
 
 /* The code of a call that did nothing, since its arguments are wrong. MPI reports the error if it gets the same arguments. */
 enum { QD_LEFT_TO_MPI = -1 };
-/* From now on such calls return that code. Calls that QUADRILLE_DEBUG compares report their errors as before. */
-void qd_leave_errors_to_mpi(void);
+/* From now on such calls return that code. Calls that QUADRILLE_DEBUG compares report their errors as before. Nothing is freed with
+ * a communicator, but by qd_close_channels. */
+void qd_serve_preload(void);
+/* Frees what belongs to a communicator with that handle. */
+void qd_close_channels(MPI_Comm comm);
 /* Makes the keys of the runtime's attributes, and the attribute of MPI_COMM_SELF whose end frees all. Otherwise the first binding does
  * that. Returns an MPI error code. */
 int qd_make_keyvals(void);

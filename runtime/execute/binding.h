@@ -67,7 +67,7 @@ struct qd_binding {
 
 /* Whether MPI reports wrong arguments of a call, see preloaded.h. */
 static inline int qd_leaves_errors(const struct qd_binding* binding) {
-  return qd_global.leaves_errors && !binding->options.compares;
+  return qd_global.serves_preload && !binding->options.compares;
 }
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_BINDING_H_ */

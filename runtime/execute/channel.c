@@ -1,4 +1,4 @@
-/* Channels: the attribute of a user's communicator, with a private communicator and the bindings to it. A binding holds
+/* Channels: what belongs to a user's communicator, with a private communicator and the bindings to it. A binding holds
  * a reference to its schedule and to its channel. Tested by tests/mpi/communicator_test.cc and lifetime_test.cc. */
 #include <stddef.h>
 #include <stdlib.h>
@@ -73,10 +73,8 @@ struct qd_binding* qd_binding_copy(const struct qd_binding* binding) {
   return NULL;
 }
 
-/* The user frees the communicator. Its bindings go with it, except those of persistent calls. */
-static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
-  struct qd_channel* channel = attribute;
-  (void)comm, (void)keyval, (void)extra;
+/* The user's communicator is gone. Its bindings go with it, except those of persistent calls. */
+static void close_channel(struct qd_channel* channel) {
   for (struct qd_binding *binding = channel->bindings, *next; binding; binding = next) {
     next = binding->next;
     qd_forget(binding);
@@ -84,7 +82,24 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
   }
   channel->user = MPI_COMM_NULL;
   release(channel);
+}
+
+static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
+  (void)comm, (void)keyval, (void)extra;
+  close_channel(attribute);
   return MPI_SUCCESS;
+}
+
+static struct qd_channel* channel_named(MPI_Comm comm) {
+  pthread_mutex_lock(&qd_global.lock);
+  struct qd_channel* channel = qd_global.channels;
+  while (channel && channel->user != comm) channel = channel->next;
+  pthread_mutex_unlock(&qd_global.lock);
+  return channel;
+}
+
+void qd_close_channels(MPI_Comm comm) {
+  for (struct qd_channel* channel; (channel = channel_named(comm));) close_channel(channel);
 }
 
 /* MPI_Finalize first frees the attributes of MPI_COMM_SELF, while MPI is still usable. All channels are freed then.
@@ -97,7 +112,8 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   for (struct qd_channel *channel = g->channels, *next; channel; channel = next) {
     next = channel->next;
     channel->references++;
-    if (channel->user != MPI_COMM_NULL) PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
+    if (channel->user != MPI_COMM_NULL && !g->serves_preload)
+      PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
     PMPI_Comm_free(&channel->comm);
     release(channel);
   }
@@ -123,6 +139,7 @@ int qd_make_keyvals(void) {
 }
 
 struct qd_channel* qd_channel_of(MPI_Comm comm) {
+  if (qd_global.serves_preload) return channel_named(comm);
   void* attribute = NULL;
   int found = 0;
   return qd_make_keyvals() == MPI_SUCCESS &&
@@ -133,12 +150,15 @@ struct qd_channel* qd_channel_of(MPI_Comm comm) {
              : NULL;
 }
 
-/* A channel with that private communicator, as an attribute of the user's. NULL if memory ran out. */
+/* A channel with that private communicator, as an attribute of the user's unless the preload library keeps it. NULL if
+ * memory ran out. */
 static struct qd_channel* attach(MPI_Comm user, MPI_Comm private) {
   struct qd_channel* channel = qd_make_keyvals() == MPI_SUCCESS ? calloc(1, sizeof *channel) : NULL;
   if (!channel) return NULL;
   *channel = (struct qd_channel){.user = user, .comm = private, .references = 1};
-  if (PMPI_Comm_set_attr(user, qd_global.channel_keyval, channel) == MPI_SUCCESS) return channel;
+  if (qd_global.serves_preload ||
+      PMPI_Comm_set_attr(user, qd_global.channel_keyval, channel) == MPI_SUCCESS)
+    return channel;
   free(channel);
   return NULL;
 }
@@ -152,10 +172,12 @@ int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel
   struct qd_channel* channel = attach(comm, private);
   if (!channel) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
   if (!qd_all_succeeded(private, problem)) {
-    if (channel)
-      PMPI_Comm_delete_attr(comm, qd_global.channel_keyval);
-    else
+    if (!channel)
       PMPI_Comm_free(&private);
+    else if (qd_global.serves_preload)
+      close_channel(channel);
+    else
+      PMPI_Comm_delete_attr(comm, qd_global.channel_keyval);
     return MPI_SUCCESS;
   }
   pthread_mutex_lock(&qd_global.lock);

@@ -21,7 +21,7 @@
 struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .settings_once = PTHREAD_ONCE_INIT};
 
-void qd_leave_errors_to_mpi(void) { qd_global.leaves_errors = 1; }
+void qd_serve_preload(void) { qd_global.serves_preload = 1; }
 
 int qd_mpi_is_usable(void) {
   int initialized = 0, finalized = 0;

@@ -81,7 +81,7 @@ struct qd_global {
       traces[QD_MAX_PATH]; /* where the process began; the folder for traces */
   pthread_once_t settings_once;
   struct qd_settings settings;
-  int leaves_errors; /* wrong arguments are left to MPI, see api.h */
+  int serves_preload; /* see qd_serve_preload */
   struct qd_traced_process trace;
   struct qd_drivers drivers;
 };

@@ -12,10 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST = 16 };
-static int me, ranks, bad;
+#include "tests/preload/corners.h"
 
-static void expect(int holds, const char* what) {
+int me, ranks;
+static int bad;
+
+void expect(int holds, const char* what) {
   if (!holds && bad++ < 3) printf("rank %d: %s\n", me, what);
 }
 
@@ -25,14 +27,14 @@ static int class_of(int code) {
   return error_class;
 }
 
-static MPI_Comm duplicate(MPI_Errhandler handler) {
+MPI_Comm duplicate(MPI_Errhandler handler) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, handler);
   return comm;
 }
 
-static void expect_alltoall(MPI_Comm comm) {
+void expect_alltoall(MPI_Comm comm) {
   int sent[MOST], received[MOST];
   for (int r = 0; r < ranks; r++) sent[r] = 100 * me + r;
   expect(MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, comm) == MPI_SUCCESS, "an error");
@@ -104,65 +106,6 @@ static void handlers(void) {
   MPI_Errhandler made;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) MPI_Comm_create_errhandler(all[i], &made);
   handler();
-}
-
-/* ---- Attributes whose delete functions call collectives on the communicator that is freed */
-
-static int delete (MPI_Comm comm, int key, void* value, void* extra) {
-  int one = 1, sum = 0, all[MOST];
-  (void)key, (void)value, (void)extra;
-  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-  expect(sum == ranks, "an allreduce while its communicator is freed is wrong");
-  MPI_Allgather(&me, 1, MPI_INT, all, 1, MPI_INT, comm);
-  for (int r = 0; r < ranks; r++) expect(all[r] == r, "an allgather is wrong there");
-  expect_alltoall(MPI_COMM_WORLD);
-  return MPI_SUCCESS;
-}
-
-static void attributes(void) {
-  int key;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete, &key, NULL);
-  for (int round = 0; round < 6; round++) {
-    /* Only on some ranks, in the last rounds. */
-    const int is_first = (round + (round > 3 ? me : 0)) % 2;
-    MPI_Comm comm = duplicate(MPI_ERRORS_ARE_FATAL);
-    if (is_first) MPI_Comm_set_attr(comm, key, NULL);
-    int one = 1, sum;
-    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-    expect_alltoall(comm);
-    if (!is_first) MPI_Comm_set_attr(comm, key, NULL);
-    MPI_Comm_free(&comm);
-  }
-}
-
-/* ---- A delete function frees another communicator, whose attribute's delete function calls collectives on the
- * first */
-
-static MPI_Comm outer, inner;
-
-static int delete_outer(MPI_Comm comm, int key, void* value, void* extra) {
-  MPI_Comm_free(&inner);
-  return delete (comm, key, value, extra);
-}
-
-static int delete_inner(MPI_Comm comm, int key, void* value, void* extra) {
-  return delete (comm, key, value, extra) + delete (outer, key, value, extra);
-}
-
-static void nested(void) {
-  int outer_key, inner_key;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_outer, &outer_key, NULL);
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_inner, &inner_key, NULL);
-  for (int is_first = 0; is_first < 2; is_first++) {
-    outer = duplicate(MPI_ERRORS_ARE_FATAL);
-    inner = duplicate(MPI_ERRORS_ARE_FATAL);
-    if (is_first) MPI_Comm_set_attr(outer, outer_key, NULL);
-    expect_alltoall(outer);
-    if (!is_first) MPI_Comm_set_attr(outer, outer_key, NULL);
-    MPI_Comm_set_attr(inner, inner_key, NULL);
-    MPI_Comm freed = outer;
-    MPI_Comm_free(&freed);
-  }
 }
 
 /* ---- Blocks with inaccessible memory between them */
@@ -560,23 +503,6 @@ static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- Rank 1 makes its last call in MPI_Finalize, for which the others wait */
-
-static int call_late(MPI_Comm self, int key, void* attribute, void* extra) {
-  (void)self, (void)key, (void)attribute, (void)extra;
-  return MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static void late_calls(void) {
-  int key;
-  if (me != 1) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    return;
-  }
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_late, &key, NULL);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-}
-
 /* ---- Ranks that wait forever end once there is the file */
 
 static void* end_with(void* file) {
@@ -656,6 +582,25 @@ static void late(const char* file) {
   MPI_Comm_free(&some);
 }
 
+#define CASE(name) \
+  { #name, name }
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {CASE(handler),    CASE(handler_frees),
+             CASE(handlers),   CASE(attributes),
+             CASE(nested),     CASE(dying),
+             CASE(lingering),  CASE(gaps),
+             CASE(types),      CASE(large),
+             CASE(large_call), CASE(nulls),
+             CASE(unused),     CASE(empty),
+             CASE(wrong),      CASE(misplaced),
+             CASE(recycled),   CASE(many),
+             CASE(same_bits),  CASE(extremes),
+             CASE(turns),      CASE(counts_of_groups),
+             CASE(title),      CASE(late_calls),
+             CASE(rhythms),    CASE(no_buffer)};
+
 int main(int count, char** words) {
   const char* const which = count > 1 ? words[1] : "";
   const int moves_early = !strcmp(which, "moves_early");
@@ -663,36 +608,14 @@ int main(int count, char** words) {
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (!strcmp(which, "handler")) handler();
-  if (!strcmp(which, "handler_frees")) handler_frees();
-  if (!strcmp(which, "handlers")) handlers();
-  if (!strcmp(which, "attributes")) attributes();
-  if (!strcmp(which, "nested")) nested();
-  if (!strcmp(which, "gaps")) gaps();
-  if (!strcmp(which, "types")) types();
-  if (!strcmp(which, "large")) large();
-  if (!strcmp(which, "large_call")) large_call();
-  if (!strcmp(which, "nulls")) nulls();
-  if (!strcmp(which, "unused")) unused();
-  if (!strcmp(which, "empty")) empty();
-  if (!strcmp(which, "wrong")) wrong();
-  if (!strcmp(which, "misplaced")) misplaced();
-  if (!strcmp(which, "recycled")) recycled();
-  if (!strcmp(which, "many")) many();
-  if (!strcmp(which, "same_bits")) same_bits();
-  if (!strcmp(which, "extremes")) extremes();
-  if (!strcmp(which, "turns")) turns();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (!strcmp(which, cases[i].name)) cases[i].run();
   if (!strcmp(which, "spawn")) spawn(words[0]);
   if (!strcmp(which, "spawn_alone")) spawn_alone(words[0]);
-  if (!strcmp(which, "counts_of_groups")) counts_of_groups();
-  if (!strcmp(which, "title")) title();
-  if (!strcmp(which, "late_calls")) late_calls();
   if (count > 2 && !strncmp(which, "stuck", 5)) stuck(words[2], !strcmp(which, "stuck_finalize"));
-  if (!strcmp(which, "rhythms")) rhythms();
   if (moves_early || !strcmp(which, "moves")) moves(moves_early);
   if (!strcmp(which, "ended") && count > 2) ended(words[2]);
   if (!strcmp(which, "late") && count > 2) late(words[2]);
-  if (!strcmp(which, "no_buffer")) no_buffer();
   MPI_Finalize();
   if (!bad) printf("rank %d ran 1 tests, all passed\n", me);
   return bad > 0;

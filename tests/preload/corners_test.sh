@@ -8,8 +8,11 @@ served=(QUADRILLE_SUMS=any QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor 
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
 preload="$tool $library"
 
-for case in handler handlers attributes nested large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
-for case in handler handlers attributes nested wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- $case; done
+# Open MPI 4 uses a communicator that was freed before its last operation has ended.
+late=()
+[ "$mpi" != mpich ] || late=(lingering)
+for case in handler handlers attributes nested dying "${late[@]}" large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
+for case in handler handlers attributes nested dying "${late[@]}" wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- $case; done
 rm -f learned.json
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done

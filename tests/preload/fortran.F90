@@ -1,5 +1,5 @@
 ! A plain MPI program in Fortran, by mpif.h, use mpi or use mpi_f08: collectives whose results it checks.
-program fortran
+module handlers
 #ifdef WITH_MPI_F08
   use mpi_f08
 #elif defined(WITH_MPI)
@@ -9,11 +9,29 @@ program fortran
 #ifdef WITH_MPIF_H
   include 'mpif.h'
 #endif
+  integer :: mine = 0, total = -1
+contains
+  subroutine handle(comm, code)
+#ifdef WITH_MPI_F08
+    type(MPI_Comm) :: comm
+#else
+    integer :: comm
+#endif
+    integer :: code, ierr
+    call MPI_Allreduce(mine, total, 1, MPI_INTEGER, MPI_SUM, comm, ierr)
+    code = MPI_SUCCESS
+  end subroutine
+end module
+
+program fortran
+  use handlers
+  implicit none
 #ifdef WITH_MPI_F08
   type(MPI_Comm) :: comm
   type(MPI_Datatype) :: types(64), junk
+  type(MPI_Errhandler) :: handler
 #else
-  integer :: comm, types(64), junk
+  integer :: comm, types(64), junk, handler
 #endif
   integer :: rank, ranks, ierr, tests, i, round, root, count
   integer :: sent(64), received(64), counts(64), places(64), wanted(64)
@@ -90,6 +108,17 @@ program fortran
     call MPI_Alltoall(MPI_IN_PLACE, -1, junk, received, 1, MPI_INTEGER, comm, ierr)
     call check(all(received(1:ranks) == [(100 * i + rank, i = 0, ranks - 1)]), 'alltoall in place')
   end do
+
+  ! Rank 0 calls a collective in an error handler, and the others call it plainly.
+  call MPI_Comm_create_errhandler(handle, handler, ierr)
+  call MPI_Comm_set_errhandler(comm, handler, ierr)
+  mine = rank
+  if (rank == 0) then
+    call MPI_Bcast(received, 1, MPI_INTEGER, -1, comm, ierr)
+  else
+    call handle(comm, ierr)
+  end if
+  call check(total == ranks * (ranks - 1) / 2, 'the error handler')
 
   call MPI_Comm_free(comm, ierr)
   print '(a, i0, a, i0, a)', 'rank ', rank, ' ran ', tests, ' tests, all passed'

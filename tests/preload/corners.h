@@ -1,0 +1,21 @@
+/* What the files of the program corners share. */
+#ifndef QUADRILLE_TESTS_PRELOAD_CORNERS_H_
+#define QUADRILLE_TESTS_PRELOAD_CORNERS_H_
+
+#include <mpi.h>
+
+enum { MOST = 16 }; /* ranks */
+extern int me, ranks;
+
+void expect(int holds, const char* what);
+/* A duplicate of MPI_COMM_WORLD. */
+MPI_Comm duplicate(MPI_Errhandler handler);
+void expect_alltoall(MPI_Comm comm);
+
+void attributes(void);
+void nested(void);
+void dying(void);
+void lingering(void);
+void late_calls(void);
+
+#endif /* QUADRILLE_TESTS_PRELOAD_CORNERS_H_ */
