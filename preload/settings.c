@@ -79,11 +79,10 @@ static void read_collective(int collective, const char* variable, const char* va
 }
 
 /* The variables without a collective. Other places read the first of them, and the next three are texts that the settings keep. */
-enum { ELSEWHERE = 6 };
-static const char* const variables[] = {
-    "QUADRILLE",          "QUADRILLE_DEBUG", "QUADRILLE_STALL", "QUADRILLE_CHECK_PLANS",
-    "QUADRILLE_TRACE",    "QUADRILLE_MPI",   "QUADRILLE_RULES", "QUADRILLE_REPORT",
-    "QUADRILLE_VERIFIER", "QUADRILLE_SUMS"};
+enum { ELSEWHERE = 5 };
+static const char* const variables[] = {"QUADRILLE",        "QUADRILLE_DEBUG",    "QUADRILLE_STALL",
+                                        "QUADRILLE_TRACE",  "QUADRILLE_MPI",      "QUADRILLE_RULES",
+                                        "QUADRILLE_REPORT", "QUADRILLE_VERIFIER", "QUADRILLE_SUMS"};
 enum { VARIABLES = sizeof variables / sizeof *variables, NAME = 64 };
 
 static int are_same(char a, char b) {

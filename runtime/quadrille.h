@@ -12,7 +12,6 @@
  *
  * Environment:
  *   QUADRILLE_DEBUG=1              reports the library's actions; if all ranks set it, they also compare counts and lengths
- *   QUADRILLE_CHECK_PLANS=1        checks each plan before it is followed, and a streamed plan afterwards
  *   QUADRILLE_STALL=SECONDS        a rank that waits longer for a message reports that on standard error, and waits on
  *   QUADRILLE_TRACE=FOLDER         writes when messages were posted and complete there, for `quadrille trace`
  *

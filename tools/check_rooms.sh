@@ -52,7 +52,7 @@ room preload 'runtime(/(quadrille|execute/(api|arena|arguments|datatypes|nodes|s
   'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/check\.h|:check|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'
-room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \
+room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/builder\.h|:plan)|cli[/:]|emitted:proofs' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 room simulate 'schedule[/:]|cli[/:]|runtime(/plan/(builder|plan)\.h|:plan|/program/table_format\.h|:table_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
   'simulate/ knows schedule/, plans, calls and the decoder, never generator/'

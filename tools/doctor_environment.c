@@ -261,10 +261,6 @@ static void look_at_runtime(void) {
     doctor_finding(
         "QUADRILLE_DEBUG is set, which logs and compares every call: unset it for runs that "
         "count");
-  if (is_set("QUADRILLE_CHECK_PLANS"))
-    doctor_finding(
-        "QUADRILLE_CHECK_PLANS is set, which checks every plan: unset it for runs that "
-        "count");
   if (!trace || !*trace) return;
   if (!may_write_into(trace))
     doctor_finding("QUADRILLE_TRACE=%s: %s: name a folder that every process can write to", trace,

@@ -6,13 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
 #include "runtime/plan/builder.h"
-#include "runtime/plan/check.h"
 
 namespace quadrille::verifier {
 
@@ -70,6 +67,79 @@ bool is_in_place_at(const qd_program& program, const qd_context& context) {
   }
 }
 
+// Plans as text, one operation a line, in MPI's terms. Messages are numbered through all plans of the call.
+class PlanText {
+ public:
+  explicit PlanText(bool has_global_counts) : has_global_counts_(has_global_counts) {}
+
+  void add(const qd_plan& plan) {
+    qd_progress at{};
+    for (int32_t i = 0; i < plan.operation_count; ++i) {
+      const qd_operation& o = plan.operations[i];
+      if (o.kind == QD_PLAN_END) break;
+      if (o.kind == QD_PLAN_COPY) line(copy(plan, plan.copies[o.what]));
+      if (o.kind == QD_PLAN_COPY_OWN) line("copy the own block");
+      if (o.kind == QD_PLAN_SAVE) line(fmt::format("save block {} in buffer {}", o.what, o.buffer));
+      if (o.kind != QD_PLAN_MESSAGES) continue;
+      for (int n = o.more.receives_done; n > 0; --n)
+        line(fmt::format("wait for receive {}", receives_ + at.receives_done++));
+      for (int n = o.more.sends_done; n > 0; --n)
+        line(fmt::format("wait for send {}", sends_ + at.sends_done++));
+      for (int n = o.more.receives_posted; n > 0; --n, ++at.receives_posted)
+        line(fmt::format("post receive {} from rank {}", receives_ + at.receives_posted,
+                         message(plan, plan.receives.all[at.receives_posted])));
+      for (int n = o.more.sends_posted; n > 0; --n, ++at.sends_posted)
+        line(fmt::format("post send {} to rank {}", sends_ + at.sends_posted,
+                         message(plan, plan.sends.all[at.sends_posted])));
+    }
+    receives_ += plan.receives.count;
+    sends_ += plan.sends.count;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void line(const std::string& text) { text_ += fmt::format("{:6}  {}\n", ++lines_, text); }
+
+  std::string part(const qd_plan& plan, const qd_part& part) const {
+    const int32_t receives = plan.regions.send_blocks, region = part.region;
+    const int32_t temporaries =
+        has_global_counts_ ? QD_TEMPORARY_REGIONS : receives + plan.regions.receive_blocks;
+    std::string text = region >= temporaries ? fmt::format("temporary {}", region - temporaries)
+                       : has_global_counts_ && region == QD_RECEIVE_REGION ? "receive buffer"
+                       : has_global_counts_                                ? "send buffer"
+                       : region >= receives ? fmt::format("receive block {}", region - receives)
+                                            : fmt::format("send block {}", region);
+    if (part.form == QD_SAVED) text += ", saved";
+    if (part.form == QD_RANGE) text += fmt::format(" bytes {}..{}", part.low, part.high);
+    return text;
+  }
+
+  static std::string buffer(const char* how, int32_t buffer) {
+    return buffer == QD_NO_BUFFER ? "" : fmt::format(" {} buffer {}", how, buffer);
+  }
+  static const char* side(int combines) { return combines == QD_ON_THE_LEFT ? "left" : "right"; }
+
+  std::string message(const qd_plan& plan, const qd_message& m) const {
+    std::string text = fmt::format("{}:{}", m.peer, m.count == 0 ? " an empty message" : "");
+    for (int32_t i = 0; i < m.count; ++i)
+      text += (i > 0 ? ", " : " ") + part(plan, qd_parts_of(&plan, &m)[i]);
+    text += buffer("through", m.buffer);
+    return m.combines ? text + ", combined on the " + side(m.combines) : text;
+  }
+
+  std::string copy(const qd_plan& plan, const qd_copy& copy) const {
+    const std::string from = part(plan, copy.from), to = part(plan, copy.to);
+    return (copy.combines
+                ? fmt::format("reduce {} into {}, on the {}", from, to, side(copy.combines))
+                : fmt::format("copy {} to {}", from, to)) +
+           buffer("in", copy.buffer);
+  }
+
+  const bool has_global_counts_;
+  int64_t lines_ = 0, receives_ = 0, sends_ = 0;
+  std::string text_;
+};
+
 }  // namespace
 
 struct RankPlans::Memory {
@@ -78,7 +148,6 @@ struct RankPlans::Memory {
   qd_plan_input input{};
   qd_builder builder{};
   qd_plan plan{};
-  int in_place = 0;
 
   Memory() = default;
   Memory(const Memory&) = delete;
@@ -163,8 +232,8 @@ struct Plans::State {
     made.input.own = first + static_cast<int>(rank);
     made.input.window = options.window > 0 ? options.window : qd_default_window(&program);
     made.input.has_block_size = options.has_block_size;
-    made.in_place = options.in_place && is_in_place_at(program, made.context);
-    if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
+    const bool in_place = options.in_place && is_in_place_at(program, made.context);
+    if (!qd_builder_open(&made.builder, &made.input, &made.plan, in_place, options.whole))
       return qd_no_memory;
     made.builder.traits.unit = options.unit;
     qd_builder_start(&made.builder);
@@ -222,55 +291,36 @@ Result<RankPlans> Plans::of_rank(int64_t group, int64_t rank, const PlanOptions&
 Result<std::string> Plans::print(int64_t group, int64_t rank, const PlanOptions& options) const {
   Result<RankPlans> plans = of_rank(group, rank, options);
   if (!plans.ok()) return plans.error();
-  char* text = nullptr;
-  size_t length = 0;
-  FILE* out = open_memstream(&text, &length);
-  if (!out) return Error{qd_no_memory};
-  qd_plan_lines lines{};
+  PlanText text(plans->builder().traits.has_global_counts != 0);
   Result<const qd_plan*> plan = plans->next();
-  for (; plan.ok() && *plan; plan = plans->next())
-    qd_plan_print(out, *plan, plans->builder().traits.has_global_counts, &lines);
-  fclose(out);
-  const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
+  for (; plan.ok() && *plan; plan = plans->next()) text.add(**plan);
   if (!plan.ok()) return plan.error();
-  return std::string(text, length);
+  return text.take();
 }
 
 Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
                                                      const Change& change) const {
-  using Check = std::unique_ptr<qd_plan_check, decltype(&qd_check_close)>;
-  std::vector<Check> checks;
-  std::vector<std::unique_ptr<RankPlans::Memory>> all;  // the checks read their inputs
-  char text[QD_LAW_TEXT];
+  using Law = std::optional<std::string>;
+  std::vector<PlanCheck> checks;
   for (int64_t group = 0; group < state_->groups(); ++group)
     for (int64_t rank = 0; rank < state_->size(group); ++rank) {
-      all.push_back(std::make_unique<RankPlans::Memory>());
-      RankPlans::Memory& made = *all.back();
-      if (const char* error = state_->open(group, rank, options, made)) return Error{error};
-      checks.emplace_back(
-          qd_check_open(
-              &made.input,
-              made.builder.traits.has_global_counts ? made.builder.traits.in_place : made.in_place,
-              options.unit),
-          &qd_check_close);
-      if (!checks.back()) return Error{qd_no_memory};
-      for (int more = 1; more > 0;) {
-        more = qd_builder_next(&made.builder);
-        if (more < 0) return Error{fmt::format("rank {}: {}", rank, made.builder.error)};
-        if (change) change(all.size() - 1, made.plan);
-        qd_check_feed(checks.back().get(), &made.plan);
+      Result<RankPlans> plans = of_rank(group, rank, options);
+      if (!plans.ok()) return plans.error();
+      PlanCheck& check = checks.emplace_back(plans->builder());
+      Result<const qd_plan*> plan = plans->next();
+      for (; plan.ok() && *plan; plan = plans->next()) {
+        if (change) change(checks.size() - 1, plans->memory_->plan);
+        check.feed(**plan);
       }
-      const char* const law = qd_check_end(checks.back().get(), text);
-      if (law == qd_no_memory) return std::optional(std::string(kPlansNotChecked));
-      if (law)
-        return std::optional(
-            fmt::format("{} at rank {}{}: {}", law, rank, group == 1 ? " of group 1" : "", text));
+      if (!plan.ok()) return Error{fmt::format("rank {}: {}", rank, plan.error().message)};
+      const std::optional<Offence> found = check.end();
+      if (found && found->law == kPlansNotChecked) return Law(kPlansNotChecked);
+      if (found)
+        return Law(fmt::format("{} at rank {}{}: {}", found->law, rank,
+                               group == 1 ? " of group 1" : "", found->text));
     }
-  std::vector<qd_plan_check*> pointers;
-  for (const Check& check : checks) pointers.push_back(check.get());
-  if (const char* law = qd_plan_match(pointers.data(), static_cast<int>(pointers.size()), text))
-    return std::optional(fmt::format("{}: {}", law, text));
-  return std::optional<std::string>();
+  const std::optional<Offence> found = PlanCheck::match(checks);
+  return found ? Law(fmt::format("{}: {}", found->law, found->text)) : std::nullopt;
 }
 
 std::vector<int> Plans::windows() const {

@@ -1,5 +1,5 @@
 // The runtime's plans of a schedule, built without MPI: prints them, and checks those of all ranks together with
-// runtime/plan/check.h. The runtime's loader and builder are not trusted here; they are under test.
+// verifier/plan_check.h. The runtime's loader and builder are not trusted here; they are under test.
 #ifndef QUADRILLE_VERIFIER_PLANS_H_
 #define QUADRILLE_VERIFIER_PLANS_H_
 
@@ -8,14 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "schedule/binding.h"
 #include "schedule/result.h"
-
-struct qd_builder;  // runtime/plan/builder.h
-struct qd_plan;     // runtime/plan/plan.h
+#include "verifier/plan_check.h"
 
 namespace quadrille::verifier {
 
@@ -26,11 +23,6 @@ struct PlanOptions {
   int64_t unit = 1;             // the bytes of an element, if all ranks know all counts
   bool has_block_size = false;  // the user gave one
 };
-
-// The text of objection() if a check of the plans would take too much memory or time. Nothing is known of such plans.
-inline constexpr std::string_view kPlansNotChecked =
-    "not checked: they have too many messages or temporary blocks, or too many that touch the same "
-    "bytes";
 
 // The plans of one rank in one call, one after another.
 class RankPlans {
@@ -46,6 +38,7 @@ class RankPlans {
   const qd_builder& builder() const;
 
  private:
+  friend class Plans;
   std::unique_ptr<Memory> memory_;
   bool more_ = true;
 };

@@ -1,9 +1,7 @@
 /* A call as a whole: its memory, its blocks, its beginning and end, and its result. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
-#include "runtime/plan/check.h"
 
 /* Makes the array of buffers for the plan. Returns 0 if memory ran out. */
 static int fit_buffers(struct qd_call* c) {
@@ -43,43 +41,19 @@ static int open_lengths(struct qd_call* c) {
   return 1;
 }
 
-/* Opens a check of the next plans if QUADRILLE_CHECK_PLANS is set; otherwise returns NULL. */
-static struct qd_plan_check* open_check(const struct qd_call* c) {
-  const struct qd_builder* b = &c->builder;
-  if (!qd_settings()->checks_plans) return NULL;
-  return qd_check_open(&b->input, b->traits.has_global_counts ? b->traits.in_place : c->in_place,
-                       b->traits.unit);
-}
-
-/* Ends a check, which may be NULL. `error` is an earlier error. Returns what is wrong. */
-static const char* close_check(struct qd_plan_check* check, const char* error) {
-  char text[QD_LAW_TEXT];
-  const char* law = check && !error ? qd_check_end(check, text) : NULL;
-  qd_check_close(check);
-  if (!law || law == qd_no_memory) return error;
-  fprintf(stderr, "quadrille: the plan breaks %s: %s\n", law, text);
-  return "the plan that the library made of it breaks the rule that was printed";
-}
-
-static const char* plan_checked(struct qd_call* c, struct qd_plan_check* check) {
+const char* qd_call_plan(struct qd_call* c) {
   int more = 1;
+  c->trace.setup = 0;
   qd_builder_start(&c->builder);
   while (more > 0) {
     more = qd_builder_next(&c->builder);
     if (more < 0) return c->builder.error;
-    if (check) qd_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) || !qd_make_temporaries(c) ||
         !(c->builder.traits.has_global_counts ? qd_call_reserve(c) : open_lengths(c)))
       return qd_no_memory;
   }
   c->is_planned = c->plan.is_whole;
   return NULL;
-}
-
-const char* qd_call_plan(struct qd_call* c) {
-  c->trace.setup = 0;
-  struct qd_plan_check* check = open_check(c);
-  return close_check(check, plan_checked(c, check));
 }
 
 /* Makes empty blocks for the regions of the plan. */
@@ -336,7 +310,6 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
 static void follow_in_parts(struct qd_call* c) {
   struct qd_builder* b = &c->builder;
   b->input.most_iterations = INT64_MAX;
-  struct qd_plan_check* check = open_check(c);
   int more = 1;
   c->trace.setup = 0;
   qd_builder_start(b);
@@ -345,7 +318,6 @@ static void follow_in_parts(struct qd_call* c) {
     if (more >= 0 && !fit_transfers(c)) more = -1, b->error = qd_no_memory;
     if (more < 0 && b->error == qd_no_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
     if (more < 0) break;
-    if (check) qd_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
       c->memory.lacks_memory = 1;
       c->data.receive_zero_copy = 0;
@@ -355,7 +327,6 @@ static void follow_in_parts(struct qd_call* c) {
     if (c->is_observed) qd_trace_plan(c);
     qd_call_progress(c, 1);
   }
-  b->error = close_check(check, b->error);
   c->is_planned = c->builder.traits.has_global_counts && c->plan.is_whole && more == 0 &&
                   !c->memory.lacks_memory;
 }

@@ -43,7 +43,6 @@ static const char* read_name(const char* variable) {
 
 static void read_settings(void) {
   qd_global.settings = (struct qd_settings){.debug = is_set("QUADRILLE_DEBUG"),
-                                            .checks_plans = is_set("QUADRILLE_CHECK_PLANS"),
                                             .stall = read_seconds(),
                                             .trace = read_name("QUADRILLE_TRACE")};
 }

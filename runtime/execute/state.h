@@ -35,8 +35,7 @@ struct qd_drivers {
 
 /* The settings of the environment. */
 struct qd_settings {
-  int debug;        /* QUADRILLE_DEBUG: calls are logged and compared */
-  int checks_plans; /* QUADRILLE_CHECK_PLANS: each plan is checked; that of a whole call before the call */
+  int debug;         /* QUADRILLE_DEBUG: calls are logged and compared */
   double stall;      /* QUADRILLE_STALL: after how many seconds a wait reports its peer; 0: never */
   const char* trace; /* QUADRILLE_TRACE: the folder for traces, or NULL */
 };

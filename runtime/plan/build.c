@@ -10,7 +10,7 @@
  * If all ranks know all counts, the plan is made for the counts of one call. Then parts are bytes of a buffer, adjacent
  * parts become one, and both ends drop a message without bytes.
  *
- * Tested by tests/net, tests/mutation and the fuzzer; runtime/plan/check.c checks the plans. */
+ * Tested by tests/net, tests/mutation and the fuzzer; verifier/plan_check.cc checks the plans. */
 #include <limits.h>
 
 #include "runtime/plan/builder.h"

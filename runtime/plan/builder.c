@@ -1,4 +1,4 @@
-/* The memory of the builder, and of the plans that are made during a call. */
+/* The memory of the builder and of plans. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +156,15 @@ void qd_builder_forget_known(struct qd_builder* b) {
   const size_t blocks = (size_t)b->plan->regions.receive_blocks + temporaries;
   memset(b->memory.accessed, 0, blocks * sizeof *b->memory.accessed);
   for (size_t i = 0; i < temporaries; i++) b->memory.temporaries[i].length = -1;
+}
+
+void qd_plan_destroy(struct qd_plan* plan) {
+  free(plan->receives.all);
+  free(plan->sends.all);
+  free(plan->parts);
+  free(plan->operations);
+  free(plan->copies);
+  memset(plan, 0, sizeof *plan);
 }
 
 void qd_builder_close(struct qd_builder* b) {

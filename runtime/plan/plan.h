@@ -1,7 +1,7 @@
 /* A plan: the operations of one rank in one call, in order. It has no MPI type and no address.
  *
- * The builder (builder.h) makes a plan, which is constant from then on. The executor (runtime/execute) follows it,
- * qd_plan_print prints it, and check.h checks the plans of all ranks together.
+ * The builder (builder.h) makes a plan, which is constant from then on. The executor (runtime/execute) follows it. The
+ * verifier prints it, and checks the plans of all ranks together.
  *
  * A region is where a part of a message is. There are two ways to number regions:
  * - If only the two ends of a message know its lengths (all-to-all, gather, scatter), each block is a region: first the
@@ -25,8 +25,6 @@
  * A buffer is used again once the last of its blocks has been overwritten. */
 #ifndef QUADRILLE_RUNTIME_PLAN_PLAN_H_
 #define QUADRILLE_RUNTIME_PLAN_PLAN_H_
-
-#include <stdio.h>
 
 #include "runtime/program/program.h"
 
@@ -160,15 +158,6 @@ struct qd_plan_input {
 };
 
 void qd_plan_destroy(struct qd_plan* plan);
-
-/* The lines and messages of a call that have been printed. Zero at first. */
-struct qd_plan_lines {
-  int64_t lines, receives, sends;
-};
-
-/* Prints a plan, one operation a line, in MPI's terms. Messages are numbered through all plans of the call. */
-void qd_plan_print(FILE* out, const struct qd_plan* plan, int has_global_counts,
-                   struct qd_plan_lines* lines);
 
 /* Whether the region is a temporary block, if only the two ends know the lengths. */
 static inline int qd_is_temporary(const struct qd_plan* plan, int32_t region) {

@@ -8,11 +8,11 @@
 #include <map>
 
 #include "runtime/plan/builder.h"
-#include "runtime/plan/check.h"
 #include "tests/net/trials.h"
 #include "tests/support/plan_mutants.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
+#include "verifier/plan_check.h"
 
 namespace quadrille::net {
 namespace {
@@ -51,16 +51,9 @@ class Kept {
 };
 
 bool is_lawful(const qd_builder& builder) {
-  char text[QD_LAW_TEXT];
-  qd_plan_check* const check =
-      qd_check_open(&builder.input,
-                    builder.traits.has_global_counts ? builder.traits.in_place
-                                                     : builder.memory.sent_as != nullptr,
-                    builder.traits.unit);
-  qd_check_feed(check, builder.plan);
-  const bool lawful = qd_check_end(check, text) == nullptr;
-  qd_check_close(check);
-  return lawful;
+  verifier::PlanCheck check(builder);
+  check.feed(*builder.plan);
+  return !check.end();
 }
 
 void apply(const qd_builder& builder) {

@@ -97,7 +97,6 @@ wrong "wrong.json:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.json
 wrong 'QUADRILLE_STALL=abc is no number of seconds: write one, such as 10' QUADRILLE_STALL=abc
 wrong 'QUADRILLE_STALL=1e400 is no number of seconds: write one, such as 10' QUADRILLE_STALL=1e400
 wrong 'QUADRILLE_DEBUG is set, which logs and compares every call: unset it' QUADRILLE_DEBUG=1
-wrong 'QUADRILLE_CHECK_PLANS is set, which checks every plan: unset it' QUADRILLE_CHECK_PLANS=1
 wrong 'QUADRILLE_TRACE=nowhere/traces: No such file or directory: name a folder' QUADRILLE_TRACE=nowhere/traces
 wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TRACE=nowhere
 wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TRACE=.

@@ -1,21 +1,35 @@
 // tests/verifier/plans_test.cc tests that mutants are refused; tests/net/plan_mutants_test.cc runs those that are not.
 #include "tests/support/plan_mutants.h"
 
+#include <initializer_list>
 #include <utility>
 
 namespace quadrille {
 
-bool drop_a_wait(qd_plan& plan, int n) {
+namespace {
+
+// Adds to the n-th of those numbers that is not 0.
+bool add(qd_plan& plan, int n, int32_t by, std::initializer_list<int32_t qd_progress::*> numbers) {
   for (int32_t i = 0; i < plan.operation_count; ++i) {
     qd_operation& o = plan.operations[i];
     if (o.kind != QD_PLAN_MESSAGES) continue;
-    for (int32_t* waits : {&o.more.receives_done, &o.more.sends_done})
-      if (*waits > 0 && n-- == 0) {
-        --*waits;
+    for (const auto number : numbers)
+      if (o.more.*number > 0 && n-- == 0) {
+        o.more.*number += by;
         return true;
       }
   }
   return false;
+}
+
+}  // namespace
+
+bool drop_a_wait(qd_plan& plan, int n) {
+  return add(plan, n, -1, {&qd_progress::receives_done, &qd_progress::sends_done});
+}
+
+bool post_one_more(qd_plan& plan, int n) {
+  return add(plan, n, 1, {&qd_progress::receives_posted, &qd_progress::sends_posted});
 }
 
 bool postpone_a_wait(qd_plan& plan, int n) {

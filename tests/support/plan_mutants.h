@@ -10,6 +10,8 @@ namespace quadrille {
 
 // The plan waits for one message less.
 bool drop_a_wait(qd_plan& plan, int n);
+// The plan posts one message more than it has.
+bool post_one_more(qd_plan& plan, int n);
 // The plan waits for a message later, at the next wait or post.
 bool postpone_a_wait(qd_plan& plan, int n);
 // A message has one more byte, or another block.

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "generator/encode.h"
-#include "runtime/plan/check.h"
+#include "runtime/plan/plan.h"
 #include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/plan_mutants.h"
@@ -259,10 +259,10 @@ TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
   ASSERT_NE(end, std::string::npos);
   const std::string record = text.substr(begin, end - begin);
   const std::regex field("\n  ([a-z_]+) :");
-  std::vector<std::string> fields, laws;
+  std::vector<std::string> fields;
   for (std::sregex_iterator it(record.begin(), record.end(), field), none; it != none; ++it)
     fields.push_back((*it)[1]);
-  for (const char* const* law = qd_laws; *law; ++law) laws.emplace_back(*law);
+  std::vector<std::string> laws(std::begin(verifier::kPlanLaws), std::end(verifier::kPlanLaws));
   ASSERT_GE(laws.size(), fields.size());
   laws.resize(fields.size());
   EXPECT_EQ(laws, fields);
@@ -320,6 +320,7 @@ TEST(PlanMutants, AreRefusedWhereTheirMistakeMatters) {
   for (const Row& row : std::vector<Row>{
            {"without a wait", drop_a_wait, 3, 1, true},
            {"without a wait, long messages of several parts", drop_a_wait, 12, 1 << 18, true},
+           {"with a post too many", post_one_more, 3, 1, true},
            {"with a wait postponed", postpone_a_wait, 5, 1, false},
            {"with a wider part", widen_a_part, 3, 1, true},
            {"with a buffer used twice", reuse_a_buffer, 3, 1, true},
