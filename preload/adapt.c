@@ -76,6 +76,7 @@ static void follow(struct preload_learner* learner, int64_t calls) {
   name_candidate(rule, &policy->candidates[policy->choice]);
   rule->native_time = policy->natives_seen > 0 ? policy_native_time(policy) : 0;
   rule->time = policy->natives_seen > 0 ? policy_time(policy) : 0;
+  learner->follower.choices++;
   learner->wait = learner->follower.left = calls;
 }
 

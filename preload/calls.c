@@ -33,13 +33,17 @@ static inline int is_considered(const struct preload_communicator* of, int colle
   return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched;
 }
 
-/* Whether an equal call went to MPI, and this one does so too. */
-static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_communicator* of,
-                                                                struct qd_arguments given) {
-  struct preload_decision* const decision = &of->decisions[given.function];
-  given.role = preload_role(of, &given);
-  return decision->is_native && preload_follows(decision, &given);
+/* The decision for equal calls, or NULL. */
+static inline __attribute__((always_inline)) struct preload_decision* find_decision(
+    struct preload_communicator* of, struct qd_arguments given) {
+  const struct preload_key key = {preload_role(of, &given), given.root,      given.send.count,
+                                  given.receive.count,      given.send.type, given.receive.type,
+                                  given.operation};
+  return preload_decision_of(of, (int)given.function, &key);
 }
+
+#define GIVEN(Name, family) \
+  (struct qd_arguments) { .function = QD_##Name, QD_SIDES_OF_##family }
 
 /* Makes a call: by MPI's function `next`, by a schedule, or by both to compare them. */
 #define CALL(entry, Name, family, Count, Displacement)                                         \
@@ -50,12 +54,15 @@ static inline __attribute__((always_inline)) int is_left_to_mpi(struct preload_c
     int code = MPI_SUCCESS;                                                                    \
     preload_is_inside = 1;                                                                     \
     struct preload_communicator* const of = preload_communicator_of(comm);                     \
-    if (of && (!is_considered(of, QD_##Name) ||                                                \
-               is_left_to_mpi(                                                                 \
-                   of, (struct qd_arguments){.function = QD_##Name, QD_SIDES_OF_##family}))) { \
+    struct preload_decision* const decision =                                                  \
+        of && is_considered(of, QD_##Name) ? find_decision(of, GIVEN(Name, family)) : NULL;    \
+    if (decision ? decision->is_native : of && !is_considered(of, QD_##Name)) {                \
       code = next(LISTED(family##_ARGUMENTS) comm);                                            \
-    } else {                                                                                   \
-      struct preload_call call = {.given = {.function = QD_##Name, QD_SIDES_OF_##family}};     \
+    } else if (!decision ||                                                                    \
+               (code = qd_repeat(&decision->kept, GIVEN(Name, family).send.base,               \
+                                 GIVEN(Name, family).receive.base, comm)) == QD_LEFT_TO_MPI) { \
+      struct preload_call call = {.given = GIVEN(Name, family), .decision = decision};         \
+      code = MPI_SUCCESS;                                                                      \
       if (preload_begin(&call, comm)) code = next(LISTED(family##_ARGUMENTS) comm);            \
       code = preload_serve(&call, code);                                                       \
       if (code == QD_LEFT_TO_MPI) code = next(LISTED(family##_ARGUMENTS) comm);                \

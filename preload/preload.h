@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "preload/rules.h"
+#include "runtime/execute/api.h"
 #include "runtime/execute/arguments.h"
 #include "runtime/quadrille.h"
 
@@ -40,21 +41,35 @@ struct preload_average {
 /* The choice of a learner (adapt.c), and how many calls will follow it. */
 struct preload_follower {
   int64_t left;
+  unsigned choices; /* so far */
   struct preload_rule rule;
 };
 
-/* The last call of a collective, and the rule that it followed. */
-struct preload_decision {
-  int is_kept;                       /* further calls with these arguments follow it too */
-  int is_native;                     /* they go to MPI's own collective */
-  const struct preload_rule* rule;   /* NULL if there is none */
-  struct preload_follower* follower; /* has the rule, or NULL */
+/* The arguments on which a decision depends. */
+struct preload_key {
   enum qd_role role;
-  unsigned significant; /* which of these are compared: */
+  int root;
   MPI_Count sent, received;
   MPI_Datatype send_type, receive_type;
   MPI_Op operation;
-  int root;
+};
+
+/* A call, and the rule that it followed. Further calls with these arguments follow it too. */
+struct preload_decision {
+  int is_kept;
+  int is_native;        /* they go to MPI's own collective */
+  unsigned significant; /* which parts of the key are compared */
+  struct preload_key key;
+  const struct preload_rule* rule;   /* NULL if there is none */
+  struct preload_follower* follower; /* has the rule, or NULL */
+  unsigned choice;                   /* of the follower, by number */
+  struct qd_kept kept;               /* the call as the runtime makes it again */
+};
+
+/* The last decisions for a collective. */
+struct preload_decisions {
+  struct preload_decision all[QD_KEPT_CALLS];
+  unsigned next; /* the one that is replaced next */
 };
 
 /* Learners depend on bytes, or rules do. */
@@ -77,7 +92,7 @@ struct preload_communicator {
   struct preload_bound* bound;        /* of each schedule */
   struct preload_learner* learners;   /* adapt.c */
   struct preload_average averages[2]; /* of MPI_Alltoallv, MPI_Alltoallw */
-  struct preload_decision decisions[PRELOAD_COLLECTIVE_COUNT];
+  struct preload_decisions decisions[PRELOAD_COLLECTIVE_COUNT];
   int64_t calls[PRELOAD_COLLECTIVE_COUNT]; /* so far, while QUADRILLE=verify counts them */
 };
 
@@ -142,6 +157,7 @@ struct preload_call {
   struct preload_learner* learner;   /* adapt.c: times this call */
   struct preload_follower* follower; /* has the rule of this call */
   const struct preload_rule* rule;   /* that the call follows, or NULL */
+  struct preload_decision* decision; /* for calls with these arguments, or NULL */
   double cost;                       /* of the comparison that ended before this call, in seconds */
   int is_refused;                    /* the schedule does not serve the call's operator */
   double started;
@@ -172,21 +188,9 @@ static inline enum qd_role preload_role(const struct preload_communicator* of,
                     given->receive.base);
 }
 
-/* Whether the call follows the decision that was kept. If it does, it counts as one of the learner's calls. Inline, and with few
- * instructions: small calls that go to MPI pay for nothing else. */
-static inline int preload_follows(struct preload_decision* d, const struct qd_arguments* given) {
-  if (!d->is_kept || d->role != given->role || d->root != given->root ||
-      (d->significant & QD_OPERATOR && d->operation != given->operation) ||
-      (d->significant & QD_RECEIVE &&
-       (d->received != given->receive.count || d->receive_type != given->receive.type)) ||
-      (d->significant & QD_SEND &&
-       (d->sent != given->send.count || d->send_type != given->send.type)))
-    return 0;
-  if (!d->follower) return 1;
-  if (d->follower->left == 0) return 0;
-  d->follower->left--;
-  return 1;
-}
+/* The decision for calls with these arguments, or NULL. The call counts as one of its learner's. */
+struct preload_decision* preload_decision_of(struct preload_communicator* of, int collective,
+                                             const struct preload_key* key);
 /* Chooses what makes the call. Returns whether MPI's own collective comes first. */
 int preload_begin(struct preload_call* call, MPI_Comm comm);
 /* Follows the schedule, if there is one, and compares its results with those of MPI's own. `code`: what that returned. Returns the code

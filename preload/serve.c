@@ -71,33 +71,70 @@ static int are_plain(const struct preload_call* call) {
          (!(call->significant & QD_RECEIVE) || is_plain(&call->given.receive));
 }
 
-/* Keeps the rule, or that there is none, for further calls with these arguments. */
-static void keep_decision(const struct preload_call* call, const struct preload_rule* rule) {
-  struct preload_decision* d = &call->of->decisions[call->collective];
-  d->is_kept = 0;
-  if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return; /* it did not serve */
-  if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->given.operation)) return;
-  if (call->of->reason || call->of->is_watched || call->learner ||
-      preload_settings()->mode == PRELOAD_VERIFY || !are_plain(call))
-    return;
-  *d = (struct preload_decision){.is_kept = 1,
-                                 .is_native = call->universal == PRELOAD_NATIVE,
-                                 .rule = rule,
-                                 .follower = call->follower,
-                                 .role = call->given.role,
-                                 .significant = call->significant,
-                                 .sent = call->given.send.count,
-                                 .received = call->given.receive.count,
-                                 .send_type = call->given.send.type,
-                                 .receive_type = call->given.receive.type,
-                                 .operation = call->given.operation,
-                                 .root = call->given.root};
+static inline __attribute__((always_inline)) int is_for(const struct preload_decision* d,
+                                                        const struct preload_key* key) {
+  return d->is_kept && d->key.role == key->role && d->key.root == key->root &&
+         (!(d->significant & QD_SEND) ||
+          (d->key.sent == key->sent && d->key.send_type == key->send_type)) &&
+         (!(d->significant & QD_RECEIVE) ||
+          (d->key.received == key->received && d->key.receive_type == key->receive_type)) &&
+         (!(d->significant & QD_OPERATOR) || d->key.operation == key->operation);
 }
 
-/* Follows the decision for calls with these arguments. Returns whether there is one. */
+struct preload_decision* preload_decision_of(struct preload_communicator* of, int collective,
+                                             const struct preload_key* key) {
+  struct preload_decision* d = of->decisions[collective].all;
+  for (int i = 0; i < QD_KEPT_CALLS; i++, d++) {
+    struct preload_follower* const follower = d->follower;
+    if (!is_for(d, key)) continue;
+    if (!follower) return d;
+    if (d->choice != follower->choices || follower->left == 0) return NULL;
+    follower->left--;
+    return d;
+  }
+  return NULL;
+}
+
+/* The place for a decision with that key: that of an earlier one, or the next. */
+static struct preload_decision* place_for(struct preload_decisions* all,
+                                          const struct preload_key* key) {
+  for (int i = 0; i < QD_KEPT_CALLS; i++)
+    if (is_for(&all->all[i], key)) return &all->all[i];
+  return &all->all[all->next++ % QD_KEPT_CALLS];
+}
+
+/* Whether further calls with these arguments follow the rule, or that there is none. */
+static int is_lasting(const struct preload_call* call, const struct preload_rule* rule) {
+  if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return 0; /* it did not serve */
+  if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->given.operation))
+    return 0;
+  return !call->of->reason && !call->of->is_watched && !call->learner &&
+         preload_settings()->mode != PRELOAD_VERIFY && are_plain(call);
+}
+
+static void keep_decision(struct preload_call* call, const struct preload_rule* rule) {
+  const struct qd_arguments* given = &call->given;
+  const struct preload_key key = {given->role,          given->root,      given->send.count,
+                                  given->receive.count, given->send.type, given->receive.type,
+                                  given->operation};
+  if (call->decision) call->decision->is_kept = 0;
+  call->decision = NULL;
+  if (!is_lasting(call, rule)) return;
+  call->decision = place_for(&call->of->decisions[call->collective], &key);
+  *call->decision =
+      (struct preload_decision){.is_kept = 1,
+                                .is_native = call->universal == PRELOAD_NATIVE,
+                                .significant = call->significant,
+                                .key = key,
+                                .rule = rule,
+                                .follower = call->follower,
+                                .choice = call->follower ? call->follower->choices : 0};
+}
+
+/* Follows the decision for calls with these arguments. Returns whether there is one that can be followed. */
 static int follow_decision(struct preload_call* call) {
-  struct preload_decision* decision = &call->of->decisions[call->given.function];
-  if (decision->is_native || !preload_follows(decision, &call->given)) return 0;
+  struct preload_decision* const decision = call->decision;
+  if (!decision) return 0;
   if (preload_bind(call->of, decision->rule)) {
     call->schedule = preload_handle(decision->rule->universal);
     return 1;
@@ -141,7 +178,8 @@ int preload_serve(struct preload_call* call, int code) {
   if (call->is_verified) preload_verify_native(call);
   if (call->schedule == QUADRILLE_SCHEDULE_NULL || code != MPI_SUCCESS) return code;
   struct qd_arguments arguments = call->given;
-  code = qd_run(call->schedule, &arguments, call->of->comm);
+  code = qd_run(call->schedule, &arguments, call->of->comm,
+                call->decision ? &call->decision->kept : NULL);
   if (code != QD_LEFT_TO_MPI) return code;
   call->schedule = QUADRILLE_SCHEDULE_NULL;
   call->universal = PRELOAD_NATIVE;

@@ -1,6 +1,10 @@
 /* The common path of all entry points: check MPI's arguments, then make the call. */
 #include "runtime/execute/api.h"
+#include <string.h>
+
 #include "runtime/execute/bind.h"
+#include "runtime/execute/call.h"
+#include "runtime/execute/channel.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
 #include "runtime/execute/persistent.h"
@@ -55,11 +59,10 @@ static void check_arguments(const struct qd_binding* binding, struct qd_argument
 }
 
 static int is_same_side(const struct qd_side* one, const struct qd_side* other) {
-  return one->uniform && one->base == other->base && one->count == other->count &&
-         one->type == other->type;
+  return one->uniform && one->count == other->count && one->type == other->type;
 }
 
-/* Whether this call has the arguments of the last one, as far as they mean something. */
+/* Whether this call has the arguments of the last one but for the buffers, as far as they mean something. */
 static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
   const struct qd_arguments* given = &b->last.given;
   if (!b->last.may_repeat || a->function != given->function || a->role != given->role ||
@@ -71,6 +74,16 @@ static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a)
          (!(significant & QD_OPERATOR) || a->operation == given->operation);
 }
 
+/* The kept call with these arguments and the options of the binding, or NULL. */
+static struct qd_binding* find_kept(struct qd_binding* b, const struct qd_arguments* a) {
+  if (b->options.compares || is_repeated(b, a)) return b->options.compares ? NULL : b;
+  for (int i = 0; i < QD_KEPT_CALLS - 1 && b->others[i]; i++)
+    if (is_repeated(b->others[i], a) &&
+        memcmp(&b->others[i]->options, &b->options, sizeof b->options) == 0)
+      return b->others[i];
+  return NULL;
+}
+
 /* Whether equal arguments mean the same in the next call: they name only predefined objects. */
 static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a) {
   return !b->options.compares && !a->is_idle && !a->lacks_type &&
@@ -79,10 +92,76 @@ static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a
          (!qd_reduces(&b->schedule_data->program) || qd_is_predefined_operator(a->operation));
 }
 
-static int repeat(struct qd_binding* binding, MPI_Comm comm) {
-  return qd_has_global_counts(&binding->schedule_data->program)
-             ? qd_global_counts_repeat(binding, comm)
-             : qd_pairwise_counts_repeat(binding, comm);
+/* The bytes of a side's buffer at most. Its type is predefined. */
+static int64_t reach_of(const struct qd_side* side, int64_t blocks) {
+  int64_t bytes;
+  return __builtin_mul_overflow(side->count, side->extent, &bytes) ||
+                 __builtin_mul_overflow(bytes, blocks, &bytes)
+             ? INT64_MAX
+             : bytes;
+}
+
+/* Keeps the call, `given` as it came and `made` as it was made. */
+static void keep(struct qd_binding* b, const struct qd_arguments* given,
+                 const struct qd_arguments* made) {
+  struct qd_last_call* const last = &b->last;
+  const struct qd_context* context = &b->layout.context;
+  const int has_one =
+      qd_has_one_contribution(&b->schedule_data->program) || qd_reduces(&b->schedule_data->program);
+  const int64_t blocks = has_one && given->receive.count == made->receive.count
+                             ? 1
+                             : context->ranks + context->remote_ranks;
+  last->given = *given;
+  last->made = *made;
+  last->sends_received = made->send.base != given->send.base;
+  last->receives_sent = made->receive.base != given->receive.base;
+  const int64_t sent = reach_of(&made->send, blocks), received = reach_of(&made->receive, blocks);
+  last->reach = sent > received ? sent : received;
+}
+
+/* Gives the kept call other buffers. Returns 0 if it has to be checked again. */
+static int move(struct qd_binding* b, char* from, char* to) {
+  enum { NO_MEMORY = 4096 };
+  int error_class;
+  struct qd_call* const c = b->call;
+  struct qd_last_call* const last = &b->last;
+  struct qd_side *const send = &last->made.send, *const receive = &last->made.receive;
+  const uintptr_t apart =
+      from < to ? (uintptr_t)to - (uintptr_t)from : (uintptr_t)from - (uintptr_t)to;
+  if (qd_loaded_driver() != QD_NO_DRIVER || (uintptr_t)from < NO_MEMORY ||
+      (uintptr_t)to < NO_MEMORY ||
+      (send->base == receive->base ? apart != 0 : apart < (uint64_t)last->reach))
+    return 0;
+  send->base = from;
+  receive->base = to;
+  if (c->builder.traits.has_global_counts) {
+    c->data.blocks[QD_RECEIVE_REGION].address = to;
+    if (!c->builder.traits.in_place) c->data.blocks[QD_SEND_REGION].address = from;
+    return 1;
+  }
+  last->may_repeat = !qd_call_load(c, send, receive, QD_LENGTHS_KNOWN, &error_class);
+  return last->may_repeat;
+}
+
+static inline int take_buffers(struct qd_binding* b, const void* sendbuf, const void* recvbuf) {
+  const struct qd_last_call* const last = &b->last;
+  char* const from = (char*)(last->sends_received ? recvbuf : sendbuf);
+  char* const to = (char*)(last->receives_sent ? sendbuf : recvbuf);
+  return (from == last->made.send.base && to == last->made.receive.base) || move(b, from, to);
+}
+
+static inline int repeat(struct qd_binding* b, MPI_Comm comm) {
+  b->last.used = ++b->channel->calls;
+  if (b->call->builder.traits.gathers) qd_global_counts_contribute(b);
+  return qd_call_again(b->call, comm);
+}
+
+int qd_repeat(const struct qd_kept* kept, const void* sendbuf, const void* recvbuf, MPI_Comm comm) {
+  struct qd_binding* const b = kept->call;
+  if (!b || b->last.serial != kept->serial || !b->last.may_repeat ||
+      !take_buffers(b, sendbuf, recvbuf))
+    return QD_LEFT_TO_MPI;
+  return repeat(b, comm);
 }
 
 static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Comm comm) {
@@ -105,26 +184,34 @@ static int find(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm co
   return MPI_SUCCESS;
 }
 
-int qd_run(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm) {
+int qd_run(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
+           struct qd_kept* kept) {
   struct qd_binding* binding;
   int code = find(schedule, a, comm, &binding);
   if (code != MPI_SUCCESS) return code;
   binding->calls++;
-  if (is_repeated(binding, a)) return repeat(binding, comm);
+  struct qd_binding* b = find_kept(binding, a);
+  if (b && take_buffers(b, a->send.base, a->receive.base)) {
+    if (kept && b->trace.id == 0) *kept = (struct qd_kept){b, b->last.serial};
+    return repeat(b, comm);
+  }
   /* Such arguments name no array that the program may change. */
   const int is_whole = a->send.uniform && a->receive.uniform;
   struct qd_arguments given;
   if (is_whole) given = *a;
-  check_arguments(binding, a);
-  binding->last.may_repeat = 0;
-  if (a->error && qd_leaves_errors(binding)) return QD_LEFT_TO_MPI;
-  code = run(binding, a, comm);
+  if (!b) b = is_whole && binding->trace.id == 0 ? qd_spare_binding(binding) : binding;
+  check_arguments(b, a);
+  b->last.may_repeat = 0;
+  b->last.serial++;
+  b->last.used = ++b->channel->calls;
+  if (a->error && qd_leaves_errors(b)) return QD_LEFT_TO_MPI;
+  code = run(b, a, comm);
   if (code != MPI_SUCCESS) return code;
   if (a->lacks_type) return qd_error(comm, MPI_ERR_TYPE, "%s", qd_no_type);
-  binding->last.may_repeat = binding->last.may_repeat && is_whole && keep_meaning(binding, a);
-  if (binding->last.may_repeat) {
-    binding->last.given = given;
-    binding->last.made = *a;
+  b->last.may_repeat = b->last.may_repeat && is_whole && keep_meaning(b, a);
+  if (b->last.may_repeat) {
+    keep(b, &given, a);
+    if (kept && b->trace.id == 0) *kept = (struct qd_kept){b, b->last.serial};
   }
   return MPI_SUCCESS;
 }

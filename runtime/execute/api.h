@@ -6,8 +6,18 @@
 #include "runtime/execute/arguments.h"
 #include "runtime/quadrille.h"
 
-/* Checks the arguments of a call, and makes the call. */
-int qd_run(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm);
+/* A call that can be made again with other buffers. It may be forgotten, and is while `call` is NULL. It lives as long as the
+ * communicator. */
+enum { QD_KEPT_CALLS = 4 }; /* of a schedule on a communicator */
+struct qd_kept {
+  struct qd_binding* call;
+  unsigned serial;
+};
+/* Checks the arguments of a call, and makes the call. `kept` may be NULL. */
+int qd_run(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm,
+           struct qd_kept* kept);
+/* Makes a kept call again with these buffers. Returns QD_LEFT_TO_MPI if that is not possible. */
+int qd_repeat(const struct qd_kept* kept, const void* sendbuf, const void* recvbuf, MPI_Comm comm);
 /* The same for a persistent call. */
 int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm,
             quadrille_request* request);

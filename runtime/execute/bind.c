@@ -89,15 +89,49 @@ static void set_options(struct qd_binding* binding, const quadrille_bind_options
   binding->options.block_size = options->block_size;
 }
 
-/* Changes the options of a binding. Its tables and plans become stale. */
-static void retune(struct qd_binding* binding, const quadrille_bind_options* options) {
+/* The options of the binding have changed. Its tables and plans become stale. */
+static void take_options(struct qd_binding* binding) {
   struct qd_call* const calls[] = {binding->call, binding->in_place_call};
-  set_options(binding, options);
   for (int i = 0; i < 2; i++)
     if (calls[i])
       qd_builder_retune(&calls[i]->builder, binding->options.window,
                         binding->options.block_size > 0);
   binding->are_tables_good = binding->last.may_repeat = 0;
+}
+
+static void retune(struct qd_binding* binding, const quadrille_bind_options* options) {
+  set_options(binding, options);
+  take_options(binding);
+}
+
+/* Returns NULL if memory ran out, or if the schedule refuses an empty call. */
+static struct qd_binding* make_copy(const struct qd_binding* binding) {
+  struct qd_problem problem = {MPI_SUCCESS, ""};
+  struct qd_binding* copy = qd_binding_copy(binding);
+  if (!copy) return NULL;
+  qd_binding_plan(copy, 0, 0, &problem);
+  if (copy->call) return copy;
+  qd_binding_destroy(copy);
+  return NULL;
+}
+
+struct qd_binding* qd_spare_binding(struct qd_binding* b) {
+  enum { FEW_MESSAGES = 1 << 12 };
+  struct qd_binding* found = b;
+  if (!b->last.may_repeat || !b->call || b->call->plan.receives.count > FEW_MESSAGES) return b;
+  for (int i = 0; i < QD_KEPT_CALLS - 1; i++) {
+    struct qd_binding** const other = &b->others[i];
+    if (!*other) {
+      *other = make_copy(b);
+      return *other ? *other : b;
+    }
+    if ((*other)->last.used < found->last.used) found = *other;
+  }
+  if (found != b && memcmp(&found->options, &b->options, sizeof b->options) != 0) {
+    found->options = b->options;
+    take_options(found);
+  }
+  return found;
 }
 
 /* Finds the groups in the private communicator: those of the user's communicator, or the first `first_ranks` ranks

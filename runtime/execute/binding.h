@@ -2,6 +2,7 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
 #define QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/arguments.h"
 #include "runtime/execute/layout.h"
 #include "runtime/execute/schedule.h"
@@ -39,13 +40,17 @@ struct qd_counts {
   struct qd_buffer_layout buffers[2]; /* by QD_PIECE_SEND and QD_PIECE_RECEIVE */
 };
 
-/* The last call. If the same arguments come again, they are not checked again. */
+/* The last call. A call that differs in its buffers alone is made again without a check. */
 struct qd_last_call {
   int may_repeat;
-  struct qd_arguments given, made; /* before and after the checks */
+  unsigned serial;                   /* of these arguments */
+  int64_t used;                      /* when the last one was made, by the clock of the channel */
+  int64_t reach;                     /* bytes of a buffer at most */
+  int sends_received, receives_sent; /* which argument is the address of the other side, too */
+  struct qd_arguments given, made;   /* before and after the checks */
 };
 
-/* A schedule on a communicator. Each persistent call has a binding of its own. */
+/* A schedule on a communicator. It has copies for calls with other arguments, and for each persistent call. */
 struct qd_binding {
   struct qd_binding* next; /* of the same communicator */
   struct qd_channel* channel;
@@ -61,6 +66,7 @@ struct qd_binding {
   struct qd_call *call, *in_place_call; /* kept from call to call, or NULL */
   int are_tables_good; /* tables and plans are those of the root, the counts and the parameters */
   struct qd_last_call last;
+  struct qd_binding* others[QD_KEPT_CALLS - 1]; /* copies for calls with other arguments, or NULL */
   struct qd_counts counts;
   int64_t calls; /* so far, also those that failed */
 };

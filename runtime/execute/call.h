@@ -91,23 +91,32 @@ struct qd_call_memory {
   _Alignas(16) char scratch[1 << 12]; /* for bytes that are not kept, and parts of a reduction */
 };
 
+/* What the executor does with one message or copy of the plan. */
+struct qd_action {
+  uint8_t kind;      /* executor.c names them */
+  uint8_t combines;  /* enum qd_side_of_operator */
+  uint8_t is_direct; /* of a message: it has one address */
+  uint8_t is_staged; /* of a receive: that of a buffer of the runtime */
+  uint8_t is_late;   /* of a send: its operation waits for sends first */
+  int32_t number;    /* in the plan */
+  int32_t peer;      /* or the number of elements */
+  int32_t region,
+      from; /* of the message, or of a copy's target and source; negative: of a buffer */
+  int64_t low, from_low; /* where in these */
+  int64_t bytes;         /* or -1: those of the block */
+};
+
 /* How far the executor is in the plan. */
 struct qd_position {
-  const struct qd_operation* next;
-  /* The messages to post next, and their transfers. */
-  const struct qd_message *next_receive, *next_send;
-  struct qd_transfer *receive_transfer, *send_transfer;
-  struct qd_transfer *receive_to_wait, *send_to_wait; /* to wait for next */
-  const struct qd_message* message_to_wait;           /* of `send_to_wait` */
-  struct qd_transfer* next_to_read;                   /* the next receive whose lengths are read */
+  const struct qd_action* next;
+  struct qd_transfer *receive_transfer, *send_transfer; /* of the messages to post next */
+  struct qd_transfer* next_to_read; /* the next receive whose lengths are read */
 };
 
 /* Sends that are posted before their turn, while an earlier send of an allgather is in flight. */
 struct qd_early_sends {
-  int is_allowed;
-  const struct qd_operation* operation; /* whose sends are next */
-  struct qd_transfer* receive;          /* the next of its receives */
-  int32_t received, posted; /* receives of `operation` that are complete; sends posted early */
+  const struct qd_action* next;
+  int32_t posted;
 };
 
 /* What went wrong in a call. */
@@ -121,10 +130,13 @@ struct qd_call {
   struct qd_binding* binding;
   struct qd_builder builder;
   struct qd_plan plan;
+  struct qd_action* actions;
+  int32_t action_capacity;
   int in_place, whole; /* as the call was opened */
   int is_planned;      /* the plan is of a whole call, for these counts */
   int is_watched;      /* by QUADRILLE_STALL */
   int is_observed;     /* it is watched, or may be traced */
+  int sends_early;     /* an allgather that is not watched */
   enum qd_lengths lengths;
   int tag, length_tag;
   MPI_Comm comm;
@@ -156,14 +168,19 @@ const char* qd_call_plan(struct qd_call* call);
 int qd_call_reserve(struct qd_call* call);
 /* Frees all buffers. */
 void qd_call_release(struct qd_call* call);
-/* Begins a call, up to the first wait. `lacks_memory`: this rank sends none of its blocks. */
+/* Begins a call, but posts nothing. `lacks_memory`: this rank sends none of its blocks. */
 void qd_call_begin(struct qd_call* call, int lacks_memory);
 /* Completes it. */
 void qd_call_finish(struct qd_call* call);
+/* Makes the last call again, with the blocks that it has now. Returns an MPI error code, after the error handler was called. */
+int qd_call_again(struct qd_call* call, MPI_Comm comm);
 /* The result of a call: an MPI error code, after the error handler was called. */
 int qd_call_report(const struct qd_call* call, MPI_Comm comm);
 
-/* executor.c. Follows the plan to its end, or without `waits` up to the first wait. */
+/* executor.c. Makes the list of actions from the plan. `has_buffers`: buffers are large enough for their messages. 0 if memory ran
+ * out. */
+int qd_call_list(struct qd_call* call, int has_buffers);
+/* Follows the plan to its end, or without `waits` up to the first wait. */
 void qd_call_progress(struct qd_call* call, int waits);
 
 /* messages.c. Posts any message. */

@@ -30,6 +30,8 @@ static void release(struct qd_channel* channel) {
 }
 
 void qd_binding_destroy(struct qd_binding* binding) {
+  for (int i = 0; i < QD_KEPT_CALLS - 1; i++)
+    if (binding->others[i]) qd_binding_destroy(binding->others[i]);
   qd_call_destroy(binding->call);
   qd_call_destroy(binding->in_place_call);
   qd_tables_destroy(&binding->tables);
@@ -66,7 +68,6 @@ struct qd_binding* qd_binding_copy(const struct qd_binding* binding) {
   struct qd_binding* copy = calloc(1, sizeof *copy);
   if (!copy) return NULL;
   memcpy(copy, binding, SHARED);
-  copy->options.compares = 1;
   hold(copy);
   if (qd_copy_layout(&copy->layout, &copy->schedule_data->program)) return copy;
   qd_binding_destroy(copy);

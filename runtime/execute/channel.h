@@ -13,6 +13,7 @@ struct qd_channel {
   MPI_Comm user;                      /* MPI_COMM_NULL once the user's communicator was freed */
   MPI_Comm comm;  /* private: no message of a schedule meets one of the user's */
   int* node_of;   /* the lowest rank on the node of each rank, then as many sizes; or NULL */
+  int64_t calls;  /* so far: the clock of kept calls */
   int references; /* one of the user's communicator, and one of each binding */
 };
 

@@ -5,12 +5,12 @@
 #define DEFINE(name, family, Name)                                                          \
   int name(quadrille_schedule schedule, QUADRILLE_##family(int, int), MPI_Comm comm) {      \
     struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                  \
-    return qd_run(schedule, &a, comm);                                                      \
+    return qd_run(schedule, &a, comm, NULL);                                                \
   }                                                                                         \
   int name##_c(quadrille_schedule schedule, QUADRILLE_##family(MPI_Count, MPI_Aint),        \
                MPI_Comm comm) {                                                             \
     struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                  \
-    return qd_run(schedule, &a, comm);                                                      \
+    return qd_run(schedule, &a, comm, NULL);                                                \
   }                                                                                         \
   int name##_init(quadrille_schedule schedule, QUADRILLE_##family(int, int), MPI_Comm comm, \
                   MPI_Info info, quadrille_request* request) {                              \
@@ -44,7 +44,7 @@ DEFINE(quadrille_reduce_scatter, COUNTED_ELEMENTS, Reduce_scatter)
 
 int quadrille_barrier(quadrille_schedule schedule, MPI_Comm comm) {
   struct qd_arguments a = {.function = QD_Barrier, QD_SIDES_OF_NOTHING};
-  return qd_run(schedule, &a, comm);
+  return qd_run(schedule, &a, comm, NULL);
 }
 
 int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm comm, MPI_Info info,

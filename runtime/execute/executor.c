@@ -1,9 +1,144 @@
-/* The loop that follows a plan: it posts messages and waits for them. It posts zero-copy messages of one block
- * itself, and leaves all others to messages.c. */
+/* The loop that follows a plan: it posts messages and waits for them. For that, the operations of the plan become a list of
+ * actions, each of one message or copy. The loop makes the usual ones itself: a message of one part at one address, whose length is
+ * known, and a copy or reduction of it. It leaves all others to messages.c and blocks.c. */
+#include <stdlib.h>
+
 #include "runtime/execute/call.h"
 
-/* Compiled once for each kind of call. */
 #define INLINED static inline __attribute__((always_inline))
+
+enum {
+  RECEIVE,       /* posts a receive */
+  SEND,          /* posts a send */
+  AWAIT_RECEIVE, /* waits for a receive, and delivers the message */
+  AWAIT_STAGED,  /* waits for one in a buffer, which the next action delivers */
+  DELIVER,       /* copies or reduces it */
+  AWAIT_SEND,    /* waits for a send */
+  AWAIT_LONG,    /* waits for a long send of an allgather */
+  COPY,          /* copies or reduces a range */
+  OTHER,         /* any other operation of the plan */
+  END
+};
+
+/* ---- Making the list */
+
+struct list {
+  const struct qd_call* call;
+  struct qd_action* next;
+  int is_simple; /* all buffers are there, and each block is bytes of a known length */
+  int32_t receives_done, sends_done, receives, sends;
+};
+
+static struct qd_action* add(struct list* l, int kind, int32_t number) {
+  *l->next = (struct qd_action){.kind = (uint8_t)kind, .number = number, .bytes = -1};
+  return l->next++;
+}
+
+/* A buffer of messages stands behind all regions. */
+static int32_t region_of_buffer(int32_t buffer) { return -1 - buffer; }
+
+/* Whether the message goes through a buffer of the runtime, and is not empty. */
+static int is_staged(const struct list* l, const struct qd_message* m) {
+  return l->is_simple && !m->zero_copy && m->count > 0 && m->buffer != QD_NO_BUFFER &&
+         !qd_is_described(m) && m->bytes > 0 && m->bytes <= INT_MAX;
+}
+
+static void set_part(struct qd_action* a, const struct qd_part* part) {
+  a->region = part->region;
+  if (part->form != QD_RANGE) return;
+  a->low = part->low;
+  a->bytes = part->high - part->low;
+}
+
+static struct qd_action* add_message(struct list* l, int kind, int32_t number) {
+  const struct qd_plan* plan = &l->call->plan;
+  const struct qd_message* m = &(kind == RECEIVE ? &plan->receives : &plan->sends)->all[number];
+  struct qd_action* a = add(l, kind, number);
+  a->peer = m->peer;
+  a->is_direct = m->zero_copy;
+  if (m->zero_copy) {
+    set_part(a, &m->part);
+  } else if (kind == RECEIVE && is_staged(l, m)) {
+    a->is_direct = a->is_staged = 1;
+    a->region = region_of_buffer(m->buffer);
+    a->bytes = m->bytes;
+  }
+  return a;
+}
+
+/* Whether the loop can copy or reduce so many bytes. */
+static int is_usual(const struct list* l, int64_t bytes) {
+  return l->is_simple && bytes > 0 && bytes <= INT_MAX && l->call->builder.traits.unit > 0;
+}
+
+static void set_target(const struct list* l, struct qd_action* a, const struct qd_part* to,
+                       int combines) {
+  a->region = to->region;
+  a->low = to->low;
+  a->bytes = to->high - to->low;
+  a->combines = (uint8_t)combines;
+  a->peer = (int32_t)(a->bytes / l->call->builder.traits.unit);
+}
+
+static void add_receive_done(struct list* l) {
+  const int32_t number = l->receives_done++;
+  const struct qd_message* m = &l->call->plan.receives.all[number];
+  if (!is_staged(l, m) || m->count != 1 || !is_usual(l, m->bytes)) {
+    add(l, AWAIT_RECEIVE, number);
+    return;
+  }
+  add(l, AWAIT_STAGED, number);
+  struct qd_action* a = add(l, DELIVER, number);
+  set_target(l, a, &m->part, m->combines);
+  a->from = region_of_buffer(m->buffer);
+}
+
+static void add_copy(struct list* l, const struct qd_operation* o) {
+  const struct qd_copy* copy = &l->call->plan.copies[o->what];
+  if (!is_usual(l, copy->from.high - copy->from.low)) {
+    add(l, OTHER, (int32_t)(o - l->call->plan.operations));
+    return;
+  }
+  struct qd_action* a = add(l, COPY, o->what);
+  set_target(l, a, &copy->to, copy->combines);
+  a->from = copy->from.region;
+  a->from_low = copy->from.low;
+}
+
+static void add_messages(struct list* l, const struct qd_progress* more) {
+  const struct qd_plan* plan = &l->call->plan;
+  for (int32_t n = more->receives_done; n > 0; n--) add_receive_done(l);
+  for (int32_t n = more->sends_done; n > 0; n--) {
+    const int is_long = plan->sends.all[l->sends_done].bytes >= QD_LONG_SEND;
+    add(l, is_long ? AWAIT_LONG : AWAIT_SEND, l->sends_done++);
+  }
+  for (int32_t n = more->receives_posted; n > 0; n--) add_message(l, RECEIVE, l->receives++);
+  for (int32_t n = more->sends_posted; n > 0; n--)
+    add_message(l, SEND, l->sends++)->is_late = more->sends_done > 0;
+}
+
+int qd_call_list(struct qd_call* c, int has_buffers) {
+  const struct qd_plan* plan = &c->plan;
+  /* Each message is posted, waited for and delivered. */
+  const int64_t most =
+      3 * ((int64_t)plan->receives.count + plan->sends.count) + plan->operation_count + 1;
+  struct list l = {
+      .call = c,
+      .is_simple = has_buffers && c->builder.traits.has_global_counts && !c->memory.has_long};
+  if (!qd_lengthen((void**)&c->actions, &c->action_capacity, most, sizeof *c->actions)) return 0;
+  l.next = c->actions;
+  for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
+    if (o->kind == QD_PLAN_MESSAGES)
+      add_messages(&l, &o->more);
+    else if (o->kind == QD_PLAN_COPY && c->builder.traits.has_global_counts)
+      add_copy(&l, o);
+    else
+      add(&l, OTHER, (int32_t)(o - plan->operations));
+  add(&l, END, 0);
+  return 1;
+}
+
+/* ---- Following it */
 
 static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request* request,
                                                  int code) {
@@ -13,81 +148,65 @@ static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request*
 }
 
 /* Whether a message that is not empty has a count that an int holds. */
-static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
+INLINED int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-/* Who observes a call: nobody, its trace alone, or QUADRILLE_STALL and perhaps its trace. */
-enum observer { NOBODY, TRACE, WATCHER };
-
-INLINED int is_traced(const struct qd_call* c, enum observer by) {
-  return by == TRACE || (by == WATCHER && c->trace.part);
+INLINED struct qd_block block_of(const struct qd_call* c, const struct qd_action* a) {
+  if (a->region < 0) return (struct qd_block){c->memory.buffers[-1 - a->region].address, a->bytes};
+  const struct qd_block block = c->data.blocks[a->region];
+  return (struct qd_block){block.address + a->low, a->bytes < 0 ? block.count : a->bytes};
 }
 
 /* The bytes of a message. */
-INLINED int64_t bytes_of(const struct qd_call* c, struct qd_posting p, const struct qd_side* side,
-                         int zero_copy) {
+static int64_t bytes_of(const struct qd_call* c, struct qd_posting p, const struct qd_side* side,
+                        int zero_copy) {
   if (!(p.message->zero_copy & zero_copy)) return qd_traced_bytes(c, p);
   const int64_t count = qd_block_at(c, &p.message->part).count;
   return c->plan.is_typed ? count * side->type_size : count;
 }
 
 /* A message with lengths is complete when messages.c has waited for its data. */
-INLINED void note_received(struct qd_call* c, struct qd_transfer* t) {
-  const struct qd_posting p = qd_received_by(c, t);
-  if (c->lengths != QD_LENGTHS_KNOWN && p.message->count > 0) return;
-  qd_trace_completed(&c->trace, &c->trace.receives[t - c->memory.receiving],
+static void note_received(struct qd_call* c, int32_t number) {
+  const struct qd_posting p = qd_receive_of(c, number);
+  if (!c->trace.part || (c->lengths != QD_LENGTHS_KNOWN && p.message->count > 0)) return;
+  qd_trace_completed(&c->trace, &c->trace.receives[number],
                      bytes_of(c, p, &c->data.receive, c->data.receive_zero_copy));
 }
 
-INLINED void note_sent(struct qd_call* c, const struct qd_transfer* t) {
-  struct qd_trace_message* m = &c->trace.sends[t - c->memory.sending];
+static void note_sent(struct qd_call* c, int32_t number) {
+  if (!c->trace.part) return;
+  struct qd_trace_message* m = &c->trace.sends[number];
   qd_trace_completed(&c->trace, m, m->bytes);
 }
 
-INLINED void receive(struct qd_call* c, struct qd_posting p) {
-  const struct qd_message* m = p.message;
-  if (m->zero_copy & c->data.receive_zero_copy) {
-    const struct qd_block block = qd_block_at(c, &m->part);
-    if (fits(block.count)) {
-      p.transfer->zero_copy = 1;
-      const int code = PMPI_Irecv(block.address, (int)block.count, c->data.receive_type, m->peer,
-                                  c->tag, c->comm, &p.transfer->request);
-      if (code != MPI_SUCCESS) fail(c, &p.transfer->request, code);
-      return;
-    }
-  }
-  qd_message_receive(c, p);
+INLINED void receive(struct qd_call* c, const struct qd_action* a) {
+  struct qd_transfer* const t = &c->memory.receiving[a->number];
+  const struct qd_block block = block_of(c, a);
+  c->at.receive_transfer = t + 1;
+  if (!(a->is_direct & c->data.receive_zero_copy) || !fits(block.count))
+    return qd_message_receive(c, qd_receive_of(c, a->number));
+  t->zero_copy = !a->is_staged;
+  const int code = PMPI_Irecv(block.address, (int)block.count, c->data.receive_type, a->peer,
+                              c->tag, c->comm, &t->request);
+  if (code != MPI_SUCCESS) fail(c, &t->request, code);
 }
 
-INLINED void post_receive(struct qd_call* c, enum observer by) {
-  const struct qd_posting p = {c->at.next_receive++, c->at.receive_transfer++};
-  receive(c, p);
-  if (is_traced(c, by))
-    qd_trace_posted(&c->trace, &c->trace.receives[p.transfer - c->memory.receiving], p.message);
+INLINED void send(struct qd_call* c, const struct qd_action* a) {
+  struct qd_transfer* const t = &c->memory.sending[a->number];
+  const struct qd_block block = block_of(c, a);
+  c->at.send_transfer = t + 1;
+  if (!(a->is_direct & c->data.send_zero_copy) || !fits(block.count))
+    return qd_message_send(c, qd_send_of(c, a->number));
+  const int code = c->isend(block.address, (int)block.count, c->data.send_type, a->peer, c->tag,
+                            c->comm, &t->request);
+  if (code != MPI_SUCCESS) fail(c, &t->request, code);
 }
 
-INLINED void send(struct qd_call* c, struct qd_posting p) {
-  const struct qd_message* m = p.message;
-  if (m->zero_copy & c->data.send_zero_copy) {
-    const struct qd_block block = qd_block_at(c, &m->part);
-    if (fits(block.count)) {
-      const int code = c->isend(block.address, (int)block.count, c->data.send_type, m->peer, c->tag,
-                                c->comm, &p.transfer->request);
-      if (code != MPI_SUCCESS) fail(c, &p.transfer->request, code);
-      return;
-    }
-  }
-  qd_message_send(c, p);
-}
-
-INLINED void post_send(struct qd_call* c, enum observer by) {
-  const struct qd_posting p = {c->at.next_send++, c->at.send_transfer++};
-  send(c, p);
-  if (is_traced(c, by)) {
-    struct qd_trace_message* m = &c->trace.sends[p.transfer - c->memory.sending];
-    qd_trace_posted(&c->trace, m, p.message);
-    /* A receive of the same step may replace blocks of the message, and their lengths. */
-    m->bytes = bytes_of(c, p, &c->data.send, c->data.send_zero_copy);
-  }
+static void note_send(struct qd_call* c, int32_t number) {
+  const struct qd_posting p = qd_send_of(c, number);
+  struct qd_trace_message* m = &c->trace.sends[number];
+  qd_trace_posted(&c->trace, m, p.message);
+  /* A receive of the same step may replace blocks of the message, and their lengths. */
+  m->bytes = bytes_of(c, p, &c->data.send, c->data.send_zero_copy);
 }
 
 /* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */
@@ -99,119 +218,103 @@ INLINED void check_arrival(struct qd_call* c, struct qd_transfer* t) {
   if (qd_received_by(c, t).message->count > 0) qd_call_lose(c, MPI_SUCCESS);
 }
 
-INLINED void wait_for_receive(struct qd_call* c, enum observer by) {
-  struct qd_transfer* t = c->at.receive_to_wait++;
-  if (t->request != MPI_REQUEST_NULL) {
-    if (by == WATCHER) qd_watch(c, &t->request, MPI_REQUEST_NULL);
-    const int code = PMPI_Wait(&t->request, c->asked);
-    if (code == MPI_SUCCESS) {
-      if (c->asked != MPI_STATUS_IGNORE) check_arrival(c, t);
-    } else {
-      t->has_arrived = 0;
-      fail(c, &t->request, code);
+INLINED void await_receive(struct qd_call* c, struct qd_transfer* t, int is_observed) {
+  if (t->request == MPI_REQUEST_NULL) return;
+  if (is_observed && c->is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
+  const int code = PMPI_Wait(&t->request, c->asked);
+  if (code == MPI_SUCCESS) {
+    if (c->asked != MPI_STATUS_IGNORE) check_arrival(c, t);
+  } else {
+    t->has_arrived = 0;
+    fail(c, &t->request, code);
+  }
+}
+
+/* Waits for a send that begins with lengths, and for the data that follows it. */
+static __attribute__((noinline)) void wait_and_read(struct qd_call* c, struct qd_transfer* t) {
+  int code = qd_wait_and_read(c, &t->request);
+  if (code != MPI_SUCCESS) fail(c, &t->request, code);
+  code = qd_wait_and_read(c, &t->data);
+  if (code != MPI_SUCCESS) fail(c, &t->data, code);
+}
+
+INLINED void await_send(struct qd_call* c, struct qd_transfer* t, int is_observed) {
+  if (c->lengths != QD_LENGTHS_KNOWN) return wait_and_read(c, t);
+  if (t->request == MPI_REQUEST_NULL) return;
+  if (is_observed && c->is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
+  const int code = PMPI_Wait(&t->request, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) fail(c, &t->request, code);
+}
+
+/* Posts the next sends early, while a send is in flight. Returns the receive that allows more early sends, or -1 if
+ * something else comes first or enough sends are in flight. */
+static int32_t send_next(struct qd_call* c, const struct qd_transfer* pending) {
+  if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return -1;
+  for (;; c->early.next++) {
+    const struct qd_action* a = c->early.next;
+    const struct qd_transfer* const t = &c->memory.receiving[a->number];
+    if (a->kind == AWAIT_RECEIVE) {
+      if (t >= c->at.receive_transfer || !t->zero_copy) return -1;
+      if (t->request != MPI_REQUEST_NULL) return a->number;
+    } else if (a->kind == SEND) {
+      if (a->is_late || !a->is_direct || c->early.posted == QD_SENT_AHEAD ||
+          c->at.send_transfer - pending >= c->builder.window.size)
+        return -1;
+      send(c, a);
+      if (c->trace.part) note_send(c, a->number);
+      c->early.posted++;
+    } else if (a->kind != RECEIVE && a->kind != AWAIT_SEND && a->kind != AWAIT_LONG) {
+      return -1;
     }
-  }
-  if (is_traced(c, by)) note_received(c, t);
-  if (t->zero_copy) return;
-  qd_message_deliver(c, qd_received_by(c, t));
-  if (is_traced(c, by)) c->trace.last = qd_trace_ticks();
-}
-
-/* Waits for the next sends, which begin with lengths, and for the data that follows them. */
-static __attribute__((noinline)) void wait_and_read(struct qd_call* c, int sends) {
-  struct qd_transfer* t = c->at.send_to_wait;
-  for (; sends > 0; sends--, t++) {
-    int code = qd_wait_and_read(c, &t->request);
-    if (code != MPI_SUCCESS) fail(c, &t->request, code);
-    code = qd_wait_and_read(c, &t->data);
-    if (code != MPI_SUCCESS) fail(c, &t->data, code);
-    if (c->trace.part) note_sent(c, t);
-  }
-}
-
-INLINED void wait_for_send(struct qd_call* c, struct qd_transfer* t, enum observer by) {
-  if (t->request != MPI_REQUEST_NULL) {
-    if (by == WATCHER) qd_watch(c, &t->request, MPI_REQUEST_NULL);
-    const int code = PMPI_Wait(&t->request, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) fail(c, &t->request, code);
-  }
-  if (is_traced(c, by)) note_sent(c, t);
-}
-
-/* Posts the next sends early, while a send of the operation `o` is in flight. Returns whether the receive
- * `early.receive` allows more early sends. Returns 0 if something else comes first, or if enough sends are in
- * flight. */
-static int may_send_early(struct qd_call* c, const struct qd_transfer* pending,
-                          const struct qd_operation* o) {
-  if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;
-  if (c->early.operation <= o) {
-    c->early.operation = o + 1;
-    c->early.receive = c->at.receive_to_wait;
-    c->early.received = 0;
-  }
-  for (;; c->early.operation++, c->early.received = 0) {
-    const struct qd_progress* more = &c->early.operation->more;
-    if (c->early.operation->kind != QD_PLAN_MESSAGES ||
-        (more->sends_done > 0 && more->sends_posted > 0))
-      return 0;
-    if (c->early.posted + more->sends_posted > QD_SENT_AHEAD ||
-        c->at.send_transfer - pending + more->sends_posted > c->builder.window.size)
-      return 0;
-    if (c->early.received < more->receives_done)
-      return c->early.receive < c->at.receive_transfer && c->early.receive->zero_copy;
-    for (int n = 0; n < more->sends_posted; n++)
-      if (!c->at.next_send[n].zero_copy) return 0;
-    for (int n = more->sends_posted; n > 0; n--, c->early.posted++)
-      post_send(c, c->trace.part ? TRACE : NOBODY);
   }
 }
 
 /* Waits for a send of an allgather. Meanwhile it forwards blocks that arrive, before their turn. The peer of the
  * pending send may be slow to answer, and the link would be idle. */
 static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_transfer* pending,
-                                                 const struct qd_operation* o) {
-  while (may_send_early(c, pending, o)) {
-    struct qd_transfer* next = c->early.receive;
-    if (next->request != MPI_REQUEST_NULL) {
-      MPI_Request both[] = {pending->request, next->request};
-      int which = 0;
-      const int code = PMPI_Waitany(2, both, &which, &c->status);
-      pending->request = both[0];
-      next->request = both[1];
-      if (code != MPI_SUCCESS) fail(c, which == 0 ? &pending->request : &next->request, code);
-      if (which == 0) return;
-      if (code == MPI_SUCCESS) check_arrival(c, next);
-    }
-    if (c->trace.part) note_received(c, next);
-    c->early.receive++;
-    c->early.received++;
+                                                 const struct qd_action* now) {
+  int32_t number;
+  if (c->early.next <= now) c->early.next = now + 1;
+  while ((number = send_next(c, pending)) >= 0) {
+    struct qd_transfer* const next = &c->memory.receiving[number];
+    MPI_Request both[] = {pending->request, next->request};
+    int which = 0;
+    const int code = PMPI_Waitany(2, both, &which, &c->status);
+    pending->request = both[0];
+    next->request = both[1];
+    if (code != MPI_SUCCESS) fail(c, which == 0 ? &pending->request : &next->request, code);
+    if (which == 0) return;
+    if (code == MPI_SUCCESS) check_arrival(c, next);
+    note_received(c, number);
   }
-  wait_for_send(c, pending, NOBODY);
+  await_send(c, pending, 0);
 }
 
-INLINED void wait_or_send_early(struct qd_call* c, struct qd_transfer* t,
-                                const struct qd_operation* o, enum observer by) {
-  /* A shorter message is sent at once. */
-  if ((c->at.message_to_wait++)->bytes < QD_LONG_SEND) return wait_for_send(c, t, by);
-  if (t->request != MPI_REQUEST_NULL) send_early(c, t, o);
-  if (is_traced(c, by)) note_sent(c, t);
+INLINED void await_long(struct qd_call* c, const struct qd_action* a, int is_observed) {
+  struct qd_transfer* const t = &c->memory.sending[a->number];
+  if (!c->sends_early)
+    await_send(c, t, is_observed);
+  else if (t->request != MPI_REQUEST_NULL)
+    send_early(c, t, a);
 }
 
-/* Follows one operation. A call sends nothing early if it is watched or lengths travel. */
-INLINED void follow(struct qd_call* c, const struct qd_operation* o, int sends_early,
-                    enum observer by) {
-  for (int n = o->more.receives_done; n > 0; n--) wait_for_receive(c, by);
-  if (!sends_early && c->lengths != QD_LENGTHS_KNOWN) wait_and_read(c, o->more.sends_done);
-  for (int n = o->more.sends_done; n > 0; n--) {
-    if (sends_early)
-      wait_or_send_early(c, c->at.send_to_wait++, o, by);
-    else
-      wait_for_send(c, c->at.send_to_wait++, by);
+/* Copies or reduces a range of known length, unless blocks are missing. Returns 0 if that is left to blocks.c. */
+INLINED int copy(struct qd_call* c, const struct qd_action* a) {
+  char* const to = c->data.blocks[a->region].address + a->low;
+  char* const from = a->from < 0 ? c->memory.buffers[-1 - a->from].address
+                                 : c->data.blocks[a->from].address + a->from_low;
+  if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;
+  if (!a->combines) {
+    memmove(to, from, (size_t)a->bytes);
+    return 1;
   }
-  for (int n = o->more.receives_posted; n > 0; n--) post_receive(c, by);
-  int sent = o->more.sends_posted;
-  for (; sends_early && sent > 0 && c->early.posted > 0; sent--) c->early.posted--;
-  for (; sent > 0; sent--) post_send(c, by);
+  if (c->data.is_packed) return 0;
+  const int is_right = a->combines == QD_ON_THE_RIGHT && !c->data.commutes;
+  if (is_right && a->from >= 0) return 0; /* the source must remain */
+  qd_call_check(c, PMPI_Reduce_local(is_right ? to : from, is_right ? from : to, a->peer,
+                                     c->data.type, c->data.operation));
+  if (is_right) memcpy(to, from, (size_t)a->bytes);
+  return 1;
 }
 
 static __attribute__((noinline)) void follow_other(struct qd_call* c,
@@ -219,47 +322,74 @@ static __attribute__((noinline)) void follow_other(struct qd_call* c,
   if (o->kind == QD_PLAN_COPY) qd_copy(c, &c->plan.copies[o->what]);
   if (o->kind == QD_PLAN_COPY_OWN) qd_copy_own(c);
   if (o->kind == QD_PLAN_SAVE) qd_save(c, o->what, o->buffer);
-  if (c->trace.part) c->trace.last = qd_trace_ticks();
 }
 
-static inline int has_to_wait(const struct qd_operation* o) {
-  return o->kind == QD_PLAN_MESSAGES && o->more.receives_done + o->more.sends_done > 0;
+/* An action of a traced call is over. */
+static __attribute__((noinline)) void note(struct qd_call* c, const struct qd_action* a) {
+  if (!c->trace.part) return;
+  switch (a->kind) {
+    case RECEIVE:
+      return qd_trace_posted(&c->trace, &c->trace.receives[a->number],
+                             &c->plan.receives.all[a->number]);
+    case SEND: return note_send(c, a->number);
+    case AWAIT_SEND:
+    case AWAIT_LONG: return note_sent(c, a->number);
+    default: c->trace.last = qd_trace_ticks();
+  }
 }
 
-INLINED void follow_plan(struct qd_call* c, int waits, int sends_early, enum observer by) {
-  const struct qd_operation* o = c->at.next;
-  for (; o->kind != QD_PLAN_END && (waits || !has_to_wait(o)); o++)
-    if (o->kind == QD_PLAN_MESSAGES)
-      follow(c, o, sends_early, by);
-    else
-      follow_other(c, o);
-  c->at.next = o;
+INLINED void follow(struct qd_call* c, int waits, int is_observed) {
+  const struct qd_action* a = c->at.next;
+  for (;; a++) {
+    switch (a->kind) {
+      case RECEIVE: receive(c, a); break;
+      case SEND:
+        if (c->early.posted > 0) {
+          c->early.posted--;
+          continue;
+        }
+        send(c, a);
+        break;
+      case AWAIT_RECEIVE:
+      case AWAIT_STAGED: {
+        struct qd_transfer* const t = &c->memory.receiving[a->number];
+        if (!waits) goto stop;
+        await_receive(c, t, is_observed);
+        if (is_observed) note_received(c, a->number);
+        if (a->kind == AWAIT_STAGED || t->zero_copy) continue;
+        qd_message_deliver(c, qd_receive_of(c, a->number));
+        break;
+      }
+      case DELIVER:
+        if (!copy(c, a)) qd_message_deliver(c, qd_receive_of(c, a->number));
+        break;
+      case AWAIT_SEND:
+        if (!waits) goto stop;
+        await_send(c, &c->memory.sending[a->number], is_observed);
+        break;
+      case AWAIT_LONG:
+        if (!waits) goto stop;
+        await_long(c, a, is_observed);
+        break;
+      case COPY:
+        if (!copy(c, a)) qd_copy(c, &c->plan.copies[a->number]);
+        break;
+      case OTHER: follow_other(c, &c->plan.operations[a->number]); break;
+      default: goto stop;
+    }
+    if (is_observed) note(c, a);
+  }
+stop:
+  c->at.next = a;
 }
 
-static __attribute__((noinline)) void progress_watched(struct qd_call* c, int waits) {
-  follow_plan(c, waits, 0, WATCHER);
-}
-
-static __attribute__((noinline)) void progress_traced(struct qd_call* c, int waits) {
-  follow_plan(c, waits, 0, TRACE);
-}
-
-static __attribute__((noinline)) void progress_traced_early(struct qd_call* c, int waits) {
-  follow_plan(c, waits, 1, TRACE);
-}
-
-static __attribute__((noinline)) void progress_early(struct qd_call* c, int waits) {
-  follow_plan(c, waits, 1, NOBODY);
+static __attribute__((noinline)) void follow_observed(struct qd_call* c, int waits) {
+  follow(c, waits, 1);
 }
 
 void qd_call_progress(struct qd_call* c, int waits) {
-  const int is_early = c->early.is_allowed;
-  if (c->is_watched)
-    progress_watched(c, waits);
-  else if (c->trace.part)
-    (is_early ? progress_traced_early : progress_traced)(c, waits);
-  else if (is_early)
-    progress_early(c, waits);
+  if (c->is_observed)
+    follow_observed(c, waits);
   else
-    follow_plan(c, waits, 0, NOBODY);
+    follow(c, waits, 0);
 }

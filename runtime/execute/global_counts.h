@@ -14,8 +14,8 @@ void qd_global_counts_finish(const struct qd_global_counts* call);
 /* Makes a whole call. Returns an MPI error code, after the error handler was called. */
 int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
                          MPI_Comm comm);
-/* Makes the last call again; `last.may_repeat` allows it. */
-int qd_global_counts_repeat(struct qd_binding* binding, MPI_Comm comm);
+/* Copies this rank's contribution to the allgather that is made again. */
+void qd_global_counts_contribute(struct qd_binding* binding);
 
 /* Takes memory and makes tables. Returns NULL, or what is wrong. */
 const char* qd_global_counts_open(struct qd_binding* binding);

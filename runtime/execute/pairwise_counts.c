@@ -104,9 +104,3 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   binding->last.may_repeat = arguments->is_regular && c == binding->call && !lacks_memory;
   return qd_call_report(c, comm);
 }
-
-int qd_pairwise_counts_repeat(struct qd_binding* binding, MPI_Comm comm) {
-  qd_call_begin(binding->call, 0);
-  qd_call_finish(binding->call);
-  return qd_call_report(binding->call, comm);
-}

@@ -8,8 +8,6 @@
 /* Makes a whole call. Returns an MPI error code, after the error handler was called. */
 int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
                            MPI_Comm comm);
-/* Makes the last call again; `last.may_repeat` allows it. */
-int qd_pairwise_counts_repeat(struct qd_binding* binding, MPI_Comm comm);
 /* Makes tables and plans after options changed. Returns NULL, or what is wrong. */
 const char* qd_pairwise_counts_reopen(struct qd_binding* binding);
 /* Lays out for a root. Returns NULL, or what is wrong. */

@@ -129,6 +129,7 @@ static struct qd_persistent* make(struct qd_binding* binding, const struct qd_ar
     qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
     return p;
   }
+  p->binding->options.compares = 1;
   qd_trace_bind_copy(p->binding, binding->trace.requests);
   p->arguments = *a;
   p->global_counts = (struct qd_global_counts){
@@ -275,6 +276,7 @@ int quadrille_start(quadrille_request request) {
     qd_global_counts_begin(&p->global_counts);
   else if (c)
     qd_call_begin(c, 0);
+  if (c && c->is_planned) qd_call_progress(c, 0);
   return MPI_SUCCESS;
 }
 

@@ -53,7 +53,7 @@ const char* qd_call_plan(struct qd_call* c) {
       return qd_no_memory;
   }
   c->is_planned = c->plan.is_whole;
-  return NULL;
+  return !c->is_planned || qd_call_list(c, 1) ? NULL : qd_no_memory;
 }
 
 /* Makes empty blocks for the regions of the plan. */
@@ -146,6 +146,7 @@ void qd_call_destroy(struct qd_call* c) {
   free(c->memory.temporaries);
   free(c->memory.buffers);
   free(c->data.blocks);
+  free(c->actions);
   free(c->memory.receiving);
   free(c->memory.sending);
   free(c->memory.lengths_of_parts);
@@ -256,15 +257,16 @@ int qd_call_reserve(struct qd_call* c) {
 }
 
 /* Sets the position to the beginning of the plan. */
-static void rewind_plan(struct qd_call* c) {
-  c->at.next = c->plan.operations;
-  c->at.next_receive = c->plan.receives.all;
-  c->at.next_send = c->at.message_to_wait = c->plan.sends.all;
-  c->at.receive_transfer = c->at.receive_to_wait = c->at.next_to_read = c->memory.receiving;
-  c->at.send_transfer = c->at.send_to_wait = c->memory.sending;
-  c->memory.kept = c->memory.receiving + (c->memory.lacks_memory ? 0 : c->plan.receives.count);
-  c->early.operation = c->plan.operations;
+static void rewind_position(struct qd_call* c) {
+  c->at.next = c->early.next = c->actions;
+  c->at.receive_transfer = c->at.next_to_read = c->memory.receiving;
+  c->at.send_transfer = c->memory.sending;
   c->early.posted = 0;
+}
+
+static void rewind_plan(struct qd_call* c) {
+  rewind_position(c);
+  c->memory.kept = c->memory.receiving + (c->memory.lacks_memory ? 0 : c->plan.receives.count);
 }
 
 void qd_call_begin(struct qd_call* c, int lacks_memory) {
@@ -284,7 +286,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   c->data.send_type = is_typed ? c->data.send.type : MPI_BYTE;
   c->data.receive_type = is_typed ? c->data.receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
-  c->early.is_allowed = is_ours && c->builder.traits.at_once > 0;
+  c->sends_early = is_ours && c->builder.traits.at_once > 0 && !c->is_watched;
   c->outcome.error = MPI_SUCCESS;
   c->outcome.is_lost = 0;
   c->outcome.mismatch.source = -1;
@@ -302,7 +304,6 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   for (int i = 0; c->in_place && c->builder.memory.sent_as && i < c->plan.regions.send_blocks; i++)
     c->data.blocks[i].address = c->data.blocks[c->plan.regions.send_blocks + i].address;
   if (c->is_observed) qd_trace_begin(c);
-  if (c->is_planned) qd_call_progress(c, 0);
 }
 
 /* Plans the next steps after the steps before are done. Loops may be long: only binding limits them, at all ranks. A rank that
@@ -315,7 +316,7 @@ static void follow_in_parts(struct qd_call* c) {
   qd_builder_start(b);
   while (more > 0) {
     more = qd_builder_next(b);
-    if (more >= 0 && !fit_transfers(c)) more = -1, b->error = qd_no_memory;
+    if (more >= 0 && !(fit_transfers(c) && qd_call_list(c, 0))) more = -1, b->error = qd_no_memory;
     if (more < 0 && b->error == qd_no_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
     if (more < 0) break;
     if (c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
@@ -328,7 +329,7 @@ static void follow_in_parts(struct qd_call* c) {
     qd_call_progress(c, 1);
   }
   c->is_planned = c->builder.traits.has_global_counts && c->plan.is_whole && more == 0 &&
-                  !c->memory.lacks_memory;
+                  !c->memory.lacks_memory && qd_call_list(c, 1);
 }
 
 void qd_call_finish(struct qd_call* c) {
@@ -356,4 +357,21 @@ int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
   return qd_error(comm, MPI_ERR_OTHER,
                   "another rank could not send what it should: its memory ran out or its "
                   "call failed; its own message says which");
+}
+
+static int is_right(const struct qd_call* c) {
+  return c->outcome.error == MPI_SUCCESS && !c->outcome.is_lost && c->outcome.mismatch.source < 0 &&
+         !c->builder.error;
+}
+
+int qd_call_again(struct qd_call* c, MPI_Comm comm) {
+  if (c->is_planned && !c->is_observed && !c->memory.has_long && is_right(c)) {
+    rewind_position(c);
+    qd_call_progress(c, 1);
+    if (is_right(c)) return MPI_SUCCESS;
+  } else {
+    qd_call_begin(c, 0);
+    qd_call_finish(c);
+  }
+  return qd_call_report(c, comm);
 }
