@@ -176,7 +176,6 @@ static void prepare(const struct preload_call* call, struct preload_learner* lea
   struct policy* policy = &learner->policy;
   const int64_t calls = policy->calls;
   learner->is_prepared = 1;
-  preload_know_nodes(call->of);
   learner->shape = call->of->shape;
   pthread_mutex_lock(&lock);
   const struct preload_learner* shared = find(shapes, call, &learner->shape);

@@ -7,17 +7,21 @@
 #include "preload/preload.h"
 #include "runtime/execute/api.h"
 
-static quadrille_schedule* handles; /* of all schedules; NULL if memory ran out */
+static quadrille_schedule* handles; /* of all schedules */
 
 static void make_handles(void) {
   qd_serve_preload();
   handles = calloc((size_t)preload_schedule_count(), sizeof *handles);
+  if (!handles) preload_end_without_memory(MPI_COMM_WORLD);
 }
 
 /* The caller holds the lock. */
 static void load(const struct quadrille_universal* universal, quadrille_schedule* to) {
   quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
-  quadrille_load_memory(universal->bytes, universal->length, &handle);
+  /* A load that failed, since memory ran out, is tried again. */
+  if (quadrille_load_memory(universal->bytes, universal->length, &handle) != MPI_SUCCESS &&
+      handle != QUADRILLE_SCHEDULE_NULL)
+    quadrille_free(&handle);
   __atomic_store_n(to, handle, __ATOMIC_RELEASE);
 }
 
@@ -25,7 +29,6 @@ quadrille_schedule preload_handle(int universal) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_once(&once, make_handles);
-  if (!handles) return QUADRILLE_SCHEDULE_NULL;
   quadrille_schedule* handle = &handles[universal];
   if (__atomic_load_n(handle, __ATOMIC_ACQUIRE) != QUADRILLE_SCHEDULE_NULL) return *handle;
   pthread_mutex_lock(&lock);
@@ -56,7 +59,7 @@ static int bind_anew(struct preload_communicator* of, int universal, struct prel
   const quadrille_bind_options options = {
       .size = sizeof options, .window = wanted.window, .block_size = wanted.block_size};
   if (has_agreed(bound, wanted)) return quadrille_retune(handle, of->comm, &options) == MPI_SUCCESS;
-  if (qd_bind_quietly(handle, of->comm, &options) != MPI_SUCCESS) return 0;
+  if (qd_bind_quietly(handle, of->comm, &options, &of->node_of) != MPI_SUCCESS) return 0;
   bound->agreed[bound->agreements++ % KEPT] = wanted;
   return 1;
 }

@@ -1,18 +1,16 @@
 /* The settings, rules and state of a communicator. They are an attribute, made at the first call on the
- * communicator. The ranks compare their settings there, and find their nodes when a rule asks for them. If settings
- * differ or memory runs out, nothing is served on any rank. Tested by tests/preload/choice_test.sh and
+ * communicator without a message: world.c knows what its ranks bring. If settings differ, nothing is served on any rank. Tested by tests/preload/choice_test.sh and
  * corners_test.sh. */
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "preload/interpose.h"
 #include "preload/preload.h"
 #include "runtime/execute/api.h"
 #include "runtime/execute/datatypes.h"
-#include "runtime/execute/nodes.h"
 
 enum { CACHED = 8, MOST_OPEN = 128 };
 
@@ -55,6 +53,7 @@ static void free_state(struct preload_communicator* of) {
   preload_learners_free(of);
   free(of->rules);
   free(of->bound);
+  free(of->node_of);
   free(of);
 }
 
@@ -149,8 +148,7 @@ static int reaches_outside(MPI_Comm comm, int inter) {
 
 static void say(const char* text) { fprintf(stderr, "quadrille: %s\n", text); }
 
-/* Once in a process. */
-static void say_once(int* is_said, const char* text) {
+void preload_say_once(int* is_said, const char* text) {
   if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) say(text);
 }
 
@@ -171,7 +169,7 @@ static void warn(void) {
             preload_settings()->ignored);
 }
 
-static const char* driver_reason(int driver) {
+const char* preload_driver_reason(int driver) {
   return driver == QD_ROCM ? "ROCm is loaded: buffers may be in device memory"
                            : "CUDA is loaded: buffers may be in device memory";
 }
@@ -185,43 +183,7 @@ static void stop_serving(struct preload_communicator* of, const char* reason) {
 }
 
 void preload_meet_driver(struct preload_communicator* of, int driver) {
-  if (driver != QD_NO_DRIVER) stop_serving(of, driver_reason(driver));
-}
-
-/* Compares settings, and reports their errors. Returns why nothing is served, or NULL. */
-static const char* agree(struct preload_communicator* of, int has_memory) {
-  static int said_error, said_different;
-  const struct preload_settings* settings = preload_settings();
-  enum { LACK, DEVICE, REPORT, ERROR, HASH, NOT_HASH, WORDS };
-  /* Rank 0 checks the schedules of files for all. */
-  const char* const error = settings->error[0] ? settings->error
-                            : of->rank == 0    ? preload_unfollowed_file()
-                                               : "";
-  /* The first rank that found an error says it. Some MPI libraries compare these words as signed numbers. */
-  const uint64_t mine[WORDS] = {[LACK] = !has_memory,
-                                [DEVICE] = qd_loaded_driver(),
-                                [REPORT] = settings->report != NULL,
-                                [ERROR] = error[0] ? (uint64_t)(INT_MAX - of->rank) : 0,
-                                [HASH] = settings->hash,
-                                [NOT_HASH] = ~settings->hash};
-  uint64_t all[WORDS];
-  preload_most(of, mine, all, WORDS, MPI_UINT64_T);
-  of->is_watched = all[REPORT] != 0; /* the same on all ranks, since finding nodes is collective */
-  if (all[ERROR] != 0) {
-    if (all[ERROR] == mine[ERROR]) say_once(&said_error, error);
-    return "settings are wrong";
-  }
-  if (all[HASH] != ~all[NOT_HASH]) {
-    if (of->rank == 0)
-      say_once(&said_different,
-               "ranks have different QUADRILLE variables or rules; MPI's own collectives are used "
-               "where they meet");
-    return "ranks have different settings";
-  }
-  warn();
-  if (all[LACK]) return "memory ran out";
-  if (all[DEVICE]) return driver_reason((int)all[DEVICE]);
-  return NULL;
+  if (driver != QD_NO_DRIVER) stop_serving(of, preload_driver_reason(driver));
 }
 
 static void take_rules(struct preload_communicator* of) {
@@ -256,22 +218,17 @@ int preload_opens(struct preload_communicator* of) {
   return of->is_open;
 }
 
-int preload_know_nodes(struct preload_communicator* of) {
-  if (of->shape.groups == 2 || of->shape.nodes > 0) return 1;
-  if (!preload_opens(of)) return 0;
-  qd_count_nodes(of->comm, &of->shape.nodes, &of->shape.least, &of->shape.most);
-  take_rules(of);
-  return 0;
-}
-
 void preload_end_without_memory(MPI_Comm comm) {
+  enum {
+    FORWARDED = 200000
+  }; /* microseconds: MPICH's launcher drops what it has not passed on by then */
   say("memory ran out");
+  usleep(FORWARDED);
   PMPI_Abort(comm, MPI_ERR_NO_MEM);
   abort();
 }
 
-/* Describes a communicator on which this rank makes this call first. NULL if MPI refuses the call here. */
-static struct preload_communicator* describe(MPI_Comm comm, struct qd_arguments* given) {
+static struct preload_communicator* describe(MPI_Comm comm) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
   if (!of) preload_end_without_memory(comm);
@@ -281,10 +238,7 @@ static struct preload_communicator* describe(MPI_Comm comm, struct qd_arguments*
   PMPI_Comm_size(comm, &of->shape.ranks);
   PMPI_Comm_rank(comm, &of->rank);
   if (inter) PMPI_Comm_remote_size(comm, &of->shape.remote_ranks);
-  given->role = preload_role(of, given);
-  if (!preload_is_refused(of, given)) return of;
-  free(of);
-  return NULL;
+  return of;
 }
 
 static void fill(struct preload_communicator* of) {
@@ -294,14 +248,15 @@ static void fill(struct preload_communicator* of) {
     of->reason = "one rank";
   else if (reaches_outside(of->comm, of->shape.groups == 2))
     of->reason = "it has processes from outside MPI_COMM_WORLD";
+  else
+    of->reason = preload_agree(of);
   if (of->reason) return;
+  warn();
   of->rules = calloc((size_t)settings->rule_count + 1, sizeof *of->rules);
   of->bound = calloc((size_t)preload_schedule_count(), sizeof *of->bound);
-  of->reason = agree(of, of->rules && of->bound);
-  if (of->reason || !of->rules || !of->bound) return;
+  if (!of->rules || !of->bound) preload_end_without_memory(of->comm);
   of->adapts = settings->mode > PRELOAD_ON;
   take_rules(of);
-  if (of->is_watched) preload_know_nodes(of);
 }
 
 static int is_usable(MPI_Comm comm) {
@@ -367,8 +322,8 @@ struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* gi
   struct preload_communicator* of = preload_communicator_of(comm);
   if (of) given->role = preload_role(of, given);
   if (of || !is_usable(comm)) return of;
-  of = describe(comm, given);
-  if (!of) return NULL;
+  of = describe(comm);
+  given->role = preload_role(of, given);
   struct preload_dying* const end = dying(comm);
   /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
   if (end)

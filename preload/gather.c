@@ -5,27 +5,11 @@
 #include <string.h>
 
 #include "preload/preload.h"
-#include "runtime/execute/api.h"
-
-/* Maxima of ranks, of which one may run without this library. They do not block, so they meet no call of that rank. */
-static void meet(const void* mine, void* all, int count, MPI_Datatype type, MPI_Comm comm,
-                 int has_met) {
-  MPI_Request request;
-  PMPI_Iallreduce(mine, all, count, type, MPI_MAX, comm, &request);
-  if (has_met)
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
-  else
-    qd_wait_for_library(&request);
-}
 
 void preload_most(struct preload_communicator* of, const void* mine, void* all, int count,
                   MPI_Datatype type) {
   int size = 0;
-  if (of->has_met)
-    PMPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
-  else
-    meet(mine, all, count, type, of->comm, 0);
-  of->has_met = 1;
+  PMPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
   if (of->shape.groups == 1) return;
   /* Between groups, an allreduce yields the maxima of the other group. A second one brings this group's back. */
   char others[256];
@@ -42,8 +26,7 @@ void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all) 
   int* lengths = calloc(2 * (size_t)ranks, sizeof *lengths);
   int* offsets = lengths ? lengths + ranks : NULL;
   int fails = !lengths || !is_wanted;
-  const struct preload_communicator* const world = preload_communicator_of(MPI_COMM_WORLD);
-  meet(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_COMM_WORLD, world && world->has_met);
+  PMPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   char* gathered = NULL;
   size_t end = 0;
   if (!fails && lengths) {

@@ -179,6 +179,11 @@ static int started(int code) {
   static int key = MPI_KEYVAL_INVALID;
   if (code != MPI_SUCCESS || key != MPI_KEYVAL_INVALID) return code;
   qd_make_keyvals();
+  if (!preload_is_inside) {
+    preload_is_inside = 1;
+    preload_know_world();
+    preload_is_inside = 0;
+  }
   if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &key, NULL) == MPI_SUCCESS)
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
   return code;

@@ -12,6 +12,8 @@ extern _Thread_local int preload_is_inside;
 extern __attribute__((visibility("default"))) void* (*preload_next_of)(const char* name);
 /* front.c says in which folder the process began. */
 __attribute__((visibility("default"))) void preload_begin_in(const char* folder);
+/* world.c. Learns what all ranks of MPI_COMM_WORLD bring, and their nodes. Collective. MPI_Init does it unless this thread is inside. */
+void preload_know_world(void);
 /* The next definition of a function, looked up once. */
 void* preload_next(void** next, const char* name);
 

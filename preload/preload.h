@@ -80,10 +80,11 @@ struct preload_communicator {
   MPI_Comm comm;
   int rank;
   struct preload_shape shape;
-  const char* reason;                      /* why nothing is served; NULL: calls may be served */
-  int is_watched;                          /* consider calls even if no rule fits them */
-  int adapts;                              /* calls without a rule have learners */
-  int has_met;                             /* its ranks have agreed on something */
+  const char* reason; /* why nothing is served; NULL: calls may be served */
+  int is_watched;     /* consider calls even if no rule fits them */
+  int adapts;         /* calls without a rule have learners */
+  int*
+      node_of; /* by rank: the lowest rank on its node, and as many entries of the runtime; NULL: it has them, or there are two groups */
   int is_open, has_asked;                  /* schedules may be bound; that was found out */
   const struct preload_rule** rules;       /* those that fit, ordered by collective */
   int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* the first rule of each collective */
@@ -105,13 +106,11 @@ struct preload_dying* preload_leaves(struct preload_dying* now);
 void preload_made(MPI_Comm comm);
 /* Finds the attribute. NULL if there is none. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
-/* Finds the attribute, or makes it at the first call on the communicator, which is collective. NULL if MPI does not run, for
- * MPI_COMM_NULL, and for a first call that MPI refuses at this rank. Sets this rank's role in the call. */
+/* Finds the attribute, or makes it at the first call on the communicator. NULL if MPI does not run, and for MPI_COMM_NULL. Sets this
+ * rank's role in the call. */
 struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given);
 /* Whether schedules may be bound to the communicator; if not, MPI serves it from now on. Collective at its first call. */
 int preload_opens(struct preload_communicator* of);
-/* Finds the nodes if they are unknown, which is collective. Returns 0 then, since other rules may fit now. */
-int preload_know_nodes(struct preload_communicator* of);
 /* Ends the job: the other ranks would wait for this one, which lacks the memory to know what they do. */
 _Noreturn void preload_end_without_memory(MPI_Comm comm);
 /* The number of known communicators that were freed so far. */
@@ -122,6 +121,15 @@ void preload_meet_others(void);
 void preload_meet_driver(struct preload_communicator* of, int driver);
 /* Forgets all communicators, because MPI ends. */
 void preload_forget_communicators(void);
+
+const char* preload_driver_reason(int driver);
+/* Once in a process. `is_said` is 0 at first. */
+void preload_say_once(int* is_said, const char* text);
+
+/* ---- world.c */
+
+/* Why nothing is served on the communicator, or NULL. Finds its nodes, and whether it is watched. */
+const char* preload_agree(struct preload_communicator* of);
 
 /* ---- gather.c */
 

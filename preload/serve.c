@@ -7,13 +7,11 @@
 #include "preload/preload.h"
 #include "runtime/execute/api.h"
 
-/* The first rule that fits, or NULL. Finds the nodes if a rule asks for them, and then begins again. */
+/* The first rule that fits, or NULL. */
 static const struct preload_rule* rule_of(const struct preload_call* call) {
   struct preload_communicator* of = call->of;
   for (int i = of->first[call->collective]; i < of->first[call->collective + 1]; i++) {
-    if (!preload_bytes_fit(of->rules[i], call->bytes)) continue;
-    if (!preload_asks_for_nodes(of->rules[i]) || preload_know_nodes(of)) return of->rules[i];
-    i = of->first[call->collective] - 1;
+    if (preload_bytes_fit(of->rules[i], call->bytes)) return of->rules[i];
   }
   return NULL;
 }

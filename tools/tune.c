@@ -176,7 +176,9 @@ static int may_learn(const char* rules) {
         "same, by mpirun -x NAME or srun --export=ALL, and name a file that they share",
         rules);
   const char* driver = find_driver();
-  return driver ? refuse("%s", driver) : 1;
+  if (driver) return refuse("%s", driver);
+  preload_know_world();
+  return 1;
 }
 
 /* ---- Calls */

@@ -34,9 +34,10 @@ void qd_close_channels(MPI_Comm comm);
 int qd_make_keyvals(void);
 /* Names of files keep to this folder, or else to that in which the runtime was loaded. */
 void qd_begin_in(const char* folder);
-/* As quadrille_bind, but calls no error handler. */
+/* As quadrille_bind, but calls no error handler. `node_of`: the lowest rank on the node of each rank, and as many entries more; NULL
+ * if the ranks have to find their nodes. The communicator keeps the array, which is NULL then. */
 int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
-                    const quadrille_bind_options* options);
+                    const quadrille_bind_options* options, int** node_of);
 /* stall.c. Completes a request for which all ranks have to run the preload library. Ranks that wait for long say so once. */
 void qd_wait_for_library(MPI_Request* request);
 #endif /* QUADRILLE_RUNTIME_EXECUTE_API_H_ */

@@ -201,10 +201,14 @@ static void trace_calls(struct qd_binding* binding, const struct qd_agreement* a
 /* Returns an MPI error code; `problem` has other errors. */
 static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, int first_ranks,
                         const quadrille_bind_options* options, const struct qd_agreement* agreement,
-                        struct qd_problem* problem, struct qd_binding** result) {
+                        int** node_of, struct qd_problem* problem, struct qd_binding** result) {
   struct qd_channel* channel = NULL;
   const int code = qd_open_channel(comm, problem, &channel);
   if (code != MPI_SUCCESS || !channel) return code;
+  if (!channel->node_of) {
+    channel->node_of = *node_of;
+    *node_of = NULL;
+  }
   struct qd_binding* binding = qd_binding_new(schedule_data, channel);
   if (!binding) {
     qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
@@ -291,8 +295,8 @@ static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_C
 /* Binds a schedule, or finds its binding. The handle may be null or stale. Calls no error handler: that might not return. Returns
  * an MPI error code; `problem` has other errors. */
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
-                         const quadrille_bind_options* options, struct qd_problem* problem,
-                         struct qd_binding** result) {
+                         const quadrille_bind_options* options, int** node_of,
+                         struct qd_problem* problem, struct qd_binding** result) {
   const quadrille_bind_options known = qd_known_options(options, problem);
   struct qd_schedule_data* data = find_schedule(schedule, comm, first_ranks, &known, problem);
   struct qd_agreement agreement;
@@ -306,7 +310,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
     else if (*result)
       adjust(*result, &known, problem);
     else
-      code = make_binding(data, comm, first_ranks, &known, &agreement, problem, result);
+      code = make_binding(data, comm, first_ranks, &known, &agreement, node_of, problem, result);
     if (*result && problem->error_class == MPI_SUCCESS)
       (*result)->options.compares = agreement.all_debug;
   }
@@ -318,7 +322,8 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
 static int bind(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                 const quadrille_bind_options* options, struct qd_binding** result) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
-  const int code = bind_schedule(schedule, comm, first_ranks, options, &problem, result);
+  int* unknown = NULL;
+  const int code = bind_schedule(schedule, comm, first_ranks, options, &unknown, &problem, result);
   if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (problem.error_class == MPI_SUCCESS) return MPI_SUCCESS;
   *result = NULL;
@@ -326,10 +331,10 @@ static int bind(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
 }
 
 int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
-                    const quadrille_bind_options* options) {
+                    const quadrille_bind_options* options, int** node_of) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
   struct qd_binding* binding = NULL;
-  const int code = bind_schedule(schedule, comm, 0, options, &problem, &binding);
+  const int code = bind_schedule(schedule, comm, 0, options, node_of, &problem, &binding);
   return code == MPI_SUCCESS ? problem.error_class : code;
 }
 

@@ -96,14 +96,13 @@ struct qd_action {
   uint8_t kind;      /* executor.c names them */
   uint8_t combines;  /* enum qd_side_of_operator */
   uint8_t is_direct; /* of a message: it has one address */
-  uint8_t is_staged; /* of a receive: that of a buffer of the runtime */
-  uint8_t is_late;   /* of a send: its operation waits for sends first */
-  int32_t number;    /* in the plan */
-  int32_t peer;      /* or the number of elements */
-  int32_t region,
-      from; /* of the message, or of a copy's target and source; negative: of a buffer */
-  int64_t low, from_low; /* where in these */
-  int64_t bytes;         /* or -1: those of the block */
+  uint8_t
+      flag; /* of a receive: the address is that of a buffer; of a send: it waits for earlier ones */
+  int32_t number; /* in the plan */
+  int32_t peer;   /* or the number of elements */
+  int32_t region; /* of the message, or of the target of a copy; negative: of a buffer */
+  int64_t low;    /* where in it */
+  int64_t bytes;  /* or -1: those of the block */
 };
 
 /* How far the executor is in the plan. */
@@ -177,9 +176,11 @@ int qd_call_again(struct qd_call* call, MPI_Comm comm);
 /* The result of a call: an MPI error code, after the error handler was called. */
 int qd_call_report(const struct qd_call* call, MPI_Comm comm);
 
-/* executor.c. Makes the list of actions from the plan. `has_buffers`: buffers are large enough for their messages. 0 if memory ran
- * out. */
+/* executor.c. Makes the list of actions from the plan. `has_buffers`: buffers are large enough for their messages. If memory ran out,
+ * the list lacks copies, and this returns 0. */
 int qd_call_list(struct qd_call* call, int has_buffers);
+/* Takes memory for all messages that the plan can hold. 0 if memory ran out. */
+int qd_call_reserve_list(struct qd_call* call);
 /* Follows the plan to its end, or without `waits` up to the first wait. */
 void qd_call_progress(struct qd_call* call, int waits);
 

@@ -59,7 +59,7 @@ static struct qd_action* add_message(struct list* l, int kind, int32_t number) {
   if (m->zero_copy) {
     set_part(a, &m->part);
   } else if (kind == RECEIVE && is_staged(l, m)) {
-    a->is_direct = a->is_staged = 1;
+    a->is_direct = a->flag = 1;
     a->region = region_of_buffer(m->buffer);
     a->bytes = m->bytes;
   }
@@ -88,9 +88,7 @@ static void add_receive_done(struct list* l) {
     return;
   }
   add(l, AWAIT_STAGED, number);
-  struct qd_action* a = add(l, DELIVER, number);
-  set_target(l, a, &m->part, m->combines);
-  a->from = region_of_buffer(m->buffer);
+  set_target(l, add(l, DELIVER, number), &m->part, m->combines);
 }
 
 static void add_copy(struct list* l, const struct qd_operation* o) {
@@ -99,10 +97,7 @@ static void add_copy(struct list* l, const struct qd_operation* o) {
     add(l, OTHER, (int32_t)(o - l->call->plan.operations));
     return;
   }
-  struct qd_action* a = add(l, COPY, o->what);
-  set_target(l, a, &copy->to, copy->combines);
-  a->from = copy->from.region;
-  a->from_low = copy->from.low;
+  set_target(l, add(l, COPY, o->what), &copy->to, copy->combines);
 }
 
 static void add_messages(struct list* l, const struct qd_progress* more) {
@@ -114,28 +109,41 @@ static void add_messages(struct list* l, const struct qd_progress* more) {
   }
   for (int32_t n = more->receives_posted; n > 0; n--) add_message(l, RECEIVE, l->receives++);
   for (int32_t n = more->sends_posted; n > 0; n--)
-    add_message(l, SEND, l->sends++)->is_late = more->sends_done > 0;
+    add_message(l, SEND, l->sends++)->flag = more->sends_done > 0;
+}
+
+/* Each receive is posted, waited for and delivered; each send is posted and waited for. */
+static int64_t most_actions(int64_t receives, int64_t sends) {
+  return 3 * receives + 2 * sends + 1;
+}
+
+int qd_call_reserve_list(struct qd_call* c) {
+  const struct qd_plan* plan = &c->plan;
+  return qd_lengthen((void**)&c->actions, &c->action_capacity,
+                     most_actions(plan->receives.capacity, plan->sends.capacity),
+                     sizeof *c->actions);
 }
 
 int qd_call_list(struct qd_call* c, int has_buffers) {
   const struct qd_plan* plan = &c->plan;
-  /* Each message is posted, waited for and delivered. */
-  const int64_t most =
-      3 * ((int64_t)plan->receives.count + plan->sends.count) + plan->operation_count + 1;
-  struct list l = {
-      .call = c,
-      .is_simple = has_buffers && c->builder.traits.has_global_counts && !c->memory.has_long};
-  if (!qd_lengthen((void**)&c->actions, &c->action_capacity, most, sizeof *c->actions)) return 0;
+  const int is_known = c->builder.traits.has_global_counts;
+  struct list l = {.call = c, .is_simple = has_buffers && is_known && !c->memory.has_long};
+  int64_t others = 0;
+  for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
+    others += o->kind != QD_PLAN_MESSAGES;
+  const int is_enough = qd_lengthen((void**)&c->actions, &c->action_capacity,
+                                    most_actions(plan->receives.count, plan->sends.count) + others,
+                                    sizeof *c->actions);
   l.next = c->actions;
   for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
     if (o->kind == QD_PLAN_MESSAGES)
       add_messages(&l, &o->more);
-    else if (o->kind == QD_PLAN_COPY && c->builder.traits.has_global_counts)
+    else if (is_enough && o->kind == QD_PLAN_COPY && is_known)
       add_copy(&l, o);
-    else
+    else if (is_enough)
       add(&l, OTHER, (int32_t)(o - plan->operations));
   add(&l, END, 0);
-  return 1;
+  return is_enough;
 }
 
 /* ---- Following it */
@@ -184,7 +192,7 @@ INLINED void receive(struct qd_call* c, const struct qd_action* a) {
   c->at.receive_transfer = t + 1;
   if (!(a->is_direct & c->data.receive_zero_copy) || !fits(block.count))
     return qd_message_receive(c, qd_receive_of(c, a->number));
-  t->zero_copy = !a->is_staged;
+  t->zero_copy = !a->flag;
   const int code = PMPI_Irecv(block.address, (int)block.count, c->data.receive_type, a->peer,
                               c->tag, c->comm, &t->request);
   if (code != MPI_SUCCESS) fail(c, &t->request, code);
@@ -257,7 +265,7 @@ static int32_t send_next(struct qd_call* c, const struct qd_transfer* pending) {
       if (t >= c->at.receive_transfer || !t->zero_copy) return -1;
       if (t->request != MPI_REQUEST_NULL) return a->number;
     } else if (a->kind == SEND) {
-      if (a->is_late || !a->is_direct || c->early.posted == QD_SENT_AHEAD ||
+      if (a->flag || !a->is_direct || c->early.posted == QD_SENT_AHEAD ||
           c->at.send_transfer - pending >= c->builder.window.size)
         return -1;
       send(c, a);
@@ -299,10 +307,8 @@ INLINED void await_long(struct qd_call* c, const struct qd_action* a, int is_obs
 }
 
 /* Copies or reduces a range of known length, unless blocks are missing. Returns 0 if that is left to blocks.c. */
-INLINED int copy(struct qd_call* c, const struct qd_action* a) {
+INLINED int copy(struct qd_call* c, const struct qd_action* a, char* from, int is_buffer) {
   char* const to = c->data.blocks[a->region].address + a->low;
-  char* const from = a->from < 0 ? c->memory.buffers[-1 - a->from].address
-                                 : c->data.blocks[a->from].address + a->from_low;
   if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;
   if (!a->combines) {
     memmove(to, from, (size_t)a->bytes);
@@ -310,11 +316,21 @@ INLINED int copy(struct qd_call* c, const struct qd_action* a) {
   }
   if (c->data.is_packed) return 0;
   const int is_right = a->combines == QD_ON_THE_RIGHT && !c->data.commutes;
-  if (is_right && a->from >= 0) return 0; /* the source must remain */
+  if (is_right && !is_buffer) return 0; /* the source must remain */
   qd_call_check(c, PMPI_Reduce_local(is_right ? to : from, is_right ? from : to, a->peer,
                                      c->data.type, c->data.operation));
   if (is_right) memcpy(to, from, (size_t)a->bytes);
   return 1;
+}
+
+INLINED int deliver(struct qd_call* c, const struct qd_action* a) {
+  const int32_t buffer = c->plan.receives.all[a->number].buffer;
+  return copy(c, a, c->memory.buffers[buffer].address, 1);
+}
+
+INLINED int copy_range(struct qd_call* c, const struct qd_action* a) {
+  const struct qd_part* from = &c->plan.copies[a->number].from;
+  return copy(c, a, c->data.blocks[from->region].address + from->low, 0);
 }
 
 static __attribute__((noinline)) void follow_other(struct qd_call* c,
@@ -361,7 +377,7 @@ INLINED void follow(struct qd_call* c, int waits, int is_observed) {
         break;
       }
       case DELIVER:
-        if (!copy(c, a)) qd_message_deliver(c, qd_receive_of(c, a->number));
+        if (!deliver(c, a)) qd_message_deliver(c, qd_receive_of(c, a->number));
         break;
       case AWAIT_SEND:
         if (!waits) goto stop;
@@ -372,7 +388,7 @@ INLINED void follow(struct qd_call* c, int waits, int is_observed) {
         await_long(c, a, is_observed);
         break;
       case COPY:
-        if (!copy(c, a)) qd_copy(c, &c->plan.copies[a->number]);
+        if (!copy_range(c, a)) qd_copy(c, &c->plan.copies[a->number]);
         break;
       case OTHER: follow_other(c, &c->plan.operations[a->number]); break;
       default: goto stop;

@@ -23,6 +23,7 @@ static int fit_transfers(struct qd_call* c) {
                      (int64_t)plan->receives.capacity + 1, sizeof *c->memory.receiving) &&
          qd_lengthen((void**)&c->memory.sending, &c->memory.sending_capacity,
                      (int64_t)plan->sends.capacity + 1, sizeof *c->memory.sending) &&
+         qd_call_reserve_list(c) &&
          (c->builder.traits.has_global_counts ||
           qd_lengthen((void**)&c->memory.lengths_of_parts, &c->memory.part_capacity,
                       (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
@@ -316,10 +317,10 @@ static void follow_in_parts(struct qd_call* c) {
   qd_builder_start(b);
   while (more > 0) {
     more = qd_builder_next(b);
-    if (more >= 0 && !(fit_transfers(c) && qd_call_list(c, 0))) more = -1, b->error = qd_no_memory;
+    if (more >= 0 && !fit_transfers(c)) more = -1, b->error = qd_no_memory;
     if (more < 0 && b->error == qd_no_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
     if (more < 0) break;
-    if (c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
+    if (!qd_call_list(c, 0) || c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
       c->memory.lacks_memory = 1;
       c->data.receive_zero_copy = 0;
       qd_call_lose(c, MPI_ERR_NO_MEM);
@@ -329,7 +330,7 @@ static void follow_in_parts(struct qd_call* c) {
     qd_call_progress(c, 1);
   }
   c->is_planned = c->builder.traits.has_global_counts && c->plan.is_whole && more == 0 &&
-                  !c->memory.lacks_memory && qd_call_list(c, 1);
+                  !c->memory.lacks_memory && qd_call_list(c, !c->outcome.is_lost);
 }
 
 void qd_call_finish(struct qd_call* c) {
