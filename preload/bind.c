@@ -2,6 +2,7 @@
  * fails at all ranks or at none, so they fall through together. Tested by tests/preload/corners_test.sh. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
@@ -60,6 +61,8 @@ static int bind_anew(struct preload_communicator* of, int universal, struct prel
       .size = sizeof options, .window = wanted.window, .block_size = wanted.block_size};
   if (has_agreed(bound, wanted)) return quadrille_retune(handle, of->comm, &options) == MPI_SUCCESS;
   if (qd_bind_quietly(handle, of->comm, &options, &of->node_of) != MPI_SUCCESS) return 0;
+  /* A rank must not make a kept call while others agree on its options anew. */
+  if (bound->agreements >= KEPT) memset(of->decisions, 0, sizeof of->decisions);
   bound->agreed[bound->agreements++ % KEPT] = wanted;
   return 1;
 }

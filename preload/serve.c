@@ -133,8 +133,9 @@ static void keep_decision(struct preload_call* call, const struct preload_rule* 
 static int follow_decision(struct preload_call* call) {
   struct preload_decision* const decision = call->decision;
   if (!decision) return 0;
-  if (preload_bind(call->of, decision->rule)) {
-    call->schedule = preload_handle(decision->rule->universal);
+  const struct preload_rule* const rule = decision->rule; /* binding may forget the decision */
+  if (preload_bind(call->of, rule)) {
+    call->schedule = preload_handle(rule->universal);
     return 1;
   }
   if (decision->follower) decision->follower->left++; /* it will be counted */
@@ -146,14 +147,16 @@ static void decide(struct preload_call* call) {
   struct preload_communicator* of = call->of;
   call->significant = qd_significant(call->given.function, call->given.role);
   call->reason = of->reason;
-  if (!call->reason && preload_is_refused(of, &call->given)) call->reason = "MPI refuses the call";
+  const int is_wrong = !call->reason && preload_is_refused(of, &call->given);
+  if (is_wrong) call->reason = "MPI refuses the call";
   if (!call->reason) call->reason = refuse_sums(call);
   const int may_be_served = !call->reason;
   call->bytes = may_be_served ? preload_bytes(call) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(call) : NULL;
   if (!rule && may_be_served && of->adapts) rule = preload_learn_begin(call);
   if (may_be_served) choose(call, rule);
-  keep_decision(call, rule);
+  /* A call with these arguments and other buffers may be right, and then other ranks follow the rule. */
+  if (!is_wrong) keep_decision(call, rule);
   if (call->schedule != QUADRILLE_SCHEDULE_NULL && of->is_watched && preload_is_on_device(call))
     call->reason = "copied by MPI: buffers are in device memory";
   if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);

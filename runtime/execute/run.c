@@ -374,5 +374,6 @@ int qd_call_again(struct qd_call* c, MPI_Comm comm) {
     qd_call_begin(c, 0);
     qd_call_finish(c);
   }
+  c->binding->last.may_repeat = is_right(c); /* memory that ran out is taken anew */
   return qd_call_report(c, comm);
 }

@@ -276,6 +276,13 @@ static void wrong(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
   MPI_Datatype type;
   int buffer[4 * MOST] = {0}, received[4 * MOST];
+  if (me == 1)
+    expect(MPI_Allgather(&me, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm) != MPI_SUCCESS,
+           "a receive buffer that is MPI_IN_PLACE");
+  for (int round = 0; round < 3; round++) {
+    MPI_Allgather(&me, 1, MPI_INT, received, 1, MPI_INT, comm);
+    for (int r = 0; r < ranks; r++) expect(received[r] == r, "an allgather after a wrong one");
+  }
   MPI_Type_contiguous(2, MPI_INT, &type);
   expect(class_of(MPI_Allgather(buffer, 1, type, received, 1, type, comm)) == MPI_ERR_TYPE,
          "a type that is not committed");
@@ -423,6 +430,24 @@ static void turns(void) {
     MPI_Allgather(sent, bytes, MPI_CHAR, received, bytes, MPI_CHAR, MPI_COMM_WORLD);
   }
   expect(count && count() == before, "calls of two sizes in turn agree on something each time");
+}
+
+/* Rules with more options than the ranks keep in mind. Only ranks that name elements by a predefined type keep calls. */
+static void options(void) {
+  const int counts[] = {4, 8, 16, 32, 4, 5, 64, 5};
+  int sent[64], received[64 * MOST];
+  MPI_Datatype type = MPI_INT, made;
+  MPI_Type_contiguous(1, MPI_INT, &made);
+  MPI_Type_commit(&made);
+  if (me == 0) type = made;
+  for (int round = 0; round < 8; round++) {
+    const int count = counts[round];
+    for (int i = 0; i < count; i++) sent[i] = value(i + round, me);
+    MPI_Allgather(sent, count, type, received, count, type, MPI_COMM_WORLD);
+    for (int i = 0; i < count * ranks; i++)
+      expect(received[i] == value(i % count + round, i / count), "an allgather is wrong");
+  }
+  MPI_Type_free(&made);
 }
 
 /* ---- Processes that are started separately: argument 0 is started again */
@@ -598,7 +623,8 @@ static const struct {
              CASE(same_bits),  CASE(extremes),
              CASE(turns),      CASE(counts_of_groups),
              CASE(title),      CASE(late_calls),
-             CASE(rhythms),    CASE(no_buffer)};
+             CASE(rhythms),    CASE(no_buffer),
+             CASE(options)};
 
 int main(int count, char** words) {
   const char* const which = count > 1 ? words[1] : "";

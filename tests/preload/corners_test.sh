@@ -14,6 +14,8 @@ late=()
 for case in handler handlers attributes nested dying "${late[@]}" large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
 for case in handler handlers attributes nested dying "${late[@]}" wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- $case; done
 rm -f learned.json
+# Without a report, calls are kept.
+for case in handler handlers attributes nested dying wrong; do right 3 "${served[@]}" QUADRILLE_REPORT= -- $case; done
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done
 right 2 QUADRILLE_ALLTOALL=factor -- many
@@ -55,6 +57,12 @@ printf '%s' '{"schema": 1, "rules": [
   {"collective": "allgather", "bytes": [0, 1000], "algorithm": "blocked-ring:block-size=64:window=2"},
   {"collective": "allgather", "bytes": [1001, null], "algorithm": "blocked-ring:block-size=1024:window=64"}]}' >turns.json
 right 3 QUADRILLE_RULES=turns.json -- turns
+rules=
+for i in 0 1 2 3 4; do
+  rules+=",{\"collective\": \"allgather\", \"bytes\": [$((16 << i)), $(((32 << i) - 1))], \"algorithm\": \"blocked-ring:block-size=$((8 + i))\"}"
+done
+echo "{\"schema\": 1, \"rules\": [${rules#,}]}" >options.json
+right 3 QUADRILLE_RULES=options.json QUADRILLE_REPORT= -- options
 
 # The mean block of all calls decides, in whatever rhythm short and long blocks alternate. It is long after 64 calls.
 echo '{"schema": 1, "rules": [{"collective": "alltoallv", "bytes": [0, 400], "algorithm": "linear"},
