@@ -1,5 +1,7 @@
 #include "tests/mpi/allocations.h"
 
+#include <sys/mman.h>
+
 #include <cstddef>
 
 using std::size_t;
@@ -24,6 +26,7 @@ extern "C" {
 void* __real_malloc(size_t size);
 void* __real_calloc(size_t count, size_t size);
 void* __real_realloc(void* old, size_t size);
+void* __real_mmap(void* at, size_t size, int protection, int flags, int file, off_t offset);
 void* __wrap_malloc(size_t size) {
   return quadrille::mpi::fails(size) ? nullptr : __real_malloc(size);
 }
@@ -32,6 +35,10 @@ void* __wrap_calloc(size_t count, size_t size) {
 }
 void* __wrap_realloc(void* old, size_t size) {
   return quadrille::mpi::fails(size) ? nullptr : __real_realloc(old, size);
+}
+void* __wrap_mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) {
+  return quadrille::mpi::fails(size) ? MAP_FAILED
+                                     : __real_mmap(at, size, protection, flags, file, offset);
 }
 // NOLINTEND(bugprone-reserved-identifier)
 }

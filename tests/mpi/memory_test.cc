@@ -4,6 +4,9 @@
 // redirects the runtime's allocations here; MPI's are not affected.
 #include <gtest/gtest.h>
 
+extern "C" {
+#include "runtime/execute/arena.h"
+}
 #include "tests/mpi/allocations.h"
 #include "tests/mpi/calls.h"
 #include "tests/mpi/world.h"
@@ -118,6 +121,24 @@ TEST(CallMemory, ThatRunsOutWhileBlocksAreSentOnIsAnErrorWhereItDoes) {
       EXPECT_EQ(quadrille_error_class(code), own() == victim ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
     }
     EXPECT_EQ(call(), MPI_SUCCESS);
+  }
+}
+
+// The error to prevent: later calls that are made again still receive nothing. Long blocks are not kept between calls.
+TEST(CallMemory, ThatRunsOutInALongCallIsTakenInTheNextOne) {
+  const int length = 1 << 20;
+  const Schedule schedule("tests/mpi/collectives/reduce-scatter/circulant_any.qs");
+  const std::vector<int> from(static_cast<size_t>(length * all()), 1);
+  for (int i = 0; i < 6; ++i) {
+    std::vector<int> to(static_cast<size_t>(length), 0);
+    qd_trim_arena();
+    allocations.count = 0;
+    allocations.failing = i == 3 && own() == all() - 1 ? 1 : 0;
+    const int code = quadrille_reduce_scatter_block(schedule, from.data(), to.data(), length,
+                                                    MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    allocations.failing = 0;
+    EXPECT_EQ(code == MPI_SUCCESS, i != 3) << i;
+    EXPECT_TRUE(i == 3 || to == std::vector<int>(to.size(), all())) << i;
   }
 }
 
