@@ -252,6 +252,8 @@ void preload_verify_begin(struct preload_call* call);
 void preload_verify_native(const struct preload_call* call);
 /* Ends the job if the schedule's result differs. */
 void preload_verify_end(const struct preload_call* call);
+/* Rank 0 of MPI_COMM_WORLD says how many of its calls were compared. */
+void preload_verify_tell(void);
 
 /* ---- adapt.c */
 
