@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) struct preload_decision* find_decis
   const struct preload_key key = {preload_role(of, &given), given.root,      given.send.count,
                                   given.receive.count,      given.send.type, given.receive.type,
                                   given.operation};
-  return preload_decision_of(of, (int)given.function, &key);
+  return preload_decision_of(&of->decisions[given.function], key);
 }
 
 #define GIVEN(Name, family) \

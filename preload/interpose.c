@@ -166,6 +166,7 @@ static int finish(MPI_Comm self, int key, void* attribute, void* extra) {
   preload_is_inside = 1;
   preload_learn_write();
   preload_report();
+  preload_verify_tell();
   preload_forget_communicators();
   preload_is_inside = 0;
   return MPI_SUCCESS;

@@ -69,7 +69,7 @@ struct preload_decision {
 /* The last decisions for a collective. */
 struct preload_decisions {
   struct preload_decision all[QD_KEPT_CALLS];
-  unsigned next; /* the one that is replaced next */
+  unsigned next, latest; /* the one that is replaced next, and the one that was followed last */
 };
 
 /* Learners depend on bytes, or rules do. */
@@ -196,9 +196,38 @@ static inline enum qd_role preload_role(const struct preload_communicator* of,
                     given->receive.base);
 }
 
-/* The decision for calls with these arguments, or NULL. The call counts as one of its learner's. */
-struct preload_decision* preload_decision_of(struct preload_communicator* of, int collective,
-                                             const struct preload_key* key);
+static inline __attribute__((always_inline)) int preload_is_for(const struct preload_decision* d,
+                                                                const struct preload_key* key) {
+  return d->is_kept && d->key.role == key->role && d->key.root == key->root &&
+         (!(d->significant & QD_SEND) ||
+          (d->key.sent == key->sent && d->key.send_type == key->send_type)) &&
+         (!(d->significant & QD_RECEIVE) ||
+          (d->key.received == key->received && d->key.receive_type == key->receive_type)) &&
+         (!(d->significant & QD_OPERATOR) || d->key.operation == key->operation);
+}
+
+/* Whether the decision still holds. The call counts as one of its learner's then. */
+static inline int preload_follows(const struct preload_decision* d) {
+  struct preload_follower* const follower = d->follower;
+  if (!follower) return 1;
+  if (d->choice != follower->choices || follower->left == 0) return 0;
+  follower->left--;
+  return 1;
+}
+
+/* Finds a decision other than the latest. */
+struct preload_decision* preload_other_decision(struct preload_decisions* all,
+                                                const struct preload_key* key);
+
+/* The decision for calls with these arguments, or NULL. Inline, and with few instructions: small calls that go to MPI pay for nothing
+ * else. */
+static inline __attribute__((always_inline)) struct preload_decision* preload_decision_of(
+    struct preload_decisions* all, const struct preload_key key) {
+  struct preload_decision* const d = &all->all[all->latest];
+  if (preload_is_for(d, &key)) return preload_follows(d) ? d : NULL;
+  const struct preload_key other = key; /* so that only this path needs the key in memory */
+  return preload_other_decision(all, &other);
+}
 /* Chooses what makes the call. Returns whether MPI's own collective comes first. */
 int preload_begin(struct preload_call* call, MPI_Comm comm);
 /* Follows the schedule, if there is one, and compares its results with those of MPI's own. `code`: what that returned. Returns the code
@@ -252,6 +281,8 @@ void preload_verify_begin(struct preload_call* call);
 void preload_verify_native(const struct preload_call* call);
 /* Ends the job if the schedule's result differs. */
 void preload_verify_end(const struct preload_call* call);
+/* Rank 0 of MPI_COMM_WORLD says how many of its calls were compared. */
+void preload_verify_tell(void);
 
 /* ---- adapt.c */
 

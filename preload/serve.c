@@ -69,26 +69,12 @@ static int are_plain(const struct preload_call* call) {
          (!(call->significant & QD_RECEIVE) || is_plain(&call->given.receive));
 }
 
-static inline __attribute__((always_inline)) int is_for(const struct preload_decision* d,
-                                                        const struct preload_key* key) {
-  return d->is_kept && d->key.role == key->role && d->key.root == key->root &&
-         (!(d->significant & QD_SEND) ||
-          (d->key.sent == key->sent && d->key.send_type == key->send_type)) &&
-         (!(d->significant & QD_RECEIVE) ||
-          (d->key.received == key->received && d->key.receive_type == key->receive_type)) &&
-         (!(d->significant & QD_OPERATOR) || d->key.operation == key->operation);
-}
-
-struct preload_decision* preload_decision_of(struct preload_communicator* of, int collective,
-                                             const struct preload_key* key) {
-  struct preload_decision* d = of->decisions[collective].all;
-  for (int i = 0; i < QD_KEPT_CALLS; i++, d++) {
-    struct preload_follower* const follower = d->follower;
-    if (!is_for(d, key)) continue;
-    if (!follower) return d;
-    if (d->choice != follower->choices || follower->left == 0) return NULL;
-    follower->left--;
-    return d;
+struct preload_decision* preload_other_decision(struct preload_decisions* all,
+                                                const struct preload_key* key) {
+  for (unsigned i = 0; i < QD_KEPT_CALLS; i++) {
+    if (!preload_is_for(&all->all[i], key)) continue;
+    all->latest = i;
+    return preload_follows(&all->all[i]) ? &all->all[i] : NULL;
   }
   return NULL;
 }
@@ -97,7 +83,7 @@ struct preload_decision* preload_decision_of(struct preload_communicator* of, in
 static struct preload_decision* place_for(struct preload_decisions* all,
                                           const struct preload_key* key) {
   for (int i = 0; i < QD_KEPT_CALLS; i++)
-    if (is_for(&all->all[i], key)) return &all->all[i];
+    if (preload_is_for(&all->all[i], key)) return &all->all[i];
   return &all->all[all->next++ % QD_KEPT_CALLS];
 }
 

@@ -93,22 +93,21 @@ struct qd_call_memory {
 
 /* What the executor does with one message or copy of the plan. */
 struct qd_action {
-  uint8_t kind;      /* executor.c names them */
-  uint8_t combines;  /* enum qd_side_of_operator */
-  uint8_t is_direct; /* of a message: it has one address */
-  uint8_t
-      flag; /* of a receive: the address is that of a buffer; of a send: it waits for earlier ones */
-  int32_t number; /* in the plan */
-  int32_t peer;   /* or the number of elements */
-  int32_t region; /* of the message, or of the target of a copy; negative: of a buffer */
-  int64_t low;    /* where in it */
-  int64_t bytes;  /* or -1: those of the block */
+  uint8_t kind;     /* executor.c names them */
+  uint8_t combines; /* enum qd_side_of_operator */
+  uint8_t is_late;  /* of a send: its operation waits for sends first */
+  int32_t number;   /* in the plan */
+  int32_t peer;     /* or the number of elements */
+  int32_t region;   /* of the message, or of the target of a copy; or the buffer */
+  int64_t low;      /* where in the region */
+  int64_t bytes;
 };
 
 /* How far the executor is in the plan. */
 struct qd_position {
   const struct qd_action* next;
-  struct qd_transfer *receive_transfer, *send_transfer; /* of the messages to post next */
+  struct qd_transfer*
+      receive_transfer; /* of the receive to post next, where lengths travel or sends are posted early */
   struct qd_transfer* next_to_read; /* the next receive whose lengths are read */
 };
 

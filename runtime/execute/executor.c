@@ -8,19 +8,24 @@
 #define INLINED static inline __attribute__((always_inline))
 
 enum {
-  RECEIVE,       /* posts a receive */
-  SEND,          /* posts a send */
-  AWAIT_RECEIVE, /* waits for a receive, and delivers the message */
-  AWAIT_STAGED,  /* waits for one in a buffer, which the next action delivers */
-  DELIVER,       /* copies or reduces it */
-  AWAIT_SEND,    /* waits for a send */
-  AWAIT_LONG,    /* waits for a long send of an allgather */
-  COPY,          /* copies or reduces a range */
-  OTHER,         /* any other operation of the plan */
+  RECEIVE,        /* posts a receive: of any kind, */
+  RECEIVE_BLOCK,  /* of a block, */
+  RECEIVE_RANGE,  /* of bytes of one, */
+  RECEIVE_STAGED, /* or into a buffer, from which the next action but one delivers it */
+  SEND,           /* posts a send: of any kind, */
+  SEND_BLOCK,     /* of a block, */
+  SEND_RANGE,     /* or of bytes of one */
+  AWAIT_RECEIVE,  /* waits for a receive, and delivers the message */
+  AWAIT_STAGED,   /* waits for one in a buffer */
+  DELIVER,        /* copies or reduces it */
+  AWAIT_SEND,     /* waits for a send */
+  AWAIT_LONG,     /* waits for a long send of an allgather */
+  COPY,           /* copies or reduces a range */
+  OTHER,          /* any other operation of the plan */
   END
 };
 
-/* ---- Making the list */
+/* ---- Making the list. Inlined, so that the place in it stays in a register */
 
 struct list {
   const struct qd_call* call;
@@ -29,50 +34,57 @@ struct list {
   int32_t receives_done, sends_done, receives, sends;
 };
 
-static struct qd_action* add(struct list* l, int kind, int32_t number) {
-  *l->next = (struct qd_action){.kind = (uint8_t)kind, .number = number, .bytes = -1};
+INLINED struct qd_action* add(struct list* l, int kind, int32_t number) {
+  *l->next = (struct qd_action){.kind = (uint8_t)kind, .number = number};
   return l->next++;
 }
 
-/* A buffer of messages stands behind all regions. */
-static int32_t region_of_buffer(int32_t buffer) { return -1 - buffer; }
-
 /* Whether the message goes through a buffer of the runtime, and is not empty. */
-static int is_staged(const struct list* l, const struct qd_message* m) {
+INLINED int is_staged(const struct list* l, const struct qd_message* m) {
   return l->is_simple && !m->zero_copy && m->count > 0 && m->buffer != QD_NO_BUFFER &&
          !qd_is_described(m) && m->bytes > 0 && m->bytes <= INT_MAX;
 }
 
-static void set_part(struct qd_action* a, const struct qd_part* part) {
-  a->region = part->region;
-  if (part->form != QD_RANGE) return;
-  a->low = part->low;
-  a->bytes = part->high - part->low;
+/* The kind of a message of one part. It stands behind the general one. */
+INLINED int kind_of(const struct qd_message* m, int kind) {
+  const int64_t bytes = m->part.high - m->part.low;
+  if (!m->zero_copy) return kind;
+  if (m->part.form != QD_RANGE) return kind + 1;
+  return bytes > 0 && bytes <= INT_MAX ? kind + 2 : kind;
 }
 
-static struct qd_action* add_message(struct list* l, int kind, int32_t number) {
-  const struct qd_plan* plan = &l->call->plan;
-  const struct qd_message* m = &(kind == RECEIVE ? &plan->receives : &plan->sends)->all[number];
-  struct qd_action* a = add(l, kind, number);
-  a->peer = m->peer;
-  a->is_direct = m->zero_copy;
-  if (m->zero_copy) {
-    set_part(a, &m->part);
-  } else if (kind == RECEIVE && is_staged(l, m)) {
-    a->is_direct = a->flag = 1;
-    a->region = region_of_buffer(m->buffer);
-    a->bytes = m->bytes;
-  }
-  return a;
+INLINED void add_receive(struct list* l) {
+  const int32_t number = l->receives++;
+  const struct qd_message* m = &l->call->plan.receives.all[number];
+  const int kind = is_staged(l, m) ? RECEIVE_STAGED : kind_of(m, RECEIVE);
+  *l->next++ =
+      (struct qd_action){.kind = (uint8_t)kind,
+                         .number = number,
+                         .peer = m->peer,
+                         .region = kind == RECEIVE_STAGED ? m->buffer : m->part.region,
+                         .low = m->part.low,
+                         .bytes = kind == RECEIVE_STAGED ? m->bytes : m->part.high - m->part.low};
+}
+
+INLINED void add_send(struct list* l, int is_late) {
+  const int32_t number = l->sends++;
+  const struct qd_message* m = &l->call->plan.sends.all[number];
+  *l->next++ = (struct qd_action){.kind = (uint8_t)kind_of(m, SEND),
+                                  .is_late = (uint8_t)is_late,
+                                  .number = number,
+                                  .peer = m->peer,
+                                  .region = m->part.region,
+                                  .low = m->part.low,
+                                  .bytes = m->part.high - m->part.low};
 }
 
 /* Whether the loop can copy or reduce so many bytes. */
-static int is_usual(const struct list* l, int64_t bytes) {
+INLINED int is_usual(const struct list* l, int64_t bytes) {
   return l->is_simple && bytes > 0 && bytes <= INT_MAX && l->call->builder.traits.unit > 0;
 }
 
-static void set_target(const struct list* l, struct qd_action* a, const struct qd_part* to,
-                       int combines) {
+INLINED void set_target(const struct list* l, struct qd_action* a, const struct qd_part* to,
+                        int combines) {
   a->region = to->region;
   a->low = to->low;
   a->bytes = to->high - to->low;
@@ -80,7 +92,7 @@ static void set_target(const struct list* l, struct qd_action* a, const struct q
   a->peer = (int32_t)(a->bytes / l->call->builder.traits.unit);
 }
 
-static void add_receive_done(struct list* l) {
+INLINED void add_receive_done(struct list* l) {
   const int32_t number = l->receives_done++;
   const struct qd_message* m = &l->call->plan.receives.all[number];
   if (!is_staged(l, m) || m->count != 1 || !is_usual(l, m->bytes)) {
@@ -91,7 +103,7 @@ static void add_receive_done(struct list* l) {
   set_target(l, add(l, DELIVER, number), &m->part, m->combines);
 }
 
-static void add_copy(struct list* l, const struct qd_operation* o) {
+INLINED void add_copy(struct list* l, const struct qd_operation* o) {
   const struct qd_copy* copy = &l->call->plan.copies[o->what];
   if (!is_usual(l, copy->from.high - copy->from.low)) {
     add(l, OTHER, (int32_t)(o - l->call->plan.operations));
@@ -100,16 +112,15 @@ static void add_copy(struct list* l, const struct qd_operation* o) {
   set_target(l, add(l, COPY, o->what), &copy->to, copy->combines);
 }
 
-static void add_messages(struct list* l, const struct qd_progress* more) {
+INLINED void add_messages(struct list* l, const struct qd_progress* more) {
   const struct qd_plan* plan = &l->call->plan;
   for (int32_t n = more->receives_done; n > 0; n--) add_receive_done(l);
   for (int32_t n = more->sends_done; n > 0; n--) {
     const int is_long = plan->sends.all[l->sends_done].bytes >= QD_LONG_SEND;
     add(l, is_long ? AWAIT_LONG : AWAIT_SEND, l->sends_done++);
   }
-  for (int32_t n = more->receives_posted; n > 0; n--) add_message(l, RECEIVE, l->receives++);
-  for (int32_t n = more->sends_posted; n > 0; n--)
-    add_message(l, SEND, l->sends++)->flag = more->sends_done > 0;
+  for (int32_t n = more->receives_posted; n > 0; n--) add_receive(l);
+  for (int32_t n = more->sends_posted; n > 0; n--) add_send(l, more->sends_done > 0);
 }
 
 /* Each receive is posted, waited for and delivered; each send is posted and waited for. */
@@ -158,12 +169,6 @@ static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request*
 /* Whether a message that is not empty has a count that an int holds. */
 INLINED int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-INLINED struct qd_block block_of(const struct qd_call* c, const struct qd_action* a) {
-  if (a->region < 0) return (struct qd_block){c->memory.buffers[-1 - a->region].address, a->bytes};
-  const struct qd_block block = c->data.blocks[a->region];
-  return (struct qd_block){block.address + a->low, a->bytes < 0 ? block.count : a->bytes};
-}
-
 /* The bytes of a message. */
 static int64_t bytes_of(const struct qd_call* c, struct qd_posting p, const struct qd_side* side,
                         int zero_copy) {
@@ -186,27 +191,54 @@ static void note_sent(struct qd_call* c, int32_t number) {
   qd_trace_completed(&c->trace, m, m->bytes);
 }
 
-INLINED void receive(struct qd_call* c, const struct qd_action* a) {
+static __attribute__((noinline)) void receive_any(struct qd_call* c, int32_t number) {
+  c->at.receive_transfer = &c->memory.receiving[number + 1];
+  qd_message_receive(c, qd_receive_of(c, number));
+}
+
+INLINED void receive(struct qd_call* c, const struct qd_action* a, char* address, int64_t count,
+                     int zero_copy) {
   struct qd_transfer* const t = &c->memory.receiving[a->number];
-  const struct qd_block block = block_of(c, a);
-  c->at.receive_transfer = t + 1;
-  if (!(a->is_direct & c->data.receive_zero_copy) || !fits(block.count))
-    return qd_message_receive(c, qd_receive_of(c, a->number));
-  t->zero_copy = !a->flag;
-  const int code = PMPI_Irecv(block.address, (int)block.count, c->data.receive_type, a->peer,
-                              c->tag, c->comm, &t->request);
+  t->zero_copy = (uint8_t)zero_copy;
+  const int code =
+      PMPI_Irecv(address, (int)count, c->data.receive_type, a->peer, c->tag, c->comm, &t->request);
   if (code != MPI_SUCCESS) fail(c, &t->request, code);
 }
 
-INLINED void send(struct qd_call* c, const struct qd_action* a) {
+INLINED void receive_block(struct qd_call* c, const struct qd_action* a) {
+  const struct qd_block* block = &c->data.blocks[a->region];
+  if (!c->data.receive_zero_copy || !fits(block->count)) return receive_any(c, a->number);
+  receive(c, a, block->address, block->count, 1);
+}
+
+INLINED void receive_range(struct qd_call* c, const struct qd_action* a) {
+  if (!c->data.receive_zero_copy) return receive_any(c, a->number);
+  c->at.receive_transfer = &c->memory.receiving[a->number + 1];
+  receive(c, a, c->data.blocks[a->region].address + a->low, a->bytes, 1);
+}
+
+INLINED void receive_staged(struct qd_call* c, const struct qd_action* a) {
+  if (!c->data.receive_zero_copy) return receive_any(c, a->number);
+  receive(c, a, c->memory.buffers[a->region].address, a->bytes, 0);
+}
+
+INLINED void send(struct qd_call* c, const struct qd_action* a, char* address, int64_t count) {
   struct qd_transfer* const t = &c->memory.sending[a->number];
-  const struct qd_block block = block_of(c, a);
-  c->at.send_transfer = t + 1;
-  if (!(a->is_direct & c->data.send_zero_copy) || !fits(block.count))
-    return qd_message_send(c, qd_send_of(c, a->number));
-  const int code = c->isend(block.address, (int)block.count, c->data.send_type, a->peer, c->tag,
-                            c->comm, &t->request);
+  const int code =
+      c->isend(address, (int)count, c->data.send_type, a->peer, c->tag, c->comm, &t->request);
   if (code != MPI_SUCCESS) fail(c, &t->request, code);
+}
+
+INLINED void send_block(struct qd_call* c, const struct qd_action* a) {
+  const struct qd_block* block = &c->data.blocks[a->region];
+  if (!c->data.send_zero_copy || !fits(block->count))
+    return qd_message_send(c, qd_send_of(c, a->number));
+  send(c, a, block->address, block->count);
+}
+
+INLINED void send_range(struct qd_call* c, const struct qd_action* a) {
+  if (!c->data.send_zero_copy) return qd_message_send(c, qd_send_of(c, a->number));
+  send(c, a, c->data.blocks[a->region].address + a->low, a->bytes);
 }
 
 static void note_send(struct qd_call* c, int32_t number) {
@@ -264,14 +296,14 @@ static int32_t send_next(struct qd_call* c, const struct qd_transfer* pending) {
     if (a->kind == AWAIT_RECEIVE) {
       if (t >= c->at.receive_transfer || !t->zero_copy) return -1;
       if (t->request != MPI_REQUEST_NULL) return a->number;
-    } else if (a->kind == SEND) {
-      if (a->flag || !a->is_direct || c->early.posted == QD_SENT_AHEAD ||
-          c->at.send_transfer - pending >= c->builder.window.size)
+    } else if (a->kind == SEND_RANGE) {
+      if (a->is_late || c->early.posted == QD_SENT_AHEAD ||
+          &c->memory.sending[a->number] - pending >= c->builder.window.size)
         return -1;
-      send(c, a);
+      send_range(c, a);
       if (c->trace.part) note_send(c, a->number);
       c->early.posted++;
-    } else if (a->kind != RECEIVE && a->kind != AWAIT_SEND && a->kind != AWAIT_LONG) {
+    } else if (a->kind > RECEIVE_RANGE && a->kind != AWAIT_SEND && a->kind != AWAIT_LONG) {
       return -1;
     }
   }
@@ -345,9 +377,14 @@ static __attribute__((noinline)) void note(struct qd_call* c, const struct qd_ac
   if (!c->trace.part) return;
   switch (a->kind) {
     case RECEIVE:
+    case RECEIVE_BLOCK:
+    case RECEIVE_RANGE:
+    case RECEIVE_STAGED:
       return qd_trace_posted(&c->trace, &c->trace.receives[a->number],
                              &c->plan.receives.all[a->number]);
-    case SEND: return note_send(c, a->number);
+    case SEND:
+    case SEND_BLOCK:
+    case SEND_RANGE: return note_send(c, a->number);
     case AWAIT_SEND:
     case AWAIT_LONG: return note_sent(c, a->number);
     default: c->trace.last = qd_trace_ticks();
@@ -358,13 +395,18 @@ INLINED void follow(struct qd_call* c, int waits, int is_observed) {
   const struct qd_action* a = c->at.next;
   for (;; a++) {
     switch (a->kind) {
-      case RECEIVE: receive(c, a); break;
-      case SEND:
+      case RECEIVE: receive_any(c, a->number); break;
+      case RECEIVE_BLOCK: receive_block(c, a); break;
+      case RECEIVE_RANGE: receive_range(c, a); break;
+      case RECEIVE_STAGED: receive_staged(c, a); break;
+      case SEND: qd_message_send(c, qd_send_of(c, a->number)); break;
+      case SEND_BLOCK: send_block(c, a); break;
+      case SEND_RANGE:
         if (c->early.posted > 0) {
           c->early.posted--;
           continue;
         }
-        send(c, a);
+        send_range(c, a);
         break;
       case AWAIT_RECEIVE:
       case AWAIT_STAGED: {
@@ -391,7 +433,8 @@ INLINED void follow(struct qd_call* c, int waits, int is_observed) {
         if (!copy_range(c, a)) qd_copy(c, &c->plan.copies[a->number]);
         break;
       case OTHER: follow_other(c, &c->plan.operations[a->number]); break;
-      default: goto stop;
+      case END: goto stop;
+      default: __builtin_unreachable();
     }
     if (is_observed) note(c, a);
   }
@@ -404,8 +447,8 @@ static __attribute__((noinline)) void follow_observed(struct qd_call* c, int wai
 }
 
 void qd_call_progress(struct qd_call* c, int waits) {
-  if (c->is_observed)
+  if (c->is_observed || !waits)
     follow_observed(c, waits);
   else
-    follow(c, waits, 0);
+    follow(c, 1, 0);
 }

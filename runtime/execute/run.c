@@ -261,7 +261,6 @@ int qd_call_reserve(struct qd_call* c) {
 static void rewind_position(struct qd_call* c) {
   c->at.next = c->early.next = c->actions;
   c->at.receive_transfer = c->at.next_to_read = c->memory.receiving;
-  c->at.send_transfer = c->memory.sending;
   c->early.posted = 0;
 }
 
@@ -312,6 +311,8 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
 static void follow_in_parts(struct qd_call* c) {
   struct qd_builder* b = &c->builder;
   b->input.most_iterations = INT64_MAX;
+  const int32_t most = b->traits.most_messages;
+  int64_t messages = 0;
   int more = 1;
   c->trace.setup = 0;
   qd_builder_start(b);
@@ -325,10 +326,15 @@ static void follow_in_parts(struct qd_call* c) {
       c->data.receive_zero_copy = 0;
       qd_call_lose(c, MPI_ERR_NO_MEM);
     }
+    messages += (int64_t)c->plan.receives.count + c->plan.sends.count;
     rewind_plan(c);
     if (c->is_observed) qd_trace_plan(c);
     qd_call_progress(c, 1);
   }
+  /* The next call may keep its plan. Starts of a persistent call take no memory, and traces show parts. */
+  if (c->builder.traits.has_global_counts && !c->plan.is_whole && more == 0 && c->tag < QD_TAGS &&
+      !c->is_observed && qd_builder_grow(b, messages) && !fit_transfers(c))
+    b->traits.most_messages = most;
   c->is_planned = c->builder.traits.has_global_counts && c->plan.is_whole && more == 0 &&
                   !c->memory.lacks_memory && qd_call_list(c, !c->outcome.is_lost);
 }

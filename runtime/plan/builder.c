@@ -7,10 +7,9 @@
 
 enum {
   MOST_IN_A_CALL =
-      1 << 12, /* messages of a plan that is made in a call: a longer plan would begin late */
-  MOST_MESSAGES =
-      1 << 16, /* of a plan that is made at binding: a longer plan would take many megabytes */
-  MOST_WAITING = 64, /* steps whose sends wait, whatever the window */
+      1 << 12, /* messages of a plan that is made in a first call: a longer plan would begin late */
+  MOST_MESSAGES = 1 << 16, /* of any other plan: a longer plan would take many megabytes */
+  MOST_WAITING = 64,       /* steps whose sends wait, whatever the window */
   /* Sends that are in flight together share the wire, and all of them arrive late. So many bytes keep the wire busy: 10 us
    * at 100 Gbit/s. */
   SENT_AT_ONCE = 1 << 17
@@ -34,17 +33,20 @@ static int64_t bytes_at_once(const struct qd_plan_input* input) {
 
 /* Takes all memory of a plan that is made in a call: a full plan, and one more step with a message from and to each rank.
  * Each operation waits for a message or posts one. */
-static int reserve_plan(struct qd_plan* plan, const struct qd_context* context) {
-  const int64_t messages = MOST_IN_A_CALL + context->ranks + context->remote_ranks;
-  const int64_t operations = 4 * messages;
+static int reserve_plan(struct qd_plan* plan, const struct qd_context* context, int64_t most) {
+  const int64_t messages = most + context->ranks + context->remote_ranks;
   struct qd_messages *receives = &plan->receives, *sends = &plan->sends;
-  if (operations > INT_MAX) return 0;
-  receives->all = malloc((size_t)messages * sizeof *receives->all);
-  sends->all = malloc((size_t)messages * sizeof *sends->all);
-  plan->operations = malloc((size_t)operations * sizeof *plan->operations);
-  receives->capacity = sends->capacity = (int32_t)messages;
-  plan->operation_capacity = (int32_t)operations;
-  return receives->all && sends->all && plan->operations;
+  return qd_lengthen((void**)&receives->all, &receives->capacity, messages,
+                     sizeof *receives->all) &&
+         qd_lengthen((void**)&sends->all, &sends->capacity, messages, sizeof *sends->all) &&
+         qd_lengthen((void**)&plan->operations, &plan->operation_capacity, 4 * messages,
+                     sizeof *plan->operations);
+}
+
+int qd_builder_grow(struct qd_builder* b, int64_t messages) {
+  if (messages > MOST_MESSAGES || !reserve_plan(b->plan, b->input.context, messages)) return 0;
+  b->traits.most_messages = (int32_t)messages + 1;
+  return 1;
 }
 
 static int fit_known(struct qd_builder* b) {
@@ -70,7 +72,7 @@ static int open_known(struct qd_builder* b, int in_place) {
   b->traits.in_place = in_place || b->traits.gathers || qd_has_one_buffer(program);
   b->traits.own_block = b->traits.gathers ? input->context->rank : 0;
   b->traits.unit = 1;
-  return fit_known(b) && reserve_plan(b->plan, input->context);
+  return fit_known(b) && reserve_plan(b->plan, input->context, MOST_IN_A_CALL);
 }
 
 static int fit_blocks(struct qd_builder* b) {

@@ -140,6 +140,8 @@ int qd_builder_fit(struct qd_builder* builder);
 void qd_builder_retune(struct qd_builder* builder, int window, int has_block_size);
 /* Starts at the beginning of a call. */
 void qd_builder_start(struct qd_builder* builder);
+/* Takes memory for a plan of so many messages, which is whole then. 0 if there are too many, or if memory ran out. */
+int qd_builder_grow(struct qd_builder* builder, int64_t messages);
 /* Overwrites the plan with that of the next steps. Returns 1 if more steps follow, 0 if these were the last, -1 if
  * `error` says what is wrong. */
 int qd_builder_next(struct qd_builder* builder);

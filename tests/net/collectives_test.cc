@@ -53,7 +53,7 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
         for (const bool is_eager : {false, true})
           for (int round = 0; round < 3; ++round) {
             const unsigned seed = next_seed++;
-            if (way_number++ % (one_in(37) * kThinning) != 0) continue;
+            if (way_number++ % (one_in(61) * kThinning) != 0) continue;
             const bool are_ranges = groups.remote > 0 && seed % 3 == 0;
             const bool keeps_order = seed % 2 == 0;
             expect_runs(program_,

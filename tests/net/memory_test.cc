@@ -62,11 +62,11 @@ FOR_EACH_PROGRAM(MemoryOfEachProgram);
 TEST_P(MemoryOfEachProgram, ThatRunsOutHangsNobody) {
   if (program_.allowed().equal_counts || collective_ == Collective::kBarrier) return;
   for (const Change change : {Change::kFirst, Change::kLonger, Change::kTypes, Change::kNothing})
-    expect_survival_of(program_, groups_, change, 61);
+    expect_survival_of(program_, groups_, change, 127);
 }
 
 TEST_P(MemoryOfEachProgram, ThatRunsOutWhereTheRootChangesHangsNobody) {
-  if (rooted(collective_)) expect_survival_of(program_, groups_, Change::kRoot, 7);
+  if (rooted(collective_)) expect_survival_of(program_, groups_, Change::kRoot, 13);
 }
 
 TEST_P(MemoryOfEachProgram, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEverywhere) {
@@ -77,7 +77,7 @@ TEST_P(MemoryOfEachProgram, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEvery
     if (reduces(collective_))
       for (CollectiveCall& call : s.calls) call.types = 2;
     s.is_persistent = true;
-    if (takes_next_way(41)) {
+    if (takes_next_way(83)) {
       EXPECT_GT(expect_survival(s), 10);
     }
     if (HasFailure()) return;

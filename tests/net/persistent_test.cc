@@ -71,7 +71,7 @@ TEST_P(PersistentCollectives, BringEveryByteWhereItBelongsAgainAndAgain) {
         for (const bool is_eager : {false, true})
           for (const int64_t block_size : {0, 61, 5000}) {
             const unsigned seed = next_seed++;
-            if (way_number++ % (one_in(13) * kThinning) != 0) continue;
+            if (way_number++ % (one_in(23) * kThinning) != 0) continue;
             const bool are_ranges = groups.remote > 0 && seed % 3 == 0;
             expect_right(program_, groups,
                          {window, is_synchronous, is_eager, block_size, seed, are_ranges});

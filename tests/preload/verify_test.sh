@@ -8,6 +8,8 @@ export QUADRILLE_SUMS=any
 
 # Sums and products of floating-point numbers, by all schedules in turn and by rings, whose order is not MPI's.
 right 5 QUADRILLE=verify -- rounded
+grep -qE "^quadrille: [1-9][0-9]* calls of [1-9][0-9]* compared with MPI's own: all equal$" "$out" ||
+  problem 'no word of how many calls were compared'
 reported allreduce '1 x 5 ranks' 'in turn$'
 reported scan '1 x 5 ranks' 'in turn$'
 reported allreduce '\+ [0-9] ranks' 'in turn$'
