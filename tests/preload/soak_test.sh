@@ -30,6 +30,10 @@ for collective in allgather allreduce alltoall; do reported "$collective" '\+ [0
 right 4 QUADRILLE=adapt -- 10000 2 2000
 reported '[a-z]+' '(compared|chosen)$'
 
+# Without a report, calls are kept.
+right 3 QUADRILLE=on QUADRILLE_SUMS=any QUADRILLE_REPORT= "${chosen[@]}" -- 4000 9 100
+right 4 QUADRILLE=adapt QUADRILLE_REPORT= -- 10000 3 2000
+
 # The program finds a wrong byte.
 preload="$library $tool"
 start 3 QUADRILLE=off TOOL_CORRUPTS=1 -- 1000 7
