@@ -39,7 +39,13 @@ static inline __attribute__((always_inline)) struct preload_decision* find_decis
   const struct preload_key key = {preload_role(of, &given), given.root,      given.send.count,
                                   given.receive.count,      given.send.type, given.receive.type,
                                   given.operation};
-  return preload_decision_of(&of->decisions[given.function], key);
+  struct preload_decision* const d = preload_decision_of(&of->decisions[given.function], key);
+  if (!d || !d->follower) return d;
+  if (d->sendbuf != given.send.base || d->recvbuf != given.receive.base) {
+    const struct qd_arguments whole = given;
+    if (!preload_takes_buffers(of, d, &whole)) return NULL;
+  }
+  return preload_follows(d) ? d : NULL;
 }
 
 #define GIVEN(Name, family) \

@@ -63,6 +63,7 @@ struct preload_decision {
   const struct preload_rule* rule;   /* NULL if there is none */
   struct preload_follower* follower; /* has the rule, or NULL */
   unsigned choice;                   /* of the follower, by number */
+  const void *sendbuf, *recvbuf;     /* that MPI does not refuse */
   struct qd_kept kept;               /* the call as the runtime makes it again */
 };
 
@@ -206,6 +207,11 @@ static inline __attribute__((always_inline)) int preload_is_for(const struct pre
          (!(d->significant & QD_OPERATOR) || d->key.operation == key->operation);
 }
 
+/* Whether MPI takes these arguments, which differ from those of the decision in their buffers. A call that this rank alone gets wrong
+ * must not count. */
+int preload_takes_buffers(const struct preload_communicator* of, struct preload_decision* decision,
+                          const struct qd_arguments* given);
+
 /* Whether the decision still holds. The call counts as one of its learner's then. */
 static inline int preload_follows(const struct preload_decision* d) {
   struct preload_follower* const follower = d->follower;
@@ -219,12 +225,12 @@ static inline int preload_follows(const struct preload_decision* d) {
 struct preload_decision* preload_other_decision(struct preload_decisions* all,
                                                 const struct preload_key* key);
 
-/* The decision for calls with these arguments, or NULL. Inline, and with few instructions: small calls that go to MPI pay for nothing
+/* The decision for calls with these arguments but for the buffers, or NULL. Inline, and with few instructions: small calls that go to MPI pay for nothing
  * else. */
 static inline __attribute__((always_inline)) struct preload_decision* preload_decision_of(
     struct preload_decisions* all, const struct preload_key key) {
   struct preload_decision* const d = &all->all[all->latest];
-  if (preload_is_for(d, &key)) return preload_follows(d) ? d : NULL;
+  if (preload_is_for(d, &key)) return d;
   const struct preload_key other = key; /* so that only this path needs the key in memory */
   return preload_other_decision(all, &other);
 }

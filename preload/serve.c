@@ -74,9 +74,19 @@ struct preload_decision* preload_other_decision(struct preload_decisions* all,
   for (unsigned i = 0; i < QD_KEPT_CALLS; i++) {
     if (!preload_is_for(&all->all[i], key)) continue;
     all->latest = i;
-    return preload_follows(&all->all[i]) ? &all->all[i] : NULL;
+    return &all->all[i];
   }
   return NULL;
+}
+
+int preload_takes_buffers(const struct preload_communicator* of, struct preload_decision* decision,
+                          const struct qd_arguments* given) {
+  struct qd_arguments checked = *given;
+  checked.role = decision->key.role;
+  if (preload_is_refused(of, &checked)) return 0;
+  decision->sendbuf = given->send.base;
+  decision->recvbuf = given->receive.base;
+  return 1;
 }
 
 /* The place for a decision with that key: that of an earlier one, or the next. */
@@ -111,6 +121,8 @@ static void keep_decision(struct preload_call* call, const struct preload_rule* 
                                 .significant = call->significant,
                                 .key = key,
                                 .rule = rule,
+                                .sendbuf = given->send.base,
+                                .recvbuf = given->receive.base,
                                 .follower = call->follower,
                                 .choice = call->follower ? call->follower->choices : 0};
 }

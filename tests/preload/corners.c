@@ -606,24 +606,56 @@ static void late(const char* file) {
   MPI_Comm_free(&some);
 }
 
+/* ---- Rank 1 makes calls that MPI refuses, between calls that are compared */
+
+static void refused(void) {
+  MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD,
+                          MPI_ERRORS_RETURN); /* where Open MPI reports this error */
+  for (int i = 0; i < 3000; i++) {
+    int one = 1, sum = 0;
+    if (me == 1 && i % 50 == 3)
+      expect(MPI_Allreduce(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS,
+             "a wrong call is no error");
+    expect(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == ranks,
+           "an allreduce is wrong");
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_free(&comm);
+}
+
 #define CASE(name) \
   { #name, name }
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {CASE(handler),    CASE(handler_frees),
-             CASE(handlers),   CASE(attributes),
-             CASE(nested),     CASE(dying),
-             CASE(lingering),  CASE(gaps),
-             CASE(types),      CASE(large),
-             CASE(large_call), CASE(nulls),
-             CASE(unused),     CASE(empty),
-             CASE(wrong),      CASE(misplaced),
-             CASE(recycled),   CASE(many),
-             CASE(same_bits),  CASE(extremes),
-             CASE(turns),      CASE(counts_of_groups),
-             CASE(title),      CASE(late_calls),
-             CASE(rhythms),    CASE(no_buffer),
+} cases[] = {CASE(handler),
+             CASE(handler_frees),
+             CASE(handlers),
+             CASE(attributes),
+             CASE(nested),
+             CASE(refused),
+             CASE(dying),
+             CASE(lingering),
+             CASE(gaps),
+             CASE(types),
+             CASE(large),
+             CASE(large_call),
+             CASE(nulls),
+             CASE(unused),
+             CASE(empty),
+             CASE(wrong),
+             CASE(misplaced),
+             CASE(recycled),
+             CASE(many),
+             CASE(same_bits),
+             CASE(extremes),
+             CASE(turns),
+             CASE(counts_of_groups),
+             CASE(title),
+             CASE(late_calls),
+             CASE(rhythms),
+             CASE(no_buffer),
              CASE(options)};
 
 int main(int count, char** words) {

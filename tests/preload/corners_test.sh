@@ -12,6 +12,7 @@ preload="$tool $library"
 late=()
 [ "$mpi" != mpich ] || late=(lingering)
 for case in handler handlers attributes nested dying "${late[@]}" large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
+right 3 QUADRILLE=adapt QUADRILLE_REPORT= -- refused
 for case in handler handlers attributes nested dying "${late[@]}" wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- $case; done
 rm -f learned.json
 # Without a report, calls are kept.
