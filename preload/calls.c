@@ -39,13 +39,13 @@ static inline __attribute__((always_inline)) struct preload_decision* find_decis
   const struct preload_key key = {preload_role(of, &given), given.root,      given.send.count,
                                   given.receive.count,      given.send.type, given.receive.type,
                                   given.operation};
-  struct preload_decision* const d = preload_decision_of(&of->decisions[given.function], key);
-  if (!d || !d->follower) return d;
-  if (d->sendbuf != given.send.base || d->recvbuf != given.receive.base) {
-    const struct qd_arguments whole = given;
-    if (!preload_takes_buffers(of, d, &whole)) return NULL;
-  }
-  return preload_follows(d) ? d : NULL;
+  return preload_decision_of(&of->decisions[given.function], key);
+}
+
+/* Whether a learner's decision has to look at the buffers first. */
+static inline int asks_for_buffers(const struct preload_decision* d, const void* sendbuf,
+                                   const void* recvbuf) {
+  return d && d->follower && (d->sendbuf != sendbuf || d->recvbuf != recvbuf);
 }
 
 #define GIVEN(Name, family) \
@@ -60,8 +60,14 @@ static inline __attribute__((always_inline)) struct preload_decision* find_decis
     int code = MPI_SUCCESS;                                                                    \
     preload_is_inside = 1;                                                                     \
     struct preload_communicator* const of = preload_communicator_of(comm);                     \
-    struct preload_decision* const decision =                                                  \
+    struct preload_decision* decision =                                                        \
         of && is_considered(of, QD_##Name) ? find_decision(of, GIVEN(Name, family)) : NULL;    \
+    if (asks_for_buffers(decision, GIVEN(Name, family).send.base,                              \
+                         GIVEN(Name, family).receive.base)) {                                  \
+      const struct qd_arguments given = GIVEN(Name, family);                                   \
+      if (!preload_takes_buffers(of, decision, &given)) decision = NULL;                       \
+    }                                                                                          \
+    if (decision && !preload_follows(decision)) decision = NULL;                               \
     if (decision ? decision->is_native : of && !is_considered(of, QD_##Name)) {                \
       code = next(LISTED(family##_ARGUMENTS) comm);                                            \
     } else if (!decision ||                                                                    \
