@@ -93,13 +93,14 @@ struct qd_call_memory {
 
 /* What the executor does with one message or copy of the plan. */
 struct qd_action {
-  uint8_t kind;     /* executor.c names them */
-  uint8_t combines; /* enum qd_side_of_operator */
-  uint8_t is_late;  /* of a send: its operation waits for sends first */
-  int32_t number;   /* in the plan */
-  int32_t peer;     /* or the number of elements */
-  int32_t region;   /* of the message, or of the target of a copy; or the buffer */
-  int64_t low;      /* where in the region */
+  uint8_t kind; /* executor.c names them */
+  uint8_t
+      combines; /* enum qd_side_of_operator; of a send: how many of its operation are left, up to QD_SENT_AHEAD + 1 */
+  uint8_t is_late; /* its operation waits for sends, and then posts some */
+  int32_t number;  /* in the plan */
+  int32_t peer;    /* or the number of elements */
+  int32_t region;  /* of the message, or of the target of a copy; or the buffer */
+  int64_t low;     /* where in the region */
   int64_t bytes;
 };
 

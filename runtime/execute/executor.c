@@ -66,16 +66,18 @@ INLINED void add_receive(struct list* l) {
                          .bytes = kind == RECEIVE_STAGED ? m->bytes : m->part.high - m->part.low};
 }
 
-INLINED void add_send(struct list* l, int is_late) {
+INLINED void add_send(struct list* l, int is_late, int32_t left) {
   const int32_t number = l->sends++;
   const struct qd_message* m = &l->call->plan.sends.all[number];
-  *l->next++ = (struct qd_action){.kind = (uint8_t)kind_of(m, SEND),
-                                  .is_late = (uint8_t)is_late,
-                                  .number = number,
-                                  .peer = m->peer,
-                                  .region = m->part.region,
-                                  .low = m->part.low,
-                                  .bytes = m->part.high - m->part.low};
+  *l->next++ =
+      (struct qd_action){.kind = (uint8_t)kind_of(m, SEND),
+                         .combines = (uint8_t)(left > QD_SENT_AHEAD ? QD_SENT_AHEAD + 1 : left),
+                         .is_late = (uint8_t)is_late,
+                         .number = number,
+                         .peer = m->peer,
+                         .region = m->part.region,
+                         .low = m->part.low,
+                         .bytes = m->part.high - m->part.low};
 }
 
 /* Whether the loop can copy or reduce so many bytes. */
@@ -92,11 +94,11 @@ INLINED void set_target(const struct list* l, struct qd_action* a, const struct 
   a->peer = (int32_t)(a->bytes / l->call->builder.traits.unit);
 }
 
-INLINED void add_receive_done(struct list* l) {
+INLINED void add_receive_done(struct list* l, int is_late) {
   const int32_t number = l->receives_done++;
   const struct qd_message* m = &l->call->plan.receives.all[number];
   if (!is_staged(l, m) || m->count != 1 || !is_usual(l, m->bytes)) {
-    add(l, AWAIT_RECEIVE, number);
+    add(l, AWAIT_RECEIVE, number)->is_late = (uint8_t)is_late;
     return;
   }
   add(l, AWAIT_STAGED, number);
@@ -114,13 +116,14 @@ INLINED void add_copy(struct list* l, const struct qd_operation* o) {
 
 INLINED void add_messages(struct list* l, const struct qd_progress* more) {
   const struct qd_plan* plan = &l->call->plan;
-  for (int32_t n = more->receives_done; n > 0; n--) add_receive_done(l);
+  const int is_late = more->sends_done > 0 && more->sends_posted > 0;
+  for (int32_t n = more->receives_done; n > 0; n--) add_receive_done(l, is_late);
   for (int32_t n = more->sends_done; n > 0; n--) {
     const int is_long = plan->sends.all[l->sends_done].bytes >= QD_LONG_SEND;
     add(l, is_long ? AWAIT_LONG : AWAIT_SEND, l->sends_done++);
   }
   for (int32_t n = more->receives_posted; n > 0; n--) add_receive(l);
-  for (int32_t n = more->sends_posted; n > 0; n--) add_send(l, more->sends_done > 0);
+  for (int32_t n = more->sends_posted; n > 0; n--) add_send(l, is_late, n);
 }
 
 /* Each receive is posted, waited for and delivered; each send is posted and waited for. */
@@ -294,11 +297,11 @@ static int32_t send_next(struct qd_call* c, const struct qd_transfer* pending) {
     const struct qd_action* a = c->early.next;
     const struct qd_transfer* const t = &c->memory.receiving[a->number];
     if (a->kind == AWAIT_RECEIVE) {
-      if (t >= c->at.receive_transfer || !t->zero_copy) return -1;
+      if (a->is_late || t >= c->at.receive_transfer || !t->zero_copy) return -1;
       if (t->request != MPI_REQUEST_NULL) return a->number;
     } else if (a->kind == SEND_RANGE) {
-      if (a->is_late || c->early.posted == QD_SENT_AHEAD ||
-          &c->memory.sending[a->number] - pending >= c->builder.window.size)
+      if (a->is_late || c->early.posted + a->combines > QD_SENT_AHEAD ||
+          &c->memory.sending[a->number] - pending + a->combines > c->builder.window.size)
         return -1;
       send_range(c, a);
       if (c->trace.part) note_send(c, a->number);

@@ -135,8 +135,8 @@ void qd_wait_for_library(MPI_Request* request) {
   if (waited > 0 && (rank < ALL || (rank & (rank - 1)) == 0))
     fprintf(
         stderr,
-        "quadrille: rank %d has waited %.1f s for other ranks: either they are late, or they run "
-        "without this library, and LD_PRELOAD must reach all ranks\n",
+        "quadrille: rank %d has waited %.1f s for other ranks: they are late, or run without this "
+        "library or with QUADRILLE=off; LD_PRELOAD must reach all ranks\n",
         rank, waited);
   PMPI_Wait(request, MPI_STATUS_IGNORE);
 }

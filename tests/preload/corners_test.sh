@@ -167,7 +167,7 @@ ln -s real/rules.json learned.json
 echo '{"schema": 1, "rules": [{"collective": "scan", "ranks": 77, "algorithm": "native"},
   {"collective": "scan", "ranks": 78, "algorithm": "native"}]}' >real/rules.json
 chmod 600 real/rules.json
-changed "sed -i '/78/d; s/native\"},/doubling\"},/' real/rules.json"
+changed "sed -i '/ranks.: 78/d; s/native\"},/doubling\"},/' real/rules.json"
 [ -L learned.json ] && [ "$(stat -c %a real/rules.json)" = 600 ] || problem "the file is another one: $(ls -l . real)"
 python3 -c "
 import json
