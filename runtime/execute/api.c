@@ -1,7 +1,5 @@
 /* The common path of all entry points: check MPI's arguments, then make the call. */
 #include "runtime/execute/api.h"
-#include <string.h>
-
 #include "runtime/execute/bind.h"
 #include "runtime/execute/call.h"
 #include "runtime/execute/channel.h"
@@ -78,8 +76,7 @@ static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a)
 static struct qd_binding* find_kept(struct qd_binding* b, const struct qd_arguments* a) {
   if (b->options.compares || is_repeated(b, a)) return b->options.compares ? NULL : b;
   for (int i = 0; i < QD_KEPT_CALLS - 1 && b->others[i]; i++)
-    if (is_repeated(b->others[i], a) &&
-        memcmp(&b->others[i]->options, &b->options, sizeof b->options) == 0)
+    if (is_repeated(b->others[i], a) && qd_are_same_options(&b->others[i]->options, &b->options))
       return b->others[i];
   return NULL;
 }

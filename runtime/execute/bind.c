@@ -127,7 +127,7 @@ struct qd_binding* qd_spare_binding(struct qd_binding* b) {
     }
     if ((*other)->last.used < found->last.used) found = *other;
   }
-  if (found != b && memcmp(&found->options, &b->options, sizeof b->options) != 0) {
+  if (found != b && !qd_are_same_options(&found->options, &b->options)) {
     found->options = b->options;
     take_options(found);
   }

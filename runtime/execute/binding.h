@@ -23,6 +23,12 @@ struct qd_run_options {
   int64_t block_size; /* in bytes; 0: the schedule's rule chooses */
 };
 
+static inline int qd_are_same_options(const struct qd_run_options* a,
+                                      const struct qd_run_options* b) {
+  return a->compares == b->compares && a->synchronous == b->synchronous && a->window == b->window &&
+         a->stall == b->stall && a->block_size == b->block_size;
+}
+
 /* One buffer of a call whose counts all ranks know. */
 struct qd_buffer_layout {
   struct qd_extents extents;

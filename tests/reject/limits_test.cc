@@ -1,6 +1,8 @@
 // All readers take a program, a job or a call at each limit of schedule/limits.h, and refuse one beyond it with one
 // sentence: the text reader, validate(), the decoder, the runtime's loader, the checker, and the runtime's builder. A
 // limit without a case fails. tests/prove/cases/limits.cases asks the prover.
+#include <fmt/core.h>
+
 #include <fstream>
 #include <functional>
 #include <map>
@@ -325,9 +327,12 @@ TEST(Limits, TheRuntimeNamesTheScheduleAndTheDeclarationThatItRefuses) {
            {"require 1 div (ranks - 1) < 1", "condition 1: a divisor is not positive"},
            {"require locate(o, ranks) < 1", "table 1: it is searched and does not ascend"},
            {"temporary o[ranks + 1] blocks", "temporary buffer: an index is outside its table"}})
-    EXPECT_EQ(refusal_of_tables(program_of("algorithm far for allgather\n" + one + declarations),
-                                {{topology_of({1})}, {}}, {}),
-              "refused: far: its " + said + "; `quadrille show` prints it");
+    EXPECT_EQ(
+        refusal_of_tables(
+            program_of(
+                std::string("algorithm far for allgather\n").append(one).append(declarations)),
+            {{topology_of({1})}, {}}, {}),
+        "refused: far: its " + said + "; `quadrille show` prints it");
 }
 
 // As many registers as any program needs: 48 variables, the bounds of 39 loops, the parts of a copy whose last one is as

@@ -254,7 +254,7 @@ Instance Planner::unknowns(Query& q, const View& view, size_t checked) const {
 }
 
 Instance Planner::unknowns(Query& q, const Scene& scene) const {
-  const Instance instance = unknowns(q, scene.view, scene.checked);
+  Instance instance = unknowns(q, scene.view, scene.checked);
   q.suppose(along(q, scene.path, instance));
   assume(q, scene.facts, instance);
   return instance;
