@@ -36,10 +36,8 @@ static inline int is_considered(const struct preload_communicator* of, int colle
 /* The decision for equal calls, or NULL. */
 static inline __attribute__((always_inline)) struct preload_decision* find_decision(
     struct preload_communicator* of, struct qd_arguments given) {
-  const struct preload_key key = {preload_role(of, &given), given.root,      given.send.count,
-                                  given.receive.count,      given.send.type, given.receive.type,
-                                  given.operation};
-  return preload_decision_of(&of->decisions[given.function], key);
+  given.role = preload_role(of, &given);
+  return preload_decision_of(&of->decisions[given.function], preload_key_of(&given));
 }
 
 /* Whether a learner's decision has to look at the buffers first. */

@@ -1,6 +1,6 @@
-/* The settings, rules and state of a communicator. They are an attribute, made at the first call on the
- * communicator without a message: world.c knows what its ranks bring. If settings differ, nothing is served on any rank. Tested by tests/preload/choice_test.sh and
- * corners_test.sh. */
+/* The settings, rules and state of a communicator. They are an attribute, made at the first call on the communicator without a message:
+ * world.c knows what its ranks bring. If settings differ, nothing is served on any rank. Tested by tests/preload/choice_test.sh
+ * and corners_test.sh. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { CACHED = 8, MOST_OPEN = 128 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 static unsigned freed; /* communicators so far; a thread's cache is for one such number */
-static int has_ended, has_met_others;
+static int has_ended;
 static int open_communicators; /* those with a private communicator of the runtime */
 
 static _Thread_local struct {
@@ -117,34 +117,7 @@ void preload_forget_communicators(void) {
 
 unsigned preload_freed(void) { return __atomic_load_n(&freed, __ATOMIC_RELAXED); }
 
-void preload_meet_others(void) { __atomic_store_n(&has_met_others, 1, __ATOMIC_RELAXED); }
-
 /* ---- Making the attribute */
-
-/* Whether the group has processes from outside MPI_COMM_WORLD. They may lack this library, and cannot be asked. */
-static int is_outside(MPI_Group group) {
-  MPI_Group world, outside;
-  int count = 0;
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_difference(group, world, &outside);
-  PMPI_Group_size(outside, &count);
-  PMPI_Group_free(&outside);
-  PMPI_Group_free(&world);
-  PMPI_Group_free(&group);
-  return count > 0;
-}
-
-static int reaches_outside(MPI_Comm comm, int inter) {
-  MPI_Comm parent;
-  MPI_Group group;
-  PMPI_Comm_get_parent(&parent);
-  if (parent == MPI_COMM_NULL && !__atomic_load_n(&has_met_others, __ATOMIC_RELAXED)) return 0;
-  PMPI_Comm_group(comm, &group);
-  if (is_outside(group)) return 1;
-  if (!inter) return 0;
-  PMPI_Comm_remote_group(comm, &group);
-  return is_outside(group);
-}
 
 static void say(const char* text) { fprintf(stderr, "quadrille: %s\n", text); }
 
@@ -246,8 +219,6 @@ static void fill(struct preload_communicator* of) {
   of->is_watched = settings->report != NULL;
   if (of->shape.ranks + of->shape.remote_ranks == 1)
     of->reason = "one rank";
-  else if (reaches_outside(of->comm, of->shape.groups == 2))
-    of->reason = "it has processes from outside MPI_COMM_WORLD";
   else
     of->reason = preload_agree(of);
   if (of->reason) return;
@@ -325,7 +296,7 @@ struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* gi
   of = describe(comm);
   given->role = preload_role(of, given);
   struct preload_dying* const end = dying(comm);
-  /* Without its attribute, this rank would meet the others again at its next call, and wait forever. */
+  /* Without its attribute, this rank would forget what the ranks agree on, and wait forever. */
   if (end)
     end->of = of;
   else if (PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS)

@@ -1,5 +1,5 @@
-/* The functions before MPI's that serve no collective. They watch for freed communicators, for processes from
- * outside MPI_COMM_WORLD, for error handlers, and for the beginning and the end of MPI. Each calls MPI's
+/* The functions before MPI's that serve no collective. They watch for communicators that are freed
+ * or made, for error handlers, and for the beginning and the end of MPI. Each calls MPI's
  * function with the program's arguments, so the program sees MPI's own behavior. Tested by tests/preload/corners_test.sh. */
 #include "preload/interpose.h"
 
@@ -69,36 +69,33 @@ MAKING(Comm_create_from_group,
        (MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* comm),
        group, tag, info, handler)
 MAKING(Intercomm_merge, (MPI_Comm old, int high, MPI_Comm* comm), old, high)
+#define MAKING_BETWEEN(Name, types, arguments) DEFINE(Name, made(next arguments, intercomm), types)
 DEFINE(Comm_idup, made(next(old, comm, request), comm),
        (MPI_Comm old, MPI_Comm* comm, MPI_Request* request))
 
-/* ---- Processes from outside MPI_COMM_WORLD */
+MAKING_BETWEEN(Comm_spawn,
+               (const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
+                MPI_Comm comm, MPI_Comm* intercomm, int codes[]),
+               (command, argv, maxprocs, info, root, comm, intercomm, codes))
+MAKING_BETWEEN(Comm_spawn_multiple,
+               (int count, char* commands[], char** argvs[], const int maxprocs[],
+                const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* intercomm, int codes[]),
+               (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
+MAKING_BETWEEN(Comm_accept,
+               (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
+               (port, info, root, comm, intercomm))
+MAKING_BETWEEN(Comm_connect,
+               (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
+               (port, info, root, comm, intercomm))
+MAKING_BETWEEN(Comm_join, (int socket, MPI_Comm* intercomm), (socket, intercomm))
+MAKING_BETWEEN(Intercomm_create,
+               (MPI_Comm comm, int leader, MPI_Comm peer, int remote_leader, int tag,
+                MPI_Comm* intercomm),
+               (comm, leader, peer, remote_leader, tag, intercomm))
 
-#define MEETING(Name, types, arguments) \
-  DEFINE(Name, (preload_meet_others(), made(next arguments, intercomm)), types)
-MEETING(Comm_spawn,
-        (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-         MPI_Comm* intercomm, int codes[]),
-        (command, argv, maxprocs, info, root, comm, intercomm, codes))
-MEETING(Comm_spawn_multiple,
-        (int count, char* commands[], char** argvs[], const int maxprocs[], const MPI_Info infos[],
-         int root, MPI_Comm comm, MPI_Comm* intercomm, int codes[]),
-        (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
-MEETING(Comm_accept,
-        (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
-        (port, info, root, comm, intercomm))
-MEETING(Comm_connect,
-        (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
-        (port, info, root, comm, intercomm))
-MEETING(Comm_join, (int socket, MPI_Comm* intercomm), (socket, intercomm))
-/* Perhaps only one rank of this group knows the other group. */
-MEETING(Intercomm_create,
-        (MPI_Comm comm, int leader, MPI_Comm peer, int remote_leader, int tag, MPI_Comm* intercomm),
-        (comm, leader, peer, remote_leader, tag, intercomm))
-
-/* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread
- * is not inside a function of this library and frees no communicator. MPI tells a handler nothing that identifies it. So each handler of the program gets
- * a wrapper of its own here, until the wrappers run out. */
+/* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread is
+ * not inside a function of this library and frees no communicator. MPI tells a handler nothing that identifies it. So each handler of
+ * the program gets a wrapper of its own here, until the wrappers run out. */
 
 enum { HANDLERS = 64 };
 

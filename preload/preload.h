@@ -54,6 +54,13 @@ struct preload_key {
   MPI_Op operation;
 };
 
+static inline __attribute__((always_inline)) struct preload_key preload_key_of(
+    const struct qd_arguments* given) {
+  return (struct preload_key){given->role,          given->root,      given->send.count,
+                              given->receive.count, given->send.type, given->receive.type,
+                              given->operation};
+}
+
 /* A call, and the rule that it followed. Further calls with these arguments follow it too. */
 struct preload_decision {
   int is_kept;
@@ -116,8 +123,6 @@ int preload_opens(struct preload_communicator* of);
 _Noreturn void preload_end_without_memory(MPI_Comm comm);
 /* The number of known communicators that were freed so far. */
 unsigned preload_freed(void);
-/* From now on, communicators may have processes from outside MPI_COMM_WORLD. */
-void preload_meet_others(void);
 /* From now on MPI serves the communicator, if a rank has loaded this driver of GPUs (enum qd_driver). All ranks agree on it. */
 void preload_meet_driver(struct preload_communicator* of, int driver);
 /* Forgets all communicators, because MPI ends. */
@@ -221,7 +226,7 @@ static inline int preload_follows(const struct preload_decision* d) {
   return 1;
 }
 
-/* Finds a decision other than the latest. */
+/* Finds the decision, which becomes the latest. */
 struct preload_decision* preload_other_decision(struct preload_decisions* all,
                                                 const struct preload_key* key);
 

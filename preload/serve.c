@@ -92,9 +92,8 @@ int preload_takes_buffers(const struct preload_communicator* of, struct preload_
 /* The place for a decision with that key: that of an earlier one, or the next. */
 static struct preload_decision* place_for(struct preload_decisions* all,
                                           const struct preload_key* key) {
-  for (int i = 0; i < QD_KEPT_CALLS; i++)
-    if (preload_is_for(&all->all[i], key)) return &all->all[i];
-  return &all->all[all->next++ % QD_KEPT_CALLS];
+  struct preload_decision* const earlier = preload_other_decision(all, key);
+  return earlier ? earlier : &all->all[all->next++ % QD_KEPT_CALLS];
 }
 
 /* Whether further calls with these arguments follow the rule, or that there is none. */
@@ -108,9 +107,7 @@ static int is_lasting(const struct preload_call* call, const struct preload_rule
 
 static void keep_decision(struct preload_call* call, const struct preload_rule* rule) {
   const struct qd_arguments* given = &call->given;
-  const struct preload_key key = {given->role,          given->root,      given->send.count,
-                                  given->receive.count, given->send.type, given->receive.type,
-                                  given->operation};
+  const struct preload_key key = preload_key_of(given);
   if (call->decision) call->decision->is_kept = 0;
   call->decision = NULL;
   if (!is_lasting(call, rule)) return;

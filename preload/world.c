@@ -33,15 +33,6 @@ static void tell(void) {
   qd_wait_for_library(&request);
 }
 
-static void find_nodes(void) {
-  MPI_Comm node;
-  int lowest = own;
-  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &node);
-  PMPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-  PMPI_Comm_free(&node);
-  PMPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, MPI_COMM_WORLD);
-}
-
 void preload_know_world(void) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &own);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -49,7 +40,7 @@ void preload_know_world(void) {
   node_of = calloc((size_t)ranks, sizeof *node_of);
   if (!world || !node_of) preload_end_without_memory(MPI_COMM_WORLD);
   tell();
-  find_nodes();
+  qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
 }
 
 /* Writes the ranks of MPI_COMM_WORLD that the members of a group are. Returns 0 if one is from elsewhere. */

@@ -74,7 +74,8 @@ static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a)
 
 /* The kept call with these arguments and the options of the binding, or NULL. */
 static struct qd_binding* find_kept(struct qd_binding* b, const struct qd_arguments* a) {
-  if (b->options.compares || is_repeated(b, a)) return b->options.compares ? NULL : b;
+  if (b->options.compares) return NULL;
+  if (is_repeated(b, a)) return b;
   for (int i = 0; i < QD_KEPT_CALLS - 1 && b->others[i]; i++)
     if (is_repeated(b->others[i], a) && qd_are_same_options(&b->others[i]->options, &b->options))
       return b->others[i];
@@ -105,9 +106,7 @@ static void keep(struct qd_binding* b, const struct qd_arguments* given,
   const struct qd_context* context = &b->layout.context;
   const int has_one =
       qd_has_one_contribution(&b->schedule_data->program) || qd_reduces(&b->schedule_data->program);
-  const int64_t blocks = has_one && given->receive.count == made->receive.count
-                             ? 1
-                             : context->ranks + context->remote_ranks;
+  const int64_t blocks = has_one ? 1 : context->ranks + context->remote_ranks;
   last->given = *given;
   last->made = *made;
   last->sends_received = made->send.base != given->send.base;

@@ -345,14 +345,8 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   return code == MPI_SUCCESS && differs[0] ? qd_error(comm, MPI_ERR_COUNT, "%s", differs) : code;
 }
 
-/* A repeated call addresses the user's memory itself. */
-static struct qd_global_counts last_of(const struct qd_binding* b) {
-  return (struct qd_global_counts){(struct qd_binding*)b, &b->last.made,
-                                   .reduces = qd_reduces(&b->schedule_data->program),
-                                   .is_direct = {1, 1}};
-}
-
 void qd_global_counts_contribute(struct qd_binding* b) {
-  const struct qd_global_counts g = last_of(b);
+  /* A repeated call addresses the user's memory itself. */
+  const struct qd_global_counts g = {b, &b->last.made, .is_direct = {1, 1}};
   copy_contribution(&g); /* a copy of bytes, which cannot fail */
 }

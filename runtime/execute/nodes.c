@@ -6,8 +6,7 @@
 
 #include "runtime/execute/channel.h"
 
-/* Gathers the lowest rank of each rank's node. The caller is `rank`. Returns an MPI error code. */
-static int gather_nodes(MPI_Comm comm, int rank, int* node_of) {
+int qd_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
   MPI_Comm node;
   int code = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
   if (code != MPI_SUCCESS) return code;
@@ -32,7 +31,7 @@ const char* qd_find_nodes(struct qd_channel* channel) {
   int* node_of = calloc(2 * (size_t)ranks, sizeof *node_of); /* the second half is for sizes */
   if (!all_are(node_of != NULL, channel->comm))
     wrong = qd_no_memory;
-  else if (!all_are(gather_nodes(channel->comm, rank, node_of) == MPI_SUCCESS, channel->comm))
+  else if (!all_are(qd_gather_nodes(channel->comm, rank, node_of) == MPI_SUCCESS, channel->comm))
     wrong = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   if (wrong)
     free(node_of);

@@ -6,6 +6,8 @@
 
 struct qd_channel;
 
+/* Collective. Gathers the lowest rank of each rank's node; the caller is `rank`. Returns an MPI error code. */
+int qd_gather_nodes(MPI_Comm comm, int rank, int* node_of);
 /* Collective over the channel. Fills `node_of` of the channel if that was not done. All ranks succeed, or all fail. Returns NULL or
  * what is wrong. */
 const char* qd_find_nodes(struct qd_channel* channel);
