@@ -1,7 +1,8 @@
-/* QUADRILLE=adapt and learn: calls without a rule find out which schedule is faster than MPI's own collective.
+/* QUADRILLE=adapt and learn: calls without a rule find out which schedule is faster than MPI's own collective. So do calls that
+ * follow a rule of the file, while adapting.
  *
- * Each communicator has a learner for each collective and class of sizes. Most calls follow its choice. Some are compared, as
- * policy.h says. Each look at a candidate begins with a barrier, so that late ranks do not count. After each comparison the ranks agree on the
+ * Each communicator has a learner for each collective and class of sizes. Most calls follow its choice. Some are raced, as
+ * race.h says. Each look at a candidate begins with a barrier, so that late ranks do not count. After each race the ranks agree on the
  * times of the slowest rank. QUADRILLE=verify lets the schedules take turns. Tested by tests/preload/adapt_test.sh,
  * choice_test.sh and tune_test.sh. */
 #include <errno.h>
@@ -11,8 +12,8 @@
 #include <string.h>
 
 #include "emitted/universal.h"
-#include "preload/policy.h"
 #include "preload/preload.h"
+#include "preload/race.h"
 #include "runtime/execute/arena.h"
 #include "runtime/execute/datatypes.h"
 
@@ -20,15 +21,21 @@ struct preload_learner {
   struct preload_learner* next;
   struct preload_shape shape;
   int collective, size_class, is_first; /* is_first: at the first rank, which writes the rule */
-  struct preload_follower follower;     /* the choice, and the calls until the next comparison */
+  int64_t bytes;                        /* of a call; -1 if they are unknown */
+  const struct preload_rule* of;        /* the rule that is raced, or NULL */
+  struct preload_follower follower;     /* the choice, and the calls until the next race */
   int64_t wait;                         /* the calls that follow it, in all */
-  struct policy policy;
-  int is_prepared;               /* the policy has candidates */
-  int usual_calls, looked_calls; /* calls so far of the comparison under way */
-  double usual[2];               /* seconds of the two halves of the first of these, at this rank */
+  struct race race;
+  enum { USUAL, PLANNED, RACING } stage;
+  int made;    /* timed calls so far of this stage */
   int is_open; /* the last of them has not ended; its error handler may have left it */
-  struct preload_rule looked;   /* what the last of them follows */
-  double seconds[POLICY_LOOKS]; /* of each look, at this rank */
+  struct preload_rule looked; /* what the last of them follows */
+  /* At this rank, in seconds. */
+  double usual[2];               /* the two halves of the usual calls */
+  int64_t sent;                  /* bytes in these calls */
+  double looks[RACE_CANDIDATES]; /* the first look at each entrant, and then the lesser of both */
+  double look, barrier;          /* the look under way; the shortest barrier of the race */
+  double preparation;            /* since the last race */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,10 +47,11 @@ static int verifies(void) { return preload_settings()->mode == PRELOAD_VERIFY; }
 /* ---- Learners */
 
 static struct preload_learner* find(struct preload_learner* in, const struct preload_call* call,
+                                    const struct preload_rule* of,
                                     const struct preload_shape* shape) {
   const int size_class = preload_size_class(call->bytes);
   while (in && (in->collective != call->collective || in->size_class != size_class ||
-                (shape && memcmp(&in->shape, shape, sizeof *shape) != 0)))
+                in->of != of || (shape && memcmp(&in->shape, shape, sizeof *shape) != 0)))
     in = in->next;
   return in;
 }
@@ -51,55 +59,92 @@ static struct preload_learner* find(struct preload_learner* in, const struct pre
 /* Keeps the findings, for other communicators of this shape. */
 static void share(const struct preload_call* call, const struct preload_learner* learner) {
   pthread_mutex_lock(&lock);
-  struct preload_learner* shared = find(shapes, call, &learner->shape);
+  struct preload_learner* shared = find(shapes, call, learner->of, &learner->shape);
   if (!shared && (shared = malloc(sizeof *shared))) {
     *shared = *learner;
     shared->next = shapes;
     shapes = shared;
   }
-  if (shared && learner->policy.comparisons >= shared->policy.comparisons) {
-    shared->policy = learner->policy;
+  if (shared && learner->race.races >= shared->race.races) {
+    shared->bytes = learner->bytes;
+    shared->race = learner->race;
     shared->follower = learner->follower;
   }
   if (shared) shared->is_first |= learner->is_first;
   pthread_mutex_unlock(&lock);
 }
 
-static void name_candidate(struct preload_rule* rule, const struct policy_candidate* one) {
-  rule->universal = one->universal;
-  rule->block_size = one->block_size;
+/* The rule of calls that follow the candidate. */
+static struct preload_rule rule_for(const struct preload_learner* learner, int candidate) {
+  const struct race_candidate* one = &learner->race.candidates[candidate];
+  struct preload_rule rule =
+      learner->of ? *learner->of : preload_any_rule(learner->collective, learner->shape.groups);
+  rule.universal = one->universal;
+  rule.block_size = one->block_size;
+  rule.native_time = rule.time = 0;
+  return rule;
 }
 
 static void follow(struct preload_learner* learner, int64_t calls) {
-  const struct policy* policy = &learner->policy;
+  const struct race* race = &learner->race;
   struct preload_rule* rule = &learner->follower.rule;
-  name_candidate(rule, &policy->candidates[policy->choice]);
-  rule->native_time = policy->natives_seen > 0 ? policy_native_time(policy) : 0;
-  rule->time = policy->natives_seen > 0 ? policy_time(policy) : 0;
+  *rule = rule_for(learner, race->choice);
+  if (race->native > 0) {
+    rule->native_time = race->native;
+    rule->time = race->native * race->candidates[race->choice].ratio;
+  }
   learner->follower.choices++;
   learner->wait = learner->follower.left = calls;
 }
 
-/* How many calls take as long as a barrier, as a guess. Short calls with a root overlap at different ranks, and so do scans. */
-static double barrier_in_calls(const struct preload_call* call) {
-  enum { LONG = 65536 }; /* bytes, of all blocks */
-  const struct preload_facts* facts = &preload_collectives[call->collective];
-  const int is_one = facts->size == PRELOAD_VECTOR || call->collective == PRELOAD_Bcast;
-  const int64_t bytes = call->bytes * (is_one ? 1 : call->of->shape.ranks);
-  const int overlaps = facts->direction != PRELOAD_ALL_RANKS || call->collective == PRELOAD_Scan ||
-                       call->collective == PRELOAD_Exscan;
-  return overlaps && bytes < LONG ? 10 : 1;
+static void add_candidate(struct race* race, int universal, int block_size, double ratio) {
+  if (race->count < RACE_CANDIDATES)
+    race->candidates[race->count++] =
+        (struct race_candidate){.universal = universal, .block_size = block_size, .ratio = ratio};
 }
 
-static struct preload_learner* start(const struct preload_call* call) {
+#ifdef OPEN_MPI
+enum { IS_OPENMPI = 1 };
+#else
+enum { IS_OPENMPI = 0 };
+#endif
+
+/* MPI's own and schedules of the collective: all of them, or the best that are predicted, or the one of the rule. */
+static void find_candidates(struct preload_learner* learner) {
+  enum { UNKNOWN = 4096 }; /* bytes */
+  const int64_t bytes = learner->bytes < 0 ? UNKNOWN : learner->bytes;
+  const struct preload_shape* shape = &learner->shape;
+  struct race* race = &learner->race;
+  struct preload_predicted predicted[PRELOAD_PREDICTED];
+  race->count = 0;
+  add_candidate(race, PRELOAD_NATIVE, 0, 1);
+  if (learner->of) {
+    add_candidate(race, learner->of->universal, learner->of->block_size, 1);
+    race_adopt(race, 1, 1);
+  } else if (learns() || verifies()) {
+    for (int i = 0; i < quadrille_universal_count; i++)
+      if (preload_is_scheduled(i, learner->collective, shape->groups)) add_candidate(race, i, 0, 1);
+  } else {
+    const int count = preload_predict(learner->collective, shape, bytes, IS_OPENMPI, predicted);
+    for (int i = 0; i < count; i++)
+      add_candidate(race, predicted[i].rule.universal, predicted[i].rule.block_size,
+                    predicted[i].ratio);
+  }
+}
+
+static struct preload_learner* start(const struct preload_call* call,
+                                     const struct preload_rule* of) {
   struct preload_learner* learner = calloc(1, sizeof *learner);
   if (!learner) preload_end_without_memory(call->of->comm);
+  learner->shape = call->of->shape;
   learner->collective = call->collective;
   learner->size_class = preload_size_class(call->bytes);
+  learner->bytes = call->bytes;
   learner->is_first = call->of->rank == 0;
-  learner->follower.rule = preload_any_rule(call->collective, call->of->shape.groups);
-  learner->policy.candidates[0].universal = PRELOAD_NATIVE;
-  follow(learner, learns() ? 0 : policy_first(barrier_in_calls(call)));
+  learner->of = of;
+  learner->race.is_eager = learns();
+  find_candidates(learner);
+  follow(learner, verifies() ? 0 : race_first(&learner->race));
   learner->next = call->of->learners;
   call->of->learners = learner;
   return learner;
@@ -112,239 +157,199 @@ void preload_learners_free(struct preload_communicator* of) {
   }
 }
 
-/* Whether the candidate serves the communicator. Binds it. */
-static int serves(const struct preload_call* call, const struct policy_candidate* one) {
-  struct preload_rule rule = preload_any_rule(call->collective, call->of->shape.groups);
-  name_candidate(&rule, one);
-  return one->universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
+/* ---- Agreements: the ranks take the greatest of their numbers */
+
+enum { MOST_SECONDS = 1000000000 }; /* so many are never */
+
+static uint64_t nanoseconds(double seconds) {
+  return (uint64_t)(fmin(seconds, MOST_SECONDS) * 1e9);
 }
 
-static void add_candidate(struct policy* policy, int universal, int block_size) {
-  if (policy->count < POLICY_CANDIDATES)
-    policy->candidates[policy->count++] =
-        (struct policy_candidate){.universal = universal, .block_size = block_size};
+static double seconds_of(uint64_t nanoseconds) {
+  const double seconds = (double)nanoseconds * 1e-9;
+  return seconds < MOST_SECONDS ? fmax(seconds, 1e-9) : RACE_NEVER;
 }
 
-/* MPI's own and schedules of the collective: all of them, or the best that are predicted. */
-static void find_candidates(const struct preload_call* call, struct policy* policy) {
-  struct preload_rule predicted[PRELOAD_PREDICTED];
-  add_candidate(policy, PRELOAD_NATIVE, 0);
-  if (learns() || verifies()) {
-    for (int i = 0; i < quadrille_universal_count; i++)
-      if (preload_is_scheduled(i, call->collective, call->of->shape.groups))
-        add_candidate(policy, i, 0);
-    return;
-  }
-  const int count = preload_predict(call->collective, &call->of->shape, call->bytes, predicted);
-  for (int i = 0; i < count; i++)
-    add_candidate(policy, predicted[i].universal, predicted[i].block_size);
-}
-
-/* A number that is the same for policies in the same state. */
-static uint64_t hash_of(const struct policy* policy) {
-  uint64_t hash = PRELOAD_HASH;
-#define TAKE(part) hash = preload_hash(hash, &(part), sizeof(part))
-  TAKE(policy->count);
-  TAKE(policy->choice);
-  TAKE(policy->calls);
-  TAKE(policy->comparisons);
-  TAKE(policy->debt);
-  TAKE(policy->usual_time);
-  TAKE(policy->native_time);
-  TAKE(policy->barrier);
-  TAKE(policy->cost);
-  TAKE(policy->paid);
-  TAKE(policy->is_settled);
-  TAKE(policy->other);
-  TAKE(policy->natives_seen);
-  TAKE(policy->natives);
-  for (int i = 0; i < policy->count; i++) {
-    const struct policy_candidate* one = &policy->candidates[i];
-    TAKE(one->universal);
-    TAKE(one->level);
-    TAKE(one->seen);
-    TAKE(one->is_far);
-    TAKE(one->rests_until);
-    TAKE(one->ratios);
-  }
-#undef TAKE
-  return hash;
-}
-
-/* Takes what another communicator of this shape has found, if that is the same at all ranks, and else begins anew. Collective. */
-static void prepare(const struct preload_call* call, struct preload_learner* learner) {
-  struct policy* policy = &learner->policy;
-  const int64_t calls = policy->calls;
-  learner->is_prepared = 1;
-  learner->shape = call->of->shape;
+/* What other communicators of this shape have found, as a number that is greater after more races; 0: nothing. */
+static uint64_t found(const struct preload_call* call, const struct preload_learner* learner) {
+  uint64_t word = 0;
   pthread_mutex_lock(&lock);
-  const struct preload_learner* shared = find(shapes, call, &learner->shape);
-  if (shared) *policy = shared->policy;
+  const struct preload_learner* one = find(shapes, call, learner->of, &learner->shape);
+  if (one && race_is_settled(&one->race))
+    word = (uint64_t)one->race.races << 40 | (uint64_t)one->race.choice << 32 |
+           (uint64_t)(one->race.candidates[one->race.choice].ratio * (1 << 30));
   pthread_mutex_unlock(&lock);
-  const uint64_t mine[3] = {hash_of(policy), ~hash_of(policy), qd_loaded_driver()};
-  uint64_t all[3];
-  preload_most(call->of, mine, all, 3, MPI_UINT64_T);
-  preload_meet_driver(call->of, (int)all[2]);
-  if (all[0] != ~all[1] || policy->count == 0) {
-    *policy = (struct policy){.is_eager = learns(), .calls = calls, .barrier = POLICY_NEVER};
-    find_candidates(call, policy);
-  }
+  return word;
 }
 
-/* Plans the next comparison or probe, and follows the choice until then. Binds what will be compared; what does not serve the
- * communicator never will. Collective. */
-static void plan(const struct preload_call* call, struct preload_learner* learner) {
-  struct policy* policy = &learner->policy;
-  int64_t calls = policy_plan(policy);
-  while (!policy_is_idle(policy) && !serves(call, &policy->candidates[policy->other])) {
-    policy_drop(policy);
-    calls = policy_plan(policy);
+/* Short calls with a root overlap at different ranks, and so do scans: they say nothing of the time of a barrier. */
+static int overlaps(const struct preload_call* call) {
+  return preload_collectives[call->collective].direction != PRELOAD_ALL_RANKS ||
+         call->collective == PRELOAD_Scan || call->collective == PRELOAD_Exscan;
+}
+
+static double barrier(struct preload_communicator* of) {
+  const double start = PMPI_Wtime();
+  PMPI_Barrier(of->comm);
+  return PMPI_Wtime() - start;
+}
+
+/* The time of a call, and what others have found. Collective. */
+static void agree(const struct preload_call* call, struct preload_learner* learner) {
+  struct race* race = &learner->race;
+  const double usual = 2 * fmin(learner->usual[0], learner->usual[1]) / RACE_USUAL;
+  const double meeting = overlaps(call) ? barrier(call->of) : usual;
+  uint64_t mine[4] = {found(call, learner), nanoseconds(usual), ~nanoseconds(meeting),
+                      qd_loaded_driver()};
+  uint64_t all[4];
+  preload_most(call->of, mine, all, 4, MPI_UINT64_T);
+  preload_meet_driver(call->of, (int)all[3]);
+  if (learner->bytes < 0 && preload_is_agreed(call)) {
+    learner->bytes = preload_agree_on_mean(call->of, learner->sent, RACE_USUAL);
+    find_candidates(learner);
   }
-  qd_trim_arena();
-  follow(learner, calls);
+  race->usual = seconds_of(all[1]);
+  race->barrier = seconds_of(~all[2]);
+  if (all[0]) race_adopt(race, all[0] >> 32 & 0xff, (double)(all[0] & 0xffffffff) / (1 << 30));
+}
+
+/* Ends the race with the times of the slowest ranks. Collective. */
+static void conclude(struct preload_call* call, struct preload_learner* learner) {
+  struct race* race = &learner->race;
+  const int count = race->entrant_count;
+  const double cost = race->cost;
+  uint64_t mine[RACE_CANDIDATES + 3], all[RACE_CANDIDATES + 3];
+  double times[RACE_CANDIDATES];
+  for (int i = 0; i < count; i++) mine[i] = nanoseconds(learner->looks[i]);
+  mine[count] = ~nanoseconds(learner->barrier);
+  mine[count + 1] = nanoseconds(learner->preparation);
+  mine[count + 2] = qd_loaded_driver();
+  preload_most(call->of, mine, all, count + 3, MPI_UINT64_T);
+  preload_meet_driver(call->of, (int)all[count + 2]);
+  for (int i = 0; i < count; i++) times[i] = seconds_of(all[i]);
+  race->barrier = seconds_of(~all[count]);
+  race->cost += seconds_of(all[count + 1]);
+  race_end(race, times);
+  learner->preparation = 0;
+  call->cost = race->cost - cost;
+  share(call, learner);
 }
 
 /* ---- Calls */
 
-/* The rule of a call that follows this candidate. */
-static const struct preload_rule* looked(struct preload_learner* learner,
-                                         const struct policy_candidate* one) {
-  learner->looked = learner->follower.rule;
-  learner->looked.native_time = learner->looked.time = 0;
-  name_candidate(&learner->looked, one);
-  return &learner->looked;
-}
-
-/* The look of the last call. */
-static int last_look(const struct preload_learner* learner) {
-  return (learner->looked_calls - 1) / learner->policy.calls_of_look;
-}
-
-/* The half of the usual calls that has the last call. */
-static int usual_half(const struct preload_learner* learner) {
-  return (learner->usual_calls - 1) * 2 / POLICY_USUAL;
-}
-
-/* Notes that the last call has not ended, if so. */
-static void close_call(struct preload_learner* learner) {
-  if (!learner->is_open) return;
-  if (learner->looked_calls > 0)
-    learner->seconds[last_look(learner)] = POLICY_NEVER;
-  else
-    learner->usual[usual_half(learner)] = POLICY_NEVER;
-  learner->is_open = 0;
-}
-
-/* Agrees on the times, and chooses. Collective. */
-static void end_comparison(struct preload_call* call, struct preload_learner* learner) {
-  const double cost = learner->policy.cost;
-  close_call(learner);
-  double mine[POLICY_TIMES + 1], all[POLICY_TIMES + 1];
-  policy_summarize(&learner->policy, learner->usual, learner->seconds, mine);
-  mine[POLICY_TIMES] = qd_loaded_driver();
-  preload_most(call->of, mine, all, POLICY_TIMES + 1, MPI_DOUBLE);
-  preload_meet_driver(call->of, (int)all[POLICY_TIMES]);
-  policy_end(&learner->policy, all);
-  call->cost = learner->policy.cost - cost;
-  learner->looked_calls = learner->usual_calls = 0;
-  memset(learner->usual, 0, sizeof learner->usual);
-}
-
-/* A call before the looks, or of a probe. It follows the choice. */
-static const struct preload_rule* look_as_usual(struct preload_call* call,
-                                                struct preload_learner* learner) {
-  close_call(learner);
-  learner->usual_calls++;
-  learner->is_open = 1;
-  learner->policy.calls++;
-  call->learner = learner;
-  call->started = PMPI_Wtime();
-  call->reason = learner->policy.comparisons > 0 ? "chosen" : "not yet compared";
-  return &learner->follower.rule;
-}
-
-/* A call of a look begins, the first one with a barrier. Returns the rule that it follows. */
-static const struct preload_rule* look(struct preload_call* call, struct preload_learner* learner) {
-  struct policy* policy = &learner->policy;
-  const int number = learner->looked_calls / policy->calls_of_look;
-  close_call(learner);
-  if (learner->looked_calls % policy->calls_of_look == 0) {
-    if (number == 0) policy->barrier = POLICY_NEVER;
-    const double start = PMPI_Wtime();
-    PMPI_Barrier(call->of->comm);
-    policy->barrier = fmin(policy->barrier, PMPI_Wtime() - start);
-    learner->seconds[number] = 0;
+/* Binds the entrants. One that does not serve the communicator never will. Collective. */
+static int binds_entrants(const struct preload_call* call, struct preload_learner* learner) {
+  const struct race* race = &learner->race;
+  const double start = PMPI_Wtime();
+  int is_bound = race->entrant_count > 0;
+  for (int i = 1; i < race->entrant_count && is_bound; i++) {
+    const struct preload_rule rule = rule_for(learner, race->entrants[i]);
+    is_bound = rule.universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
+    if (!is_bound) race_drop(&learner->race, race->entrants[i]);
   }
-  learner->looked_calls++;
+  qd_trim_arena();
+  learner->preparation += PMPI_Wtime() - start;
+  return is_bound;
+}
+
+/* The timed calls of this stage. */
+static int timed_calls(const struct preload_learner* learner) {
+  if (learner->stage == USUAL) return learner->race.is_eager ? 0 : RACE_USUAL;
+  return learner->stage == RACING ? race_calls(&learner->race) : 0;
+}
+
+/* The time of the last timed call. */
+static void note(struct preload_learner* learner, double seconds) {
+  const struct race* race = &learner->race;
+  const int last = learner->made - 1;
+  learner->is_open = 0;
+  if (learner->stage == USUAL) {
+    learner->usual[2 * last / RACE_USUAL] += seconds;
+    return;
+  }
+  learner->look += seconds / race->calls_of_look;
+  if (learner->made % race->calls_of_look > 0) return;
+  const int look = last / race->calls_of_look, is_first = look < race->entrant_count;
+  double* least = &learner->looks[is_first ? look : 2 * race->entrant_count - 1 - look];
+  *least = is_first ? learner->look : fmin(*least, learner->look);
+}
+
+/* The next stage. The follower has as many calls as come before its timed ones. Collective. */
+static void advance(struct preload_call* call, struct preload_learner* learner) {
+  if (learner->is_open) note(learner, RACE_NEVER);
+  if (learner->stage == PLANNED && binds_entrants(call, learner)) {
+    learner->stage = RACING;
+    learner->barrier = RACE_NEVER;
+  } else {
+    if (learner->stage == USUAL) agree(call, learner);
+    if (learner->stage == RACING) conclude(call, learner);
+    learner->stage = PLANNED;
+    follow(learner, race_plan(&learner->race));
+  }
+  learner->made = 0;
+}
+
+/* A timed call begins, the first one of a look with a barrier. Returns the rule that it follows. */
+static const struct preload_rule* time_call(struct preload_call* call,
+                                            struct preload_learner* learner) {
+  struct race* race = &learner->race;
+  const int is_raced = learner->stage == RACING;
+  if (learner->is_open) note(learner, RACE_NEVER);
+  learner->looked = learner->follower.rule;
+  if (!is_raced && preload_is_agreed(call)) learner->sent += preload_sent(call);
+  if (is_raced) learner->looked = rule_for(learner, race_candidate_of(race, learner->made));
+  if (is_raced && learner->made % race->calls_of_look == 0) {
+    learner->barrier = fmin(learner->barrier, barrier(call->of));
+    learner->look = 0;
+  }
+  learner->made++;
   learner->is_open = 1;
-  policy->calls++;
+  race->calls++;
   call->learner = learner;
-  call->reason = "compared";
+  call->reason = is_raced ? "compared" : "not yet compared";
   call->started = PMPI_Wtime();
-  return looked(learner, &policy->candidates[policy_candidate_of(policy, number)]);
+  return &learner->looked;
 }
 
 /* QUADRILLE=verify: the schedules take turns. */
 static const struct preload_rule* take_turns(struct preload_call* call,
                                              struct preload_learner* learner) {
-  struct policy* policy = &learner->policy;
-  if (!learner->is_prepared) prepare(call, learner);
-  const int others = policy->count - 1;
+  struct race* race = &learner->race;
+  const int others = race->count - 1;
   call->reason = "in turn";
+  learner->looked = rule_for(learner, 0);
   for (int i = 0; i < others; i++) {
-    const struct policy_candidate* one = &policy->candidates[1 + policy->calls++ % others];
-    if (serves(call, one)) return looked(learner, one);
+    const struct preload_rule rule = rule_for(learner, (int)(1 + race->calls++ % others));
+    if (!preload_bind(call->of, &rule)) continue;
+    learner->looked = rule;
+    break;
   }
-  return looked(learner, &policy->candidates[0]);
+  return &learner->looked;
 }
 
-/* The calls before the looks. */
-static int usual_calls(const struct preload_learner* learner) {
-  return learner->policy.is_eager ? 0 : POLICY_USUAL;
-}
-
-/* Whether all calls of the comparison or probe were made. */
-static int is_over(const struct preload_learner* learner) {
-  return learner->usual_calls == usual_calls(learner) &&
-         learner->looked_calls == learner->policy.looks * learner->policy.calls_of_look;
-}
-
-const struct preload_rule* preload_learn_begin(struct preload_call* call) {
-  struct preload_learner* learner = find(call->of->learners, call, NULL);
-  if (!learner) learner = start(call);
+const struct preload_rule* preload_learn_begin(struct preload_call* call,
+                                               const struct preload_rule* of) {
+  struct preload_learner* learner = find(call->of->learners, call, of, NULL);
+  if (!learner) learner = start(call, of);
   if (verifies()) return take_turns(call, learner);
-  struct policy* policy = &learner->policy;
+  struct race* race = &learner->race;
   struct preload_follower* follower = &learner->follower;
-  policy->calls += learner->wait - follower->left;
+  race->calls += learner->wait - follower->left;
   learner->wait = follower->left;
-  if (follower->left == 0 && !learner->is_prepared) {
-    const double start = PMPI_Wtime();
-    prepare(call, learner);
-    plan(call, learner);
-    call->cost = PMPI_Wtime() - start;
-  } else if (follower->left == 0 && is_over(learner)) {
-    end_comparison(call, learner);
-    plan(call, learner);
-    share(call, learner);
-  }
-  if (follower->left == 0 && policy_is_idle(policy)) plan(call, learner);
-  if (follower->left == 0)
-    return learner->usual_calls < usual_calls(learner) ? look_as_usual(call, learner)
-                                                       : look(call, learner);
+  while (follower->left == 0 && learner->made == timed_calls(learner)) advance(call, learner);
+  call->bytes = learner->bytes;
+  if (follower->left == 0) return time_call(call, learner);
   follower->left--;
   call->follower = follower;
-  call->reason = policy->comparisons > 0 ? "chosen" : "not yet compared";
+  if (!of)
+    call->reason = race->races > 0 ? "chosen" : "not yet compared";
+  else if (race->choice == 0)
+    call->reason = "the rule is slower";
   return &follower->rule;
 }
 
 void preload_learn_end(struct preload_call* call, double seconds) {
-  struct preload_learner* learner = call->learner;
-  if (call->is_refused) seconds = POLICY_NEVER;
-  learner->is_open = 0;
-  if (learner->looked_calls > 0)
-    learner->seconds[last_look(learner)] += seconds;
-  else
-    learner->usual[usual_half(learner)] += seconds;
+  note(call->learner, call->is_refused ? RACE_NEVER : seconds);
 }
 
 /* ---- Rules */
@@ -407,18 +412,14 @@ static struct preload_rule rule_of(const struct preload_learner* learner) {
     rule.ranks_a_node = (struct preload_range){shape->least, shape->most};
     if (shape->least < shape->most) rule.even = 0; /* nodes between the two do not fit */
   }
-  rule.bytes = preload_class_range(learner->size_class);
-  rule.native_time = policy_native_time(&learner->policy);
-  rule.time = policy_time(&learner->policy);
-  rule.calls = learner->policy.calls;
+  rule.bytes = preload_class_range(preload_size_class(learner->bytes));
+  rule.calls = learner->race.calls;
   return rule;
 }
 
-/* Whether the choice is for a rule. Early calls whose bytes the ranks have not agreed on yet are not like later ones. */
+/* Whether the choice is for a new rule. */
 static int is_found(const struct preload_learner* one) {
-  const int is_early = one->size_class < 0 && one->shape.groups == 1 &&
-                       preload_collectives[one->collective].size == PRELOAD_AGREED_MEAN;
-  return one->is_first && !is_early && (one->policy.is_settled || one->policy.choice > 0);
+  return one->is_first && !one->of && race_is_settled(&one->race);
 }
 
 /* The rules that first ranks of communicators have found, in memory that the caller frees. */

@@ -83,23 +83,36 @@ int64_t preload_own_bytes(const struct preload_call* call) {
 
 /* ---- The bytes that rules compare */
 
+int preload_is_agreed(const struct preload_call* call) {
+  return preload_collectives[call->collective].size == PRELOAD_AGREED_MEAN &&
+         !is_between_groups(call);
+}
+
+int64_t preload_sent(const struct preload_call* call) {
+  return preload_side_bytes(
+      call->significant & QD_SEND_BUFFER ? &call->given.send : &call->given.receive,
+      call->of->shape.ranks);
+}
+
+int64_t preload_agree_on_mean(const struct preload_communicator* of, int64_t sent, unsigned calls) {
+  const int64_t ranks = of->shape.ranks;
+  int64_t all = 0;
+  PMPI_Allreduce(&sent, &all, 1, MPI_INT64_T, MPI_SUM, of->comm);
+  return all / (ranks * ranks * calls);
+}
+
 /* The mean block of an all-to-all if no rank knows all lengths. The ranks agree on it in ever fewer calls; other
  * calls use the last result. It is the mean of all calls since then, and the next agreement follows after 64 to 127 calls: no
  * rhythm of the program hides some of its calls. A background reduction would have to end before the communicator is freed,
  * and MPI libraries announce that too late. */
 static int64_t agreed_mean(const struct preload_call* call) {
-  enum { EARLY = 64 }; /* a learner needs no bytes in its first calls */
+  enum { EARLY = 64 };
   struct preload_communicator* of = call->of;
   struct preload_average* average = &of->averages[call->collective == PRELOAD_Alltoallw];
-  const int64_t ranks = of->shape.ranks;
   const unsigned number = average->calls++;
-  average->own += preload_side_bytes(
-      call->significant & QD_SEND_BUFFER ? &call->given.send : &call->given.receive, (int)ranks);
-  if (of->asks_for_bytes[call->collective] == PRELOAD_ADAPTS && number < EARLY) return -1;
+  average->own += preload_sent(call);
   if (number < average->next) return average->bytes;
-  int64_t all = 0;
-  PMPI_Allreduce(&average->own, &all, 1, MPI_INT64_T, MPI_SUM, of->comm);
-  average->bytes = all / (ranks * ranks * (number + 1 - average->agreed));
+  average->bytes = preload_agree_on_mean(of, average->own, number + 1 - average->agreed);
   average->agreed = number + 1;
   average->own = 0;
   if (number < EARLY)

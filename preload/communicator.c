@@ -164,13 +164,12 @@ static void take_rules(struct preload_communicator* of) {
   int count = 0;
   for (int collective = 0; collective < PRELOAD_COLLECTIVE_COUNT; collective++) {
     of->first[collective] = count;
-    of->asks_for_bytes[collective] = of->adapts ? PRELOAD_ADAPTS : 0;
+    of->asks_for_bytes[collective] = settings->mode == PRELOAD_LEARN;
     for (int i = 0; i < settings->rule_count; i++)
       if (settings->rules[i].collective == collective &&
           preload_shape_fits(&settings->rules[i], &of->shape)) {
         of->rules[count++] = &settings->rules[i];
-        if (preload_asks_for_bytes(&settings->rules[i]))
-          of->asks_for_bytes[collective] = PRELOAD_ASKS;
+        if (preload_asks_for_bytes(&settings->rules[i])) of->asks_for_bytes[collective] = 1;
       }
   }
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;

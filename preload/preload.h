@@ -80,9 +80,6 @@ struct preload_decisions {
   unsigned next, latest; /* the one that is replaced next, and the one that was followed last */
 };
 
-/* Learners depend on bytes, or rules do. */
-enum { PRELOAD_ADAPTS = 1, PRELOAD_ASKS };
-
 /* The settings, rules and state of a communicator, kept as its attribute. */
 struct preload_communicator {
   MPI_Comm comm;
@@ -93,14 +90,13 @@ struct preload_communicator {
   int adapts;         /* calls without a rule have learners */
   int*
       node_of; /* by rank: the lowest rank on its node, and as many entries of the runtime; NULL: it has them, or there are two groups */
-  int is_open, has_asked;                  /* schedules may be bound; that was found out */
-  const struct preload_rule** rules;       /* those that fit, ordered by collective */
-  int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* the first rule of each collective */
-  char asks_for_bytes
-      [PRELOAD_COLLECTIVE_COUNT];     /* 0, or what depends on the bytes of a collective */
-  struct preload_bound* bound;        /* of each schedule */
-  struct preload_learner* learners;   /* adapt.c */
-  struct preload_average averages[2]; /* of MPI_Alltoallv, MPI_Alltoallw */
+  int is_open, has_asked;                        /* schedules may be bound; that was found out */
+  const struct preload_rule** rules;             /* those that fit, ordered by collective */
+  int first[PRELOAD_COLLECTIVE_COUNT + 1];       /* the first rule of each collective */
+  char asks_for_bytes[PRELOAD_COLLECTIVE_COUNT]; /* whether something depends on the bytes */
+  struct preload_bound* bound;                   /* of each schedule */
+  struct preload_learner* learners;              /* adapt.c */
+  struct preload_average averages[2];            /* of MPI_Alltoallv, MPI_Alltoallw */
   struct preload_decisions decisions[PRELOAD_COLLECTIVE_COUNT];
   int64_t calls[PRELOAD_COLLECTIVE_COUNT]; /* so far, while QUADRILLE=verify counts them */
 };
@@ -184,6 +180,12 @@ int64_t preload_side_bytes(const struct qd_side* side, int blocks);
 int preload_is_refused(const struct preload_communicator* of, const struct qd_arguments* given);
 /* The bytes that rules compare, the same on all ranks; -1 if ranks do not know the same bytes. May be collective. */
 int64_t preload_bytes(const struct preload_call* call);
+/* Whether the ranks have to agree on the mean block, since each knows its own blocks alone. */
+int preload_is_agreed(const struct preload_call* call);
+/* The bytes of the blocks that this rank sends to all. */
+int64_t preload_sent(const struct preload_call* call);
+/* The mean block of that many calls. `sent`: the bytes of this rank in all of them. Collective. */
+int64_t preload_agree_on_mean(const struct preload_communicator* of, int64_t sent, unsigned calls);
 /* The bytes of the data that this rank sends or receives, whichever is more. */
 int64_t preload_own_bytes(const struct preload_call* call);
 /* The blocks that this rank receives. Returns their number. */
@@ -297,9 +299,10 @@ void preload_verify_tell(void);
 
 /* ---- adapt.c */
 
-/* The rule of a call that no other rule fits; NULL if memory runs out. Sets `learner` if the call is timed, and else `follower`.
+/* The rule of a call. `of`: the rule that fits it and is raced, or NULL. Sets `learner` if the call is timed, and else `follower`.
  * May be collective. */
-const struct preload_rule* preload_learn_begin(struct preload_call* call);
+const struct preload_rule* preload_learn_begin(struct preload_call* call,
+                                               const struct preload_rule* of);
 void preload_learn_end(struct preload_call* call, double seconds);
 void preload_learners_free(struct preload_communicator* of);
 /* Whether the rules that are found go into a file. */

@@ -196,10 +196,13 @@ struct preload_range preload_class_range(int size_class);
 /* ---- predict.c */
 
 enum { PRELOAD_PREDICTED = 3 };
-/* The schedules that are worth a comparison on communicators of this shape, whose nodes are known. Returns their number. `bytes` is
- * -1 if they are unknown. */
+struct preload_predicted {
+  struct preload_rule rule;
+  double ratio; /* of its time and that of MPI's own */
+};
+/* The schedules that are worth a race on communicators of this shape, whose nodes are known. Returns their number. */
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
-                    struct preload_rule predicted[PRELOAD_PREDICTED]);
+                    int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]);
 
 /* ---- rules_file.c */
 

@@ -16,6 +16,13 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
   return NULL;
 }
 
+/* Whether calls by the rule are raced with MPI's own. Who names a schedule in a variable gets it. */
+static int is_raced(const struct preload_rule* rule) {
+  const struct preload_settings* settings = preload_settings();
+  return settings->mode == PRELOAD_ADAPT && rule->universal != PRELOAD_NATIVE &&
+         rule >= settings->rules + settings->first_of_file;
+}
+
 /* Why MPI makes a reduction whose bits may depend on the order of operands; NULL if it need not. Between groups, ranks beside the
  * root do not know datatype and operator. */
 static const char* refuse_sums(const struct preload_call* call) {
@@ -148,7 +155,8 @@ static void decide(struct preload_call* call) {
   const int may_be_served = !call->reason;
   call->bytes = may_be_served ? preload_bytes(call) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(call) : NULL;
-  if (!rule && may_be_served && of->adapts) rule = preload_learn_begin(call);
+  if (may_be_served && of->adapts && (!rule || is_raced(rule)))
+    rule = preload_learn_begin(call, rule);
   if (may_be_served) choose(call, rule);
   /* A call with these arguments and other buffers may be right, and then other ranks follow the rule. */
   if (!is_wrong) keep_decision(call, rule);

@@ -1,0 +1,205 @@
+#include "preload/race.h"
+
+#include <math.h>
+
+enum {
+  PART = 64,       /* of the time is for races */
+  EARLY = 600,     /* calls: races may cost early what a promising candidate gains in them, */
+  CREDIT = 60,     /* and at most the time of so many */
+  SOON = 32,       /* the calls before the ranks first agree, if so */
+  LATER = 256,     /* else */
+  CONFIRM = 48,    /* the calls before the choice is raced again; they double each time */
+  AGAIN = 4,       /* times as many calls: those that are out are raced again */
+  AGREEMENT = 2,   /* barriers; a guess */
+  FIRST_CALLS = 1, /* of a look in a first race; slow candidates cost little */
+  /* Calls in a row overlap at different ranks, as they do in many programs. */
+  SECOND_CALLS = 6
+};
+static const double kCredit = 0.05; /* seconds, at most */
+static const double kGain = 0.97;   /* of a time; a choice changes for more than that */
+static const double kSlow = 1.3;    /* times the best; slower ones do not pass a first race */
+static const double kChange = 0.15; /* of a ratio; the next second race comes soon */
+static const double kMostCalls = 1e15;
+
+static int is_time(double seconds) { return seconds < RACE_NEVER / 1000; }
+
+/* ---- Entrants */
+
+static int has(const struct race* r, int state) {
+  for (int i = 1; i < r->count; i++)
+    if ((int)r->candidates[i].state == state) return 1;
+  return 0;
+}
+
+static int promises(const struct race* r, int i) {
+  const struct race_candidate* one = &r->candidates[i];
+  return one->state < RACE_OUT && one->ratio < kGain;
+}
+
+/* The part of the time that the most promising candidate gains. */
+static double promise(const struct race* r) {
+  double least = 1;
+  for (int i = 1; i < r->count; i++)
+    if (promises(r, i)) least = fmin(least, r->candidates[i].ratio);
+  return 1 - least;
+}
+
+/* In a first race those run that wait, the promising ones before the others. In a second race those run that have passed a first one. */
+static int runs(const struct race* r, int i, int is_second, int promising) {
+  const struct race_candidate* one = &r->candidates[i];
+  if (i == 0 || i == r->choice) return 1;
+  if (is_second) return one->state == RACE_FRESH || one->state == RACE_KNOWN;
+  return one->state == RACE_WAITS && (!promising || r->is_eager || promises(r, i));
+}
+
+static void enter(struct race* r, int is_second) {
+  int promising = 0;
+  for (int i = 1; i < r->count; i++)
+    promising |= r->candidates[i].state == RACE_WAITS && promises(r, i);
+  r->calls_of_look = is_second ? SECOND_CALLS : FIRST_CALLS;
+  r->entrant_count = 0;
+  for (int i = 0; i < r->count; i++)
+    if (runs(r, i, is_second, promising)) r->entrants[r->entrant_count++] = i;
+}
+
+int race_calls(const struct race* r) { return 2 * r->entrant_count * r->calls_of_look; }
+
+int race_candidate_of(const struct race* r, int call) {
+  const int look = call / r->calls_of_look;
+  return r->entrants[look < r->entrant_count ? look : 2 * r->entrant_count - 1 - look];
+}
+
+/* ---- Costs */
+
+static double ratio_of(const struct race* r, int i) { return i == 0 ? 1 : r->candidates[i].ratio; }
+
+/* What the race costs beyond as many usual calls. */
+static double cost_of(const struct race* r) {
+  double calls = 0;
+  for (int i = 0; i < r->entrant_count; i++)
+    calls += fmax(0, ratio_of(r, r->entrants[i]) / ratio_of(r, r->choice) - 1);
+  return 2 * calls * r->calls_of_look * r->usual + (2 * r->entrant_count + AGREEMENT) * r->barrier;
+}
+
+/* The calls, of all, after which the race with these entrants may cost what it is expected to. */
+static int64_t payable(const struct race* r) {
+  if (r->is_eager) return r->calls;
+  const double credit = fmin(fmin(EARLY * promise(r), CREDIT) * r->usual, kCredit);
+  const double calls = PART * (r->cost + cost_of(r) - credit) / r->usual;
+  return (int64_t)fmin(kMostCalls, fmax((double)r->calls, ceil(calls)));
+}
+
+/* ---- Plans */
+
+int64_t race_first(const struct race* r) {
+  if (r->is_eager) return 0;
+  return (promise(r) > 0 ? SOON : LATER) - RACE_USUAL;
+}
+
+int race_is_settled(const struct race* r) {
+  return r->choice > 0 || (r->races > 0 && !has(r, RACE_WAITS) && !has(r, RACE_FRESH));
+}
+
+static int64_t later(int64_t calls, int64_t others) { return calls > others ? calls : others; }
+
+int64_t race_plan(struct race* r) {
+  int64_t second = INT64_MAX, first = INT64_MAX;
+  if (!has(r, RACE_WAITS) && !has(r, RACE_FRESH) && has(r, RACE_OUT) && r->calls >= r->again)
+    for (int i = 1; i < r->count; i++)
+      if (r->candidates[i].state == RACE_OUT && i != r->choice) r->candidates[i].state = RACE_WAITS;
+  if (has(r, RACE_FRESH) || r->choice > 0) {
+    enter(r, 1);
+    second = later(payable(r), has(r, RACE_FRESH) ? 0 : r->confirm);
+  }
+  if (has(r, RACE_WAITS) && !has(r, RACE_FRESH)) {
+    enter(r, 0);
+    first = payable(r);
+  } else if (!has(r, RACE_FRESH) && has(r, RACE_OUT)) {
+    first = r->again; /* to plan anew */
+  }
+  const int is_second = second <= first;
+  enter(r, is_second);
+  if (!is_second && !has(r, RACE_WAITS)) r->entrant_count = 0;
+  const int64_t next = is_second ? second : first;
+  /* Calls of the program may repeat in some order: races begin at all places of it. */
+  return next == INT64_MAX ? next : next - r->calls + (r->is_eager ? 0 : r->races * 5 % 7);
+}
+
+void race_drop(struct race* r, int candidate) {
+  r->candidates[candidate].state = RACE_GONE;
+  if (r->choice == candidate) r->choice = 0;
+}
+
+/* ---- Results */
+
+static void add_cost(struct race* r, const double* times) {
+  double beyond = 0;
+  for (int i = 0; i < r->entrant_count; i++)
+    if (is_time(times[i])) beyond += fmax(0, times[i] - r->usual);
+  r->cost += 2 * r->calls_of_look * beyond + (2 * r->entrant_count + AGREEMENT) * r->barrier;
+}
+
+static void judge_first(struct race* r, const double* times) {
+  double best = RACE_NEVER;
+  for (int i = 0; i < r->entrant_count; i++) best = fmin(best, times[i]);
+  for (int i = 1; i < r->entrant_count; i++) {
+    struct race_candidate* one = &r->candidates[r->entrants[i]];
+    if (one->state != RACE_WAITS) continue;
+    one->ratio = times[i] / r->native;
+    one->state = times[i] < kSlow * best ? RACE_FRESH : RACE_OUT;
+  }
+}
+
+static void judge_second(struct race* r, const double* times) {
+  for (int i = 1; i < r->entrant_count; i++) {
+    struct race_candidate* one = &r->candidates[r->entrants[i]];
+    const double ratio = times[i] / r->native;
+    if (one->state == RACE_KNOWN && fabs(ratio - one->ratio) > kChange * one->ratio)
+      r->interval = CONFIRM / 2;
+    one->ratio = one->state == RACE_KNOWN ? (one->ratio + ratio) / 2 : ratio;
+    one->state = one->ratio < 1 ? RACE_KNOWN : RACE_OUT;
+  }
+}
+
+/* The fastest that is known, if it is clearly faster than the present choice. */
+static void choose(struct race* r) {
+  const int before = r->choice;
+  if (r->candidates[r->choice].state != RACE_KNOWN) r->choice = 0;
+  double least = kGain * ratio_of(r, r->choice);
+  for (int i = 1; i < r->count; i++) {
+    if (r->candidates[i].state != RACE_KNOWN || r->candidates[i].ratio >= least) continue;
+    least = r->candidates[i].ratio;
+    r->choice = i;
+  }
+  if (before > 0 && r->choice == 0) r->again = r->calls;
+  r->interval = r->choice == before ? 2 * r->interval : CONFIRM;
+  r->confirm = r->calls + r->interval;
+}
+
+void race_end(struct race* r, const double times[RACE_CANDIDATES]) {
+  const int is_second = r->calls_of_look == SECOND_CALLS;
+  r->races++;
+  r->again = AGAIN * r->calls;
+  for (int i = 0; i < r->entrant_count; i++)
+    if (r->entrants[i] == r->choice && is_time(times[i])) r->usual = fmax(times[i], 1e-9);
+  add_cost(r, times);
+  if (is_time(times[0])) {
+    r->native = fmax(times[0], 1e-9);
+    if (is_second)
+      judge_second(r, times);
+    else
+      judge_first(r, times);
+  }
+  if (is_second) choose(r);
+}
+
+void race_adopt(struct race* r, int choice, double ratio) {
+  for (int i = 1; i < r->count; i++) r->candidates[i].state = RACE_OUT;
+  r->again = AGAIN * later(r->calls, LATER);
+  r->choice = choice;
+  r->interval = CONFIRM;
+  r->confirm = r->calls + CONFIRM;
+  if (choice == 0) return;
+  r->candidates[choice].ratio = ratio;
+  r->candidates[choice].state = RACE_KNOWN;
+}
