@@ -175,7 +175,7 @@ static uint64_t found(const struct preload_call* call, const struct preload_lear
   uint64_t word = 0;
   pthread_mutex_lock(&lock);
   const struct preload_learner* one = find(shapes, call, learner->of, &learner->shape);
-  if (one && race_is_settled(&one->race))
+  if (one && one->race.is_settled)
     word = (uint64_t)one->race.races << 40 | (uint64_t)one->race.choice << 32 |
            (uint64_t)(one->race.candidates[one->race.choice].ratio * (1 << 30));
   pthread_mutex_unlock(&lock);
@@ -232,7 +232,6 @@ static void conclude(struct preload_call* call, struct preload_learner* learner)
   race_end(race, times);
   learner->preparation = 0;
   call->cost = race->cost - cost;
-  share(call, learner);
 }
 
 /* ---- Calls */
@@ -276,15 +275,17 @@ static void note(struct preload_learner* learner, double seconds) {
 
 /* The next stage. The follower has as many calls as come before its timed ones. Collective. */
 static void advance(struct preload_call* call, struct preload_learner* learner) {
+  const int is_raced = learner->stage == RACING;
   if (learner->is_open) note(learner, RACE_NEVER);
   if (learner->stage == PLANNED && binds_entrants(call, learner)) {
     learner->stage = RACING;
     learner->barrier = RACE_NEVER;
   } else {
     if (learner->stage == USUAL) agree(call, learner);
-    if (learner->stage == RACING) conclude(call, learner);
+    if (is_raced) conclude(call, learner);
     learner->stage = PLANNED;
     follow(learner, race_plan(&learner->race));
+    if (is_raced) share(call, learner);
   }
   learner->made = 0;
 }
@@ -419,7 +420,7 @@ static struct preload_rule rule_of(const struct preload_learner* learner) {
 
 /* Whether the choice is for a new rule. */
 static int is_found(const struct preload_learner* one) {
-  return one->is_first && !one->of && race_is_settled(&one->race);
+  return one->is_first && !one->of && one->race.is_settled;
 }
 
 /* The rules that first ranks of communicators have found, in memory that the caller frees. */

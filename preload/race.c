@@ -18,6 +18,7 @@ enum {
 static const double kCredit = 0.05; /* seconds, at most */
 static const double kGain = 0.97;   /* of a time; a choice changes for more than that */
 static const double kSlow = 1.3;    /* times the best; slower ones do not pass a first race */
+static const double kFar = 1.1;     /* times the choice; slower ones are not raced with it again */
 static const double kChange = 0.15; /* of a ratio; the next second race comes soon */
 static const double kMostCalls = 1e15;
 
@@ -96,15 +97,11 @@ int64_t race_first(const struct race* r) {
   return (promise(r) > 0 ? SOON : LATER) - RACE_USUAL;
 }
 
-int race_is_settled(const struct race* r) {
-  return r->choice > 0 || (r->races > 0 && !has(r, RACE_WAITS) && !has(r, RACE_FRESH));
-}
-
 static int64_t later(int64_t calls, int64_t others) { return calls > others ? calls : others; }
 
 int64_t race_plan(struct race* r) {
   int64_t second = INT64_MAX, first = INT64_MAX;
-  if (!has(r, RACE_WAITS) && !has(r, RACE_FRESH) && has(r, RACE_OUT) && r->calls >= r->again)
+  if (r->calls >= r->again && !has(r, RACE_FRESH))
     for (int i = 1; i < r->count; i++)
       if (r->candidates[i].state == RACE_OUT && i != r->choice) r->candidates[i].state = RACE_WAITS;
   if (has(r, RACE_FRESH) || r->choice > 0) {
@@ -141,6 +138,7 @@ static void add_cost(struct race* r, const double* times) {
 
 static void judge_first(struct race* r, const double* times) {
   double best = RACE_NEVER;
+  r->again = AGAIN * later(r->calls, LATER);
   for (int i = 0; i < r->entrant_count; i++) best = fmin(best, times[i]);
   for (int i = 1; i < r->entrant_count; i++) {
     struct race_candidate* one = &r->candidates[r->entrants[i]];
@@ -171,6 +169,10 @@ static void choose(struct race* r) {
     least = r->candidates[i].ratio;
     r->choice = i;
   }
+  for (int i = 1; i < r->count; i++)
+    if (r->candidates[i].state == RACE_KNOWN &&
+        r->candidates[i].ratio > kFar * ratio_of(r, r->choice))
+      r->candidates[i].state = RACE_OUT;
   if (before > 0 && r->choice == 0) r->again = r->calls;
   r->interval = r->choice == before ? 2 * r->interval : CONFIRM;
   r->confirm = r->calls + r->interval;
@@ -179,7 +181,6 @@ static void choose(struct race* r) {
 void race_end(struct race* r, const double times[RACE_CANDIDATES]) {
   const int is_second = r->calls_of_look == SECOND_CALLS;
   r->races++;
-  r->again = AGAIN * r->calls;
   for (int i = 0; i < r->entrant_count; i++)
     if (r->entrants[i] == r->choice && is_time(times[i])) r->usual = fmax(times[i], 1e-9);
   add_cost(r, times);
@@ -191,12 +192,14 @@ void race_end(struct race* r, const double times[RACE_CANDIDATES]) {
       judge_first(r, times);
   }
   if (is_second) choose(r);
+  r->is_settled |= is_second || (!has(r, RACE_WAITS) && !has(r, RACE_FRESH));
 }
 
 void race_adopt(struct race* r, int choice, double ratio) {
   for (int i = 1; i < r->count; i++) r->candidates[i].state = RACE_OUT;
   r->again = AGAIN * later(r->calls, LATER);
   r->choice = choice;
+  r->races = r->is_settled = 1;
   r->interval = CONFIRM;
   r->confirm = r->calls + CONFIRM;
   if (choice == 0) return;

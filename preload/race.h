@@ -32,6 +32,7 @@ struct race {
   int is_eager;                                      /* costs do not count */
   struct race_candidate candidates[RACE_CANDIDATES]; /* the first is MPI's own */
   int count, choice, races;                          /* races: so far */
+  int is_settled;                                    /* the choice is more than a guess */
   int64_t calls;                                     /* so far */
   int64_t confirm, interval; /* the next second race is after so many calls, and that many later */
   int64_t again;             /* those that are out wait anew after so many calls */
@@ -43,8 +44,6 @@ struct race {
   int calls_of_look; /* each time, so many calls in a row */
 };
 
-/* Whether there is a choice, or none is faster than MPI's own. */
-int race_is_settled(const struct race* race);
 /* The calls before those that are timed. */
 int64_t race_first(const struct race* race);
 /* Plans the next race. Returns the calls that follow the choice before it. */

@@ -18,9 +18,7 @@
 #include "tools/launcher.h"
 
 enum {
-  CALLS = 600, /* half of them are usually enough for the collective with the most schedules */
-  /* Of MPI_Alltoallv and MPI_Alltoallw: ranks agree on the bytes after 64 calls on a communicator. */
-  AGREEING_CALLS = CALLS + 64,
+  CALLS = 600,    /* half of them are usually enough for the collective with the most schedules */
   MOST = 1 << 28, /* bytes of a buffer */
   MOST_SIZES = 64,
   MOST_PATTERNS = 16
@@ -247,25 +245,12 @@ static void scatterv(const struct call* c) {
   MPI_Scatterv(c->sent, c->equal, c->places, MPI_BYTE, c->received, c->bytes, MPI_BYTE, 0, c->comm);
 }
 
-static const struct {
-  void (*function)(const struct call*);
-  int calls;
-} collectives[] = {{alltoall, CALLS},
-                   {alltoallv, AGREEING_CALLS},
-                   {alltoallw, AGREEING_CALLS},
-                   {allgather, CALLS},
-                   {allgatherv, CALLS},
-                   {allreduce, CALLS},
-                   {reduce, CALLS},
-                   {reduce_scatter_block, CALLS},
-                   {scan, CALLS},
-                   {exscan, CALLS},
-                   {bcast, CALLS},
-                   {gather, CALLS},
-                   {gatherv, CALLS},
-                   {scatter, CALLS},
-                   {scatterv, CALLS},
-                   {reduce_scatter, CALLS}}; /* the last: it changes `equal` */
+static void (*const collectives[])(const struct call*) = {
+    alltoall,   alltoallv, alltoallw, allgather,
+    allgatherv, allreduce, reduce,    reduce_scatter_block,
+    scan,       exscan,    bcast,     gather,
+    gatherv,    scatter,   scatterv,  reduce_scatter /* the last: it changes `equal` */
+};
 
 /* The length of a block to the rank that many ranks further on. Blocks have `bytes` on average. If they are skewed, every eighth is
  * nine times as long as the others. */
@@ -345,9 +330,9 @@ static void learn(const struct request* request, const struct pattern* pattern) 
               distributions[request->counts]);
     lay_out(&c, request->counts);
     for (size_t k = 0; k < sizeof collectives / sizeof *collectives; k++)
-      for (int call = 0; call < collectives[k].calls; call++) {
+      for (int call = 0; call < CALLS; call++) {
         MPI_Barrier(c.comm);
-        collectives[k].function(&c);
+        collectives[k](&c);
       }
     free_call(&c);
   }

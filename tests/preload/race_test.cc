@@ -183,7 +183,7 @@ TEST(Race, LosesLittleWhereNothingWins) {
       {1, 1.15, 1.3, 1.6}, {1, 2.5, 3, 4}, {1, 1.02, 1.05, 1.1}};
   for (const std::vector<double>& times : machines) {
     for (const double expected : {0.9, 1.0}) {
-      for (const double barrier : {0.05, 0.3, 1.0, 3.0}) {
+      for (const double barrier : {0.3, 3.0}) {
         const Mean mean = mean_of(times, barrier, 0, expected);
         std::printf(
             "nothing wins, others %.2f.., expected %.1f, barrier of %.2f calls: %.3f of native\n",
@@ -298,7 +298,7 @@ TEST(Race, NoticesThatTheChoiceHasBecomeSlow) {
   job.run(5000);
   ASSERT_EQ(job.race.choice, 1);
   job.times[1] = 10;
-  job.run(5000);
+  job.run(9000);  // to notice it takes twelve calls; the next race waits until they are paid
   EXPECT_EQ(job.race.choice, 2);
 }
 
