@@ -111,8 +111,6 @@ enum { IS_OPENMPI = 0 };
 
 /* MPI's own and schedules of the collective: all of them, or the best that are predicted, or the one of the rule. */
 static void find_candidates(struct preload_learner* learner) {
-  enum { UNKNOWN = 4096 }; /* bytes */
-  const int64_t bytes = learner->bytes < 0 ? UNKNOWN : learner->bytes;
   const struct preload_shape* shape = &learner->shape;
   struct race* race = &learner->race;
   struct preload_predicted predicted[PRELOAD_PREDICTED];
@@ -125,7 +123,8 @@ static void find_candidates(struct preload_learner* learner) {
     for (int i = 0; i < quadrille_universal_count; i++)
       if (preload_is_scheduled(i, learner->collective, shape->groups)) add_candidate(race, i, 0, 1);
   } else {
-    const int count = preload_predict(learner->collective, shape, bytes, IS_OPENMPI, predicted);
+    const int count =
+        preload_predict(learner->collective, shape, learner->bytes, IS_OPENMPI, predicted);
     for (int i = 0; i < count; i++)
       add_candidate(race, predicted[i].rule.universal, predicted[i].rule.block_size,
                     predicted[i].ratio);

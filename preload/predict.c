@@ -197,10 +197,12 @@ static const struct prediction {
 
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
                     int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]) {
+  enum { UNKNOWN = 4096 }; /* bytes of a call whose ranks do not all know them */
   const struct prediction* found = NULL;
   const int is_shared = shape->nodes > 1 && shape->most > 1;
   char error[PRELOAD_TEXT];
   int count = 0;
+  if (bytes < 0) bytes = UNKNOWN;
   for (size_t i = 0; i < sizeof predictions / sizeof *predictions; i++) {
     const struct prediction* one = &predictions[i];
     if (strcmp(one->collective, preload_collectives[collective].scheduled) == 0 &&

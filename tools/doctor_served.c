@@ -68,20 +68,20 @@ static void print_rule(const struct preload_rule* rule, char cell[CELL]) {
   snprintf(cell, CELL, "native");
 }
 
-/* The schedules that would be compared with MPI's own, as far as they serve MPI_COMM_WORLD. Returns their number. */
+/* The schedules that would be raced with MPI's own, as far as they serve MPI_COMM_WORLD. Returns their number. */
 static int find_candidates(int collective, const struct preload_shape* shape, int64_t bytes,
                            const char** first) {
-  struct preload_rule candidates[PRELOAD_PREDICTED];
+  struct preload_predicted candidates[PRELOAD_PREDICTED];
   const int is_predicted = preload_settings()->mode == PRELOAD_ADAPT;
   int count = 0, all = 0;
   if (is_predicted)
-    all = preload_predict(collective, shape, bytes, candidates);
+    all = preload_predict(collective, shape, bytes, 0, candidates);
   else if (preload_settings()->mode > PRELOAD_ON)
     all = quadrille_universal_count;
   for (int i = 0; i < all; i++) {
     struct preload_rule one = preload_any_rule(collective, 1);
     one.universal = i;
-    if (is_predicted) one = candidates[i];
+    if (is_predicted) one = candidates[i].rule;
     if (!preload_is_scheduled(one.universal, collective, 1) || !binds(&one)) continue;
     if (count++ == 0) *first = preload_schedule_name(one.universal);
   }

@@ -571,7 +571,7 @@ static void move(void) { expect(chdir("moved") == 0, "there is no folder"); }
 
 static void moves(int is_early) {
   if (!is_early) move();
-  for (int i = 0; i < 200; i++) expect_alltoall(MPI_COMM_WORLD);
+  for (int i = 0; i < 400; i++) expect_alltoall(MPI_COMM_WORLD);
 }
 
 /* ---- A job that is killed once there is the file */
