@@ -109,7 +109,7 @@ std::vector<Named> all_named(const Workload& workload) {
   return all;
 }
 
-// The value of "algorithm" in the rule: MPI's own, unless each schedule that MPI libraries have takes more than kRicher times as
+// The schedule of the rule: MPI's own, unless each schedule that MPI libraries have takes more than kRicher times as
 // long as the chosen one.
 std::string choice(const Workload& workload) {
   const std::vector<Named> all = all_named(workload);
@@ -159,11 +159,12 @@ std::vector<Rule> rules_of(Workload workload, int64_t low, int64_t high, cli::Pr
 // The conditions that a communicator of these groups meets.
 std::string shape_text(const std::vector<Topology>& groups) {
   if (groups.size() == 2)
-    return fmt::format(R"("groups": 2, "ranks": {})", groups[0].ranks() + groups[1].ranks());
+    return fmt::format("groups=2 ranks={}", groups[0].ranks() + groups[1].ranks());
   const Topology& nodes = groups[0];
   const int64_t least = nodes.runs().front().size, most = nodes.runs().back().size;
-  return fmt::format(R"("nodes": {}, "ranks_a_node": [{}, {}], {}"ranks": {})", nodes.nodes(),
-                     least, most, least < most ? R"("even": false, )" : "", nodes.ranks());
+  const std::string sizes =
+      least < most ? fmt::format("{}..{} even=no", least, most) : fmt::format("{}", least);
+  return fmt::format("ranks={} nodes={} ranks-a-node={}", nodes.ranks(), nodes.nodes(), sizes);
 }
 
 Result<std::vector<Collective>> read_collectives(const std::string& name, size_t groups) {
@@ -183,7 +184,7 @@ Result<std::vector<Collective>> read_collectives(const std::string& name, size_t
                            name, collective_names(", "), kAll)};
 }
 
-// All rules as one document.
+// The rules, one in a line.
 Result<std::string> rules_text(const GenerateArguments& arguments) {
   const Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();
@@ -203,11 +204,10 @@ Result<std::string> rules_text(const GenerateArguments& arguments) {
     const std::vector<Rule> rules = rules_of(workload, sizes->front(), sizes->back(), progress);
     for (const std::string& name : rule_names(collective, groups->size()))
       for (const Rule& rule : rules)
-        text += fmt::format(
-            "{}  {{\"collective\": \"{}\", {}, \"bytes\": [{}, {}], \"algorithm\": \"{}\"}}",
-            text.empty() ? "" : ",\n", name, shape, rule.least, rule.most, rule.algorithm);
+        text += fmt::format("{} {} bytes={}..{} use={}\n", name, shape, rule.least, rule.most,
+                            rule.algorithm);
   }
-  return "{\"schema\": 1, \"rules\": [\n" + text + "\n]}\n";
+  return text;
 }
 
 }  // namespace
@@ -224,7 +224,7 @@ cli::Command add_choose(cli::Command& program, ChooseArguments& arguments) {
   add_machine(command, arguments.machine, "");
   command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
   command.example(
-      "choose all --nodes 16x32 --machine infiniband-200g --out rules.json",
+      "choose all --nodes 16x32 --machine infiniband-200g --out rules.txt",
       "A rule is for the sizes between two powers of four, from the first size of --bytes "
       "LOW..HIGH to the last (default 1..16MiB).");
   return command;
@@ -235,7 +235,7 @@ int choose(const ChooseArguments& arguments) {
   if (!text.ok()) return bad_input("choose", text.error().message);
   const Result<bool> written = cli::write_file(arguments.out, *text);
   if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
-  const int64_t rules = std::count(text->begin(), text->end(), '\n') - 2;
+  const int64_t rules = std::count(text->begin(), text->end(), '\n');
   if (arguments.format == "json")
     fmt::print("{}\n", cli::JsonObject()
                            .number("schema", 1)

@@ -9,7 +9,7 @@ usage: quadrille COMMAND [ARGUMENT...]
 Under an unchanged program
   tune RULES.json [SIZE...]  learn which schedules are faster here (under mpirun)
   choose COLLECTIVE ...      write rules by simulated times, without a job
-  rules COMMAND FILE ...     check, show or merge rules files
+  rules FILE ...             check rules files, and make one of several
   report FILE.json ...       show what schedules gained under the library
   preload [openmpi|mpich]    print the path of the library to preload
   doctor [PROGRAM]           say what a job would get, and what is wrong with the environment
@@ -63,8 +63,7 @@ case $command in
   generate | choose | compare | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
   check | prove | replay) exec "$tools/verifier" "$command" "$@" ;;
   simulate) exec "$tools/simulator" "$command" "$@" ;;
-  report) exec "$tools/report" "$command" "$@" ;;
-  rules) exec "$tools/rules" "$@" ;;
+  report | rules) exec "$tools/$command" "$command" "$@" ;;
   trace) exec "$tools/trace" "$command" "$@" ;;
   run | calibrate | tune | doctor) exec "$tools/$command-$library" "$@" ;;
   preload)

@@ -354,55 +354,6 @@ void preload_learn_end(struct preload_call* call, double seconds) {
 
 /* ---- Rules */
 
-int preload_keeps_rules(void) {
-  const struct preload_settings* settings = preload_settings();
-  return !settings->error[0] && settings->rules_file && preload_finds_rules(settings->mode);
-}
-
-/* Reads the rules that the file has now: users and other jobs may have changed it since this job began. Without a file they are
- * the rules of the beginning. Returns 0 if they cannot be read, and says why. */
-static int read_present(struct preload_settings* present) {
-  const struct preload_settings* settings = preload_settings();
-  size_t length = 0;
-  char* text = (char*)preload_read(settings->rules_file, PRELOAD_MOST_RULES, &length);
-  int is_read = text || errno == ENOENT;
-  if (!is_read)
-    fprintf(stderr, "quadrille: %s: %s\n", settings->rules_file, preload_unread_reason());
-  for (int i = settings->first_of_file; is_read && !text && i < settings->rule_count; i++)
-    is_read = preload_add_rule(present, &settings->rules[i]);
-  if (text && !preload_read_rules(settings->rules_file, text, length, present)) {
-    fprintf(stderr, "quadrille: %s\n", present->error);
-    is_read = 0;
-  }
-  free(text);
-  return is_read;
-}
-
-/* Writes the rules of the file in their order, and then this job's own. No other job writes meanwhile. Of rules for the same
- * calls only this job's stay. */
-static void write_rules(const struct preload_rule* found, int count, int job_ends) {
-  static struct preload_settings written; /* the job's own rules, the last time */
-  const char* const path = preload_settings()->rules_file;
-  struct preload_settings present = {.mode = PRELOAD_LEARN}, own = {.rule_count = 0},
-                          all = {.rule_count = 0};
-  FILE* file = preload_open(path, job_ends);
-  if (!file && errno == EAGAIN && !job_ends) return; /* they are written later */
-  int is_good = file && read_present(&present);
-  for (int i = 0; is_good && i < count; i++) is_good = preload_merge_rule(&own, &found[i]);
-  for (int i = 0; is_good && i < present.rule_count; i++)
-    is_good = preload_rule_for_same(&own, &present.rules[i]) ||
-              preload_rule_for_same(&written, &present.rules[i]) ||
-              preload_add_rule(&all, &present.rules[i]);
-  for (int i = 0; is_good && i < own.rule_count; i++)
-    is_good = preload_add_rule(&all, &own.rules[i]);
-  if (is_good) preload_print_rules(file, &all);
-  preload_close(file, path, "rules", is_good);
-  free(present.rules);
-  free(all.rules);
-  free(is_good ? written.rules : own.rules);
-  if (is_good) written = own;
-}
-
 static struct preload_rule rule_of(const struct preload_learner* learner) {
   struct preload_rule rule = learner->follower.rule;
   const struct preload_shape* shape = &learner->shape;
@@ -422,8 +373,7 @@ static int is_found(const struct preload_learner* one) {
   return one->is_first && !one->of && one->race.is_settled;
 }
 
-/* The rules that first ranks of communicators have found, in memory that the caller frees. */
-static struct preload_settings found_rules(void) {
+struct preload_settings preload_found_rules(void) {
   struct preload_settings found = {.rule_count = 0};
   pthread_mutex_lock(&lock);
   for (const struct preload_learner* one = shapes; one; one = one->next) {
@@ -432,21 +382,4 @@ static struct preload_settings found_rules(void) {
   }
   pthread_mutex_unlock(&lock);
   return found;
-}
-
-void preload_learn_save(void) {
-  if (!preload_keeps_rules()) return;
-  struct preload_settings found = found_rules();
-  if (found.rule_count > 0) write_rules(found.rules, found.rule_count, 0);
-  free(found.rules);
-}
-
-void preload_learn_write(void) {
-  size_t size = 0;
-  struct preload_settings found = found_rules();
-  struct preload_rule* rules = preload_gather(preload_keeps_rules(), found.rules,
-                                              (size_t)found.rule_count * sizeof *rules, &size);
-  free(found.rules);
-  if (rules && size > 0) write_rules(rules, (int)(size / sizeof *rules), 1);
-  free(rules);
 }

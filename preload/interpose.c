@@ -161,7 +161,7 @@ DEFINE_FORTRAN(ompi_comm_create_errhandler_f) /* of mpi_f08 */
 static int finish(MPI_Comm self, int key, void* attribute, void* extra) {
   (void)self, (void)key, (void)attribute, (void)extra;
   preload_is_inside = 1;
-  preload_learn_write();
+  preload_save_end();
   preload_report();
   preload_verify_tell();
   preload_forget_communicators();

@@ -305,20 +305,25 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call,
                                                const struct preload_rule* of);
 void preload_learn_end(struct preload_call* call, double seconds);
 void preload_learners_free(struct preload_communicator* of);
-/* Whether the rules that are found go into a file. */
-int preload_keeps_rules(void);
-/* Rank 0 writes the rules of all ranks, if all keep them. Collective over MPI_COMM_WORLD. */
-void preload_learn_write(void);
-/* Writes the rules that this rank has learned so far. */
-void preload_learn_save(void);
+/* The rules that this process has found as the first rank of communicators, in memory that the caller frees. Any thread may ask. */
+struct preload_settings preload_found_rules(void);
+
+/* ---- save.c */
+
+/* At the end of MPI_Init. */
+void preload_save_begin(void);
+/* When MPI ends. Rank 0 writes the rules of all ranks, if all keep them. Collective over MPI_COMM_WORLD. */
+void preload_save_end(void);
 
 /* ---- report.c */
 
 /* `code`: what the call returned. */
 void preload_record(const struct preload_call* call, int code, double seconds);
+/* When MPI begins. */
+void preload_report_begin(void);
 /* Rank 0 prints or writes the table of all ranks. Collective over MPI_COMM_WORLD. */
 void preload_report(void);
-/* Writes this rank's table to the report's file, so far. */
+/* Writes this rank's table to the report's file, so far. Any thread may do so. */
 void preload_report_save(void);
 
 #endif /* QUADRILLE_PRELOAD_PRELOAD_H_ */

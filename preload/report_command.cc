@@ -1,5 +1,5 @@
-// quadrille report FILE...: what QUADRILLE_REPORT=FILE.json wrote, as a table, as JSON or as a page. The lines of several files
-// are added up.
+// quadrille report FILE...: what QUADRILLE_REPORT=FILE.json wrote: its summary, all of its lines, JSON, or a page. Several files are
+// added up.
 //
 // Exit codes: 0 done, 2 bad input. Tested by tests/cli/report_test.sh.
 #include "preload/report.h"
@@ -34,6 +34,13 @@ class Table {
   ~Table() { std::free(table_.lines); }
 
   void add(const preload_line& line) { preload_add_line(&table_, &line); }
+  // Adds a run. Returns whether it had as many ranks as those before.
+  bool add_run(int ranks, double seconds) {
+    const bool fits = table_.ranks == 0 || table_.ranks == ranks;
+    table_.ranks = ranks;
+    table_.seconds += seconds;
+    return fits;
+  }
   std::span<const preload_line> lines() const {
     return {table_.lines, static_cast<size_t>(table_.count)};
   }
@@ -148,6 +155,12 @@ Result<bool> read_into(Table& table, const std::string& path) {
     if (member(document, "schema") != PRELOAD_REPORT_SCHEMA)
       return Error{fmt::format("{}: \"schema\" is not {}, as in reports of this version", path,
                                static_cast<int>(PRELOAD_REPORT_SCHEMA))};
+    const int ranks = number_of<int>(document, "ranks");
+    if (ranks == 0) throw std::invalid_argument("\"ranks\" is 0");
+    if (!table.add_run(ranks, number_of<double>(document, "seconds")))
+      return Error{fmt::format(
+          "{}: it is of {} rank{}, unlike the reports before it; add up reports of equal jobs",
+          path, ranks, ranks == 1 ? "" : "s")};
     const json& calls = member(document, "calls");
     if (!calls.is_array()) throw std::invalid_argument("\"calls\" is no array");
     for (const json& call : calls) table.add(line_of(call));
@@ -167,6 +180,48 @@ Result<bool> read_into(Table& table, const std::string& path) {
         fmt::format("{}: this is no report of the preload library: {}", path, error.what())};
   }
   return true;
+}
+
+// ---- The details: a line for each schedule, kind of communicator and class of sizes.
+
+std::string shape_text(const preload_shape& shape) {
+  if (shape.groups == 2) return fmt::format("{} + {} ranks", shape.ranks, shape.remote_ranks);
+  if (shape.nodes == 0) return fmt::format("{} rank{}", shape.ranks, shape.ranks == 1 ? "" : "s");
+  if (shape.least == shape.most) return fmt::format("{} x {} ranks", shape.nodes, shape.least);
+  return fmt::format("{} x {} to {} ranks", shape.nodes, shape.least, shape.most);
+}
+
+std::string bytes_text(int size_class) {
+  const preload_range range = preload_class_range(size_class);
+  if (size_class < 0) return "-";
+  if (range.least == range.most) return fmt::format("{}", range.least);
+  return fmt::format("{}..{}", range.least, range.most);
+}
+
+// Microseconds of a call.
+std::string time_text(double seconds, int64_t calls) {
+  return calls > 0 ? fmt::format("{:.1f}", 1e6 * seconds / static_cast<double>(calls)) : "-";
+}
+
+std::string saved_text(const preload_line& line) {
+  return preload_is_measured(&line) ? fmt::format("{:.6f}", preload_saved(&line)) : "-";
+}
+
+std::string details(const Table& table) {
+  constexpr const char* kColumns =
+      "{:<20}  {:<18}  {:>20}  {:<25}  {:>8}  {:>12}  {:>12}  {:>10}  {:>10}  {:>10}  {}\n";
+  std::string text =
+      "\nquadrille: the calls that rank 0 of each communicator made; -: not measured in this run\n";
+  text += fmt::format(kColumns, "", "", "", "", "", "", "with waiting", "- without", "waiting -",
+                      "", "");
+  text += fmt::format(kColumns, "collective", "communicator", "bytes", "schedule", "calls",
+                      "bytes in all", "seconds", "native/us", "taken/us", "saved/s", "reason");
+  for (const preload_line& line : table.lines())
+    text += fmt::format(kColumns, preload_collectives[line.collective].name, shape_text(line.shape),
+                        bytes_text(line.size_class), line.schedule, line.calls, line.bytes,
+                        fmt::format("{:.6f}", line.seconds), time_text(line.native, line.timed),
+                        time_text(line.scheduled, line.timed), saved_text(line), line.reason);
+  return text;
 }
 
 // ---- The page
@@ -190,25 +245,23 @@ std::string bar(const char* name, double seconds, double longest) {
 }
 
 std::string row(const preload_line& line, double longest) {
-  char shape[64], size[48];
-  preload_print_shape(&line.shape, shape);
-  preload_print_class(line.size_class, size);
   const std::string times =
       line.timed > 0 ? bar("native", line.native, longest) + bar("taken", line.scheduled, longest)
                      : "-";
   return fmt::format(
       R"(<tr><td>{}</td><td>{}</td><td class="number">{}</td><td>{}</td><td class="number">{}</td>)"
       R"(<td class="number">{}</td><td class="number">{:.6f}</td><td class="times">{}</td>)"
-      R"(<td class="number">{:.6f}</td><td>{}</td></tr>)"
+      R"(<td class="number">{}</td><td>{}</td></tr>)"
       "\n",
-      preload_collectives[line.collective].name, shape, size, escaped(line.schedule), line.calls,
-      line.bytes, line.seconds, times, preload_saved(&line), escaped(line.reason));
+      preload_collectives[line.collective].name, shape_text(line.shape),
+      bytes_text(line.size_class), escaped(line.schedule), line.calls, line.bytes, line.seconds,
+      times, saved_text(line), escaped(line.reason));
 }
 
 // One self-contained file.
 std::string page(Table& table) {
-  const std::string text = table.text(preload_print_table);  // sorts the lines
-  const size_t end = text.rfind("quadrille: ") + std::strlen("quadrille: ");
+  const std::string summary = table.text(preload_print_summary);  // sorts the lines
+  const size_t end = summary.find('\n');
   double longest = 0;
   for (const preload_line& line : table.lines())
     longest = std::max({longest, line.native, line.scheduled});
@@ -219,26 +272,31 @@ std::string page(Table& table) {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Quadrille: what the schedules gained</title><style>{}{}</style></head><body>
 <h1>What the schedules gained</h1><p>{}</p>
-<p><span class="key native"></span> MPI's own collective, as compared <span class="key taken"></span> by the schedule</p>
+<pre>{}</pre>
+<p><span class="key native"></span> MPI's own collective <span class="key taken"></span> the schedule: without waiting, measured in this run</p>
 <table><thead><tr><th>collective</th><th>communicator</th><th class="number">bytes</th><th>schedule</th><th class="number">calls</th>
-<th class="number">bytes in all</th><th class="number">seconds</th><th>times</th><th class="number">saved/s</th><th>reason</th></tr></thead>
+<th class="number">bytes in all</th><th class="number">seconds, with waiting</th><th>times, without waiting</th><th class="number">saved/s</th><th>reason</th></tr></thead>
 <tbody>
 {}</tbody></table></body></html>
 )",
-      kPaletteCss, kStyle, escaped(text.substr(end)), rows);
+      kPaletteCss, kStyle, escaped(summary.substr(0, end)), escaped(summary.substr(end + 1)), rows);
 }
 
 int run(int argc, char** argv) {
   cli::Command program(cli::program_name("report"), "Show reports of the preload library.");
   program.footer("Exit codes: 0 done, 2 bad input.");
-  cli::Command command = program.command(
-      "report",
-      "Show what schedules gained under the preload library: calls, bytes, times and choices. The "
-      "lines of several reports are added up.");
+  cli::Command command =
+      program.command("report",
+                      "Show what schedules gained under the preload library: times, choices and "
+                      "reasons. Reports of several runs with as many ranks are "
+                      "added up.");
   std::vector<std::string> files;
   std::string out, format = "text";
+  bool with_details = false;
   command.require("files", "FILE...", &files, "files that QUADRILLE_REPORT=FILE.json named");
-  command.add_choice("--format", {"text", "json", "html"}, format, "a table, JSON, or a page");
+  command.add_flag("--details", with_details,
+                   "also a line for each schedule, kind of communicator and class of sizes");
+  command.add_choice("--format", {"text", "json", "html"}, format, "text, JSON, or a page");
   command.add("--out", "FILE", &out, "write to this file; without it, the text is printed");
   command.example("report report.json --format html --out gains.html",
                   "makes a page, which is one file.");
@@ -250,9 +308,10 @@ int run(int argc, char** argv) {
     const Result<bool> read = read_into(table, file);
     if (!read.ok()) return bad_input("report", read.error().message);
   }
-  const std::string text = format == "html"   ? page(table)
-                           : format == "json" ? table.text(preload_print_json)
-                                              : table.text(preload_print_table);
+  std::string text = format == "html"   ? page(table)
+                     : format == "json" ? table.text(preload_print_json)
+                                        : table.text(preload_print_summary);
+  if (format == "text" && with_details) text += details(table);
   if (out.empty()) {
     fmt::print("{}", text);
     return 0;

@@ -1,3 +1,5 @@
+/* The summary and the JSON of a report. Tested by tests/cli/report_test.sh and tests/preload/preload_test.sh. */
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,27 +35,8 @@ double preload_saved(const struct preload_line* line) {
   return line->native - line->scheduled - line->cost;
 }
 
-/* ---- Text */
-
-void preload_print_shape(const struct preload_shape* shape, char text[64]) {
-  if (shape->groups == 2)
-    snprintf(text, 64, "%d + %d ranks", shape->ranks, shape->remote_ranks);
-  else if (shape->nodes == 0)
-    snprintf(text, 64, "%d rank%s", shape->ranks, shape->ranks == 1 ? "" : "s");
-  else if (shape->least == shape->most)
-    snprintf(text, 64, "%d x %d ranks", shape->nodes, shape->least);
-  else
-    snprintf(text, 64, "%d x %d to %d ranks", shape->nodes, shape->least, shape->most);
-}
-
-void preload_print_class(int size_class, char text[48]) {
-  const struct preload_range range = preload_class_range(size_class);
-  if (size_class < 0)
-    snprintf(text, 48, "-");
-  else if (range.least == range.most)
-    snprintf(text, 48, "%lld", (long long)range.least);
-  else
-    snprintf(text, 48, "%lld..%lld", (long long)range.least, (long long)range.most);
+int preload_is_measured(const struct preload_line* line) {
+  return line->timed > 0 || line->cost != 0;
 }
 
 static int by_seconds(const void* a, const void* b) {
@@ -62,47 +45,95 @@ static int by_seconds(const void* a, const void* b) {
   return (x < y) - (x > y);
 }
 
-static void sort(struct preload_table* table) {
+void preload_sort_lines(struct preload_table* table) {
   if (table->count > 0) qsort(table->lines, (size_t)table->count, sizeof *table->lines, by_seconds);
 }
 
-/* Microseconds of a call, or "-" if there is no time. */
-static void print_time(double seconds, int64_t calls, char text[24]) {
-  if (calls > 0)
-    snprintf(text, 24, "%.1f", 1e6 * seconds / (double)calls);
-  else
-    snprintf(text, 24, "-");
+/* From now on this thread prints numbers with a point. Returns the former locale, for uselocale. */
+static locale_t plain_numbers(void) {
+  static locale_t plain;
+  if (!plain) plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+  return uselocale(plain);
 }
 
-static void print_line(FILE* file, const struct preload_line* one) {
-  char shape[64], size[48], native[24], scheduled[24];
-  preload_print_shape(&one->shape, shape);
-  preload_print_class(one->size_class, size);
-  print_time(one->native, one->timed, native);
-  print_time(one->scheduled, one->timed, scheduled);
-  fprintf(file, "%-20s  %-18s  %20s  %-25s  %8lld  %12lld  %10.6f  %10s  %10s  %10.6f  %s\n",
-          preload_collectives[one->collective].name, shape, size, one->schedule,
-          (long long)one->calls, (long long)one->bytes, one->seconds, native, scheduled,
-          preload_saved(one), one->reason);
-}
+/* ---- The summary: means of the ranks of the job. Each rank of a communicator counts like its rank 0. */
 
-void preload_print_table(FILE* file, struct preload_table* table) {
-  double seconds = 0, saved = 0;
-  long long calls = 0;
-  sort(table);
-  fprintf(file,
-          "quadrille: the calls that rank 0 of each communicator made\n"
-          "%-20s  %-18s  %20s  %-25s  %8s  %12s  %10s  %10s  %10s  %10s  %s\n",
-          "collective", "communicator", "bytes", "schedule", "calls", "bytes in all", "seconds",
-          "native/us", "taken/us", "saved/s", "reason");
+struct sum {
+  double calls, seconds, timed, native, scheduled, saved;
+  int lines, is_measured;
+};
+
+/* Adds the lines of a collective, or all of them if it is -1. */
+static struct sum add_up(const struct preload_table* table, int collective) {
+  struct sum sum = {.lines = 0};
   for (int i = 0; i < table->count; i++) {
-    print_line(file, &table->lines[i]);
-    calls += table->lines[i].calls;
-    seconds += table->lines[i].seconds;
-    saved += preload_saved(&table->lines[i]);
+    const struct preload_line* const one = &table->lines[i];
+    if (collective >= 0 && one->collective != collective) continue;
+    const int ranks = one->shape.ranks < table->ranks ? one->shape.ranks : table->ranks;
+    const double share = (double)ranks / table->ranks;
+    sum.calls += share * (double)one->calls;
+    sum.seconds += share * one->seconds;
+    sum.timed += share * (double)one->timed;
+    sum.native += share * one->native;
+    sum.scheduled += share * one->scheduled;
+    sum.saved += share * preload_saved(one);
+    sum.is_measured |= preload_is_measured(one);
+    sum.lines++;
   }
-  fprintf(file, "quadrille: %lld calls took %.6f s; schedules and comparisons %s about %.6f s\n",
-          calls, seconds, saved < 0 ? "cost" : "saved", saved < 0 ? -saved : saved);
+  return sum;
+}
+
+static void print_headline(FILE* file, const struct preload_table* table) {
+  const struct sum all = add_up(table, -1);
+  const double gain = all.saved < 0 ? -all.saved : all.saved,
+               percent = table->seconds > 0 ? 100 / table->seconds : 0;
+  fprintf(file, "quadrille: collectives took %.0f %% of %.*f s; ", percent * all.seconds,
+          table->seconds < 1 ? 3 : 1, table->seconds);
+  if (all.is_measured)
+    fprintf(file, "Quadrille %s %.*f s, %.1f %%, measured in this run\n",
+            all.saved < 0 ? "cost" : "saved", gain < 1 ? 3 : 1, gain, percent * gain);
+  else
+    fprintf(file, "nothing that Quadrille saved or cost was measured in this run\n");
+}
+
+static void print_number(FILE* file, int is_there, int digits, double number) {
+  if (is_there)
+    fprintf(file, "  %10.*f", digits, number);
+  else
+    fprintf(file, "  %10s", "-");
+}
+
+/* Prints the line of a collective. `longest` takes the most time of all its calls. */
+static void print_collective(FILE* file, const struct preload_table* table,
+                             const struct preload_line* longest) {
+  const struct sum sum = add_up(table, longest->collective);
+  fprintf(file, "%-20s  %9.0f  %12.6f", preload_collectives[longest->collective].name, sum.calls,
+          sum.seconds);
+  print_number(file, sum.timed > 0, 1, 1e6 * sum.native / sum.timed);
+  print_number(file, sum.timed > 0, 1, 1e6 * sum.scheduled / sum.timed);
+  print_number(file, sum.is_measured, 6, sum.saved);
+  fprintf(file, "  %-25s  %s", longest->schedule, longest->reason);
+  if (strcmp(longest->reason, "by rule") == 0 && !preload_is_measured(longest))
+    fprintf(file, ", not measured in this run");
+  if (sum.lines > 1) fprintf(file, "; and %d more", sum.lines - 1);
+  fprintf(file, "\n");
+}
+
+void preload_print_summary(FILE* file, struct preload_table* table) {
+  const locale_t former = plain_numbers();
+  char ranks[32] = "rank 0";
+  if (table->ranks > 1) snprintf(ranks, sizeof ranks, "mean of %d ranks", table->ranks);
+  preload_sort_lines(table);
+  print_headline(file, table);
+  fprintf(file, "%-31s  %12s  %22s\n", ranks, "with waiting", "--- without waiting --");
+  fprintf(file, "%-20s  %9s  %12s  %10s  %10s  %10s  %-25s  %s\n", "collective", "calls", "seconds",
+          "native/us", "taken/us", "saved/s", "schedule", "reason");
+  for (int i = 0; i < table->count; i++) {
+    int earlier = 0;
+    while (table->lines[earlier].collective != table->lines[i].collective) earlier++;
+    if (earlier == i) print_collective(file, table, &table->lines[i]);
+  }
+  uselocale(former);
 }
 
 /* ---- JSON */
@@ -129,9 +160,17 @@ static void print_json_line(FILE* file, const struct preload_line* one) {
 }
 
 void preload_print_json(FILE* file, struct preload_table* table) {
-  const locale_t former = preload_plain_numbers();
-  sort(table);
-  fprintf(file, "{\"schema\": %d, \"calls\": [", PRELOAD_REPORT_SCHEMA);
+  const locale_t former = plain_numbers();
+  const struct sum all = add_up(table, -1);
+  preload_sort_lines(table);
+  fprintf(file, "{\"schema\": %d, \"ranks\": %d, \"seconds\": %.6f, ", PRELOAD_REPORT_SCHEMA,
+          table->ranks, table->seconds);
+  fprintf(file, "\"collective_seconds\": %.6f, \"saved_seconds\": ", all.seconds);
+  if (all.is_measured)
+    fprintf(file, "%.6f", all.saved);
+  else
+    fprintf(file, "null");
+  fprintf(file, ", \"calls\": [");
   for (int i = 0; i < table->count; i++) {
     fprintf(file, i > 0 ? ",\n" : "\n");
     print_json_line(file, &table->lines[i]);

@@ -1,7 +1,6 @@
 /* Rules: their text, and the calls that they fit. A rule depends only on facts that all ranks
  * know, so all ranks choose alike. Tested by tests/preload/choice_test.sh. */
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -199,27 +198,8 @@ static int is_for_same_calls(const struct preload_rule* a, const struct preload_
          is_same_range(a->ranks, b->ranks) && is_same_range(a->bytes, b->bytes);
 }
 
-static double weight(const struct preload_rule* rule) {
-  return rule->calls > 0 ? (double)rule->calls : 1;
-}
-
 static double saved(const struct preload_rule* rule) {
-  return weight(rule) * (rule->native_time - rule->time);
-}
-
-static void merge(struct preload_rule* into, const struct preload_rule* rule) {
-  const double one = weight(into), other = weight(rule);
-  if (into->time <= 0 || into->native_time <= 0 || rule->time <= 0 || rule->native_time <= 0)
-    return;
-  if (into->universal == rule->universal && into->window == rule->window &&
-      into->block_size == rule->block_size) {
-    const double share = other / (one + other);
-    into->time += share * (rule->time - into->time);
-    into->native_time += share * (rule->native_time - into->native_time);
-    into->calls = (int64_t)fmin((double)into->calls + (double)rule->calls, PRELOAD_MOST_NUMBER);
-  } else if (saved(rule) > saved(into)) {
-    *into = *rule;
-  }
+  return (double)rule->calls * (rule->native_time - rule->time);
 }
 
 struct preload_rule* preload_rule_for_same(const struct preload_settings* of,
@@ -231,7 +211,8 @@ struct preload_rule* preload_rule_for_same(const struct preload_settings* of,
 
 int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule) {
   struct preload_rule* into = preload_rule_for_same(to, rule);
-  return into ? merge(into, rule), 1 : preload_add_rule(to, rule);
+  if (into && saved(rule) > saved(into)) *into = *rule;
+  return into || preload_add_rule(to, rule);
 }
 
 /* ---- Calls that a rule fits */

@@ -2,7 +2,6 @@
 #ifndef QUADRILLE_PRELOAD_RULES_H_
 #define QUADRILLE_PRELOAD_RULES_H_
 
-#include <locale.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -103,7 +102,6 @@ struct preload_settings {
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
 };
 
-#define PRELOAD_MOST_NUMBER 9e15        /* in a rules file; a double has it exactly */
 #define PRELOAD_HASH 0xcbf29ce484222325 /* of no bytes */
 /* The hash (FNV-1a) of these bytes after those of another hash. */
 static inline uint64_t preload_hash(uint64_t hash, const void* bytes, size_t length) {
@@ -148,8 +146,6 @@ int preload_schedule_count(void);
 const struct quadrille_universal* preload_schedule(int number);
 /* "native", or the schedule's name. */
 const char* preload_schedule_name(int number);
-/* Of a schedule that is in a file, in hexadecimal digits; NULL of others. */
-const char* preload_schedule_hash(int number);
 /* Whether calls may choose the block size of the schedule. */
 int preload_takes_block_size(int number);
 /* Whether the schedule is for the collective on that many groups. */
@@ -160,8 +156,6 @@ int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]);
 /* Checks the schedules of files that the settings name, those for given nodes up to 64 ranks. Returns "", or a sentence on the first that
  * is not right. Later calls return the same. */
 const char* preload_unfollowed_file(void);
-/* Frees the schedules that are in files. Nothing may use them any more. */
-void preload_forget_schedules(void);
 
 /* ---- rules.c */
 
@@ -180,8 +174,7 @@ int preload_add_rule(struct preload_settings* to, const struct preload_rule* rul
 /* The rule that is there for the same calls, or NULL. */
 struct preload_rule* preload_rule_for_same(const struct preload_settings* of,
                                            const struct preload_rule* rule);
-/* Adds a rule, or merges it with the rule for the same calls. If both have one algorithm, the mean of their times is weighted by
- * calls; otherwise the algorithm stays that has saved more time. A rule without times stays. Returns 0 if memory ran out. */
+/* Adds a rule. Of two for the same calls the one stays that has saved more time. Returns 0 if memory ran out. */
 int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule);
 int preload_asks_for_nodes(const struct preload_rule* rule);
 int preload_asks_for_bytes(const struct preload_rule* rule);
@@ -207,22 +200,26 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
 
 /* ---- rules_file.c */
 
-/* Reads a rules file into the settings. If it is wrong, their error says "FILE:LINE: ..." and the result is 0. */
+/* Reads one line of a rules file. Returns 1; 0 if it has no rule; or -1 and the error. */
+int preload_read_rule(const char* line, size_t length, struct preload_rule* rule,
+                      char error[PRELOAD_TEXT]);
+/* Adds the rules of a file to the settings. If it is wrong, their error says "FILE:LINE: ..." and the result is 0. */
 int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings);
-/* From now on this thread prints and reads numbers with a point. Returns the former locale, for uselocale. */
-locale_t preload_plain_numbers(void);
-/* Writes such a file. */
-void preload_print_rules(FILE* file, const struct preload_settings* settings);
+/* Writes a line that preload_read_rule reads. */
+void preload_print_rule(FILE* file, const struct preload_rule* rule);
+/* Adds the rules that this job has found to the file of the settings, in which they replace those for the same calls. All other lines
+ * stay. For one thread at a time. */
+void preload_write_rules(const struct preload_rule* found, int count, int job_ends);
+/* How many rules the last call wrote; 0 if there was none, -1 if it failed. */
+int preload_written_rules(void);
 /* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. When the job ends, it waits
  * up to two seconds while another job writes the file. Before, it waits for nothing: errno is EAGAIN if another job writes, and for
  * pipes and devices. */
 FILE* preload_open(const char* path, int job_ends);
-/* Closes the file, which takes its name if it is complete. Otherwise reports that the `what` could not be written. `file` may be
- * NULL. */
-void preload_close(FILE* file, const char* path, const char* what, int is_complete);
-/* How many rules their file had when it was last written; 0 if it never was, -1 if that failed. */
-int preload_written_rules(void);
+/* Closes the file, which takes its name if it is complete. Otherwise reports that the `what` could not be written, and returns 0. `file`
+ * may be NULL. */
+int preload_close(FILE* file, const char* path, const char* what, int is_complete);
 /* Whether preload_open could open the file, without opening it. If not, errno says why. */
 int preload_may_write(const char* path);
 

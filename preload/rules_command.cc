@@ -1,171 +1,151 @@
-// quadrille rules check | show | merge: rules files of the preload library, which the library's own reader reads.
+// quadrille rules FILE...: checks rules files of the preload library and prints their rules, or makes one file of them. Files of the old
+// form, JSON, become lines. The library's own reader reads the lines.
 //
 // Exit codes: 0 done, 2 bad input. Tested by tests/cli/rules_test.sh.
+#include "preload/rules.h"
+
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command_line.h"
 #include "cli/files.h"
-#include "preload/rules.h"
 
 namespace quadrille {
 namespace {
 
 using cli::bad_input;
+using nlohmann::json;
 
-// The rules of files, merged or one after another.
-class Rules {
- public:
-  Rules() { settings_.mode = PRELOAD_LEARN; }  // which may begin with a file without rules
-  Rules(const Rules&) = delete;
-  Rules& operator=(const Rules&) = delete;
-  ~Rules() { std::free(settings_.rules); }
+// ---- The old form: {"schema": 1, "rules": [{"collective": "bcast", "bytes": [16, null], "algorithm": "binomial"}]}
 
-  // Errors name the file and the line.
-  Result<bool> read(const std::string& path) {
-    const Result<std::vector<uint8_t>> text = cli::read_file(path);
-    if (!text.ok()) return text.error();
-    if (!preload_read_rules(path.c_str(), reinterpret_cast<const char*>(text->data()), text->size(),
-                            &settings_))
-      return Error{settings_.error};
-    return true;
+// 16, or [16, 63], or [16, null]
+std::string range_text(const json& range) {
+  if (!range.is_array()) return range.dump();
+  return range.at(0).dump() + ".." + (range.at(1).is_null() ? "" : range.at(1).dump());
+}
+
+// The words for a member of a rule; the reader of lines checks them.
+std::string word_of(const std::string& name, const json& value) {
+  if (name == "collective" || name == "time" || name == "native_time" || name == "calls") return "";
+  if (name == "algorithm") return " use=" + value.get<std::string>();
+  if (name == "even") return value.get<bool>() ? " even=yes" : " even=no";
+  return fmt::format(" {}={}", name == "ranks_a_node" ? "ranks-a-node" : name, range_text(value));
+}
+
+std::string line_of(const json& rule) {
+  std::string line = rule.at("collective").get<std::string>();
+  for (const auto& [name, value] : rule.items()) line += word_of(name, value);
+  const double time = rule.value("time", 0.0), native = rule.value("native_time", 0.0);
+  if (time > 0 && native > 0)
+    line += fmt::format("  # {:.2f} of native, {} calls", time / native, rule.value("calls", 0LL));
+  return line + '\n';
+}
+
+// Writes one line for each rule.
+Result<std::string> lines_of(const std::string& path, const std::string& text) {
+  std::string lines;
+  int number = 0;
+  try {
+    const json document = json::parse(text);
+    for (const json& rule : document.at("rules")) {
+      number++;
+      lines += line_of(rule);
+    }
+  } catch (const json::exception&) {
+    return Error{
+        number == 0 ? path + ": this is neither lines nor JSON as earlier versions wrote it"
+                    : fmt::format("{}: rule {} is not as earlier versions wrote it", path, number)};
   }
+  return lines;
+}
 
-  Result<bool> merge(const Rules& others) {
-    for (const preload_rule& rule : others.all())
-      if (!preload_merge_rule(&settings_, &rule)) return Error{"memory ran out"};
-    return true;
-  }
+// ---- Lines
 
-  std::span<const preload_rule> all() const {
-    return {settings_.rules, static_cast<size_t>(settings_.rule_count)};
-  }
-
-  // The document.
-  std::string text() const {
-    char* text = nullptr;
-    size_t size = 0;
-    FILE* const file = open_memstream(&text, &size);
-    if (!file) throw std::bad_alloc();
-    preload_print_rules(file, &settings_);
-    std::fclose(file);
-    std::string result(text, size);
-    std::free(text);
-    return result;
-  }
-
- private:
-  struct preload_settings settings_ = {};
+// A line of the text, which may have a rule.
+struct Line {
+  std::string text;
+  std::optional<preload_rule> rule;
 };
 
-std::string range_text(const preload_range& range) {
-  if (range.least == 0 && range.most == INT64_MAX) return "any";
-  if (range.least == range.most) return fmt::format("{}", range.least);
-  if (range.most == INT64_MAX) return fmt::format("{}..", range.least);
-  return fmt::format("{}..{}", range.least, range.most);
+bool are_for_same_calls(const preload_rule& a, preload_rule b) {
+  struct preload_settings one = {};
+  one.rules = &b;
+  one.rule_count = 1;
+  return preload_rule_for_same(&one, &a) != nullptr;
 }
 
-std::string ranks_text(const preload_rule& rule) {
-  std::string text = range_text(rule.ranks_a_node);
-  if (rule.even >= 0) text += rule.even ? ", even" : ", uneven";
-  return text;
+// Adds a line. It replaces an earlier rule for the same calls.
+void add(std::vector<Line>& lines, Line line) {
+  const auto earlier = std::find_if(lines.begin(), lines.end(), [&](const Line& one) {
+    return one.rule && line.rule && are_for_same_calls(*one.rule, *line.rule);
+  });
+  if (earlier == lines.end())
+    lines.push_back(std::move(line));
+  else
+    *earlier = std::move(line);
 }
 
-std::string row_text(const preload_rule& rule) {
-  char algorithm[PRELOAD_TEXT];
-  preload_print_algorithm(&rule, algorithm, sizeof algorithm);
-  std::string text =
-      fmt::format("{:<21}{:>6}  {:>8}  {:>12}  {:>8}  {:>20}  {:<36}",
-                  preload_collectives[rule.collective].name, rule.groups, range_text(rule.nodes),
-                  ranks_text(rule), range_text(rule.ranks), range_text(rule.bytes), algorithm);
-  if (rule.time > 0 && rule.native_time > 0)
-    text += fmt::format("{:>10.1f}  {:>10.1f}  {:>6.2f}", 1e6 * rule.time, 1e6 * rule.native_time,
-                        rule.native_time / rule.time);
-  if (rule.calls > 0) text += fmt::format("  {:>9}", rule.calls);
-  return text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
-}
-
-std::string counted(size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-// The schedules that are in files.
-void print_schedules() {
-  for (int i = 0; i < preload_schedule_count(); i++) {
-    const char* const hash = preload_schedule_hash(i);
-    if (!hash) continue;
-    const std::string name = preload_schedule_name(i);
-    fmt::print("{}: hash {}; `{} check {}` says whether it is right\n", name, hash,
-               cli::typed("verifier"), cli::shell_word(name.substr(std::strlen(PRELOAD_FILE))));
+Result<bool> read(const std::string& path, std::vector<Line>& lines) {
+  const Result<std::vector<uint8_t>> bytes = cli::read_file(path);
+  if (!bytes.ok()) return bytes.error();
+  std::string text(bytes->begin(), bytes->end()), where = path + ":";
+  const size_t start = text.find_first_not_of(" \t\r\n");
+  if (start != std::string::npos && text[start] == '{') {
+    const Result<std::string> converted = lines_of(path, text);
+    if (!converted.ok()) return converted.error();
+    text = *converted;
+    where = path + ": rule ";
   }
-}
-
-int check(const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    Rules rules;
-    const Result<bool> read = rules.read(file);
-    if (!read.ok()) return bad_input("rules check", read.error().message);
-    const size_t count = rules.all().size();
-    fmt::print("{}: {}\n", file, counted(count, "rule"));
-    print_schedules();
-    preload_forget_schedules();  // each file may name as many as the library takes
+  int64_t number = 1;
+  for (size_t at = 0, end; at < text.size(); at = end + 1, number++) {
+    end = std::min(text.find('\n', at), text.size());
+    Line line{text.substr(at, end - at), std::nullopt};
+    preload_rule rule;
+    char error[PRELOAD_TEXT];
+    const int found = preload_read_rule(line.text.data(), line.text.size(), &rule, error);
+    if (found < 0) return Error{fmt::format("{}{}: {}", where, number, error)};
+    if (found > 0) line.rule = rule;
+    add(lines, std::move(line));
   }
-  return 0;
-}
-
-int show(const std::string& file) {
-  Rules rules;
-  const Result<bool> read = rules.read(file);
-  if (!read.ok()) return bad_input("rules show", read.error().message);
-  fmt::print("{:<21}{:>6}  {:>8}  {:>12}  {:>8}  {:>20}  {:<36}{:>10}  {:>10}  {:>6}  {:>9}\n",
-             "collective", "groups", "nodes", "ranks a node", "ranks", "bytes", "algorithm",
-             "time/us", "native/us", "gain", "calls");
-  for (const preload_rule& rule : rules.all()) fmt::print("{}", row_text(rule));
-  return 0;
-}
-
-int merge(const std::vector<std::string>& files, const std::string& out) {
-  Rules merged;
-  for (const std::string& file : files) {
-    Rules rules;
-    Result<bool> done = rules.read(file);
-    if (done.ok()) done = merged.merge(rules);
-    if (!done.ok()) return bad_input("rules merge", done.error().message);
-  }
-  const Result<bool> written = cli::write_file(out, merged.text());
-  if (!written.ok()) return bad_input("rules merge", "--out: " + written.error().message);
-  fmt::print("{}: {} of {}\n", out, counted(merged.all().size(), "rule"),
-             counted(files.size(), "file"));
-  return 0;
+  return true;
 }
 
 int run(int argc, char** argv) {
-  const std::string name = cli::program_name("rules");
-  cli::Command program(name == "rules" ? name : name + " rules",
-                       "Check, show and merge rules files of the preload library.");
+  cli::Command program(cli::program_name("rules"), "Check rules files of the preload library.");
   program.footer("Exit codes: 0 done, 2 bad input.");
+  cli::Command command = program.command(
+      "rules",
+      "Check rules files of the preload library and print their lines, those of a later file in "
+      "place "
+      "of earlier rules for the same calls. A file in JSON, as earlier versions wrote it, becomes "
+      "lines.");
   std::vector<std::string> files;
-  std::string file, out;
-  cli::Command checks =
-      program.command("check", "Say whether the preload library takes the files.");
-  checks.require("files", "FILE...", &files, "rules files");
-  cli::Command shows = program.command("show", "Print the rules of a file as a table.");
-  shows.require("file", "FILE", &file, "a rules file");
-  cli::Command merges = program.command("merge",
-                                        "Make one file of several. If rules for the same calls "
-                                        "name one algorithm, their times are averaged, "
-                                        "weighted by calls. Otherwise the algorithm stays that has "
-                                        "saved more time. A rule without times "
-                                        "is not replaced, and replaces none.");
-  merges.require("files", "FILE...", &files, "rules files");
-  merges.require("--out", "FILE", &out,
-                 "the file that is written; it may be one of those that are read");
-  merges.example("merge monday.json tuesday.json --out rules.json");
+  std::string out;
+  command.require("files", "FILE...", &files, "rules files");
+  command.add("--out", "FILE", &out,
+              "write the lines to this file, which may be one of those that are read");
+  command.example("rules monday.txt tuesday.txt --out rules.txt");
   if (const auto code = program.parse(argc, argv)) return *code;
-  if (checks.is_named()) return check(files);
-  return shows.is_named() ? show(file) : merge(files, out);
+  std::vector<Line> lines;
+  for (const std::string& file : files) {
+    const Result<bool> done = read(file, lines);
+    if (!done.ok()) return bad_input("rules", done.error().message);
+  }
+  std::string text;
+  for (const Line& line : lines) text += line.text + '\n';
+  if (out.empty()) {
+    fmt::print("{}", text);
+    return 0;
+  }
+  const Result<bool> written = cli::write_file(out, text);
+  if (!written.ok()) return bad_input("rules", "--out: " + written.error().message);
+  const auto rules = std::count_if(lines.begin(), lines.end(),
+                                   [](const Line& line) { return line.rule.has_value(); });
+  fmt::print("{}: {} rule{}\n", out, rules, rules == 1 ? "" : "s");
+  return 0;
 }
 
 }  // namespace

@@ -1,368 +1,244 @@
-/* Rules files, read and written. A file is one JSON document:
+/* Rules files, read and written. A line is a rule; a comment begins with #:
  *
- *   {"schema": 1, "rules": [
- *     {"collective": "alltoallv", "nodes": [2, null], "ranks_a_node": 8, "even": true, "algorithm": "tuna:radix=8"},
- *     {"collective": "allgather", "bytes": [65536, null], "algorithm": "blocked-ring:block-size=16384",
- *      "time": 0.0012, "native_time": 0.0023}]}
+ *   alltoallv nodes=2.. ranks-a-node=8 use=tuna:radix=8
+ *   allgather bytes=65536..262143 use=blocked-ring:block-size=16384  # 0.52 of native, 1200 calls
  *
- * docs/choosing.md explains the fields. An error names the file and the line. Tested by tests/preload/choice_test.sh. */
+ * docs/choosing.md explains the words. An error names the file and the line. Tested by tests/cli/rules_test.sh and
+ * tests/preload/choice_test.sh. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
-#include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JSMN_STATIC
-#define JSMN_STRICT
-#define JSMN_PARENT_LINKS /* an array of many rules takes linear time */
-#include <jsmn.h>
-
 #include "preload/rules.h"
 #include "runtime/program/program.h"
 
-/* ---- Numbers */
-
-static locale_t plain;
-
-static void make_plain(void) { plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); }
-
-locale_t preload_plain_numbers(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_plain);
-  return uselocale(plain);
-}
-
 /* ---- Reading */
 
-struct reader {
-  const char *path, *text;
-  const jsmntok_t* tokens;
-  struct preload_settings* settings;
-};
+static const char blanks[] = " \t\r\n";
 
-/* Reports the error at an offset of the text. */
-static int fail(const struct reader* reader, int at, const char* what) {
-  int line = 1;
-  for (int i = 0; i < at; i++) line += reader->text[i] == '\n';
-  snprintf(reader->settings->error, PRELOAD_TEXT, "%.500s:%d: %.480s", reader->path, line, what);
-  return 0;
-}
-
-static int is_text(const struct reader* reader, const jsmntok_t* token, const char* text) {
-  const size_t length = (size_t)(token->end - token->start);
-  return strlen(text) == length && strncmp(reader->text + token->start, text, length) == 0;
-}
-
-static int is_word(const struct reader* reader, const jsmntok_t* token, const char* word) {
-  return token->type == JSMN_PRIMITIVE && is_text(reader, token, word);
-}
-
-static void copy_text(const struct reader* reader, const jsmntok_t* token, char* text,
-                      size_t size) {
-  snprintf(text, size, "%.*s", token->end - token->start, reader->text + token->start);
-}
-
-/* The token after this one and everything in it. */
-static const jsmntok_t* skip(const jsmntok_t* token) {
-  int left = 1;
-  for (; left > 0; token++) left += token->size - 1;
-  return token;
-}
-
-static const jsmntok_t* value_of(const struct reader* reader, const jsmntok_t* object,
-                                 const char* name) {
-  const jsmntok_t* key = object + 1;
-  for (int i = 0; i < object->size; i++, key = skip(key))
-    if (is_text(reader, key, name)) return key + 1;
-  return NULL;
-}
-
-/* Whether no earlier key of the object has the name of this one. */
-static int is_first(const struct reader* reader, const jsmntok_t* object, const jsmntok_t* key) {
-  const int length = key->end - key->start;
-  const jsmntok_t* one = object + 1;
-  while (one < key &&
-         (one->end - one->start != length ||
-          memcmp(reader->text + one->start, reader->text + key->start, (size_t)length) != 0))
-    one = skip(one);
-  return one == key;
-}
-
-/* Moves over digits. Returns whether there were any. */
-static int pass_digits(const char** at) {
-  const size_t count = strspn(*at, "0123456789");
-  *at += count;
-  return count > 0;
-}
-
-/* Whether JSON knows the number: "0.5" and "1e3", but neither "007" nor "1.". */
-static int is_number(const char* text) {
-  const char* at = text;
-  if (!pass_digits(&at) || (*text == '0' && at > text + 1)) return 0;
-  if (*at == '.' && (at++, !pass_digits(&at))) return 0;
-  if (*at == 'e' || *at == 'E') {
-    at++;
-    if (*at == '+' || *at == '-') at++;
-    if (!pass_digits(&at)) return 0;
-  }
-  return *at == '\0';
-}
-
-static int read_number(const struct reader* reader, const jsmntok_t* token, double* number) {
-  char text[64];
-  const int fits = token->end - token->start < (int)sizeof text;
-  copy_text(reader, token, text, sizeof text);
-  *number = strtod(text, NULL);
-  return (token->type == JSMN_PRIMITIVE && fits && is_number(text) && isfinite(*number)) ||
-         fail(reader, token->start,
-              "write a number that is 0 or more here, with at most 63 characters");
-}
-
-static int read_integer(const struct reader* reader, const jsmntok_t* token, int64_t* integer) {
-  double number = 0;
-  if (!read_number(reader, token, &number)) return 0;
-  *integer = (int64_t)fmin(number, PRELOAD_MOST_NUMBER);
-  return (double)*integer == number ||
-         fail(reader, token->start, "write a whole number of at most 9e15 here");
-}
-
-/* Reads N, or [LEAST, MOST]. A null as MOST means no limit. */
-static int read_range(const struct reader* reader, const jsmntok_t* token,
-                      struct preload_range* range) {
-  if (token->type != JSMN_ARRAY) {
-    if (!read_integer(reader, token, &range->least)) return 0;
-    range->most = range->least;
-    return 1;
-  }
-  if (token->size != 2)
-    return fail(reader, token->start, "a range has two numbers, the least and the most or null");
-  if (!read_integer(reader, token + 1, &range->least)) return 0;
-  range->most = INT64_MAX;
-  if (!is_word(reader, token + 2, "null") && !read_integer(reader, token + 2, &range->most))
-    return 0;
-  return range->least <= range->most || fail(reader, token->start, "the range is empty");
-}
-
-static int read_even(const struct reader* reader, const jsmntok_t* token, int* even) {
-  *even = is_word(reader, token, "true");
-  if (*even || is_word(reader, token, "false")) return 1;
-  return fail(reader, token->start, "\"even\" is true or false");
-}
-
-static int read_algorithm(const struct reader* reader, const jsmntok_t* token,
-                          struct preload_rule* rule) {
-  char text[PRELOAD_NAME], error[PRELOAD_TEXT];
-  if (token->type != JSMN_STRING)
-    return fail(reader, token->start, "\"algorithm\" is a schedule's name, or \"native\"");
-  if ((size_t)(token->end - token->start) >= sizeof text)
-    return fail(reader, token->start, "\"algorithm\" is too long");
-  copy_text(reader, token, text, sizeof text);
-  return preload_parse_algorithm(text, rule, error) || fail(reader, token->start, error);
-}
-
-static int read_field(const struct reader* reader, const jsmntok_t* key,
-                      struct preload_rule* rule) {
-  const jsmntok_t* value = key + 1;
-  char text[PRELOAD_TEXT], name[64];
-  if (is_text(reader, key, "collective") || is_text(reader, key, "groups"))
-    return 1; /* read before */
-  if (is_text(reader, key, "nodes")) return read_range(reader, value, &rule->nodes);
-  if (is_text(reader, key, "ranks_a_node")) return read_range(reader, value, &rule->ranks_a_node);
-  if (is_text(reader, key, "ranks")) return read_range(reader, value, &rule->ranks);
-  if (is_text(reader, key, "bytes")) return read_range(reader, value, &rule->bytes);
-  if (is_text(reader, key, "even")) return read_even(reader, value, &rule->even);
-  if (is_text(reader, key, "algorithm")) return read_algorithm(reader, value, rule);
-  if (is_text(reader, key, "time")) return read_number(reader, value, &rule->time);
-  if (is_text(reader, key, "native_time")) return read_number(reader, value, &rule->native_time);
-  if (is_text(reader, key, "calls")) return read_integer(reader, value, &rule->calls);
-  copy_text(reader, key, name, sizeof name);
-  snprintf(text, sizeof text,
-           "\"%s\" is not known; a rule has collective, groups, nodes, ranks_a_node, ranks, even, "
-           "bytes, algorithm, time, native_time and calls",
-           name);
-  return fail(reader, key->start, text);
-}
-
-static int read_rule(const struct reader* reader, const jsmntok_t* object) {
-  char name[64] = "";
-  int64_t groups = 1;
-  if (object->type != JSMN_OBJECT) return fail(reader, object->start, "a rule is an object: {...}");
-  const jsmntok_t *collective = value_of(reader, object, "collective"),
-                  *group_count = value_of(reader, object, "groups");
-  if (collective) copy_text(reader, collective, name, sizeof name);
-  if (preload_collective_of(name) < 0)
-    return fail(reader, (collective ? collective : object)->start,
-                "a rule needs \"collective\": one that is served, such as \"alltoallv\"");
-  if (group_count && (!read_integer(reader, group_count, &groups) || groups < 1 || groups > 2))
-    return fail(reader, group_count->start, "\"groups\" is 1, or 2 for intercommunicators");
-  if (!value_of(reader, object, "algorithm"))
-    return fail(reader, object->start,
-                "a rule needs \"algorithm\": a schedule's name, or \"native\"");
-  struct preload_rule rule = preload_any_rule(preload_collective_of(name), (int)groups);
-  const jsmntok_t* key = object + 1;
-  for (int i = 0; i < object->size; i++, key = skip(key)) {
-    if (!is_first(reader, object, key))
-      return fail(reader, key->start, "the rule has this name twice; leave one of them out");
-    if (!read_field(reader, key, &rule)) return 0;
-  }
-  if (groups == 2 && preload_asks_for_nodes(&rule))
-    return fail(
-        reader, object->start,
-        "nodes, ranks_a_node and even are for one group; leave them out beside \"groups\": 2");
-  return preload_add_rule(reader->settings, &rule) ||
-         fail(reader, object->start, "memory ran out while rules were read");
-}
-
-static int is_control(char c) { return (unsigned char)c < ' '; }
-
-/* Finds the first place where a comma or colon lacks a value on one side, or two values lack a comma, or where a text has a control
- * character. jsmn accepts all that. Values that are nested too deep do not belong either, since jsmn is slow there. Returns -1 if
- * there is none. */
-static int misplaced(const char* text, int length) {
-  enum { VALUE = 'v', DEEPEST = 100 }; /* VALUE: the end of one; other marks are one of [{}],: */
-  int depth = 0;
-  char last = '[';
-  for (int i = 0; i < length; i++) {
-    const char c = text[i];
-    if (strchr(" \t\r\n", c)) continue;
-    if (c == ',' || c == ':') {
-      if (last != VALUE) return i;
-      last = c;
-    } else if (c == ']' || c == '}') {
-      if (last == ',' || last == ':') return i;
-      last = VALUE;
-      depth--;
-    } else {
-      if ((last == VALUE && depth > 0) || depth > DEEPEST) return i;
-      last = c == '[' || c == '{' ? c : VALUE;
-      depth += last == c;
-      if (c == '"')
-        for (i++; i < length && text[i] != '"'; i++) {
-          if (is_control(text[i])) return i;
-          i += text[i] == '\\';
-        }
-      else if (last == VALUE)
-        while (i + 1 < length && !strchr(" \t\r\n\"[]{},:", text[i + 1])) i++;
-    }
-  }
+/* Returns -1. */
+__attribute__((format(printf, 2, 3))) static int refuse(char error[PRELOAD_TEXT],
+                                                        const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  vsnprintf(error, PRELOAD_TEXT, format, values);
+  va_end(values);
   return -1;
 }
 
-/* Each name in an object needs a value, and the text must be one document. */
-static int check(const struct reader* reader, int count) {
-  const jsmntok_t *first = reader->tokens, *end = first + count;
-  for (const jsmntok_t* token = first; token < end; token++) {
-    const jsmntok_t* key = token + 1;
-    for (int i = 0; token->type == JSMN_OBJECT && i < token->size; i++, key = skip(key))
-      if (key->type != JSMN_STRING || key->size != 1)
-        return fail(reader, key->start, "write a name and its value here");
-  }
-  return skip(first) == end ||
-         fail(reader, skip(first)->start, "this follows the end of the rules");
+static int read_number(const char** at, int64_t* number) {
+  char* end = NULL;
+  if (!isdigit((unsigned char)**at)) return 0;
+  errno = 0;
+  *number = strtoll(*at, &end, 10);
+  *at = end;
+  return errno == 0;
 }
 
-static int read_document(const struct reader* reader) {
-  const jsmntok_t* document = reader->tokens;
-  if (document->type != JSMN_OBJECT)
-    return fail(reader, document->start, "rules are an object: {\"schema\": 1, \"rules\": [...]}");
-  const jsmntok_t *schema = value_of(reader, document, "schema"),
-                  *rules = value_of(reader, document, "rules"), *key = document + 1;
-  for (int i = 0; i < document->size; i++, key = skip(key))
-    if (key + 1 != schema && key + 1 != rules)
-      return fail(reader, key->start,
-                  "rules have one \"schema\" and one \"rules\"; leave this out");
-  if (!schema || !is_word(reader, schema, "1"))
-    return fail(reader, (schema ? schema : document)->start, "\"schema\" is 1 in these rules");
-  if (!rules || rules->type != JSMN_ARRAY)
-    return fail(reader, (rules ? rules : document)->start, "\"rules\" is an array of rules");
-  if (rules->size == 0 && !preload_finds_rules(reader->settings->mode))
-    return fail(reader, rules->start, "there is no rule here; leave QUADRILLE_RULES out");
-  const jsmntok_t* rule = rules + 1;
-  for (int i = 0; i < rules->size; i++, rule = skip(rule))
-    if (!read_rule(reader, rule)) return 0;
-  return 1;
+/* Reads N, LEAST..MOST or LEAST.., and returns 0 for anything else. */
+static int read_range(const char* value, struct preload_range* range) {
+  if (!read_number(&value, &range->least)) return 0;
+  range->most = range->least;
+  if (strncmp(value, "..", 2) == 0) {
+    value += 2;
+    range->most = INT64_MAX;
+    if (*value && !read_number(&value, &range->most)) return 0;
+  }
+  return *value == '\0' && range->least <= range->most;
+}
+
+enum field { RANKS, NODES, RANKS_A_NODE, BYTES, EVEN, GROUPS, USE, FIELDS };
+
+/* The field with the name that the word begins with, or FIELDS. Sets its value. */
+static enum field field_of(const char* word, const char** value) {
+  static const char* const names[] = {
+      "ranks=", "nodes=", "ranks-a-node=", "bytes=", "even=", "groups=", "use="};
+  int field = 0;
+  while (field < FIELDS && strncmp(word, names[field], strlen(names[field])) != 0) field++;
+  if (field < FIELDS) *value = word + strlen(names[field]);
+  return (enum field)field;
+}
+
+/* Reads NAME=VALUE into the rule. `seen` has the fields before it. Only sets *use to the value of use=, since groups= may follow. */
+static int read_field(const char* word, struct preload_rule* rule, unsigned* seen, const char** use,
+                      char error[PRELOAD_TEXT]) {
+  struct preload_range* const ranges[] = {&rule->ranks, &rule->nodes, &rule->ranks_a_node,
+                                          &rule->bytes};
+  const char* value = NULL;
+  const enum field field = field_of(word, &value);
+  if (field == FIELDS)
+    return refuse(error,
+                  "'%.64s' is not known; behind a collective write use=SCHEDULE and, as needed, "
+                  "ranks=, nodes=, ranks-a-node=, even=, bytes= and groups=",
+                  word);
+  if (*seen & 1U << field)
+    return refuse(error, "'%.64s': this name is there twice; leave one out", word);
+  *seen |= 1U << field;
+  if (field == USE) {
+    *use = value;
+  } else if (field == EVEN) {
+    rule->even = strcmp(value, "yes") == 0;
+    if (!rule->even && strcmp(value, "no") != 0)
+      return refuse(error, "'%.64s': write even=yes or even=no", word);
+  } else if (field == GROUPS) {
+    rule->groups = strcmp(value, "2") == 0 ? 2 : 1;
+    if (rule->groups == 1 && strcmp(value, "1") != 0)
+      return refuse(error, "'%.64s': write groups=1, or groups=2 for intercommunicators", word);
+  } else if (!read_range(value, ranges[field])) {
+    return refuse(error, "'%.64s': write a whole number, LEAST..MOST, or LEAST.. for no limit",
+                  word);
+  }
+  return 0;
+}
+
+/* Copies the line without its comment. */
+static int copy_line(const char* line, size_t length, char text[PRELOAD_TEXT],
+                     char error[PRELOAD_TEXT]) {
+  size_t end = 0;
+  while (end < length && !(line[end] == '#' && (end == 0 || strchr(blanks, line[end - 1])))) end++;
+  if (end >= PRELOAD_TEXT)
+    return refuse(error, "a rule has at most %d characters", PRELOAD_TEXT - 1);
+  if (memchr(line, '\0', end)) return refuse(error, "a text has no byte with the value 0");
+  memcpy(text, line, end);
+  text[end] = '\0';
+  return 0;
+}
+
+int preload_read_rule(const char* line, size_t length, struct preload_rule* rule,
+                      char error[PRELOAD_TEXT]) {
+  char text[PRELOAD_TEXT], *rest = NULL;
+  const char* use = NULL;
+  unsigned seen = 0;
+  if (copy_line(line, length, text, error) < 0) return -1;
+  const char* word = strtok_r(text, blanks, &rest);
+  if (!word) return 0;
+  if (preload_collective_of(word) < 0)
+    return refuse(error,
+                  "'%.64s' is no collective that is served: a rule begins with one, such as "
+                  "alltoallv",
+                  word);
+  *rule = preload_any_rule(preload_collective_of(word), 1);
+  while ((word = strtok_r(NULL, blanks, &rest)))
+    if (read_field(word, rule, &seen, &use, error) < 0) return -1;
+  if (!use) return refuse(error, "a rule needs use=SCHEDULE, or use=native");
+  if (rule->groups == 2 && preload_asks_for_nodes(rule))
+    return refuse(error, "nodes=, ranks-a-node= and even= are for one group; leave them out");
+  return preload_parse_algorithm(use, rule, error) ? 1 : -1;
+}
+
+/* The length of the first line, with its end. */
+static size_t line_length(const char* text, size_t length) {
+  const char* const end = memchr(text, '\n', length);
+  return end ? (size_t)(end + 1 - text) : length;
 }
 
 int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings) {
-  struct reader reader = {.path = path, .text = text, .settings = settings};
-  jsmn_parser parser;
-  const char* end = memchr(text, '\0', length);
-  if (end) return fail(&reader, (int)(end - text), "a text has no byte with the value 0");
-  jsmn_init(&parser);
-  const int count = jsmn_parse(&parser, text, length, NULL, 0);
-  if (count == 0)
-    return fail(&reader, 0, "there are no rules here; write {\"schema\": 1, \"rules\": [...]}");
-  const int wrong = count > 0 ? misplaced(text, (int)length) : -1;
-  if (wrong >= 0)
-    return fail(&reader, wrong,
-                is_control(text[wrong])
-                    ? "a text in quotes has no line break and no other control character"
-                    : "a comma or a value is missing before this, or is too many");
-  jsmntok_t* tokens = count > 0 ? calloc((size_t)count, sizeof *tokens) : NULL;
-  if (count > 0 && !tokens) return fail(&reader, 0, "memory ran out while rules were read");
-  jsmn_init(&parser);
-  if (count < 0 || jsmn_parse(&parser, text, length, tokens, (unsigned)count) != count) {
-    free(tokens);
-    return fail(&reader, (int)parser.pos, "this is no JSON");
+  const int count = settings->rule_count;
+  int number = 1, found = 0;
+  char error[PRELOAD_TEXT];
+  size_t start = 0;
+  while (start < length && strchr(blanks, text[start])) start++;
+  if (start < length && text[start] == '{')
+    found = refuse(error,
+                   "these rules are of the old form: `quadrille rules FILE --out NEW` "
+                   "writes them as they are read now");
+  for (size_t at = 0, next; at < length && found >= 0; at += next, number += found >= 0) {
+    struct preload_rule rule;
+    next = line_length(text + at, length - at);
+    found = preload_read_rule(text + at, next, &rule, error);
+    if (found > 0 && !preload_add_rule(settings, &rule))
+      found = refuse(error, "memory ran out while rules were read");
   }
-  reader.tokens = tokens;
-  const locale_t former = preload_plain_numbers();
-  const int is_read = check(&reader, count) && read_document(&reader);
-  uselocale(former);
-  free(tokens);
-  return is_read;
+  if (found >= 0 && settings->rule_count == count && !preload_finds_rules(settings->mode))
+    number = 1, found = refuse(error, "there is no rule here; leave QUADRILLE_RULES out");
+  if (found < 0) snprintf(settings->error, PRELOAD_TEXT, "%.500s:%d: %.480s", path, number, error);
+  return found >= 0;
 }
 
 /* ---- Writing */
 
 static void print_range(FILE* file, const char* name, struct preload_range range) {
   if (range.least == 0 && range.most == INT64_MAX) return;
-  if (range.least == range.most)
-    fprintf(file, ", \"%s\": %lld", name, (long long)range.least);
-  else if (range.most == INT64_MAX)
-    fprintf(file, ", \"%s\": [%lld, null]", name, (long long)range.least);
-  else
-    fprintf(file, ", \"%s\": [%lld, %lld]", name, (long long)range.least, (long long)range.most);
+  fprintf(file, " %s=%lld", name, (long long)range.least);
+  if (range.most == INT64_MAX)
+    fprintf(file, "..");
+  else if (range.most > range.least)
+    fprintf(file, "..%lld", (long long)range.most);
 }
 
-static void print_rule(FILE* file, const struct preload_rule* rule) {
+void preload_print_rule(FILE* file, const struct preload_rule* rule) {
   char algorithm[PRELOAD_NAME];
   preload_print_algorithm(rule, algorithm, sizeof algorithm);
-  fprintf(file, "  {\"collective\": \"%s\"", preload_collectives[rule->collective].name);
-  if (rule->groups == 2) fprintf(file, ", \"groups\": 2");
-  print_range(file, "nodes", rule->nodes);
-  print_range(file, "ranks_a_node", rule->ranks_a_node);
+  fprintf(file, "%s", preload_collectives[rule->collective].name);
+  if (rule->groups == 2) fprintf(file, " groups=2");
   print_range(file, "ranks", rule->ranks);
-  if (rule->even >= 0) fprintf(file, ", \"even\": %s", rule->even ? "true" : "false");
+  print_range(file, "nodes", rule->nodes);
+  print_range(file, "ranks-a-node", rule->ranks_a_node);
+  if (rule->even >= 0) fprintf(file, " even=%s", rule->even ? "yes" : "no");
   print_range(file, "bytes", rule->bytes);
-  fprintf(file, ", \"algorithm\": \"%s\"", algorithm);
-  if (rule->time > 0) fprintf(file, ", \"time\": %.3g", rule->time);
-  if (rule->native_time > 0) fprintf(file, ", \"native_time\": %.3g", rule->native_time);
-  if (rule->calls > 0) fprintf(file, ", \"calls\": %lld", (long long)rule->calls);
-  fprintf(file, "}");
+  fprintf(file, " use=%s", algorithm);
+  if (rule->time > 0 && rule->native_time > 0) { /* no locale may have a say in the point */
+    const long long share = (long long)(100 * rule->time / rule->native_time + 0.5);
+    fprintf(file, "  # %lld.%02lld of native, %lld calls", share / 100, share % 100,
+            (long long)rule->calls);
+  }
+  fprintf(file, "\n");
 }
 
-static int printed_rules, written_rules;
+static int written_rules;
 
 int preload_written_rules(void) { return written_rules; }
 
-void preload_print_rules(FILE* file, const struct preload_settings* settings) {
-  const locale_t former = preload_plain_numbers();
-  printed_rules = settings->rule_count;
-  fprintf(file, "{\"schema\": 1, \"rules\": [");
-  for (int i = 0; i < settings->rule_count; i++) {
-    fprintf(file, i ? ",\n" : "\n");
-    print_rule(file, &settings->rules[i]);
+/* Copies the lines of the file but for the rules that this job has found itself, now or the last time. */
+static void print_others(FILE* file, const char* text, size_t length,
+                         const struct preload_settings own[2]) {
+  struct preload_rule rule;
+  char error[PRELOAD_TEXT];
+  for (size_t at = 0, next; at < length; at += next) {
+    next = line_length(text + at, length - at);
+    const int is_rule = preload_read_rule(text + at, next, &rule, error) > 0;
+    if (is_rule && (preload_rule_for_same(&own[0], &rule) || preload_rule_for_same(&own[1], &rule)))
+      continue;
+    fwrite(text + at, 1, next, file);
+    if (text[at + next - 1] != '\n') fprintf(file, "\n");
   }
-  fprintf(file, "\n]}\n");
-  uselocale(former);
 }
+
+void preload_write_rules(const struct preload_rule* found, int count, int job_ends) {
+  static struct preload_settings own[2]; /* the job's own rules, and those that it wrote before */
+  const char* const path = preload_settings()->rules_file;
+  struct preload_settings present = {.mode = PRELOAD_LEARN};
+  size_t length = 0;
+  FILE* const file = preload_open(path, job_ends);
+  if (!file && errno == EAGAIN && !job_ends) return; /* they are written later */
+  char* const text = file ? (char*)preload_read(path, PRELOAD_MOST_RULES, &length) : NULL;
+  int is_good = file && (text || errno == ENOENT);
+  if (file && !is_good) fprintf(stderr, "quadrille: %s: %s\n", path, preload_unread_reason());
+  if (text && !preload_read_rules(path, text, length, &present)) {
+    fprintf(stderr, "quadrille: %s\n", present.error);
+    is_good = 0;
+  }
+  own[0] = (struct preload_settings){.rule_count = 0};
+  for (int i = 0; is_good && i < count; i++) is_good = preload_merge_rule(&own[0], &found[i]);
+  if (is_good) print_others(file, text, length, own);
+  for (int i = 0; is_good && i < own[0].rule_count; i++) preload_print_rule(file, &own[0].rules[i]);
+  is_good = preload_close(file, path, "rules", is_good);
+  written_rules = is_good ? own[0].rule_count : -1;
+  free(present.rules);
+  free(text);
+  free(is_good ? own[1].rules : own[0].rules);
+  if (is_good) own[1] = own[0];
+}
+
+/* ---- Files */
 
 /* The full name of the file, behind symbolic links, and its name while it is written. A device or a pipe keeps its name; then the
  * result is 1. */
@@ -428,14 +304,13 @@ FILE* preload_open(const char* path, int job_ends) {
   return fdopen(file, "w");
 }
 
-void preload_close(FILE* file, const char* path, const char* what, int is_complete) {
+int preload_close(FILE* file, const char* path, const char* what, int is_complete) {
   char name[PATH_MAX], partial[PATH_MAX];
   const int is_special = find_names(path, name, partial),
             is_whole = is_complete && file && fflush(file) == 0 && !ferror(file);
   const int is_written = is_whole && (is_special || rename(partial, name) == 0);
-  if (strcmp(what, "rules") == 0) written_rules = is_written ? printed_rules : -1;
   if (file && !is_written && !is_special) remove(partial);
   if (file) fclose(file); /* last, since it lets another job write */
-  if (is_written) return;
-  fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
+  if (!is_written) fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
+  return is_written;
 }

@@ -20,8 +20,7 @@ enum { MOST_CHECKED = 64 }; /* ranks */
 /* They stay in their places, since other threads use them while rules of other jobs are read. */
 static struct preload_file {
   struct quadrille_universal schedule; /* its name is "file:" and the path */
-  char hash[2 * QD_HASH_LENGTH + 1];
-  int is_large; /* too large for a check: it is followed without one */
+  int is_large;                        /* too large for a check: it is followed without one */
 } files[PRELOAD_MOST_FILES];
 static int file_count;
 _Static_assert(PRELOAD_MOST_FILES == 64, "as the sentence says");
@@ -33,10 +32,6 @@ int preload_schedule_count(void) {
 const struct quadrille_universal* preload_schedule(int number) {
   return number < quadrille_universal_count ? &quadrille_universal[number]
                                             : &files[number - quadrille_universal_count].schedule;
-}
-
-const char* preload_schedule_hash(int number) {
-  return number < quadrille_universal_count ? NULL : files[number - quadrille_universal_count].hash;
 }
 
 const char* preload_schedule_name(int number) {
@@ -69,7 +64,6 @@ static const char* describe(struct preload_file* file) {
   for (int i = 0; i < program.groups && !program.serves_any_nodes; i++)
     ranks += program.topologies[i].ranks;
   file->is_large = ranks > MOST_CHECKED;
-  for (int i = 0; i < QD_HASH_LENGTH; i++) snprintf(file->hash + 2 * i, 3, "%02x", program.hash[i]);
   qd_program_destroy(&program);
   return NULL;
 }
@@ -166,12 +160,4 @@ const char* preload_unfollowed_file(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, check_files);
   return unfollowed;
-}
-
-void preload_forget_schedules(void) {
-  for (; file_count > 0; file_count--) {
-    struct preload_file* file = &files[file_count - 1];
-    free((void*)file->schedule.name);
-    free((void*)file->schedule.bytes);
-  }
 }

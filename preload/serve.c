@@ -1,7 +1,6 @@
 /* A call that may be served: preload_begin chooses its schedule, and preload_end records what happened. Plain calls keep
  * their decision, so further calls with the same arguments skip the rules. All ranks decide alike, because rules depend
  * only on settings, shapes and bytes that are the same at all ranks. Tested by tests/preload. */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "preload/preload.h"
@@ -192,36 +191,14 @@ int preload_serve(struct preload_call* call, int code) {
   return code;
 }
 
-/* Rank 0 of MPI_COMM_WORLD writes its files after about 1, 2, 4, .. 64 seconds, and then every minute. So a job that
- * is killed keeps the rules learned so far. One thread writes, and the calls of the others do not wait for it. */
-static void save(double now) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static double next, wait = 0.5;
-  int rank = 0, is_due = 0;
-  if (pthread_mutex_trylock(&lock) != 0) return;
-  if (next == 0) next = now + 2 * wait;
-  if (now >= next) {
-    is_due = 1;
-    wait = wait < 32 ? 2 * wait : 60;
-    next = now + wait;
-  }
-  if (is_due) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (is_due && rank == 0) {
-    preload_learn_save();
-    preload_report_save();
-  }
-  pthread_mutex_unlock(&lock);
-}
-
 int preload_end(struct preload_call* call, int code) {
   if (!call->of) return code;
   /* If the call failed, an error handler may have freed the communicator. */
   const int is_alive = code == MPI_SUCCESS || call->freed == preload_freed();
   if (is_alive && (call->of->is_watched || call->learner)) {
-    const double now = PMPI_Wtime(), seconds = now - call->started;
+    const double seconds = PMPI_Wtime() - call->started;
     if (preload_settings()->report) preload_record(call, code, seconds);
     if (call->learner) preload_learn_end(call, seconds);
-    save(now);
   }
   if (call->is_verified && code == MPI_SUCCESS) preload_verify_end(call);
   free(call->results);

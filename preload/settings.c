@@ -216,7 +216,7 @@ static void read_all(void) {
     if (strncmp(*entry, "QUADRILLE", 9) == 0 && strchr("=_", (*entry)[9]) && strchr(*entry, '='))
       read_variable(*entry);
   if (settings.mode == PRELOAD_LEARN && !settings.rules_file)
-    settings.rules_file = "quadrille-rules.json";
+    settings.rules_file = "quadrille-rules.txt";
   if (settings.mode == PRELOAD_LEARN && !settings.report) settings.report = "1";
   settings.first_of_file = settings.rule_count;
   if (settings.rules_file) read_file();

@@ -41,6 +41,8 @@ void preload_know_world(void) {
   if (!world || !node_of) preload_end_without_memory(MPI_COMM_WORLD);
   tell();
   qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
+  preload_report_begin();
+  if (own == 0) preload_save_begin();
 }
 
 /* Writes the ranks of MPI_COMM_WORLD that the members of a group are. Returns 0 if one is from elsewhere. */

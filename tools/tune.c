@@ -1,6 +1,6 @@
 /* tune: learns rules for the preload library without an application. Start it like the programs that the rules are for:
  *
- *   mpirun -n 64 quadrille tune rules.json [SIZE...] [--communicators world,rows=8,columns=8] [--counts uniform|skewed]
+ *   mpirun -n 64 quadrille tune rules.txt [SIZE...] [--communicators world,rows=8,columns=8] [--counts uniform|skewed]
  *
  * This is a plain MPI program with the preload library in it. It calls each collective with blocks of these sizes, as
  * often as the library needs to learn, and the library writes the rules when MPI ends (docs/choosing.md). Exit codes: 0
@@ -139,7 +139,7 @@ static int read_words(struct request* request, char** words, int count) {
     if (!is_read) return 0;
   }
   if (!request->rules) {
-    refuse("it wants the name of a rules file, such as rules.json");
+    refuse("it wants the name of a rules file, such as rules.txt");
     return 0;
   }
   if (ranks == 1)
@@ -341,11 +341,11 @@ static void learn(const struct request* request, const struct pattern* pattern) 
 static int usage(FILE* file) {
   fprintf(
       file,
-      "usage: mpirun -n RANKS quadrille tune RULES.json [SIZE...] [--communicators LIST]\n"
+      "usage: mpirun -n RANKS quadrille tune RULES.txt [SIZE...] [--communicators LIST]\n"
       "                                      [--counts KIND]\n\n"
       "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
-      "many ranks a node as this is started with, and adds the rules to RULES.json: for the\n"
-      "preload library, by QUADRILLE_RULES=RULES.json. A size is a number of bytes, or 4KiB.\n"
+      "many ranks a node as this is started with, and adds the rules to RULES.txt: for the\n"
+      "preload library, by QUADRILLE_RULES=RULES.txt. A size is a number of bytes, or 4KiB.\n"
       "Without sizes it takes 8, 32, 128 .. 128KiB: one size of each class from 4 bytes to\n"
       "256KiB. Exit codes: 0 done, 1 no rules were written, 2 bad usage or files.\n\n"
       "  --communicators LIST  of world, rows=N (rows of N ranks each: N*i to N*i+N-1) and "
@@ -369,7 +369,7 @@ static int conclude(const char* path) {
             path);
     return 1;
   }
-  fprintf(stderr, "tune: %s has the rules; quadrille rules show %s prints them\n", path, path);
+  fprintf(stderr, "tune: %s has the rules\n", path);
   return 0;
 }
 

@@ -13,8 +13,8 @@ late=()
 [ "$mpi" != mpich ] || late=(lingering)
 for case in handler handlers attributes nested dying "${late[@]}" large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
 right 3 QUADRILLE=adapt QUADRILLE_REPORT= -- refused
-for case in handler handlers attributes nested dying "${late[@]}" wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- $case; done
-rm -f learned.json
+for case in handler handlers attributes nested dying "${late[@]}" wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- $case; done
+rm -f learned.txt
 # Without a report, calls are kept.
 for case in handler handlers attributes nested dying wrong; do right 3 "${served[@]}" QUADRILLE_REPORT= -- $case; done
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
@@ -54,21 +54,15 @@ right 4 QUADRILLE_REDUCE_SCATTER=direct -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
 
 # Rules that differ only in their options: the ranks do not agree again.
-printf '%s' '{"schema": 1, "rules": [
-  {"collective": "allgather", "bytes": [0, 1000], "algorithm": "blocked-ring:block-size=64:window=2"},
-  {"collective": "allgather", "bytes": [1001, null], "algorithm": "blocked-ring:block-size=1024:window=64"}]}' >turns.json
-right 3 QUADRILLE_RULES=turns.json -- turns
-rules=
-for i in 0 1 2 3 4; do
-  rules+=",{\"collective\": \"allgather\", \"bytes\": [$((16 << i)), $(((32 << i) - 1))], \"algorithm\": \"blocked-ring:block-size=$((8 + i))\"}"
-done
-echo "{\"schema\": 1, \"rules\": [${rules#,}]}" >options.json
-right 3 QUADRILLE_RULES=options.json QUADRILLE_REPORT= -- options
+printf '%s\n' 'allgather bytes=0..1000 use=blocked-ring:block-size=64:window=2' \
+  'allgather bytes=1001.. use=blocked-ring:block-size=1024:window=64' >turns.txt
+right 3 QUADRILLE_RULES=turns.txt -- turns
+for i in 0 1 2 3 4; do echo "allgather bytes=$((16 << i))..$(((32 << i) - 1)) use=blocked-ring:block-size=$((8 + i))"; done >options.txt
+right 3 QUADRILLE_RULES=options.txt QUADRILLE_REPORT= -- options
 
 # The mean block of all calls decides, in whatever rhythm short and long blocks alternate. It is long after 64 calls.
-echo '{"schema": 1, "rules": [{"collective": "alltoallv", "bytes": [0, 400], "algorithm": "linear"},
-  {"collective": "alltoallv", "algorithm": "native"}]}' >rhythms.json
-report=report.json right 3 QUADRILLE_RULES=rhythms.json QUADRILLE=on -- rhythms
+printf '%s\n' 'alltoallv bytes=0..400 use=linear' 'alltoallv use=native' >rhythms.txt
+right 3 QUADRILLE_RULES=rhythms.txt QUADRILLE=on -- rhythms
 python3 -c "
 import json
 calls = {'linear': 0, 'native': 0}
@@ -98,26 +92,31 @@ report=$wanted
 # A program that changes its folder leaves its files where it began.
 mkdir moved
 for case in moves moves_early; do
-  rm -rf learned.json traces
-  right 3 QUADRILLE=learn QUADRILLE_RULES=learned.json QUADRILLE_TRACE=traces -- $case
+  rm -rf learned.txt traces
+  right 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt QUADRILLE_TRACE=traces -- $case
   [ -z "$(ls moved)" ] || problem "files are in the program's folder: $(ls moved)"
-  { [ -f learned.json ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
+  { [ -f learned.txt ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
 done
 
 # A job that is killed still has its rules and its report. When adapt finds a rule depends on the machine's load.
-rules_are_kept() { python3 -c "import json; assert json.load(open('learned.json'))['rules']" || problem 'the rules that were found'; }
-rm -f learned.json
-start 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- ended learned.json
+rules_are_kept() { grep -q ' use=' learned.txt || problem 'the rules that were found'; }
+rm -f learned.txt
+preload="$library $tool"
+start 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt TOOL_WATCHES_FILES=1 -- ended learned.txt
 rules_are_kept
 reported alltoall compared
-rm -f learned.json
-start 3 QUADRILLE=adapt QUADRILLE_RULES=learned.json -- ended $report
-[ ! -e learned.json ] || rules_are_kept
+said 0 "the program's own thread writes" # so no call waits for a file
+right 3 TOOL_WATCHES_FILES=1 -- title
+said 1 "the program's own thread writes" # when MPI ends
+preload=$library
+rm -f learned.txt
+start 3 QUADRILLE=adapt QUADRILLE_RULES=learned.txt -- ended report.json
+[ ! -e learned.txt ] || rules_are_kept
 reported alltoall '(not yet compared|compared|chosen)'
 
 # A rank that communicates in MPI_Finalize.
 right 3 -- late_calls
-right 3 QUADRILLE_BARRIER=dissemination QUADRILLE_RULES=learned.json -- late_calls
+right 3 QUADRILLE_BARRIER=dissemination QUADRILLE_RULES=learned.txt -- late_calls
 reported barrier dissemination 'by rule'
 
 # Ranks that wait for one without the library say so.
@@ -133,54 +132,50 @@ kill $! 2>/dev/null
 
 # While another job writes the rules, and nobody reads the report from a pipe, no call waits. Both are written when the job ends.
 mkfifo pipe
-rm -f over learned.json
-exec 9>learned.json.partial
+rm -f over learned.txt
+exec 9>learned.txt.partial
 flock 9
 (
   sleep 4
   flock -u 9
   touch over
 ) &
-right 4 QUADRILLE=learn QUADRILLE_RULES=learned.json QUADRILLE_REPORT=pipe -- late over
+right 4 QUADRILLE=learn QUADRILLE_RULES=learned.txt QUADRILLE_REPORT=pipe -- late over
 wait $!
 exec 9>&-
 said 0 'the rules could not be written'
 said 1 'the report could not be written to pipe'
-grep -q alltoall learned.json || problem 'the rules were not written in the end'
+grep -q alltoall learned.txt || problem 'the rules were not written in the end'
 
 # The file changes while the job runs: by the job itself, and then by a user, before the first call of ranks 2 and 3.
 # changed COMMAND: the job ends after the command.
 changed() {
   rm -f over
   (
-    until grep -q alltoall learned.json; do sleep 0.1; done 2>/dev/null
+    until grep -q alltoall learned.txt; do sleep 0.1; done 2>/dev/null
     eval "$1"
     touch over
   ) &
-  right 4 QUADRILLE=learn QUADRILLE_RULES=learned.json -- late over
+  right 4 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- late over
   wait $!
   said 0 'ranks have different'
 }
-rm -f learned.json
+rm -f learned.txt
 mkdir -p real
-ln -s real/rules.json learned.json
-echo '{"schema": 1, "rules": [{"collective": "scan", "ranks": 77, "algorithm": "native"},
-  {"collective": "scan", "ranks": 78, "algorithm": "native"}]}' >real/rules.json
-chmod 600 real/rules.json
-changed "sed -i '/ranks.: 78/d; s/native\"},/doubling\"},/' real/rules.json"
-[ -L learned.json ] && [ "$(stat -c %a real/rules.json)" = 600 ] || problem "the file is another one: $(ls -l . real)"
-python3 -c "
-import json
-rules = json.load(open('learned.json'))['rules']
-assert [[r['ranks'], r['algorithm']] for r in rules if r['collective'] == 'scan'] == [[77, 'doubling']], rules
-assert 'alltoall' in [r['collective'] for r in rules], rules" || problem 'what a user changed is undone'
-rm -f learned.json
-changed "echo '{\"schema\": 1, \"rules\": [,]}' >wrong.json; cp wrong.json learned.json"
-cmp wrong.json learned.json || problem 'a file that is wrong is replaced'
-grep -q 'learned.json:1: a comma' "$out" && grep -q 'the rules could not be written to learned.json' "$out" ||
+ln -s real/rules.txt learned.txt
+printf '%s\n' '# my own' 'scan ranks=77 use=native # why not' 'scan ranks=78 use=native' >real/rules.txt
+chmod 600 real/rules.txt
+changed "sed -i '/ranks=78/d; s/native # why/doubling # why/' real/rules.txt"
+[ -L learned.txt ] && [ "$(stat -c %a real/rules.txt)" = 600 ] || problem "the file is another one: $(ls -l . real)"
+printf '%s\n' '# my own' 'scan ranks=77 use=doubling # why not' >mine
+grep -E '^(#|scan )' learned.txt | cmp - mine && grep -q '^alltoall ' learned.txt || problem "what a user changed is undone: $(cat learned.txt)"
+rm -f learned.txt
+changed "echo 'scan ranks=, use=native' >wrong.txt; cp wrong.txt learned.txt"
+cmp wrong.txt learned.txt || problem 'a file that is wrong is replaced'
+grep -q "learned.txt:1: 'ranks=,': write a whole number" "$out" && grep -q 'the rules could not be written to learned.txt' "$out" ||
   problem 'nothing is said of a file that is wrong'
-[ ! -e learned.json.partial ] || problem 'a partial file is left'
-rm -f learned.json
+[ ! -e learned.txt.partial ] || problem 'a partial file is left'
+rm -f learned.txt
 
 # Processes that are started separately, without the library.
 preload= start 2 -- spawn

@@ -67,14 +67,12 @@ says "preload   $library, which LD_PRELOAD has"
 on 0 -- "$program"
 says "program   $program is linked with $name"
 on 0 QUADRILLE_MPI=$mpi QUADRILLE_STALL=10 QUADRILLE_DEBUG=0 QUADRILLE_REPORT=1
-cat >rules.json <<'RULES'
-{"schema": 1, "rules": [
-  {"collective": "bcast", "bytes": [1, 100], "algorithm": "binomial"},
-  {"collective": "allgather", "algorithm": "neighbor-exchange"}
-]}
+cat >rules.txt <<'RULES'
+bcast bytes=1..100 use=binomial
+allgather use=neighbor-exchange
 RULES
-on 0 QUADRILLE_RULES=rules.json QUADRILLE_ALLREDUCE=lanes
-says 'rules     rules.json: 2 rules; 1 from variables; hash of all settings '
+on 0 QUADRILLE_RULES=rules.txt QUADRILLE_ALLREDUCE=lanes
+says 'rules     rules.txt: 2 rules; 1 from variables; hash of all settings '
 on 0 SLURM_JOB_NUM_NODES=3 SLURM_NTASKS=24
 says 'SLURM gives 3 nodes and 24 tasks'
 
@@ -86,14 +84,14 @@ wrong 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRIL
 on 0 QUADRILLE_HOME=/opt
 wrong "$wrong is refuted, and is not followed: " QUADRILLE_ALLTOALL="file:$wrong"
 wrong "QUADRILLE_BCAST: 'nosuch' is none of binomial, " QUADRILLE_BCAST=nosuch
-wrong 'QUADRILLE_RULES: none.json: No such file or directory' QUADRILLE=on QUADRILLE_RULES=none.json
-says 'rules     none.json: the file does not exist yet; 0 from variables'
-on 1 QUADRILLE_RULES=rules.json/none.json
-says 'rules     rules.json/none.json: Not a directory; 0 from variables'
-wrong 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file or directory' QUADRILLE_RULES=nowhere/rules.json
+wrong 'QUADRILLE_RULES: none.txt: No such file or directory' QUADRILLE=on QUADRILLE_RULES=none.txt
+says 'rules     none.txt: the file does not exist yet; 0 from variables'
+on 1 QUADRILLE_RULES=rules.txt/none.txt
+says 'rules     rules.txt/none.txt: Not a directory; 0 from variables'
+wrong 'QUADRILLE_RULES: nowhere/rules.txt cannot be written: No such file or directory' QUADRILLE_RULES=nowhere/rules.txt
 wrong 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
-printf '{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "bruk"}]}' >wrong.json
-wrong "wrong.json:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.json
+printf '\nbcast use=bruk\n' >wrong.txt
+wrong "wrong.txt:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.txt
 wrong 'QUADRILLE_STALL=abc is no number of seconds: write one, such as 10' QUADRILLE_STALL=abc
 wrong 'QUADRILLE_STALL=1e400 is no number of seconds: write one, such as 10' QUADRILLE_STALL=1e400
 wrong 'QUADRILLE_DEBUG is set, which logs and compares every call: unset it' QUADRILLE_DEBUG=1
@@ -108,7 +106,7 @@ wrong "LD_PRELOAD has /gone/libquadrille_preload_$mpi.so, which cannot be read (
   LD_PRELOAD="/gone/libquadrille_preload_$mpi.so"
 wrong "LD_PRELOAD has /gone/libquadrille_$mpi.so, which intercepts no call: write $library" LD_PRELOAD="/gone/libquadrille_$mpi.so"
 wrong "$other_program is linked with $other, but $name would start it: start it by $other_launcher" -- "$other_program"
-wrong "rules.json is linked statically or is no program" -- rules.json
+wrong "rules.txt is linked statically or is no program" -- rules.txt
 printf '#!/bin/sh\n' >script
 on 0 -- script
 says 'script is a script; name the program that it starts'
@@ -143,7 +141,7 @@ mv "$library" kept
 wrong "$library: No such file or directory: install Quadrille again"
 mv kept "$library"
 # All errors are told, not just the first.
-on 1 QUADRILLE=maybe QUADRILLE_BCAST=nosuch QUADRILLE_ALTOALL=linear QUADRILLE_RULES=wrong.json
+on 1 QUADRILLE=maybe QUADRILLE_BCAST=nosuch QUADRILLE_ALTOALL=linear QUADRILLE_RULES=wrong.txt
 says '4 to mend:'
 
 # ---- In a job
@@ -158,17 +156,17 @@ grep -qE '^alltoall +linear +linear +linear$' said || problem 'no rule'
 grep -qE '^allreduce +native +native +native$' said || problem 'no schedule without a rule'
 in_job 4 0 QUADRILLE_ALLTOALL="file:$schedule"
 grep -qE "^alltoall +(${schedule##*/} +){2}${schedule##*/}\$" said || problem 'no schedule of a file'
-in_job 4 0 QUADRILLE_RULES=rules.json
+in_job 4 0 QUADRILLE_RULES=rules.txt
 grep -qE '^bcast +binomial +binomial\?\+1 +' said || problem 'no rule for some sizes'
-printf '{"schema": 1, "rules": [\n{"collective": "barrier", "bytes": 0, "algorithm": "native"}]}' >barrier.json
-in_job 4 0 QUADRILLE_RULES=barrier.json
+echo 'barrier bytes=0 use=native' >barrier.txt
+in_job 4 0 QUADRILLE_RULES=barrier.txt
 grep -qE '^barrier +native +native +native$' said || problem 'no rule for barriers'
-printf '{"schema": 1, "rules": [\n{"collective": "barrier", "bytes": 64, "algorithm": "native"}]}' >barrier.json
-in_job 4 0 QUADRILLE_RULES=barrier.json
+echo 'barrier bytes=64 use=native' >barrier.txt
+in_job 4 0 QUADRILLE_RULES=barrier.txt
 grep -qE '^barrier +[a-z-]+\?' said || problem 'a rule for no barrier'
 in_job 4 0 QUADRILLE=learn
 grep -qE '^alltoall, -v, -w +[a-z-]+\?\+1[0-9] ' said || problem 'not all schedules'
-in_job 3 1 QUADRILLE_RULES=rules.json
+in_job 3 1 QUADRILLE_RULES=rules.txt
 says "- a rule for allgather names neighbor-exchange, which does not serve this layout, so MPI's own makes these calls"
 in_job 2 1 QUADRILLE=off
 says "calls     MPI's own collectives make all of them; see below why"

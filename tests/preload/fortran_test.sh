@@ -9,7 +9,7 @@ served=(alltoall=linear alltoallv=tuna:radix=2 alltoallw=pairwise allgather=bruc
   scatter=binomial reduce=binomial)
 variables served
 for program in "${programs[@]}"; do
-  for mode in off learn verify; do right 3 QUADRILLE=$mode QUADRILLE_RULES=rules.json; done
+  for mode in off learn verify; do right 3 QUADRILLE=$mode QUADRILLE_RULES=rules.txt; done
   right 3 "${chosen[@]}"
   all_served served '1 x 3 ranks'
   for mode in off adapt; do preload=$other unserved 3 "$not_ours" QUADRILLE=$mode "${chosen[@]}"; done

@@ -1,13 +1,14 @@
 # Sourced: runs a plain MPI program with the preload library before MPI, and checks the results. MPI LIBRARY TOOL
 # PROGRAM are the arguments of the test. All runs are in its own folder.
 . "$(dirname "$0")/../mpi/mpirun.sh"
+report_command=$PWD/preload/report_command
 mpi=$1 library=$(readlink -f "$2") tool=$(readlink -f "$3") program=$(readlink -f "$4")
 case $mpi in openmpi) other=${library%_*}_mpich.so ;; *) other=${library%_*}_openmpi.so ;; esac
 cd "$TEST_TMPDIR" || exit 2
 out=out report=report preload=$library failed=0
 
-# start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, the output in $out, the report in
-# $report. A variable that begins with ONE: is only for rank 1.
+# start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, the output in $out, the report in report.json, and its
+# details in $report, unless that is "". A variable that begins with ONE: is only for rank 1.
 # WITHOUT_LIBRARY: the rank runs without it. WRAPPER: a command that runs the program.
 start() {
   local ranks=$1 variables=() one=
@@ -16,9 +17,9 @@ start() {
     if [ "${1#ONE:}" != "$1" ]; then one=${1#ONE:}; else variables+=("$1"); fi
     shift
   done
-  rm -f "$report"
+  rm -f "$report" report.json
   # shellcheck disable=SC2016 # for the shell of each rank
-  start_ranks "$mpi" "$ranks" 60 env QUADRILLE_REPORT="$report" "${variables[@]}" sh -c '
+  start_ranks "$mpi" "$ranks" 60 env QUADRILLE_REPORT="${report:+report.json}" "${variables[@]}" sh -c '
     [ -z "$1" ] || [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 ] || export "$1"
     # The environment in another order.
     if [ -n "${REORDER:-}" ]; then value=$QUADRILLE_ALLTOALL; unset QUADRILLE_ALLTOALL; export QUADRILLE_ALLTOALL="$value"; fi
@@ -26,6 +27,7 @@ start() {
     shift 2
     exec ${WRAPPER:-} "$@"' sh "$one" "$preload" "$program" "${@:2}" >"$out" 2>&1 </dev/null
   code=$?
+  [ ! -f report.json ] || "$report_command" report report.json --details | sed '1,/^$/d' >"$report"
   passed=$(grep -Eo 'rank [0-9]+ ran [1-9][0-9]* tests, all passed' "$out" | sort -u | wc -l)
 }
 

@@ -23,7 +23,7 @@ for _ in 1 2 3; do
   reported allreduce 4.. '(compared|chosen)'
 done
 native 1000
-for mode in off learn verify; do native_bits 4 QUADRILLE=$mode QUADRILLE_RULES=rules.json -- 1000; done
+for mode in off learn verify; do native_bits 4 QUADRILLE=$mode QUADRILLE_RULES=rules.txt -- 1000; done
 native_bits 4 "${forced[@]}" QUADRILLE_SUMS=native -- 1000
 reported allreduce ring 'by rule'
 for collective in allreduce reduce scan exscan reduce_scatter_block; do

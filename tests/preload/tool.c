@@ -2,8 +2,9 @@
  * an all-to-all of integers is wrong, and so are the last maximum of doubles and the first byte of derived types in an allreduce. TOOL_SLEEPS: rank 1 enters its third all-to-all, and its first one of blocks
  * of different lengths, a second late. TOOL_DELAYS: rank 1 enters each allgather 30 ms late. TOOL_SLOW: each
  * allgather takes 5 ms longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. TOOL_ADDS: that is
- * added to the last of an allreduce's sums of doubles. */
+ * added to the last of an allreduce's sums of doubles. TOOL_WATCHES_FILES: says which files the program's own thread writes. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,14 @@ SHOWN void* realloc(void* old, size_t size) {
 
 SHOWN int PMPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
   return refuses(ATTRIBUTES, CALLER) ? MPI_ERR_OTHER : MPI_Comm_set_attr(comm, key, value);
+}
+
+/* ---- Files, which take their names when they are complete */
+
+SHOWN int rename(const char* from, const char* to) {
+  if (getenv("TOOL_WATCHES_FILES") && gettid() == getpid())
+    dprintf(STDERR_FILENO, "the program's own thread writes %s\n", to);
+  return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 /* ---- Collectives */

@@ -8,9 +8,9 @@ counted=$(cd "$OLDPWD" && readlink -f "$5") counts=$(cd "$OLDPWD" && readlink -f
 
 # counted PLACE MODE: runs the program with the tool there. Leaves the sum over the ranks in the file PLACE.MODE.
 counted() {
-  right 2 QUADRILLE="${2%native}" QUADRILLE_RULES=rules.json COUNTS=counts -- file
+  right 2 QUADRILLE="${2%native}" QUADRILLE_RULES=rules.txt COUNTS=counts -- file
   awk '{ calls[$1] += $2 } END { for (name in calls) print name, calls[name] }' counts.? | sort >"$1.$2"
-  rm -f counts.? rules.json
+  rm -f counts.? rules.txt
 }
 same() {
   local only=^MPI_
