@@ -3,7 +3,6 @@
 Both know the machine from `calibrate`, with blocks of the size of the call. In each case every algorithm runs alone first. Then the
 choices and the best algorithm run beside native calls.
 """
-import json
 import sys
 import tempfile
 
@@ -56,20 +55,20 @@ class Case:
         """The words of the rule that `choose` writes, and the file with its block size; None for native."""
         if self.collective == "scan":  # `choose` writes no rules for it
             return "native", None
-        path, size = f"{self.m.generator.folder}/rules.json", costs.index("--bytes") + 1
+        path, size = f"{self.m.generator.folder}/rules.txt", costs.index("--bytes") + 1
         sizes = [*costs[:size], f"{self.size}..{self.size}", *costs[size + 1 :]]
         machine.run(
             [self.m.generator.program, "choose", self.collective, "--nodes", self.nodes, *sizes, "--out", path]
         )
         with open(path) as rules:
-            rule = json.load(rules)["rules"][0]
-        name, *options = rule["algorithm"].split(":")
+            rule = rules.readline().split(" use=")[1].rstrip()
+        name, *options = rule.split(":")
         if name == "native":
             return "native", None
         options = dict(option.split("=") for option in options)
         radix = ["--radix", options["radix"]] if "radix" in options else []
         block = f":{options['block-size']}" if "block-size" in options else ""
-        return rule["algorithm"], (self.file(name, *radix), f"{WINDOW}{block}")
+        return rule, (self.file(name, *radix), f"{WINDOW}{block}")
 
     def sample(self, files, repetitions, *options):
         """`files`: schedule files with their windows. Files of the same contents are measured once."""

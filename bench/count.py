@@ -111,9 +111,9 @@ def under_open_mpi(report, generator, run, bytes, most):
 def falling_through(report, program, folder):
     """The instructions that the preload library adds to an allreduce that it leaves to MPI: without a rule for allreduces,
     with a rule for longer ones, and where comparisons have chosen MPI's own."""
-    rules = os.path.join(folder, "rules.json")
+    rules = os.path.join(folder, "rules.txt")
     with open(rules, "w") as file:
-        file.write('{"schema": 1, "rules": [{"collective": "allreduce", "bytes": [99999, null], "algorithm": "recursive-multiplying"}]}')
+        file.write("allreduce bytes=99999.. use=recursive-multiplying\n")
     for what, launcher, most in (
         ("no rule", ["env", "QUADRILLE=on", *TWO_RANKS], MOST_FALLING_THROUGH),
         ("a rule for longer ones", ["env", "QUADRILLE=on", f"QUADRILLE_RULES={rules}", *TWO_RANKS], None),

@@ -39,7 +39,7 @@ def shape(report, options, library, programs, name, folder):
         words = [program, row, how, *(f"{collective}={size}" for collective, size in cells)]
         return sampling.sample([*cluster.preloaded(library, nodes, preload, *variables), *words], 3600)
 
-    rules = f"QUADRILLE_RULES={folder}/{library}-{name.replace(' ', '-')}.json"
+    rules = f"QUADRILLE_RULES={folder}/{library}-{name.replace(' ', '-')}.txt"
     run(["QUADRILLE=learn", rules], CALLS)
     if not os.path.exists(rules.split("=")[1]):
         raise machine.Unusable(f"preload: {title}: no rules were written; try once more")

@@ -93,7 +93,7 @@ def adapting(report, options, library, name, command):
 
 
 def program(report, options, library, name, command, learning, measuring, folder):
-    rules = f"QUADRILLE_RULES={folder}/{name.replace(' ', '-').replace('/', '-')}.json"
+    rules = f"QUADRILLE_RULES={folder}/{name.replace(' ', '-').replace('/', '-')}.txt"
     Run(library, [*command, learning], "QUADRILLE=learn", rules)
     pairs = [
         (Run(library, [*command, measuring], "QUADRILLE=on"), Run(library, [*command, measuring], rules))

@@ -28,7 +28,7 @@ NATIVE = "native"
 EXACT = {
     "off": {"QUADRILLE": "off"},
     "adapt": {},
-    "learn": {"QUADRILLE": "learn", "QUADRILLE_RULES": "rules.json"},
+    "learn": {"QUADRILLE": "learn", "QUADRILLE_RULES": "rules.txt"},
     "verify": {"QUADRILLE": "verify"},
 }
 FORCED = {"forced first": (0, ""), "forced last": (-1, ""), "forced between groups": (0, "-between-groups")}

@@ -92,7 +92,7 @@ quadrille emit mine.qs --out . >said 2>&1 && grep -q '^   quadrille emit mine.qs
 for file in "$prefix"/share/quadrille/*.qs; do quadrille check "$file" || problem "$file"; done >checked 2>said
 [ "$(grep -c ': proven$' checked)" -eq "$(ls "$prefix"/share/quadrille/*.qs | wc -l)" ] || problem "schedules that are not proven"
 quadrille prove --proof "$prefix/share/quadrille/proofs/alltoall.factor.proof" >said 2>&1 && said 'everything proven'
-for name in check choose compare list prove report rules; do
+for name in check choose compare list prove report; do
   python3 -m json.tool "$prefix/share/quadrille/schemas/$name.schema.json" >said 2>&1 && said '"$schema": "https://json-schema.org/draft/2020-12/schema"'
 done
 for mpi in openmpi mpich; do

@@ -7,7 +7,7 @@ usage() {
 usage: quadrille COMMAND [ARGUMENT...]
 
 Under an unchanged program
-  tune RULES.json [SIZE...]  learn which schedules are faster here (under mpirun)
+  tune RULES.txt [SIZE...]   learn which schedules are faster here (under mpirun)
   choose COLLECTIVE ...      write rules by simulated times, without a job
   rules FILE ...             check rules files, and make one of several
   report FILE.json ...       show what schedules gained under the library

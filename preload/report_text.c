@@ -90,8 +90,9 @@ static void print_headline(FILE* file, const struct preload_table* table) {
   fprintf(file, "quadrille: collectives took %.0f %% of %.*f s; ", percent * all.seconds,
           table->seconds < 1 ? 3 : 1, table->seconds);
   if (all.is_measured)
-    fprintf(file, "Quadrille %s %.*f s, %.1f %%, measured in this run\n",
-            all.saved < 0 ? "cost" : "saved", gain < 1 ? 3 : 1, gain, percent * gain);
+    fprintf(file, "Quadrille %s %.*f s, %.*f %%, measured in this run\n",
+            all.saved < 0 ? "cost" : "saved", gain < 1 ? 3 : 1, gain, percent * gain < 10 ? 1 : 0,
+            percent * gain);
   else
     fprintf(file, "nothing that Quadrille saved or cost was measured in this run\n");
 }

@@ -29,8 +29,8 @@ std::string range_text(const json& range) {
 
 // The words for a member of a rule; the reader of lines checks them.
 std::string word_of(const std::string& name, const json& value) {
-  if (name == "collective" || name == "time" || name == "native_time" || name == "calls") return "";
-  if (name == "algorithm") return " use=" + value.get<std::string>();
+  for (const char* elsewhere : {"collective", "algorithm", "time", "native_time", "calls"})
+    if (name == elsewhere) return "";
   if (name == "even") return value.get<bool>() ? " even=yes" : " even=no";
   return fmt::format(" {}={}", name == "ranks_a_node" ? "ranks-a-node" : name, range_text(value));
 }
@@ -38,6 +38,7 @@ std::string word_of(const std::string& name, const json& value) {
 std::string line_of(const json& rule) {
   std::string line = rule.at("collective").get<std::string>();
   for (const auto& [name, value] : rule.items()) line += word_of(name, value);
+  line += " use=" + rule.at("algorithm").get<std::string>();
   const double time = rule.value("time", 0.0), native = rule.value("native_time", 0.0);
   if (time > 0 && native > 0)
     line += fmt::format("  # {:.2f} of native, {} calls", time / native, rule.value("calls", 0LL));

@@ -11,44 +11,70 @@ line() {
     "schedule": "%s", "reason": "%s", "calls": %s, "all_bytes": 800, "seconds": %s, "timed_calls": %s, "native_seconds": %s,
     "taken_seconds": %s, "comparing_seconds": %s}' "$@"
 }
-document() { printf '{"schema": 2, "calls": [%s]}' "$1"; }
+document() { printf '{"schema": 3, "ranks": %s, "seconds": %s, "collective_seconds": 0, "saved_seconds": null, "calls": [%s]}' "${2:-16}" "${3:-10}" "$1"; }
 
 document "$(line bcast native 'not yet compared' 10 0.25 0 0 0 0), $(line bcast binomial chosen 100 2 100 3 2 0.5)" >one.json
 document "$(line bcast binomial chosen 300 6 100 5 3 0.25)" >two.json
 
+# The headline, and a line for each collective.
 expect 0 report one.json
-says 'collective            communicator                       bytes  schedule'
-grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +100 +800 +2\.000000 +30000\.0 +20000\.0 +0\.500000  chosen$' .out || fail "a line with times: $(cat .out)"
-grep -qE '^bcast +4 x 4 ranks +4\.\.15  native +10 +800 +0\.250000 +- +- +0\.000000  not yet compared$' .out || fail "a line without times: $(cat .out)"
-[ "$(sed -n 3p .out | grep -c binomial)" -eq 1 ] || fail "the longest line is not the first: $(cat .out)"
-says '110 calls took 2.250000 s; schedules and comparisons saved about 0.500000 s'
-expect 0 report one.json two.json
-grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +400 +1600 +8\.000000 +40000\.0 +25000\.0 +2\.250000  chosen$' .out || fail "equal lines are not added up: $(cat .out)"
-document "$(line scan chain 'by rule' 2 1 2 0.25 0.5 0)" >slow.json
+[ "$(head -1 .out)" = 'quadrille: collectives took 22 % of 10.0 s; Quadrille saved 0.500 s, 5.0 %, measured in this run' ] || fail "the headline: $(cat .out)"
+grep -qE '^mean of 16 ranks +with waiting  --- without waiting --$' .out && grep -qE '^collective +calls +seconds +native/us +taken/us +saved/s  schedule +reason$' .out ||
+  fail "the columns: $(cat .out)"
+grep -qE '^bcast +110 +2\.250000 +30000\.0 +20000\.0 +0\.500000  binomial +chosen; and 1 more$' .out || fail "the line of a collective: $(cat .out)"
+[ "$(wc -l <.out)" -eq 4 ] || fail "more than a line for a collective: $(cat .out)"
+expect 0 report two.json one.json
+grep -q '^quadrille: collectives took 41 % of 20.0 s; Quadrille saved 2.2 s, 11 %, measured in this run$' .out || fail "two runs: $(cat .out)"
+# Calls on parts of the ranks count by their share. Between groups, rank 0 of each group counts for its group.
+document "$(line scan chain chosen 2 8 2 9 1 0), $(line bcast chain chosen 2 8 0 0 0 0)" 32 100 >part.json
+expect 0 report part.json
+grep -q '^quadrille: collectives took 8 % of 100.0 s; Quadrille saved 4.0 s, 4.0 %,' .out && grep -qE '^scan +1 +4\.000000 +4500000\.0 +500000\.0 +4\.000000  ' .out || fail "parts: $(cat .out)"
+# A job that was killed leaves the calls of its rank 0.
+document "$(line scan chain chosen 2 1 2 0.25 0.5 0)" 1 >slow.json
 expect 0 report slow.json
-says 'schedules and comparisons cost about 0.250000 s'
+grep -qE '^rank 0 +with waiting' .out && grep -q 'took 10 % of 10.0 s; Quadrille cost 0.250 s, 2.5 %, measured in this run$' .out || fail "a loss: $(cat .out)"
+# Only this run counts.
+document "$(line scan chain 'by rule' 2 1 0 0 0 0)" >ruled.json
+expect 0 report ruled.json
+says 'nothing that Quadrille saved or cost was measured in this run'
+grep -qE '^scan +2 +1\.000000 +- +- +-  chain +by rule, not measured in this run$' .out || fail "a rule: $(cat .out)"
+document "$(line scan chain 'by rule' 2 1 2 4 2 0)" >raced.json
+expect 0 report raced.json
+grep -qE '2\.000000  chain +by rule$' .out || fail "a rule that was compared: $(cat .out)"
+
+# The details.
+expect 0 report one.json --details
+grep -qE '^collective +communicator +bytes  schedule' .out && grep -qE '^ +with waiting +- without +waiting -' .out || fail "the columns of details: $(cat .out)"
+grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +100 +800 +2\.000000 +30000\.0 +20000\.0 +0\.500000  chosen$' .out || fail "a line with times: $(cat .out)"
+grep -qE '^bcast +4 x 4 ranks +4\.\.15  native +10 +800 +0\.250000 +- +- +-  not yet compared$' .out || fail "a line without times: $(cat .out)"
+[ "$(grep -n binomial .out | tail -1 | cut -d: -f1)" -lt "$(grep -n ' native ' .out | tail -1 | cut -d: -f1)" ] || fail "the longest line is not the first: $(cat .out)"
+expect 0 report one.json two.json --details
+grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +400 +1600 +8\.000000 +40000\.0 +25000\.0 +2\.250000  chosen$' .out || fail "equal lines are not added up: $(cat .out)"
 
 # JSON says the same again.
 expect 0 report one.json two.json --format json --out sum.json
-expect 0 report one.json two.json
+grep -q '"seconds": 20.000000, "collective_seconds": 8.250000, "saved_seconds": 2.250000' sum.json || fail "the sums in JSON: $(cat sum.json)"
+expect 0 report ruled.json --format json
+says '"saved_seconds": null'
+expect 0 report one.json two.json --details
 cp .out text
-expect 0 report sum.json
+expect 0 report sum.json --details
 cmp -s .out text || fail "JSON changes the report: $(diff .out text)"
 
 expect 0 report one.json --format html --out page.html
-grep -q '^<!DOCTYPE html>' page.html && grep -q '<p>110 calls took 2.250000 s' page.html && grep -q 'class="bar native" style="width: 100.0%"' page.html &&
+grep -q '^<!DOCTYPE html>' page.html && grep -q '<p>quadrille: collectives took 22 % of 10.0 s' page.html && grep -q 'class="bar native" style="width: 100.0%"' page.html &&
   grep -q 'class="bar taken" style="width: 66.7%"' page.html || fail "the page: $(cat page.html)"
 ! grep -qE 'https?://|<script|@import|src=' page.html || fail 'the page needs other files'
 document "$(line bcast '<b>' chosen 1 1 0 0 0 0)" >marked.json
 expect 0 report marked.json --format html
 says '&lt;b&gt;'
 
-printf '{"schema": 2,\n "calls": [}' >half.json
+printf '{"schema": 3,\n "calls": [}' >half.json
 refuses 'report: half.json:2: this is no JSON' report half.json
 printf 'quadrille: the calls' >text.txt
 refuses 'report: text.txt:1: this is no JSON; let QUADRILLE_REPORT name a file that ends in .json' report text.txt
-printf '{"schema": 1, "calls": []}' >old.json
-refuses 'report: old.json: "schema" is not 2' report old.json
+printf '{"schema": 2, "calls": []}' >old.json
+refuses 'report: old.json: "schema" is not 3' report old.json
 document "$(line bcst native 'no rule' 1 1 0 0 0 0)" >wrong.json
 refuses "wrong.json: this is no report of the preload library: \"collective\" is 'bcst'" report wrong.json
 document "$(line bcast native 'no rule' 1.5 1 0 0 0 0)" >wrong.json
@@ -64,11 +90,12 @@ changed() {
   sed "s/$1/$2/" one.json >wrong.json
   refuses "wrong.json: this is no report of the preload library: $3" report wrong.json
 }
-changed '"seconds": 2' '"seconds": -1' '"seconds" is negative'
-changed '"seconds": 2' '"seconds": 1e999' 'a number in it is too great'
-changed '"seconds": 2' '"seconds": 1e308' '"seconds" is too great'
+changed '"seconds": 2,' '"seconds": -1,' '"seconds" is negative'
+changed '"seconds": 2,' '"seconds": 1e999,' 'a number in it is too great'
+changed '"seconds": 2,' '"seconds": 1e308,' '"seconds" is too great'
 changed '"calls": 100' '"calls": 9223372036854775807' '"calls" is too great'
 changed '"calls": 100' '"calls": 18446744073709551615' '"calls" is too great'
+changed '"ranks": 16, "seconds"' '"ranks": 0, "seconds"' '"ranks" is 0'
 changed '"ranks": 16' '"ranks": 4294967301' '"ranks" is too great'
 changed '\[4, 15\]' '[2.7, 9]' '"bytes" is no whole number'
 changed '\[4, 15\]' '[]' '"bytes" is no array of two numbers'
@@ -76,10 +103,11 @@ changed '\[4, 15\]' '5' '"bytes" is no array of two numbers'
 changed '\[4, 4\]' '[-7, 1]' '"ranks_a_node" is negative'
 changed '"schedule": "native"' '"schedule": 1' '"schedule" is no text'
 changed 'binomial' 'a\\tb' '"schedule" has a quote, a backslash or a control character'
-echo '{"schema": 2, "calls": null}' >wrong.json
+echo '{"schema": 3, "ranks": 1, "seconds": 1, "calls": null}' >wrong.json
 refuses 'wrong.json: this is no report of the preload library: "calls" is no array' report wrong.json
 document 1 >wrong.json
 refuses 'wrong.json: this is no report of the preload library: a call is no object: {...}' report wrong.json
+refuses 'slow.json: it is of 1 rank, unlike the reports before it; add up reports of equal jobs' report one.json slow.json
 refuses 'missing.json: No such file' report missing.json
 refuses '--out' report one.json --out one.json
 finish

@@ -91,9 +91,9 @@ cat >old.json <<'EOT'
 ]}
 EOT
 cat >new.txt <<'EOT'
-alltoallv use=tuna:radix=8 even=yes nodes=2.. ranks-a-node=8
-allgather use=bruck bytes=64..255 ranks=16  # 0.50 of native, 100 calls
-bcast use=leader:window=4 groups=2
+alltoallv even=yes nodes=2.. ranks-a-node=8 use=tuna:radix=8
+allgather bytes=64..255 ranks=16 use=bruck  # 0.50 of native, 100 calls
+bcast groups=2 use=leader:window=4
 EOT
 expect 0 rules old.json --out rules.txt
 says 'rules.txt: 3 rules'

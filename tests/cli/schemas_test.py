@@ -1,4 +1,4 @@
-"""schemas_test.py GENERATOR VERIFIER RULES REPORT SCHEMA...: what commands print as JSON is as its schema says.
+"""schemas_test.py GENERATOR VERIFIER REPORT SCHEMA...: what commands print as JSON is as its schema says.
 
 Each schema also refuses documents with a member too few, a member too many, or a value of another type.
 """
@@ -30,26 +30,18 @@ keys round
   from round
   to round + 1
 """
-# Maps of any names, whose members may be missing; and numbers that may be negative; and members of rules that
-# may be left out.
+# Maps of any names, whose members may be missing; and numbers that may be negative.
 OPEN = ["parameters"]
-SIGNED = ["comparing_seconds"]
-OPTIONAL = ["groups", "nodes", "ranks_a_node", "ranks", "even", "bytes", "time", "native_time", "calls"]
-
-RULES = {
-    "schema": 1,
-    "rules": [
-        {"collective": "alltoallv", "nodes": [2, None], "ranks_a_node": 8, "even": True, "algorithm": "tuna:radix=8"},
-        {"collective": "allgather", "ranks": 16, "bytes": [64, 255], "algorithm": "bruck", "time": 1e-3, "native_time": 2e-3, "calls": 100},
-        {"collective": "bcast", "groups": 2, "algorithm": "native"},
-        {"collective": "barrier", "bytes": 0, "algorithm": "dissemination"},
-    ],
-}
+SIGNED = ["comparing_seconds", "saved_seconds"]
 
 CALLS = {"groups": 1, "ranks": 16, "remote_ranks": 0, "nodes": 4, "ranks_a_node": [4, 4], "calls": 3, "all_bytes": 96, "seconds": 0.5}
 TIMES = {"timed_calls": 3, "native_seconds": 0.75, "taken_seconds": 0.5, "comparing_seconds": -0.125}
 REPORT = {
-    "schema": 2,
+    "schema": 3,
+    "ranks": 16,
+    "seconds": 2,
+    "collective_seconds": 1,
+    "saved_seconds": 0.25,
     "calls": [
         {"collective": "bcast", **CALLS, "bytes": [16, 63], "schedule": "binomial", "reason": "chosen", **TIMES},
         {"collective": "gatherv", **CALLS, "bytes": None, "schedule": "native", "reason": "no rule", **TIMES},
@@ -100,7 +92,7 @@ def at(document, path):
     return document
 
 
-def mutants(name, document):
+def mutants(document):
     """(words, document) of wrong documents."""
     for path in places(document):
         value, where = at(document, path), "/".join(map(str, path))
@@ -114,7 +106,7 @@ def mutants(name, document):
             wrong = copy.deepcopy(document)
             at(wrong, path[:-1])[path[-1]] = other
             yield f"{other} for {where}", wrong
-        if isinstance(path[-1], str) and path[-2:-1] != ("parameters",) and not (name == "rules" and path[-1] in OPTIONAL):
+        if isinstance(path[-1], str) and path[-2:-1] != ("parameters",):
             wrong = copy.deepcopy(document)
             del at(wrong, path[:-1])[path[-1]]
             yield f"no {where}", wrong
@@ -127,7 +119,6 @@ def documents():
     write("many.txt", SHIFT.replace("copy", "require 9 < ranks\ncopy", 1))
     write("shift.proof", PROOF)
     write("weak.proof", PROOF.replace("target - source", "source - target"))
-    write("rules.json", json.dumps(RULES))
     write("report.json", json.dumps(REPORT))
     generate("alltoall", "--algorithm", "hierarchical-factor", "--nodes", "1,2,3", "--out", "timed.qs")
     generate("alltoall", "--algorithm", "tuna", "--nodes", "any", "--out", "any.qs")
@@ -136,10 +127,7 @@ def documents():
     generate("allgather", "--algorithm", "segment-map", "--nodes", "any", "--remote-nodes", "any", "--out", "groups.qs")
     generate("alltoall", "--program", "short.txt", "--nodes", "4", "--out", "short.qs")
     generate("alltoall", "--program", "shift.txt", "--nodes", "4", "--out", "shift.qs")
-    quiet(GENERATOR, "choose", "all", "--nodes", "2x2", "--bytes", "8..1KiB", "--out", "chosen.json")
-    quiet(RULES_COMMAND, "merge", "rules.json", "chosen.json", "--out", "merged.json")
-    rules = [json.load(open(name, encoding="utf-8")) for name in ["rules.json", "chosen.json", "merged.json"]]
-    choose = run(0, GENERATOR, "choose", "alltoall", "--nodes", "2x2", "--bytes", "8", "--out", "chosen.json", "--format", "json")
+    choose = run(0, GENERATOR, "choose", "alltoall", "--nodes", "2x2", "--bytes", "8", "--out", "chosen.txt", "--format", "json")
     return {
         "list": [run(0, GENERATOR, "list", "--format", "json")],
         "check": [
@@ -166,7 +154,6 @@ def documents():
             run(0, GENERATOR, "compare", "allgather", "--nodes", "2", "--remote-nodes", "3", "--bytes", "8", "--format", "json"),
         ],
         "report": [run(0, REPORT_COMMAND, "report", "report.json", "report.json", "--format", "json")],
-        "rules": rules,
     }
 
 
@@ -189,7 +176,7 @@ class Schemas(unittest.TestCase):
             tried = 0
             for document in map(small, all_documents):
                 self.assertTrue(refuses.is_valid(document), name)
-                for words, wrong in mutants(name, document):
+                for words, wrong in mutants(document):
                     self.assertFalse(refuses.is_valid(wrong), f"{name}: {words}")
                     tried += 1
             self.assertGreater(tried, 8, name)
@@ -217,28 +204,6 @@ class Schemas(unittest.TestCase):
     def test_names_of_files_may_have_any_bytes(self):
         self.assertEqual(DOCUMENTS["check"][4]["results"][2]["file"], 'é \ufffd"<\\\n.qs')
 
-    def test_the_schema_of_rules_refuses_what_the_library_refuses(self):
-        rule = {"collective": "bcast", "algorithm": "binomial"}
-        for changed in [
-            {"collective": "barier"},
-            {"algorithm": 3},
-            {"groups": 3},
-            {"nodes": [1]},
-            {"nodes": [1, 2, 3]},
-            {"nodes": "2"},
-            {"bytes": -1},
-            {"bytes": 1.5},
-            {"even": 1},
-            {"time": "1"},
-            {"calls": 0.5},
-            {"speed": 2},
-        ]:
-            document = {"schema": 1, "rules": [{**rule, **changed}]}
-            write("changed.json", json.dumps(document))
-            done = subprocess.run([RULES_COMMAND, "check", "changed.json"], capture_output=True, check=False)
-            self.assertEqual(done.returncode, 2, changed)
-            self.assertFalse(Draft202012Validator(SCHEMAS["rules"]).is_valid(document), changed)
-
 
 def small(document):
     """The document with the first three of each list of objects, so that it has fewer mutants."""
@@ -250,9 +215,9 @@ def small(document):
 
 
 if __name__ == "__main__":
-    GENERATOR, VERIFIER, RULES_COMMAND, REPORT_COMMAND = (os.path.abspath(path) for path in sys.argv[1:5])
+    GENERATOR, VERIFIER, REPORT_COMMAND = (os.path.abspath(path) for path in sys.argv[1:4])
     SCHEMAS = {}
-    for path in sys.argv[5:]:
+    for path in sys.argv[4:]:
         with open(path, encoding="utf-8") as schema_file:
             SCHEMAS[os.path.basename(path).removesuffix(".schema.json")] = json.load(schema_file)
     with tempfile.TemporaryDirectory() as folder:

@@ -57,14 +57,14 @@ for document in "${documents[@]}"; do
   sed -n 's/^    \(collective  .*\)/\1/p' "$document" >heading
   [ ! -s heading ] || grep -qxFf heading printed || { echo "FAILED: $document: the report has other columns"; failed=1; }
   # The library accepts the document's rules.
-  blocks json "$document"
+  blocks rules "$document"
   [ -e block-1 ] || continue
-  cp block-1 openmpi/example.json
-  (cd openmpi && mpirun -n 2 -x LD_PRELOAD="$LIBRARIES/libquadrille_preload_openmpi.so" -x QUADRILLE_RULES=example.json \
+  cp block-1 openmpi/example.txt
+  (cd openmpi && mpirun -n 2 -x LD_PRELOAD="$LIBRARIES/libquadrille_preload_openmpi.so" -x QUADRILLE_RULES=example.txt \
     -x QUADRILLE_REPORT=1 ./app) >said 2>&1
   grep -qE '^bcast .* native .* by rule' said || { cat said; failed=1; }
   rules_read=1
 done
 [ "$commands" -ge 10 ] && [ "${rules_read:-0}" = 1 ] || { echo 'FAILED: the documents have lost their commands'; failed=1; }
-[ -s openmpi/rules.json ] && [ -s openmpi/report.txt ] || { echo 'FAILED: no rules, or no report'; failed=1; }
+[ -s openmpi/rules.txt ] && [ -s openmpi/report.txt ] || { echo 'FAILED: no rules, or no report'; failed=1; }
 exit $failed
