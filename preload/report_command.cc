@@ -212,8 +212,7 @@ std::string details(const Table& table) {
       "{:<20}  {:<18}  {:>20}  {:<25}  {:>8}  {:>12}  {:>12}  {:>10}  {:>10}  {:>10}  {}\n";
   std::string text =
       "\nquadrille: the calls that rank 0 of each communicator made; -: not measured in this run\n";
-  text += fmt::format(kColumns, "", "", "", "", "", "", "with waiting", "- without", "waiting -",
-                      "", "");
+  text += fmt::format("{:>127}  {}\n", "with waiting", "--- without waiting --");
   text += fmt::format(kColumns, "collective", "communicator", "bytes", "schedule", "calls",
                       "bytes in all", "seconds", "native/us", "taken/us", "saved/s", "reason");
   for (const preload_line& line : table.lines())

@@ -44,7 +44,7 @@ grep -qE '2\.000000  chain +by rule$' .out || fail "a rule that was compared: $(
 
 # The details.
 expect 0 report one.json --details
-grep -qE '^collective +communicator +bytes  schedule' .out && grep -qE '^ +with waiting +- without +waiting -' .out || fail "the columns of details: $(cat .out)"
+grep -qE '^collective +communicator +bytes  schedule' .out && grep -qE '^ +with waiting  --- without waiting --$' .out || fail "the columns of details: $(cat .out)"
 grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +100 +800 +2\.000000 +30000\.0 +20000\.0 +0\.500000  chosen$' .out || fail "a line with times: $(cat .out)"
 grep -qE '^bcast +4 x 4 ranks +4\.\.15  native +10 +800 +0\.250000 +- +- +-  not yet compared$' .out || fail "a line without times: $(cat .out)"
 [ "$(grep -n binomial .out | tail -1 | cut -d: -f1)" -lt "$(grep -n ' native ' .out | tail -1 | cut -d: -f1)" ] || fail "the longest line is not the first: $(cat .out)"
