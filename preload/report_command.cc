@@ -63,23 +63,26 @@ class Table {
 
 // ---- Reading
 
+[[noreturn]] void refuse(const char* key, const char* what) {
+  throw std::invalid_argument(fmt::format("\"{}\" {}", key, what));
+}
+
 // The value of a key. All errors of these functions become sentences in read_into.
 const json& member(const json& from, const char* key) {
   if (!from.is_object()) throw std::invalid_argument("a call is no object: {...}");
   const auto found = from.find(key);
-  if (found == from.end()) throw std::invalid_argument(fmt::format("\"{}\" is missing", key));
+  if (found == from.end()) refuse(key, "is missing");
   return *found;
 }
 
 std::string text_of(const json& from, const char* key) {
   const json& value = member(from, key);
-  if (!value.is_string()) throw std::invalid_argument(fmt::format("\"{}\" is no text", key));
-  std::string text = value;
+  if (!value.is_string()) refuse(key, "is no text");
+  const std::string text = value;
   // A name that the library writes has none of these.
   if (std::any_of(text.begin(), text.end(),
                   [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; }))
-    throw std::invalid_argument(
-        fmt::format("\"{}\" has a quote, a backslash or a control character", key));
+    refuse(key, "has a quote, a backslash or a control character");
   return text;
 }
 
@@ -92,15 +95,11 @@ void copy(const json& from, const char* key, char (&text)[kSize]) {
 template <typename T>
 T number(const json& value, const char* key, bool may_be_negative = false) {
   constexpr double kMost = sizeof(T) < sizeof(int64_t) ? std::numeric_limits<T>::max() : 1e18;
-  const bool is_right = std::is_integral_v<T> ? value.is_number_integer() : value.is_number();
-  if (!is_right)
-    throw std::invalid_argument(
-        fmt::format("\"{}\" is no {}number", key, std::is_integral_v<T> ? "whole " : ""));
+  if (!value.is_number()) refuse(key, "is no number");
+  if (std::is_integral_v<T> && !value.is_number_integer()) refuse(key, "is no whole number");
   const double given = value.get<double>();
-  if (given < 0 && !may_be_negative)
-    throw std::invalid_argument(fmt::format("\"{}\" is negative", key));
-  if (!(std::abs(given) <= kMost))
-    throw std::invalid_argument(fmt::format("\"{}\" is too great", key));
+  if (given < 0 && !may_be_negative) refuse(key, "is negative");
+  if (!(std::abs(given) <= kMost)) refuse(key, "is too great");
   return value.get<T>();
 }
 
@@ -112,8 +111,7 @@ T number_of(const json& from, const char* key) {
 // [LEAST, MOST]
 const json& range_of(const json& from, const char* key) {
   const json& range = member(from, key);
-  if (!range.is_array() || range.size() != 2)
-    throw std::invalid_argument(fmt::format("\"{}\" is no array of two numbers", key));
+  if (!range.is_array() || range.size() != 2) refuse(key, "is no array of two numbers");
   return range;
 }
 
@@ -156,13 +154,13 @@ Result<bool> read_into(Table& table, const std::string& path) {
       return Error{fmt::format("{}: \"schema\" is not {}, as in reports of this version", path,
                                static_cast<int>(PRELOAD_REPORT_SCHEMA))};
     const int ranks = number_of<int>(document, "ranks");
-    if (ranks == 0) throw std::invalid_argument("\"ranks\" is 0");
+    if (ranks == 0) refuse("ranks", "is 0");
     if (!table.add_run(ranks, number_of<double>(document, "seconds")))
       return Error{fmt::format(
           "{}: it is of {} rank{}, unlike the reports before it; add up reports of equal jobs",
           path, ranks, ranks == 1 ? "" : "s")};
     const json& calls = member(document, "calls");
-    if (!calls.is_array()) throw std::invalid_argument("\"calls\" is no array");
+    if (!calls.is_array()) refuse("calls", "is no array");
     for (const json& call : calls) table.add(line_of(call));
   } catch (const json::parse_error& error) {
     const auto end = text->begin() + static_cast<int64_t>(std::min(error.byte, text->size()));

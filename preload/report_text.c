@@ -141,23 +141,21 @@ void preload_print_summary(FILE* file, struct preload_table* table) {
 
 static void print_json_line(FILE* file, const struct preload_line* one) {
   const struct preload_shape* shape = &one->shape;
-  const struct preload_range bytes = preload_class_range(one->size_class);
+  const struct preload_range range = preload_class_range(one->size_class);
+  char bytes[64] = "null";
+  if (one->size_class >= 0)
+    snprintf(bytes, sizeof bytes, "[%lld, %lld]", (long long)range.least, (long long)range.most);
   fprintf(file, "  {\"collective\": \"%s\", \"groups\": %d, \"ranks\": %d, \"remote_ranks\": %d, ",
           preload_collectives[one->collective].name, shape->groups, shape->ranks,
           shape->remote_ranks);
-  fprintf(file, "\"nodes\": %d, \"ranks_a_node\": [%d, %d], ", shape->nodes, shape->least,
-          shape->most);
-  if (one->size_class < 0)
-    fprintf(file, "\"bytes\": null, ");
-  else
-    fprintf(file, "\"bytes\": [%lld, %lld], ", (long long)bytes.least, (long long)bytes.most);
-  fprintf(file, "\"schedule\": \"%s\", \"reason\": \"%s\", ", one->schedule, one->reason);
-  fprintf(file, "\"calls\": %lld, \"all_bytes\": %lld, \"seconds\": %.9f, ", (long long)one->calls,
-          (long long)one->bytes, one->seconds);
+  fprintf(file, "\"nodes\": %d, \"ranks_a_node\": [%d, %d], \"bytes\": %s, ", shape->nodes,
+          shape->least, shape->most, bytes);
+  fprintf(file, "\"schedule\": \"%s\", \"reason\": \"%s\", \"calls\": %lld, \"all_bytes\": %lld, ",
+          one->schedule, one->reason, (long long)one->calls, (long long)one->bytes);
   fprintf(file,
-          "\"timed_calls\": %lld, \"native_seconds\": %.9f, \"taken_seconds\": %.9f, "
-          "\"comparing_seconds\": %.9f}",
-          (long long)one->timed, one->native, one->scheduled, one->cost);
+          "\"seconds\": %.9f, \"timed_calls\": %lld, \"native_seconds\": %.9f, "
+          "\"taken_seconds\": %.9f, \"comparing_seconds\": %.9f}",
+          one->seconds, (long long)one->timed, one->native, one->scheduled, one->cost);
 }
 
 void preload_print_json(FILE* file, struct preload_table* table) {

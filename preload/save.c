@@ -41,8 +41,8 @@ static void* save_now_and_then(void* unused) {
   next.tv_sec += age;
   while (!ends_before(&next)) {
     const time_t wait = age < 64 ? age : 60;
-    save_rules();
     preload_report_save();
+    save_rules();
     next.tv_sec += wait;
     age += wait;
   }
