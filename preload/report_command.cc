@@ -78,7 +78,7 @@ const json& member(const json& from, const char* key) {
 std::string text_of(const json& from, const char* key) {
   const json& value = member(from, key);
   if (!value.is_string()) refuse(key, "is no text");
-  const std::string text = value;
+  std::string text = value;
   // A name that the library writes has none of these.
   if (std::any_of(text.begin(), text.end(),
                   [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; }))
