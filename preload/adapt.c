@@ -5,7 +5,6 @@
  * race.h says. Each look at a candidate begins with a barrier, so that late ranks do not count. After each race the ranks agree on the
  * times of the slowest rank. QUADRILLE=verify lets the schedules take turns. Tested by tests/preload/adapt_test.sh,
  * choice_test.sh and tune_test.sh. */
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ not_reported "^gather .*$copied"
 
 for driver in "CUDA $cuda" "ROCm $rocm"; do
   name=${driver%% *}
-  rm -f quadrille-rules.json
+  rm -f quadrille-rules.txt
   right 3 QUADRILLE=learn HIP_VERSION=60100000 -- passed "${driver#* }"
   reported allgather native "$name is loaded: buffers may be in device memory$"
   right 3 QUADRILLE_ALLGATHER=bruck HIP_VERSION=60100000 -- passed "${driver#* }"
