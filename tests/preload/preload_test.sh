@@ -41,7 +41,9 @@ all_served between '3 \+ 2 ranks'
 right 2 QUADRILLE_ALLTOALL=factor QUADRILLE_REPORT=report.json -- file
 python3 -c "
 import json
-calls = json.load(open('report.json'))['calls']
+report = json.load(open('report.json'))
+assert report['ranks'] == 2 and 0 < report['collective_seconds'] < report['seconds'] < 60, report
+calls = report['calls']
 assert {(c['groups'], c['ranks'], c['remote_ranks']) for c in calls if c['schedule'] == 'factor'} == {(1, 2, 0), (2, 1, 1)}
 " || problem 'the report in JSON'
 
