@@ -1,221 +1,154 @@
-/* The schedules that are worth a comparison with MPI's own collective. They are the fastest in simulations of 16 to 64 ranks on a
- * slow and a fast network (`compare`, docs/choosing.md), with the block sizes that were best on the emulated cluster. Tested by
- * tests/preload/adapt_test.sh. */
+/* The schedules that are worth a race with MPI's own collective. Those of one group were the
+ * fastest of 32 ranks on two networks of SimGrid's, where they ran beside its versions of both libraries' collectives. Tested by
+ * tests/preload/predict_test.cc. */
+#include <stdio.h>
 #include <string.h>
 
 #include "preload/rules.h"
 
-/* For calls of that many bytes or more; the last row that fits counts. Nodes are SHARED if there are several, with several
- * ranks on some. Each algorithm has the time that it is expected to take, in per cent of that of Open MPI's own collective, and of
- * MPICH's. */
-enum kind { ANY, SHARED };
-static const struct prediction {
-  const char* collective; /* as schedules name it */
-  int groups;
-  enum kind nodes;
-  int64_t least_bytes;
-  struct {
-    const char* name;
-    int of_openmpi, of_mpich;
-  } algorithms[PRELOAD_PREDICTED];
-} predictions[] = {
-    {"allgather",
-     1,
-     ANY,
-     0,
-     {{"bruck", 95, 95}, {"recursive-doubling", 95, 95}, {"hypercube", 100, 100}}},
-    {"allgather",
-     1,
-     ANY,
-     16384,
-     {{"recursive-doubling", 95, 95}, {"neighbor-exchange", 95, 95}, {"linear-ring", 95, 95}}},
-    {"allgather",
-     1,
-     SHARED,
-     0,
-     {{"bruck", 80, 85}, {"recursive-doubling", 80, 85}, {"neighbor-exchange", 95, 100}}},
-    {"allgather",
-     1,
-     SHARED,
-     2048,
-     {{"blocked-ring-nodes:block-size=8192", 50, 80},
-      {"neighbor-exchange", 50, 80},
-      {"bruck", 90, 100}}},
-    {"allgather",
-     1,
-     SHARED,
-     32768,
-     {{"blocked-ring-nodes:block-size=16384", 40, 75},
-      {"linear-ring", 40, 75},
-      {"neighbor-exchange", 60, 80}}},
-    {"allreduce",
-     1,
-     ANY,
-     0,
-     {{"recursive-multiplying", 95, 95}, {"lanes", 100, 100}, {"doubling", 100, 100}}},
-    {"allreduce",
-     1,
-     ANY,
-     8192,
-     {{"lanes", 95, 95}, {"hierarchical", 100, 100}, {"rabenseifner", 95, 95}}},
-    {"allreduce",
-     1,
-     ANY,
-     131072,
-     {{"lanes", 95, 95}, {"rabenseifner", 95, 95}, {"circulant", 100, 100}}},
-    {"allreduce",
-     1,
-     SHARED,
-     0,
-     {{"recursive-multiplying", 90, 85}, {"lanes", 90, 85}, {"hierarchical", 90, 85}}},
-    {"allreduce",
-     1,
-     SHARED,
-     16384,
-     {{"lanes", 85, 80}, {"hierarchical", 90, 85}, {"rabenseifner", 100, 100}}},
-    {"allreduce", 1, SHARED, 65536, {{"ring-nodes", 80, 80}, {"lanes", 85, 80}, {"ring", 90, 90}}},
-    {"alltoall",
-     1,
-     ANY,
-     0,
-     {{"tuna:radix=4", 95, 95}, {"tuna:radix=sqrt", 95, 95}, {"spread-out", 100, 100}}},
-    {"alltoall",
-     1,
-     ANY,
-     1024,
-     {{"spread-out", 95, 95}, {"factor", 95, 95}, {"tuna:radix=16", 100, 100}}},
-    {"alltoall",
-     1,
-     SHARED,
-     0,
-     {{"hierarchical-overlapped", 80, 80},
-      {"tuna-coalesced:radix=4", 60, 70},
-      {"tuna:radix=4", 85, 90}}},
-    {"alltoall",
-     1,
-     SHARED,
-     512,
-     {{"hierarchical-overlapped", 75, 80},
-      {"tuna-coalesced:radix=16", 70, 80},
-      {"tuna:radix=8", 100, 100}}},
-    {"alltoall",
-     1,
-     SHARED,
-     2048,
-     {{"hierarchical-overlapped", 90, 90}, {"spread-out", 95, 95}, {"factor", 100, 100}}},
-    {"alltoall",
-     1,
-     SHARED,
-     8192,
-     {{"factor", 95, 95}, {"spread-out", 95, 95}, {"hierarchical-factor", 95, 95}}},
-    {"barrier", 1, ANY, 0, {{"dissemination", 100, 100}}},
-    {"broadcast", 1, ANY, 0, {{"binomial", 100, 100}, {"hypercube", 110, 110}}},
-    {"broadcast",
-     1,
-     ANY,
-     262144,
-     {{"hypercube", 95, 100}, {"pipeline:block-size=16384", 90, 100}, {"scatter-ring", 100, 100}}},
-    {"broadcast",
-     1,
-     SHARED,
-     0,
-     {{"binomial", 100, 100},
-      {"hypercube", 110, 110},
-      {"pipeline-nodes:block-size=8192", 100, 110}}},
-    {"broadcast",
-     1,
-     SHARED,
-     131072,
-     {{"pipeline-nodes:block-size=8192", 65, 90},
-      {"pipeline:block-size=8192", 80, 95},
-      {"scatter-ring", 100, 100}}},
-    {"exscan", 1, ANY, 0, {{"one-two-three", 100, 95}}},
-    {"gather", 1, ANY, 0, {{"linear", 100, 95}, {"binomial", 100, 95}}},
-    {"reduce", 1, ANY, 0, {{"binomial", 100, 95}, {"hypercube", 110, 110}}},
-    {"reduce",
-     1,
-     ANY,
-     65536,
-     {{"hypercube", 100, 95}, {"rabenseifner", 100, 100}, {"pipeline:block-size=8192", 100, 95}}},
-    {"reduce",
-     1,
-     SHARED,
-     0,
-     {{"binomial", 100, 90}, {"hypercube", 110, 100}, {"pipeline-nodes:block-size=8192", 100, 95}}},
-    {"reduce",
-     1,
-     SHARED,
-     65536,
-     {{"pipeline-nodes:block-size=8192", 80, 75},
-      {"ring", 95, 95},
-      {"pipeline:block-size=8192", 90, 90}}},
-    {"reduce-scatter",
-     1,
-     ANY,
-     0,
-     {{"spread-out", 90, 90}, {"circulant", 90, 90}, {"halving", 90, 90}}},
-    {"reduce-scatter",
-     1,
-     ANY,
-     1048576,
-     {{"spread-out", 90, 90}, {"pairwise", 95, 95}, {"ring", 95, 95}}},
-    {"reduce-scatter",
-     1,
-     SHARED,
-     0,
-     {{"halving", 60, 60}, {"circulant", 60, 60}, {"spread-out", 70, 70}}},
-    {"reduce-scatter",
-     1,
-     SHARED,
-     32768,
-     {{"blocked-ring-nodes:block-size=8192", 40, 35}, {"ring", 50, 40}, {"halving", 70, 60}}},
-    {"scan", 1, ANY, 0, {{"doubling", 100, 110}}},
-    {"scatter", 1, ANY, 0, {{"linear", 95, 95}, {"binomial", 100, 95}}},
-    {"allgather",
-     2,
-     ANY,
-     0,
-     {{"subgroup-bruck", 80, 80}, {"leader", 90, 90}, {"segment-map-v", 100, 100}}},
-    {"allgather",
-     2,
-     ANY,
-     16384,
-     {{"segment-map-v", 50, 60}, {"segment-map-nodes", 50, 60}, {"two-stage", 60, 70}}},
-    {"allreduce", 2, ANY, 0, {{"leader", 95, 95}, {"segments", 95, 95}}},
-    {"alltoall", 2, ANY, 0, {{"direct", 95, 95}, {"factor", 95, 95}}},
-    {"barrier", 2, ANY, 0, {{"dissemination", 95, 95}}},
-    {"broadcast",
-     2,
-     ANY,
-     0,
-     {{"leader", 100, 100}, {"scatter-ring", 100, 100}, {"pipeline", 100, 100}}},
-    {"gather", 2, ANY, 0, {{"linear", 100, 100}, {"tree", 100, 100}}},
-    {"reduce", 2, ANY, 0, {{"leader", 100, 100}, {"segments", 100, 100}}},
-    {"reduce-scatter", 2, ANY, 0, {{"direct", 90, 90}, {"leader", 95, 95}, {"spread-out", 95, 95}}},
-    {"scatter", 2, ANY, 0, {{"linear", 100, 100}, {"tree", 100, 100}}},
+/* Each row: a collective, as schedules name it; the nodes; the least bytes of a call; and algorithms. The last row that fits counts. Nodes
+ * are `shared` if there are several, with several ranks on some; `apart` else; `groups` stands for two groups. Behind each algorithm stands the
+ * time that it is expected to take, in per cent of that of Open MPI's own collective, and of MPICH's. */
+static const char* const rows[] = {
+    "allgather apart 0 bruck,80,100 recursive-doubling,80,100 hypercube,95,120",
+    "allgather apart 2048 hypercube,100,100 recursive-doubling,115,110",
+    "allgather apart 16384 hypercube,75,70 recursive-doubling,80,75 bruck,85,80",
+    "allgather apart 131072 linear-ring,105,105 recursive-doubling,105,105 "
+    "neighbor-exchange,110,110",
+    "allgather shared 0 recursive-doubling,75,95 bruck,90,115 hypercube,100,125",
+    "allgather shared 32 recursive-doubling,105,95 hypercube,105,100 bruck,110,100",
+    "allgather shared 256 neighbor-exchange,50,50 blocked-ring-nodes:block-size=8192,55,55 "
+    "hypercube,85,85",
+    "allgather shared 2048 blocked-ring-nodes:block-size=8192,30,30 linear-ring,30,30 "
+    "neighbor-exchange,40,30",
+    "allgather shared 16384 blocked-ring-nodes:block-size=8192,55,30 linear-ring,95,35 "
+    "neighbor-exchange,95,40",
+    "allgather shared 131072 linear-ring,40,40 blocked-ring-nodes:block-size=16384,45,45 "
+    "neighbor-exchange,45,45",
+    "allreduce apart 0 recursive-multiplying,55,95 doubling,60,100 lanes,85,130",
+    "allreduce apart 256 recursive-multiplying,60,100 doubling,70,120 lanes,115,130",
+    "allreduce apart 2048 lanes,50,60 hierarchical,75,100 doubling,75,100",
+    "allreduce apart 16384 circulant,115,60 rabenseifner,120,60 lanes,130,75",
+    "allreduce apart 131072 lanes,75,35 rabenseifner,100,50 circulant,100,50",
+    "allreduce shared 0 recursive-multiplying,50,70 doubling,65,85 hierarchical,80,110",
+    "allreduce shared 256 hierarchical,70,110 lanes,75,110 recursive-multiplying,85,125",
+    "allreduce shared 2048 hierarchical,65,85 lanes,85,115 rabenseifner,95,125",
+    "allreduce shared 16384 lanes,70,65 rabenseifner,100,95 hierarchical,115,105",
+    "allreduce shared 131072 rabenseifner,100,75 ring-nodes,105,80 lanes,110,80",
+    "alltoall apart 0 tuna:radix=sqrt,70,45 spread-out,125,75",
+    "alltoall apart 256 tuna:radix=sqrt,70,55 factor,100,80 spread-out,105,85",
+    "alltoall apart 16384 spread-out,100,80 factor,100,85 tuna:radix=16,115,95",
+    "alltoall shared 0 tuna-coalesced:radix=4,45,30 hierarchical-overlapped,65,45 "
+    "tuna:radix=sqrt,70,45",
+    "alltoall shared 32 tuna-coalesced:radix=4,75,60 hierarchical-overlapped,90,75 "
+    "tuna:radix=sqrt,95,75",
+    "alltoall shared 256 tuna-coalesced:radix=4,65,60 hierarchical-overlapped,65,60 "
+    "tuna:radix=sqrt,100,90",
+    "alltoall shared 2048 spread-out,100,95 hierarchical-factor,100,100 "
+    "hierarchical-overlapped,110,105",
+    "alltoall shared 16384 hierarchical-overlapped,75,70 spread-out,100,95 "
+    "hierarchical-factor,105,100",
+    "barrier apart 0 dissemination,100,100",
+    "barrier shared 0 dissemination,100,100",
+    "broadcast apart 0 hypercube,130,130",
+    "broadcast apart 256 hypercube,105,105",
+    "broadcast apart 2048 binomial,80,80 hypercube,100,100",
+    "broadcast apart 16384 pipeline:block-size=16384,30,40 scatter-ring,35,40 hypercube,50,65",
+    "broadcast shared 0 pipeline-nodes:block-size=8192,130,130",
+    "broadcast shared 256 pipeline-nodes:block-size=8192,105,105",
+    "broadcast shared 2048 pipeline-nodes:block-size=8192,70,95 binomial,75,100",
+    "broadcast shared 16384 pipeline:block-size=8192,30,30 pipeline-nodes:block-size=8192,35,45 "
+    "binomial,70,90",
+    "broadcast shared 131072 pipeline:block-size=8192,30,40 pipeline-nodes:block-size=8192,35,45 "
+    "scatter-ring,50,65",
+    "exscan apart 0 one-two-three,100,100",
+    "exscan shared 0 one-two-three,100,100",
+    "gather apart 0 binomial,30,30 linear,70,70",
+    "gather apart 256 binomial,70,70",
+    "gather apart 2048 linear,80,80 binomial,90,90",
+    "gather shared 0 binomial,50,50",
+    "gather shared 256 binomial,85,85",
+    "gather shared 2048 linear,90,90 binomial,95,95",
+    "reduce apart 0 binomial,50,30 hypercube,130,100",
+    "reduce apart 2048 binomial,35,50 hypercube,45,70",
+    "reduce apart 16384 pipeline:block-size=8192,30,50 rabenseifner,30,110 hypercube,30,125",
+    "reduce apart 131072 pipeline:block-size=8192,30,60 hypercube,45,95 rabenseifner,60,115",
+    "reduce shared 0 pipeline-nodes:block-size=8192,85,50 binomial,85,50 hypercube,130,100",
+    "reduce shared 2048 binomial,40,45 pipeline-nodes:block-size=8192,40,45",
+    "reduce shared 16384 pipeline:block-size=8192,30,50 pipeline-nodes:block-size=8192,30,70 "
+    "binomial,30,110",
+    "reduce shared 131072 pipeline:block-size=8192,65,70 pipeline-nodes:block-size=8192,65,70 "
+    "ring,85,90",
+    "reduce-scatter apart 0 circulant,115,95 halving,115,95 spread-out,130,110",
+    "reduce-scatter apart 32 circulant,90,90 halving,90,90 spread-out,95,90",
+    "reduce-scatter apart 256 halving,95,40 circulant,100,45 spread-out,130,65",
+    "reduce-scatter apart 2048 spread-out,80,30 halving,95,30 circulant,95,30",
+    "reduce-scatter apart 16384 halving,70,30 circulant,70,30 spread-out,90,35",
+    "reduce-scatter apart 131072 circulant,90,90 halving,90,90 spread-out,100,100",
+    "reduce-scatter shared 0 halving,105,80 circulant,130,105",
+    "reduce-scatter shared 32 halving,70,35 circulant,105,50 spread-out,130,100",
+    "reduce-scatter shared 256 halving,75,30 circulant,130,35 spread-out,130,90",
+    "reduce-scatter shared 2048 halving,80,30 blocked-ring-nodes:block-size=8192,130,30 "
+    "ring,130,30",
+    "reduce-scatter shared 16384 halving,65,30 blocked-ring-nodes:block-size=8192,75,30 "
+    "ring,100,30",
+    "reduce-scatter shared 131072 halving,80,30 ring,100,30 "
+    "blocked-ring-nodes:block-size=8192,110,30",
+    "scan apart 0 doubling,100,115",
+    "scan shared 0 doubling,100,115",
+    "scatter apart 0 binomial,130,130",
+    "scatter apart 256 binomial,55,95 linear,95,130",
+    "scatter apart 2048 linear,100,80 binomial,115,95",
+    "scatter apart 16384 binomial,80,95 linear,100,120",
+    "scatter shared 0 binomial,130,130",
+    "scatter shared 256 binomial,55,110 linear,90,130",
+    "scatter shared 2048 linear,100,90 binomial,110,100",
+    "scatter shared 16384 binomial,80,95 linear,100,120",
+    "scatter shared 131072 linear,100,95 binomial,105,100",
+    "allgather groups 0 subgroup-bruck,80,80 leader,90,90 segment-map-v,100,100",
+    "allgather groups 16384 segment-map-v,50,60 segment-map-nodes,50,60 two-stage,60,70",
+    "allreduce groups 0 leader,100,100 segments,100,100",
+    "alltoall groups 0 direct,100,100 factor,100,100",
+    "barrier groups 0 dissemination,100,100",
+    "broadcast groups 0 leader,100,100 scatter-ring,100,100 pipeline,100,100",
+    "gather groups 0 linear,100,100 tree,100,100",
+    "reduce groups 0 leader,100,100 segments,100,100",
+    "reduce-scatter groups 0 direct,100,100 leader,100,100 spread-out,100,100",
+    "scatter groups 0 linear,100,100 tree,100,100",
 };
+
+/* Whether the row is for calls of so many bytes. Sets where its algorithms begin. */
+static int fits(const char* row, const char* collective, const char* nodes, int64_t bytes,
+                const char** algorithms) {
+  char name[32], kind[32];
+  long long least = 0;
+  int length = 0;
+  if (sscanf(row, "%31s %31s %lld %n", name, kind, &least, &length) < 3) return 0;
+  *algorithms = row + length;
+  return strcmp(name, collective) == 0 && strcmp(kind, nodes) == 0 && least <= bytes;
+}
 
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
                     int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]) {
   enum { UNKNOWN = 4096 }; /* bytes of a call whose ranks do not all know them */
-  const struct prediction* found = NULL;
   const int is_shared = shape->nodes > 1 && shape->most > 1;
-  char error[PRELOAD_TEXT];
-  int count = 0;
-  if (bytes < 0) bytes = UNKNOWN;
-  for (size_t i = 0; i < sizeof predictions / sizeof *predictions; i++) {
-    const struct prediction* one = &predictions[i];
-    if (strcmp(one->collective, preload_collectives[collective].scheduled) == 0 &&
-        one->groups == shape->groups && one->least_bytes <= bytes &&
-        (one->nodes == ANY || is_shared))
-      found = one;
-  }
-  for (int i = 0; found && i < PRELOAD_PREDICTED && found->algorithms[i].name; i++) {
+  const char* const nodes = shape->groups == 2 ? "groups" : is_shared ? "shared" : "apart";
+  const char *at = "", *found = "";
+  char algorithm[PRELOAD_NAME], error[PRELOAD_TEXT];
+  int count = 0, of_openmpi = 0, of_mpich = 0, length = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (fits(rows[i], preload_collectives[collective].scheduled, nodes, bytes < 0 ? UNKNOWN : bytes,
+             &at))
+      found = at;
+  while (count < PRELOAD_PREDICTED &&
+         sscanf(found, "%255[^,],%d,%d %n", algorithm, &of_openmpi, &of_mpich, &length) == 3) {
     struct preload_predicted* to = &predicted[count];
+    found += length;
     to->rule = preload_any_rule(collective, shape->groups);
-    to->ratio =
-        (is_openmpi ? found->algorithms[i].of_openmpi : found->algorithms[i].of_mpich) / 100.;
-    count += preload_parse_algorithm(found->algorithms[i].name, &to->rule, error);
+    to->ratio = (is_openmpi ? of_openmpi : of_mpich) / 100.;
+    if (shape->nodes == 1 && to->ratio < 1) to->ratio = 1; /* messages in memory are unlike these */
+    if (!preload_parse_algorithm(algorithm, &to->rule, error)) return -1;
+    count++;
   }
-  return count;
+  return *found ? -1 : count;
 }

@@ -129,11 +129,16 @@ void race_drop(struct race* r, int candidate) {
 
 /* ---- Results */
 
+/* Calls of a look meet at their barrier. Those of the program may overlap at different ranks, and take less time. */
 static void add_cost(struct race* r, const double* times) {
-  double beyond = 0;
+  double choice = r->usual, beyond = 0;
   for (int i = 0; i < r->entrant_count; i++)
-    if (is_time(times[i])) beyond += fmax(0, times[i] - r->usual);
-  r->cost += 2 * r->calls_of_look * beyond + (2 * r->entrant_count + AGREEMENT) * r->barrier;
+    if (r->entrants[i] == r->choice && is_time(times[i])) choice = times[i];
+  for (int i = 0; i < r->entrant_count; i++)
+    if (is_time(times[i])) beyond += fmax(0, times[i] - choice);
+  const double agreement = AGREEMENT * r->barrier;
+  r->barrier += r->calls_of_look * fmax(0, choice - r->usual);
+  r->cost += 2 * r->calls_of_look * beyond + 2 * r->entrant_count * r->barrier + agreement;
 }
 
 static void judge_first(struct race* r, const double* times) {
@@ -162,6 +167,7 @@ static void judge_second(struct race* r, const double* times) {
 /* The fastest that is known, if it is clearly faster than the present choice. */
 static void choose(struct race* r) {
   const int before = r->choice;
+  const double usual = r->usual / ratio_of(r, before);
   if (r->candidates[r->choice].state != RACE_KNOWN) r->choice = 0;
   double least = kGain * ratio_of(r, r->choice);
   for (int i = 1; i < r->count; i++) {
@@ -173,6 +179,7 @@ static void choose(struct race* r) {
     if (r->candidates[i].state == RACE_KNOWN &&
         r->candidates[i].ratio > kFar * ratio_of(r, r->choice))
       r->candidates[i].state = RACE_OUT;
+  r->usual = usual * ratio_of(r, r->choice);
   if (before > 0 && r->choice == 0) r->again = r->calls;
   r->interval = r->choice == before ? 2 * r->interval : CONFIRM;
   r->confirm = r->calls + r->interval;
@@ -181,8 +188,6 @@ static void choose(struct race* r) {
 void race_end(struct race* r, const double times[RACE_CANDIDATES]) {
   const int is_second = r->calls_of_look == SECOND_CALLS;
   r->races++;
-  for (int i = 0; i < r->entrant_count; i++)
-    if (r->entrants[i] == r->choice && is_time(times[i])) r->usual = fmax(times[i], 1e-9);
   add_cost(r, times);
   if (is_time(times[0])) {
     r->native = fmax(times[0], 1e-9);

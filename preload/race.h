@@ -37,7 +37,7 @@ struct race {
   int64_t confirm, interval; /* the next second race is after so many calls, and that many later */
   int64_t again;             /* those that are out wait anew after so many calls */
   double usual, native;      /* seconds of a call by the choice, and by MPI's own */
-  double barrier;            /* of a barrier */
+  double barrier;            /* of a look's barrier, and of what calls wait for after it */
   double cost;               /* of all races beyond as many usual calls, with preparation */
   /* The race that is next. Entrants run in this order, and then in the other. */
   int entrants[RACE_CANDIDATES], entrant_count;

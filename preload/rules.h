@@ -193,8 +193,8 @@ struct preload_predicted {
   struct preload_rule rule;
   double ratio; /* of its time and that of MPI's own */
 };
-/* The schedules that are worth a race on communicators of this shape, whose nodes are known. Returns their number. `bytes` is
- * -1 if they are unknown. */
+/* The schedules that are worth a race on communicators of this shape, whose nodes are known. Returns their number; -1 if
+ * the table is wrong. `bytes` is -1 if they are unknown. */
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
                     int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]);
 
