@@ -25,7 +25,7 @@ INSTRUMENTS = {
     "simulate": "the simulator's speed, and its agreement with SimGrid",
     "papers": "the curves of the papers, simulated, against docs/papers.md",
     "count": "instructions, counted by callgrind",
-    "race": "collectives of an unchanged program while the preload library adapts, simulated; HOURS",
+    "race": "collectives of an unchanged program while the preload library adapts, simulated; hours",
     "smpi": "simulated times on flat, fat-tree and dragonfly networks",
 }
 

@@ -25,10 +25,10 @@ COLLECTIVES = (
 SIZES = (8, 64, 512, 4096, 32768, 262144)  # bytes of a block on the average, or of the vector
 NODES = ("8x8", "16x4", "16,12,3x8,2x4,4")
 NETWORKS = {"flat": "ompi", "busy": "mpich", "fat-tree": "ompi"}  # with the library whose collectives are native
-EAGER = 4096
+EAGER = "--cfg=smpi/send-is-detached-thresh:4096"  # bytes of the longest message whose send is over at once
 BLOCK_SIZES = (8192, 16384)  # of algorithms with this in their names
 BLOCKED = ("blocked", "pipeline")
-WINS = 0.95  # a fixed choice that takes at most this share of the native time
+WINS = 0.95  # of the native time: a fixed choice that takes at most this gains 5 %
 MOST_WORST, MOST_MEDIAN = 1.02, 1.1
 
 
@@ -76,10 +76,10 @@ class Case:
         """Makes the calls, with these variables of the preload library."""
         others = {name: value for name, value in os.environ.items() if not name.startswith("QUADRILLE")}
         with tempfile.TemporaryDirectory() as folder:
-            network = simulation.Network(self.kind, self.nodes, folder, EAGER)
+            network = simulation.Network(self.kind, self.nodes, folder)
             words = [self.program, calls, self.collective, counts(self.collective, self.size, network.ranks)]
             words += [] if checked else ["--unchecked"]
-            chosen = [f"--cfg=smpi/coll-selector:{self.library}", "--cfg=smpi/wtime:0", *options]
+            chosen = [f"--cfg=smpi/coll-selector:{self.library}", "--cfg=smpi/wtime:0", EAGER, *options]
             chosen += [] if checked else [simulation.SHARED]
             command = network.command(network.ranks, network.hosts, chosen, words)
             return read(machine.run(command, timeout=3000, cwd=folder, env={**others, **variables}))
@@ -96,41 +96,42 @@ class Case:
 
 
 def measured(case, calls):
-    """The seconds of native calls, of adapting calls, and of the best fixed choice, and its name."""
-    native, adapting = case.native(calls), total(case.run(calls, {}), calls)
-    fixed = {name: case.fixed(name, calls) for name in choices(case.collective, case.size)}
+    """The seconds of native calls, of adapting calls, and of the best fixed choice, and its name. None if a run failed."""
+    try:
+        native, adapting = case.native(calls), total(case.run(calls, {}), calls)
+        fixed = {name: case.fixed(name, calls) for name in choices(case.collective, case.size)}
+    except machine.Unusable as error:
+        print(f"{case.name}: {error}", file=sys.stderr, flush=True)
+        return None
     best = min(fixed, key=fixed.get)
-    print(
-        f"{case.name}: adapting {adapting / native:.3f}, {best} {fixed[best] / native:.3f} of native",
-        file=sys.stderr,
-        flush=True,
-    )
+    shares = f"adapting {adapting / native:.3f}, {best} {fixed[best] / native:.3f} of native"
+    print(f"{case.name}: {shares}", file=sys.stderr, flush=True)
     return native, adapting, fixed[best], best
 
 
 def measure(report, options, programs):
     (program,) = programs
     calls = options.calls or CALLS
-    every = [
-        Case(program, kind, nodes, collective, size)
-        for kind in NETWORKS
-        for nodes in NODES
-        for collective in COLLECTIVES
-        for size in SIZES
-    ]
+    places = [(kind, nodes) for kind in NETWORKS for nodes in NODES]
+    every = [Case(program, *place, collective, size) for place in places for collective in COLLECTIVES for size in SIZES]
     cases = [case for case in every if options.only in case.name]
     if not cases:
         raise machine.Unusable(f"race: no case has '{options.only}' in its name; the first is '{every[0].name}'")
     with concurrent.futures.ThreadPoolExecutor(machine.cores()) as pool:
         found = list(pool.map(lambda case: measured(case, calls), cases))
-    ratios, of_best = [], []
-    for case, (native, adapting, fixed, best) in zip(cases, found):
-        report.figure(f"{case.name} | adapting / native", adapting / native, n=calls)
-        report.figure(f"{case.name} | {best} / native", fixed / native, n=calls)
-        ratios.append(adapting / native)
-        if fixed <= WINS * native:
-            of_best.append(adapting / fixed)
-    report.figure("adapting / native, the worst", max(ratios), at_most=MOST_WORST, n=len(ratios))
-    if of_best:
-        median = paired.median(of_best)
-        report.figure("adapting / the best fixed choice where it gains 5 %, the median", median, at_most=MOST_MEDIAN, n=len(of_best))
+    tell(report, calls, [(case.name, *one) for case, one in zip(cases, found) if one], found.count(None))
+
+
+def tell(report, calls, found, failed):
+    """Adds the figures of the cases, and their limits."""
+    for name, native, adapting, fixed, best in found:
+        report.figure(f"{name} | adapting / native", adapting / native, n=calls)
+        report.figure(f"{name} | {best} / native", fixed / native, n=calls)
+    report.figure("cases with a run that failed", failed, at_most=0, n=failed + len(found))
+    ratios = [adapting / native for _, native, adapting, _, _ in found]
+    if ratios:
+        report.figure("adapting / native, the worst", max(ratios), at_most=MOST_WORST, n=len(ratios))
+    gaining = [adapting / fixed for _, native, adapting, fixed, _ in found if fixed <= WINS * native]
+    if gaining:
+        what = "adapting / the best fixed choice where that gains 5 %, the median"
+        report.figure(what, paired.median(gaining), at_most=MOST_MEDIAN, n=len(gaining))

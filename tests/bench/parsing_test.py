@@ -4,7 +4,7 @@ import tempfile
 import types
 import unittest
 
-from bench import callgrind, cluster_groups, expected, google, machine, networks, race, sampling, smpi
+from bench import callgrind, cluster_groups, expected, google, machine, networks, race, report, sampling, smpi
 
 PRINTED = """schedule 0 blocked-ring 1234abcd 16
 schedule 1 bruck 5678abcd 4
@@ -49,9 +49,23 @@ class Race(unittest.TestCase):
         self.assertEqual(race.counts("allgatherv", 10, 4), "1x16,1x12,1x8,1x4")
         self.assertEqual(race.counts("alltoallv", 8, 4), "uniform:16")
 
+    def test_limits_hold_for_the_worst_case_and_for_the_gains_that_a_fixed_choice_has(self):
+        made = report.Report("race", "2026-01-31", {})
+        slow, gained, missed = ("slow", 1.0, 1.03, 0.96, "a"), ("gained", 1.0, 0.6, 0.5, "b"), ("missed", 1.0, 1.0, 0.9, "c")
+        race.tell(made, 2000, [slow, gained, missed], 1)
+        figures = {figure["name"]: figure for figure in made.figures}
+        self.assertEqual(figures["slow | adapting / native"]["value"], 1.03)
+        self.assertEqual(figures["gained | b / native"]["value"], 0.5)
+        median = "adapting / the best fixed choice where that gains 5 %, the median"
+        self.assertAlmostEqual(figures[median]["value"], (0.6 / 0.5 + 1.0 / 0.9) / 2)
+        self.assertEqual(
+            [figure["name"] for figure in report.missed(made.contents())],
+            ["cases with a run that failed", "adapting / native, the worst", median],
+        )
+
     def test_a_pattern_without_a_case_is_refused(self):
         options = types.SimpleNamespace(calls=None, only="allgather 3x3")
-        with self.assertRaisesRegex(machine.Unusable, "no case has 'allgather 3x3' in its name; the first is 'allgather 8x8, 8 B, flat ompi'"):
+        with self.assertRaisesRegex(machine.Unusable, "no case has 'allgather 3x3'.* is 'allgather 8x8, 8 B, flat ompi'"):
             race.measure(None, options, ["program"])
 
 
