@@ -69,6 +69,8 @@ def parse(words):
         parser.error("--update is for papers alone")
     if options.all and options.names != ["programs"]:
         parser.error("--all is for programs alone")
+    if options.calls and options.names != ["race"]:
+        parser.error("--calls is for race alone")
     if options.names[:1] != ["show"]:
         for name in options.names:
             if name not in INSTRUMENTS:
