@@ -25,6 +25,7 @@ INSTRUMENTS = {
     "simulate": "the simulator's speed, and its agreement with SimGrid",
     "papers": "the curves of the papers, simulated, against docs/papers.md",
     "count": "instructions, counted by callgrind",
+    "race": "collectives of an unchanged program while the preload library adapts, simulated; hours",
     "smpi": "simulated times on flat, fat-tree and dragonfly networks",
 }
 
@@ -59,6 +60,7 @@ def parse(words):
     parser.add_argument("--date", type=date, default=str(datetime.date.today()), help="to record (today)")
     parser.add_argument("--force", action="store_true", help="measure on a loaded machine, and flag it")
     parser.add_argument("--repetitions", type=at_least_one, metavar="N", help="of each timed pair or benchmark")
+    parser.add_argument("--calls", type=at_least_one, metavar="N", help="race: calls in a row of each case (2000)")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name has this text")
     parser.add_argument("--update", action="store_true", help="papers: write docs/papers.md")
     parser.add_argument("--all", action="store_true", help="programs: install programs of Debian's, and compare their results")
@@ -67,6 +69,8 @@ def parse(words):
         parser.error("--update is for papers alone")
     if options.all and options.names != ["programs"]:
         parser.error("--all is for programs alone")
+    if options.calls and options.names != ["race"]:
+        parser.error("--calls is for race alone")
     if options.names[:1] != ["show"]:
         for name in options.names:
             if name not in INSTRUMENTS:

@@ -26,7 +26,7 @@
 
 #include "bench/collective_job.h"
 
-enum { MAX_SCHEDULES = 128, POISON = 0xee, MAX_TRIES = 100 };
+enum { MAX_SCHEDULES = 128, MAX_TRIES = 100 };
 
 /* Seconds until a call begins, so that every rank learns of it in time. If one does not, the lead grows to MOST_LEAD. */
 #ifdef SIMULATED
@@ -37,45 +37,18 @@ enum { MAX_SCHEDULES = 128, POISON = 0xee, MAX_TRIES = 100 };
 #define MOST_LEAD 0.5
 #define LATE (-1.0)
 
+const char usage[] =
+    "usage: collective alltoall|alltoallv|persistent|allgather|allgatherv|... COUNTS REPETITIONS "
+    "[OPTION...] "
+    "FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, --unchecked, "
+    "--first-group RANKS";
+
 struct scheduled {
   quadrille_schedule schedule;
   int window;
   MPI_Comm comm;
   quadrille_request request; /* persistent */
 };
-
-/* The contents do not matter, so SimGrid may give all ranks the same memory. */
-static char* buffer_to_send(size_t size) { return malloc(size + 1); }
-static char* buffer_to_receive(size_t size) { return malloc(size + 1); }
-
-/* The bytes that a rank sends to another. In an allgather all targets get the same, as target 0. */
-static void fill(char* block, int bytes, int source, int target) {
-  unsigned x = (unsigned)source * 2654435761u + (unsigned)target * 40503u + 1;
-  for (int i = 0; i < bytes; i++) {
-    x = x * 1664525u + 1013904223u;
-    block[i] = (char)(x >> 24);
-  }
-}
-
-static void make_buffers(struct job* job) {
-  const int all = job->collective <= PERSISTENT; /* all-to-all */
-  const int own = job->own;
-  if (!job->send_counts && job->collective < REDUCE_SCATTERV)
-    job->sent = (size_t)own * (size_t)(all ? job->ranks : 1);
-  job->send = must(buffer_to_send(job->sent));
-  job->receive = must(buffer_to_receive(job->received));
-  if (!job->checked) return;
-  job->expected = must(malloc(job->received + 1));
-  if (job->collective >= REDUCE_SCATTERV) return fill(job->send, (int)job->sent, job->rank, 0);
-  for (int r = 0; r < (all ? job->ranks : 1); r++) {
-    const size_t place =
-        job->send_counts ? (size_t)job->send_displacements[r] : (size_t)r * (size_t)own;
-    fill(job->send + place, job->send_counts ? job->send_counts[r] : own, job->rank, r);
-  }
-  for (int r = 0; r < job->peers; r++)
-    fill(job->expected + job->displacements[r], job->counts[r], job->first_peer + r,
-         all ? job->rank : 0);
-}
 
 static void prepare(const struct job* job, struct scheduled* s, char* word) {
   char* colon = strstr(word, ".qs:");
@@ -108,45 +81,10 @@ static void prepare(const struct job* job, struct scheduled* s, char* word) {
   fail(text);
 }
 
-static int call_other(const struct job* job, const struct scheduled* s, int native) {
-  struct call call = job->call;
-  call.comm = s->comm;
-  call.send = (unsigned char*)job->send;
-  call.receive = (unsigned char*)job->receive;
-  return call_once(&call, s->schedule, native);
-}
-
-static int call_native(const struct job* job, const struct scheduled* s) {
-  const int own = job->own;
-  MPI_Comm comm = s->comm;
-  switch (job->collective) {
-    case OTHER: return call_other(job, s, 1);
-    case REDUCE_SCATTERV:
-      return MPI_Reduce_scatter(job->send, job->receive, job->counts, MPI_INT64_T, MPI_SUM, comm);
-    case ALLTOALLV:
-    case PERSISTENT:
-      return MPI_Alltoallv(job->send, job->send_counts, job->send_displacements, MPI_BYTE,
-                           job->receive, job->counts, job->displacements, MPI_BYTE, comm);
-    case ALLTOALL: return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
-    case ALLGATHER:
-      return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, job->counts[0], MPI_BYTE, comm);
-    default:
-      return MPI_Allgatherv(job->send, own, MPI_BYTE, job->receive, job->counts, job->displacements,
-                            MPI_BYTE, comm);
-  }
-}
-
-/* Expects the result of the library's own call. */
-static void expect_other(struct job* job, const struct scheduled* s) {
-  fill(job->receive, (int)job->received, job->rank, 0); /* the root of a broadcast sends this */
-  if (call_native(job, s) != MPI_SUCCESS) fail("the library's collective failed");
-  memcpy(job->expected, job->receive, job->received);
-}
-
 static int call_ours(const struct job* job, const struct scheduled* s) {
   const int own = job->own;
   switch (job->collective) {
-    case OTHER: return call_other(job, s, 0);
+    case OTHER: return call_other(job, s->schedule, s->comm, 0);
     case REDUCE_SCATTERV:
       return quadrille_reduce_scatter(s->schedule, job->send, job->receive, job->counts,
                                       MPI_INT64_T, MPI_SUM, s->comm);
@@ -197,12 +135,9 @@ static double start(double lead) {
 /* The seconds of one call at the slowest rank, or LATE if a rank missed the start. */
 static double timed_once(const struct job* job, const struct scheduled* s, int native,
                          double lead) {
-  if (job->checked && job->collective >= REDUCE_SCATTERV)
-    fill(job->receive, (int)job->received, job->rank, 0);
-  else if (job->checked)
-    memset(job->receive, POISON, job->received);
+  spoil_received(job);
   const double begin = start(lead);
-  const int code = native ? call_native(job, s) : call_ours(job, s);
+  const int code = native ? call_native(job, s->comm) : call_ours(job, s);
   double slowest = begin == LATE ? INFINITY : now() - begin;
   if (code != MPI_SUCCESS) {
     char text[256];
@@ -210,7 +145,7 @@ static double timed_once(const struct job* job, const struct scheduled* s, int n
     fail(native ? "the library's collective failed" : text);
   }
   MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  if (job->checked && memcmp(job->receive, job->expected, job->received) != 0)
+  if (!is_received(job))
     fail(native ? "the library's collective received other bytes than were sent"
                 : "the schedule received other bytes than were sent");
   return isinf(slowest) ? LATE : slowest;
@@ -280,7 +215,7 @@ int main(int count, char** words) {
     prepare(&job, &schedules[i], words[first + i]);
     if (job.rank == 0) describe(&schedules[i], i);
   }
-  if (job.collective >= REDUCE_SCATTERV && job.checked) expect_other(&job, &schedules[0]);
+  expect_native(&job, schedules[0].comm);
 #ifndef SIMULATED
   for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* makes the connections */
 #endif

@@ -9,12 +9,6 @@
 static const char* const names[OTHER] = {"alltoall",  "alltoallv",  "persistent",
                                          "allgather", "allgatherv", "reduce-scatterv"};
 
-const char usage[] =
-    "usage: collective alltoall|alltoallv|persistent|allgather|allgatherv|... COUNTS REPETITIONS "
-    "[OPTION...] "
-    "FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, --unchecked, "
-    "--first-group RANKS";
-
 void fail(const char* text) {
   fprintf(stderr, "collective: %s\n", text);
   MPI_Abort(MPI_COMM_WORLD, 2);
@@ -29,7 +23,7 @@ void* must(void* memory) {
 /* Reads "8x16384,7x0,131072": eight ranks have 16384 bytes, and so on. One number alone holds for all ranks. */
 static void read_counts(struct job* job, const char* text) {
   int known = 0;
-  int* const all = must(malloc((size_t)job->ranks * sizeof(int)));
+  int* const all = must(calloc((size_t)job->ranks, sizeof(int)));
   for (int only = 1;; only = 0) {
     char* end;
     long bytes = strtol(text, &end, 10), times = only && *end == '\0' ? job->ranks : 1;
@@ -162,4 +156,87 @@ void read_job(struct job* job, const char* collective, const char* counts) {
     job->received = (size_t)job->own;
     for (int r = 0; r < job->ranks; r++) job->counts[r] /= (int)sizeof(int64_t);
   }
+}
+
+/* ---- Buffers, and calls of the library's own */
+
+enum { POISON = 0xee };
+
+/* The contents do not matter, so SimGrid may give all ranks the same memory. */
+static char* buffer_to_send(size_t size) { return malloc(size + 1); }
+static char* buffer_to_receive(size_t size) { return malloc(size + 1); }
+
+/* The bytes that a rank sends to another. In an allgather all targets get the same, as target 0. */
+static void fill(char* block, int bytes, int source, int target) {
+  unsigned x = (unsigned)source * 2654435761u + (unsigned)target * 40503u + 1;
+  for (int i = 0; i < bytes; i++) {
+    x = x * 1664525u + 1013904223u;
+    block[i] = (char)(x >> 24);
+  }
+}
+
+void make_buffers(struct job* job) {
+  const int all = job->collective <= PERSISTENT; /* all-to-all */
+  const int own = job->own;
+  if (!job->send_counts && job->collective < REDUCE_SCATTERV)
+    job->sent = (size_t)own * (size_t)(all ? job->ranks : 1);
+  job->send = must(buffer_to_send(job->sent));
+  job->receive = must(buffer_to_receive(job->received));
+  if (!job->checked) return;
+  job->expected = must(malloc(job->received + 1));
+  if (job->collective >= REDUCE_SCATTERV) return fill(job->send, (int)job->sent, job->rank, 0);
+  for (int r = 0; r < (all ? job->ranks : 1); r++) {
+    const size_t place =
+        job->send_counts ? (size_t)job->send_displacements[r] : (size_t)r * (size_t)own;
+    fill(job->send + place, job->send_counts ? job->send_counts[r] : own, job->rank, r);
+  }
+  for (int r = 0; r < job->peers; r++)
+    fill(job->expected + job->displacements[r], job->counts[r], job->first_peer + r,
+         all ? job->rank : 0);
+}
+
+int call_other(const struct job* job, quadrille_schedule schedule, MPI_Comm comm, int native) {
+  struct call call = job->call;
+  call.comm = comm;
+  call.send = (unsigned char*)job->send;
+  call.receive = (unsigned char*)job->receive;
+  return call_once(&call, schedule, native);
+}
+
+int call_native(const struct job* job, MPI_Comm comm) {
+  const int own = job->own;
+  switch (job->collective) {
+    case OTHER: return call_other(job, QUADRILLE_SCHEDULE_NULL, comm, 1);
+    case REDUCE_SCATTERV:
+      return MPI_Reduce_scatter(job->send, job->receive, job->counts, MPI_INT64_T, MPI_SUM, comm);
+    case ALLTOALLV:
+    case PERSISTENT:
+      return MPI_Alltoallv(job->send, job->send_counts, job->send_displacements, MPI_BYTE,
+                           job->receive, job->counts, job->displacements, MPI_BYTE, comm);
+    case ALLTOALL: return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
+    case ALLGATHER:
+      return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, job->counts[0], MPI_BYTE, comm);
+    default:
+      return MPI_Allgatherv(job->send, own, MPI_BYTE, job->receive, job->counts, job->displacements,
+                            MPI_BYTE, comm);
+  }
+}
+
+void spoil_received(const struct job* job) {
+  if (!job->checked) return;
+  if (job->collective >= REDUCE_SCATTERV)
+    fill(job->receive, (int)job->received, job->rank, 0); /* the root of a broadcast sends this */
+  else
+    memset(job->receive, POISON, job->received);
+}
+
+void expect_native(struct job* job, MPI_Comm comm) {
+  if (job->collective < REDUCE_SCATTERV || !job->checked) return;
+  spoil_received(job);
+  if (call_native(job, comm) != MPI_SUCCESS) fail("the library's collective failed");
+  memcpy(job->expected, job->receive, job->received);
+}
+
+int is_received(const struct job* job) {
+  return !job->checked || memcmp(job->receive, job->expected, job->received) == 0;
 }

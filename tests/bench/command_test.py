@@ -76,6 +76,8 @@ class Command(unittest.TestCase):
             (["chekc"], "there is no instrument 'chekc'"),
             (["check", "--date", "yesterday"], "'yesterday' is not a date like 2026-01-31"),
             (["check", "--repetitions", "0"], "'0' is not a number from 1 on"),
+            (["race", "--calls", "0"], "'0' is not a number from 1 on"),
+            (["check", "--calls", "9"], "--calls is for race alone"),
             (["show"], "show wants a file"),
             (["check", "--fast"], "--fast"),
             (["check", "--all"], "--all is for programs alone"),

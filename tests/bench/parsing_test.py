@@ -1,9 +1,10 @@
 import json
 import os
 import tempfile
+import types
 import unittest
 
-from bench import callgrind, cluster_groups, expected, google, machine, networks, sampling, smpi
+from bench import callgrind, cluster_groups, expected, google, machine, networks, race, report, sampling, smpi
 
 PRINTED = """schedule 0 blocked-ring 1234abcd 16
 schedule 1 bruck 5678abcd 4
@@ -26,6 +27,46 @@ class Sampling(unittest.TestCase):
     def test_the_program_s_own_error_is_what_is_told(self):
         with self.assertRaisesRegex(machine.Unusable, "other bytes"):
             sampling.parse_or_complain([], ["noise", "collective: the schedule received other bytes than were sent"])
+
+
+RACE = ["race 5 1.0e-03", "race 10 1.5e-03", "end"]
+
+
+class Race(unittest.TestCase):
+    def test_calls_that_were_not_simulated_take_as_long_as_the_last_ones(self):
+        marks = race.read("\n".join(RACE))
+        self.assertEqual(marks, [(5, 1e-3), (10, 1.5e-3)])
+        self.assertAlmostEqual(race.total(marks, 10), 1.5e-3)
+        self.assertAlmostEqual(race.total(marks, 30), 3.5e-3)
+
+    def test_a_run_that_breaks_off_is_no_measurement(self):
+        for lines in RACE[:-1], []:
+            with self.assertRaisesRegex(machine.Unusable, "did not come to its end"):
+                race.read("\n".join(lines))
+
+    def test_lengths_differ_where_the_collective_allows_it(self):
+        self.assertEqual(race.counts("allgather", 8, 4), "8")
+        self.assertEqual(race.counts("allgatherv", 10, 4), "1x16,1x12,1x8,1x4")
+        self.assertEqual(race.counts("alltoallv", 8, 4), "uniform:16")
+
+    def test_limits_hold_for_the_worst_case_and_for_the_gains_that_a_fixed_choice_has(self):
+        made = report.Report("race", "2026-01-31", {})
+        slow, gained, missed = ("slow", 1.0, 1.03, 0.96, "a"), ("gained", 1.0, 0.6, 0.5, "b"), ("missed", 1.0, 1.0, 0.9, "c")
+        race.tell(made, 2000, [slow, gained, missed], 1)
+        figures = {figure["name"]: figure for figure in made.figures}
+        self.assertEqual(figures["slow | adapting / native"]["value"], 1.03)
+        self.assertEqual(figures["gained | b / native"]["value"], 0.5)
+        median = "adapting / the best fixed choice where that gains 5 %, the median"
+        self.assertAlmostEqual(figures[median]["value"], (0.6 / 0.5 + 1.0 / 0.9) / 2)
+        self.assertEqual(
+            [figure["name"] for figure in report.missed(made.contents())],
+            ["cases with a run that failed", "adapting / native, the worst", median],
+        )
+
+    def test_a_pattern_without_a_case_is_refused(self):
+        options = types.SimpleNamespace(calls=None, only="allgather 3x3")
+        with self.assertRaisesRegex(machine.Unusable, "no case has 'allgather 3x3'.* is 'allgather 8x8, 8 B, flat ompi'"):
+            race.measure(None, options, ["program"])
 
 
 PROFILE = """positions: line
