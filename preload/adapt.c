@@ -25,9 +25,9 @@ struct preload_learner {
   struct preload_follower follower;     /* the choice, and the calls until the next race */
   int64_t wait;                         /* the calls that follow it, in all */
   struct race race;
-  enum { USUAL, PLANNED, RACING } stage;
-  int made;    /* timed calls so far of this stage */
-  int is_open; /* the last of them has not ended; its error handler may have left it */
+  int has_agreed, is_racing;
+  int timed, made; /* calls that are timed before the next step, and those that were made */
+  int is_open;     /* the last of them has not ended; its error handler may have left it */
   struct preload_rule looked; /* what the last of them follows */
   /* At this rank, in seconds. */
   double usual[2];               /* the two halves of the usual calls */
@@ -93,7 +93,9 @@ static void follow(struct preload_learner* learner, int64_t calls) {
     rule->time = race->native * race->candidates[race->choice].ratio;
   }
   learner->follower.choices++;
-  learner->wait = learner->follower.left = calls;
+  learner->timed = calls < RACE_USUAL ? 0 : RACE_USUAL;
+  learner->wait = learner->follower.left = calls - learner->timed;
+  learner->usual[0] = learner->usual[1] = 0;
 }
 
 static void add_candidate(struct race* race, int universal, int block_size, double ratio) {
@@ -142,7 +144,7 @@ static struct preload_learner* start(const struct preload_call* call,
   learner->of = of;
   learner->race.is_eager = learns();
   find_candidates(learner);
-  follow(learner, verifies() ? 0 : race_first(&learner->race));
+  follow(learner, race_first(&learner->race));
   learner->next = call->of->learners;
   call->of->learners = learner;
   return learner;
@@ -192,10 +194,15 @@ static double barrier(struct preload_communicator* of) {
   return PMPI_Wtime() - start;
 }
 
+/* The time of a call, from the half that was disturbed less. */
+static double usual_time(const struct preload_learner* learner) {
+  return 2 * fmin(learner->usual[0], learner->usual[1]) / RACE_USUAL;
+}
+
 /* The time of a call, and what others have found. Collective. */
 static void agree(const struct preload_call* call, struct preload_learner* learner) {
   struct race* race = &learner->race;
-  const double usual = 2 * fmin(learner->usual[0], learner->usual[1]) / RACE_USUAL;
+  const double usual = usual_time(learner);
   const double meeting = overlaps(call) ? barrier(call->of) : usual;
   uint64_t mine[4] = {found(call, learner), nanoseconds(usual), ~nanoseconds(meeting),
                       qd_loaded_driver()};
@@ -216,17 +223,19 @@ static void conclude(struct preload_call* call, struct preload_learner* learner)
   struct race* race = &learner->race;
   const int count = race->entrant_count;
   const double cost = race->cost;
-  uint64_t mine[RACE_CANDIDATES + 3], all[RACE_CANDIDATES + 3];
+  uint64_t mine[RACE_CANDIDATES + 4], all[RACE_CANDIDATES + 4];
   double times[RACE_CANDIDATES];
   for (int i = 0; i < count; i++) mine[i] = nanoseconds(learner->looks[i]);
   mine[count] = ~nanoseconds(learner->barrier);
   mine[count + 1] = nanoseconds(learner->preparation);
-  mine[count + 2] = qd_loaded_driver();
-  preload_most(call->of, mine, all, count + 3, MPI_UINT64_T);
-  preload_meet_driver(call->of, (int)all[count + 2]);
+  mine[count + 2] = nanoseconds(usual_time(learner));
+  mine[count + 3] = qd_loaded_driver();
+  preload_most(call->of, mine, all, count + 4, MPI_UINT64_T);
+  preload_meet_driver(call->of, (int)all[count + 3]);
   for (int i = 0; i < count; i++) times[i] = seconds_of(all[i]);
   race->barrier = seconds_of(~all[count]);
   race->cost += seconds_of(all[count + 1]);
+  if (all[count + 2] > 0) race->usual = seconds_of(all[count + 2]);
   race_end(race, times);
   learner->preparation = 0;
   call->cost = race->cost - cost;
@@ -249,18 +258,12 @@ static int binds_entrants(const struct preload_call* call, struct preload_learne
   return is_bound;
 }
 
-/* The timed calls of this stage. */
-static int timed_calls(const struct preload_learner* learner) {
-  if (learner->stage == USUAL) return learner->race.is_eager ? 0 : RACE_USUAL;
-  return learner->stage == RACING ? race_calls(&learner->race) : 0;
-}
-
 /* The time of the last timed call. */
 static void note(struct preload_learner* learner, double seconds) {
   const struct race* race = &learner->race;
   const int last = learner->made - 1;
   learner->is_open = 0;
-  if (learner->stage == USUAL) {
+  if (!learner->is_racing) {
     learner->usual[2 * last / RACE_USUAL] += seconds;
     return;
   }
@@ -271,28 +274,29 @@ static void note(struct preload_learner* learner, double seconds) {
   *least = is_first ? learner->look : fmin(*least, learner->look);
 }
 
-/* The next stage. The follower has as many calls as come before its timed ones. Collective. */
+/* The next step, after all calls that follow the choice and all that were timed. Collective. */
 static void advance(struct preload_call* call, struct preload_learner* learner) {
-  const int is_raced = learner->stage == RACING;
+  const int was_racing = learner->is_racing;
   if (learner->is_open) note(learner, RACE_NEVER);
-  if (learner->stage == PLANNED && binds_entrants(call, learner)) {
-    learner->stage = RACING;
-    learner->barrier = RACE_NEVER;
-  } else {
-    if (learner->stage == USUAL) agree(call, learner);
-    if (is_raced) conclude(call, learner);
-    learner->stage = PLANNED;
-    follow(learner, race_plan(&learner->race));
-    if (is_raced) share(call, learner);
-  }
+  learner->is_racing = learner->has_agreed && !was_racing && binds_entrants(call, learner);
   learner->made = 0;
+  if (learner->is_racing) {
+    learner->timed = race_calls(&learner->race);
+    learner->barrier = RACE_NEVER;
+    return;
+  }
+  if (!learner->has_agreed) agree(call, learner);
+  learner->has_agreed = 1;
+  if (was_racing) conclude(call, learner);
+  follow(learner, race_plan(&learner->race));
+  if (was_racing) share(call, learner);
 }
 
 /* A timed call begins, the first one of a look with a barrier. Returns the rule that it follows. */
 static const struct preload_rule* time_call(struct preload_call* call,
                                             struct preload_learner* learner) {
   struct race* race = &learner->race;
-  const int is_raced = learner->stage == RACING;
+  const int is_raced = learner->is_racing;
   if (learner->is_open) note(learner, RACE_NEVER);
   learner->looked = learner->follower.rule;
   if (!is_raced && preload_is_agreed(call)) learner->sent += preload_sent(call);
@@ -305,7 +309,7 @@ static const struct preload_rule* time_call(struct preload_call* call,
   learner->is_open = 1;
   race->calls++;
   call->learner = learner;
-  call->reason = is_raced ? "compared" : "not yet compared";
+  call->reason = is_raced ? "compared" : race->races > 0 ? "chosen" : "not yet compared";
   call->started = PMPI_Wtime();
   return &learner->looked;
 }
@@ -335,7 +339,7 @@ const struct preload_rule* preload_learn_begin(struct preload_call* call,
   struct preload_follower* follower = &learner->follower;
   race->calls += learner->wait - follower->left;
   learner->wait = follower->left;
-  while (follower->left == 0 && learner->made == timed_calls(learner)) advance(call, learner);
+  while (follower->left == 0 && learner->made == learner->timed) advance(call, learner);
   call->bytes = learner->bytes;
   if (follower->left == 0) return time_call(call, learner);
   follower->left--;

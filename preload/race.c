@@ -94,7 +94,7 @@ static int64_t payable(const struct race* r) {
 
 int64_t race_first(const struct race* r) {
   if (r->is_eager) return 0;
-  return (promise(r) > 0 ? SOON : LATER) - RACE_USUAL;
+  return promise(r) > 0 ? SOON : LATER;
 }
 
 static int64_t later(int64_t calls, int64_t others) { return calls > others ? calls : others; }
@@ -167,7 +167,6 @@ static void judge_second(struct race* r, const double* times) {
 /* The fastest that is known, if it is clearly faster than the present choice. */
 static void choose(struct race* r) {
   const int before = r->choice;
-  const double usual = r->usual / ratio_of(r, before);
   if (r->candidates[r->choice].state != RACE_KNOWN) r->choice = 0;
   double least = kGain * ratio_of(r, r->choice);
   for (int i = 1; i < r->count; i++) {
@@ -179,7 +178,6 @@ static void choose(struct race* r) {
     if (r->candidates[i].state == RACE_KNOWN &&
         r->candidates[i].ratio > kFar * ratio_of(r, r->choice))
       r->candidates[i].state = RACE_OUT;
-  r->usual = usual * ratio_of(r, r->choice);
   if (before > 0 && r->choice == 0) r->again = r->calls;
   r->interval = r->choice == before ? 2 * r->interval : CONFIRM;
   r->confirm = r->calls + r->interval;
@@ -187,6 +185,7 @@ static void choose(struct race* r) {
 
 void race_end(struct race* r, const double times[RACE_CANDIDATES]) {
   const int is_second = r->calls_of_look == SECOND_CALLS;
+  const double native = r->usual / ratio_of(r, r->choice);
   r->races++;
   add_cost(r, times);
   if (is_time(times[0])) {
@@ -197,6 +196,7 @@ void race_end(struct race* r, const double times[RACE_CANDIDATES]) {
       judge_first(r, times);
   }
   if (is_second) choose(r);
+  r->usual = native * ratio_of(r, r->choice);
   r->is_settled |= is_second || (!has(r, RACE_WAITS) && !has(r, RACE_FRESH));
 }
 

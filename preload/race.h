@@ -12,7 +12,7 @@ extern "C" {
 
 enum {
   RACE_CANDIDATES = 24, /* at most */
-  RACE_USUAL = 8        /* calls that are timed before the ranks first agree */
+  RACE_USUAL = 8        /* calls that are timed before a race, and before the ranks first agree */
 };
 static const double RACE_NEVER = 1e30; /* the time of a call that was not made */
 
@@ -44,7 +44,7 @@ struct race {
   int calls_of_look; /* each time, so many calls in a row */
 };
 
-/* The calls before those that are timed. */
+/* The calls before the ranks first agree. */
 int64_t race_first(const struct race* race);
 /* Plans the next race. Returns the calls that follow the choice before it. */
 int64_t race_plan(struct race* race);

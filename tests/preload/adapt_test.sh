@@ -41,7 +41,7 @@ fi
 # Schedules are slow: MPI's own stays, and few calls were lost.
 called TOOL_SLOW_SENDS=1 -- 0 1500 allgather=65536
 within "$(($(calls compared) - $(calls compared native)))" 2 12 'slow calls'
-within "$(calls chosen native)" 1200 1480 'calls by the choice'
+within "$(calls chosen native)" 600 1480 'calls by the choice'
 
 # Few calls are left alone, and QUADRILLE=on compares none.
 called TOOL_SLOW=1 -- 0 30 allgather=65536

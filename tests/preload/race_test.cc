@@ -27,7 +27,7 @@ class Job {
       race.candidates[i].universal = i - 1;
       race.candidates[i].ratio = i == 0 ? 1 : expected;
     }
-    left_ = race_first(&race);
+    follow(race_first(&race));
   }
 
   // Makes calls as adapt.c does. Returns their time.
@@ -53,6 +53,7 @@ class Job {
   struct race race = {};
   std::vector<double> times;
   double barrier;
+  double overlap = 1;  // the factor of calls that do not follow a barrier
   std::function<double()> noise = [] { return 1.0; };  // a factor
   std::function<double()> late = [] {
     return 0.0;
@@ -61,17 +62,23 @@ class Job {
   double preparation = 0;
 
  private:
+  void follow(int64_t calls) {
+    timed_ = calls < RACE_USUAL ? 0 : RACE_USUAL;
+    left_ = calls - timed_;
+    usual_[0] = usual_[1] = 0;
+  }
+
   double call() {
     double time = 0;
-    while (left_ == 0 && made_ == timed_calls()) time += advance();
+    while (left_ == 0 && made_ == timed_) time += advance();
     ++race.calls;
-    if (left_ > 0) {
-      --left_;
-      return time + late() + choice_time() * noise();
-    }
-    if (stage_ == kUsual) {
-      const double seconds = late() + choice_time() * noise();
-      usual_[2 * made_++ / RACE_USUAL] += seconds;
+    if (left_ > 0 || !is_racing_) {
+      const double seconds = late() + choice_time() * overlap * noise();
+      if (left_ > 0) {
+        --left_;
+      } else {
+        usual_[2 * made_++ / RACE_USUAL] += seconds;
+      }
       return time + seconds;
     }
     const bool begins = made_ % race.calls_of_look == 0;
@@ -80,7 +87,8 @@ class Job {
       look_ = 0;
     }
     const auto candidate = static_cast<size_t>(race_candidate_of(&race, made_));
-    const double seconds = (begins ? 0 : late()) + times[candidate] * noise();
+    const double seconds =
+        begins ? times[candidate] * noise() : late() + times[candidate] * overlap * noise();
     ++looked[candidate];
     look_ += seconds / race.calls_of_look;
     if (++made_ % race.calls_of_look == 0) {
@@ -91,34 +99,30 @@ class Job {
     return time + seconds;
   }
 
-  int timed_calls() const {
-    if (stage_ == kUsual) return race.is_eager ? 0 : RACE_USUAL;
-    return stage_ == kRacing ? race_calls(&race) : 0;
-  }
-
   double advance() {
     double time = 0;
     made_ = 0;
-    if (stage_ == kPlanned && race.entrant_count > 0) {
-      stage_ = kRacing;
+    const bool was_racing = is_racing_;
+    is_racing_ = has_agreed_ && !was_racing && race.entrant_count > 0;
+    if (is_racing_) {
       if (race.races == 0) race.cost += time = preparation;
       std::fill_n(looks_, RACE_CANDIDATES, RACE_NEVER);
+      timed_ = race_calls(&race);
       return time;
     }
-    if (stage_ == kUsual) {
-      race.usual = std::max(1e-9, 2 * std::min(usual_[0], usual_[1]) / int{RACE_USUAL});
-      race.barrier = barrier;
-    }
-    if (stage_ == kRacing) race_end(&race, looks_);
-    if (stage_ != kPlanned) time = 2 * barrier;
-    stage_ = kPlanned;
-    left_ = race_plan(&race);
+    const double usual = 2 * std::min(usual_[0], usual_[1]) / int{RACE_USUAL};
+    if (usual > 0) race.usual = usual;
+    race.barrier = barrier;
+    if (was_racing) race_end(&race, looks_);
+    if (was_racing || !has_agreed_) time = 2 * barrier;
+    has_agreed_ = true;
+    follow(race_plan(&race));
     return time;
   }
 
   int64_t left_;
-  enum { kUsual, kPlanned, kRacing } stage_ = kUsual;
-  int made_ = 0;
+  bool has_agreed_ = false, is_racing_ = false;
+  int timed_ = 0, made_ = 0;
   double usual_[2] = {};
   double looks_[RACE_CANDIDATES] = {};
   double look_ = 0;
@@ -226,6 +230,22 @@ TEST(Race, SpendsLittleOnAPromise) {
       time += job.run(1);
       const double most = call * static_cast<double>(calls) * (1 + 1.0 / 64) + credit;
       ASSERT_LE(time, most * (1 + 1e-9)) << "seed " << seed << ", " << calls << " calls";
+    }
+  }
+}
+
+// Calls of the program overlap at different ranks. Those of looks do not, which is charged.
+TEST(Race, ChargesCallsThatDoNotOverlap) {
+  for (unsigned seed = 0; seed < kMachines; ++seed) {
+    std::mt19937 random(seed);
+    Job job({1, 1.1, 1.2}, std::uniform_real_distribution<double>(0.1, 3)(random), 1);
+    job.overlap = 0.1;
+    const double surprise = 6 * (job.barrier + 1.2) + 2 * job.barrier;
+    double time = 0;
+    for (int64_t calls = 100; calls <= 20000; calls += 100) {
+      time += job.run(100);
+      const double most = 0.1 * static_cast<double>(calls) * (1 + 1.0 / 64);
+      ASSERT_LE(time, most + surprise) << "seed " << seed << ", " << calls << " calls";
     }
   }
 }
