@@ -12,40 +12,44 @@
 static const char* const rows[] = {
     "allgather apart 0 bruck,80,100 recursive-doubling,80,100 hypercube,95,120",
     "allgather apart 2048 hypercube,100,100 recursive-doubling,115,110",
-    "allgather apart 16384 hypercube,75,70 recursive-doubling,80,75 bruck,85,80",
+    "allgather apart 16384 hypercube,75,70 recursive-doubling,80,75 bruck,85,80 "
+    "neighbor-exchange,100,90",
     "allgather apart 131072 linear-ring,105,105 recursive-doubling,105,105 "
     "neighbor-exchange,110,110",
     "allgather shared 0 recursive-doubling,75,95 bruck,90,115 hypercube,100,125",
     "allgather shared 32 recursive-doubling,105,95 hypercube,105,100 bruck,110,100",
     "allgather shared 256 neighbor-exchange,50,50 blocked-ring-nodes:block-size=8192,55,55 "
-    "hypercube,85,85",
-    "allgather shared 2048 blocked-ring-nodes:block-size=8192,30,30 linear-ring,30,30 "
-    "neighbor-exchange,40,30",
+    "hypercube,85,85 recursive-doubling,105,100",
+    "allgather shared 2048 blocked-ring-nodes:block-size=16384,30,30 linear-ring,30,30 "
+    "neighbor-exchange,40,30 hypercube,110,50",
     "allgather shared 16384 blocked-ring-nodes:block-size=8192,55,30 linear-ring,95,35 "
     "neighbor-exchange,95,40",
     "allgather shared 131072 linear-ring,40,40 blocked-ring-nodes:block-size=16384,45,45 "
     "neighbor-exchange,45,45",
     "allreduce apart 0 recursive-multiplying,55,95 doubling,60,100 lanes,85,130",
     "allreduce apart 256 recursive-multiplying,60,100 doubling,70,120 lanes,115,130",
-    "allreduce apart 2048 lanes,50,60 hierarchical,75,100 doubling,75,100",
-    "allreduce apart 16384 circulant,115,60 rabenseifner,120,60 lanes,130,75",
-    "allreduce apart 131072 lanes,75,35 rabenseifner,100,50 circulant,100,50",
-    "allreduce shared 0 recursive-multiplying,50,70 doubling,65,85 hierarchical,80,110",
-    "allreduce shared 256 hierarchical,70,110 lanes,75,110 recursive-multiplying,85,125",
+    "allreduce apart 2048 lanes,50,60 doubling,75,100 hierarchical,75,100 "
+    "recursive-multiplying,95,120",
+    "allreduce apart 16384 circulant,115,60 rabenseifner,120,60 lanes,130,75 doubling,130,100",
+    "allreduce apart 131072 lanes,75,35 rabenseifner,100,50 circulant,100,50 hierarchical,130,100",
+    "allreduce shared 0 recursive-multiplying,50,70 doubling,65,85 hierarchical,80,110 "
+    "lanes,85,115",
+    "allreduce shared 256 hierarchical,70,110 lanes,75,110 recursive-multiplying,85,125 "
+    "doubling,95,130",
     "allreduce shared 2048 hierarchical,65,85 lanes,85,115 rabenseifner,95,125",
     "allreduce shared 16384 lanes,70,65 rabenseifner,100,95 hierarchical,115,105",
-    "allreduce shared 131072 rabenseifner,100,75 ring-nodes,105,80 lanes,110,80",
+    "allreduce shared 131072 rabenseifner,100,75 ring-nodes,105,80 lanes,110,80 ring,130,100",
     "alltoall apart 0 tuna:radix=sqrt,70,45 spread-out,125,75",
     "alltoall apart 256 tuna:radix=sqrt,70,55 factor,100,80 spread-out,105,85",
     "alltoall apart 16384 spread-out,100,80 factor,100,85 tuna:radix=16,115,95",
     "alltoall shared 0 tuna-coalesced:radix=4,45,30 hierarchical-overlapped,65,45 "
-    "tuna:radix=sqrt,70,45",
+    "tuna:radix=sqrt,70,45 spread-out,125,90",
     "alltoall shared 32 tuna-coalesced:radix=4,75,60 hierarchical-overlapped,90,75 "
-    "tuna:radix=sqrt,95,75",
+    "tuna:radix=8,95,75 spread-out,100,80",
     "alltoall shared 256 tuna-coalesced:radix=4,65,60 hierarchical-overlapped,65,60 "
-    "tuna:radix=sqrt,100,90",
+    "tuna:radix=8,100,90 spread-out,105,95",
     "alltoall shared 2048 spread-out,100,95 hierarchical-factor,100,100 "
-    "hierarchical-overlapped,110,105",
+    "hierarchical-overlapped,110,105 tuna-coalesced:radix=16,110,105",
     "alltoall shared 16384 hierarchical-overlapped,75,70 spread-out,100,95 "
     "hierarchical-factor,105,100",
     "barrier apart 0 dissemination,100,100",
@@ -53,14 +57,15 @@ static const char* const rows[] = {
     "broadcast apart 0 hypercube,130,130",
     "broadcast apart 256 hypercube,105,105",
     "broadcast apart 2048 binomial,80,80 hypercube,100,100",
-    "broadcast apart 16384 pipeline:block-size=16384,30,40 scatter-ring,35,40 hypercube,50,65",
+    "broadcast apart 16384 pipeline:block-size=16384,30,40 scatter-ring,35,40 hypercube,50,65 "
+    "binomial,75,95",
     "broadcast shared 0 pipeline-nodes:block-size=8192,130,130",
     "broadcast shared 256 pipeline-nodes:block-size=8192,105,105",
     "broadcast shared 2048 pipeline-nodes:block-size=8192,70,95 binomial,75,100",
     "broadcast shared 16384 pipeline:block-size=8192,30,30 pipeline-nodes:block-size=8192,35,45 "
-    "binomial,70,90",
+    "binomial,70,90 scatter-ring,105,130",
     "broadcast shared 131072 pipeline:block-size=8192,30,40 pipeline-nodes:block-size=8192,35,45 "
-    "scatter-ring,50,65",
+    "scatter-ring,50,65 binomial,80,100",
     "exscan apart 0 one-two-three,100,100",
     "exscan shared 0 one-two-three,100,100",
     "gather apart 0 binomial,30,30 linear,70,70",
@@ -71,29 +76,31 @@ static const char* const rows[] = {
     "gather shared 2048 linear,90,90 binomial,95,95",
     "reduce apart 0 binomial,50,30 hypercube,130,100",
     "reduce apart 2048 binomial,35,50 hypercube,45,70",
-    "reduce apart 16384 pipeline:block-size=8192,30,50 rabenseifner,30,110 hypercube,30,125",
-    "reduce apart 131072 pipeline:block-size=8192,30,60 hypercube,45,95 rabenseifner,60,115",
+    "reduce apart 16384 pipeline:block-size=8192,30,50 rabenseifner,30,110 hypercube,30,125 "
+    "binomial,30,130",
+    "reduce apart 131072 pipeline:block-size=8192,30,60 hypercube,45,95 rabenseifner,60,115 "
+    "binomial,100,130",
     "reduce shared 0 pipeline-nodes:block-size=8192,85,50 binomial,85,50 hypercube,130,100",
     "reduce shared 2048 binomial,40,45 pipeline-nodes:block-size=8192,40,45",
     "reduce shared 16384 pipeline:block-size=8192,30,50 pipeline-nodes:block-size=8192,30,70 "
-    "binomial,30,110",
+    "binomial,30,110 ring,60,130",
     "reduce shared 131072 pipeline:block-size=8192,65,70 pipeline-nodes:block-size=8192,65,70 "
-    "ring,85,90",
+    "ring,85,90 binomial,95,100",
     "reduce-scatter apart 0 circulant,115,95 halving,115,95 spread-out,130,110",
     "reduce-scatter apart 32 circulant,90,90 halving,90,90 spread-out,95,90",
     "reduce-scatter apart 256 halving,95,40 circulant,100,45 spread-out,130,65",
     "reduce-scatter apart 2048 spread-out,80,30 halving,95,30 circulant,95,30",
     "reduce-scatter apart 16384 halving,70,30 circulant,70,30 spread-out,90,35",
-    "reduce-scatter apart 131072 circulant,90,90 halving,90,90 spread-out,100,100",
+    "reduce-scatter apart 131072 halving,90,90 circulant,90,90 pairwise,100,100 ring,100,100",
     "reduce-scatter shared 0 halving,105,80 circulant,130,105",
     "reduce-scatter shared 32 halving,70,35 circulant,105,50 spread-out,130,100",
     "reduce-scatter shared 256 halving,75,30 circulant,130,35 spread-out,130,90",
     "reduce-scatter shared 2048 halving,80,30 blocked-ring-nodes:block-size=8192,130,30 "
-    "ring,130,30",
+    "ring,130,30 circulant,130,30",
     "reduce-scatter shared 16384 halving,65,30 blocked-ring-nodes:block-size=8192,75,30 "
-    "ring,100,30",
+    "ring,100,30 circulant,130,30",
     "reduce-scatter shared 131072 halving,80,30 ring,100,30 "
-    "blocked-ring-nodes:block-size=8192,110,30",
+    "blocked-ring-nodes:block-size=8192,110,30 circulant,130,35",
     "scan apart 0 doubling,100,115",
     "scan shared 0 doubling,100,115",
     "scatter apart 0 binomial,130,130",

@@ -188,7 +188,7 @@ struct preload_range preload_class_range(int size_class);
 
 /* ---- predict.c */
 
-enum { PRELOAD_PREDICTED = 3 };
+enum { PRELOAD_PREDICTED = 4 };
 struct preload_predicted {
   struct preload_rule rule;
   double ratio; /* of its time and that of MPI's own */
