@@ -6,7 +6,6 @@
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
-#include "runtime/execute/api.h"
 
 static quadrille_schedule* handles; /* of all schedules */
 
@@ -52,32 +51,80 @@ static int has_agreed(const struct preload_bound* bound, struct preload_options 
   return 0;
 }
 
-/* Binds the schedule with these options. The ranks agree on options that are new, since memory may run out on one of them. The
- * program does not see an error. */
-static int bind_anew(struct preload_communicator* of, int universal, struct preload_bound* bound,
-                     struct preload_options wanted) {
-  const quadrille_schedule handle = preload_handle(universal);
-  const quadrille_bind_options options = {
-      .size = sizeof options, .window = wanted.window, .block_size = wanted.block_size};
-  if (has_agreed(bound, wanted)) return quadrille_retune(handle, of->comm, &options) == MPI_SUCCESS;
-  if (qd_bind_quietly(handle, of->comm, &options, &of->node_of) != MPI_SUCCESS) return 0;
+static struct preload_options options_of(const struct preload_rule* rule) {
+  return (struct preload_options){rule->window, rule->block_size};
+}
+
+static quadrille_bind_options bind_options(struct preload_options wanted) {
+  return (quadrille_bind_options){.size = sizeof(quadrille_bind_options),
+                                  .window = wanted.window,
+                                  .block_size = wanted.block_size};
+}
+
+/* Binds the schedule at this rank. Returns 0 if it does not serve the communicator. */
+static int bind_alone(struct preload_communicator* of, const struct preload_rule* rule) {
+  const quadrille_bind_options options = bind_options(options_of(rule));
+  return qd_bind_members(preload_handle(rule->universal), of->comm, &options, &of->members) ==
+         MPI_SUCCESS;
+}
+
+/* Gives a bound schedule options with which all ranks could bind it before. */
+static void retune(struct preload_communicator* of, int universal, struct preload_options options) {
+  const quadrille_bind_options known = bind_options(options);
+  quadrille_retune(preload_handle(universal), of->comm, &known);
+  of->bound[universal].now = options;
+}
+
+/* All ranks have tried to bind the schedule. A binding keeps its options if a rank failed. */
+static void end_binding(struct preload_communicator* of, const struct preload_rule* rule,
+                        int failed) {
+  struct preload_bound* bound = &of->bound[rule->universal];
+  const struct preload_options wanted = options_of(rule);
+  if (failed && bound->state == PRELOAD_BOUND) return retune(of, rule->universal, bound->now);
+  bound->state = failed ? PRELOAD_REFUSED : PRELOAD_BOUND;
+  bound->now = wanted;
+  if (failed) return;
+  qd_bound(preload_handle(rule->universal), of->comm, of->tag);
   /* A rank must not make a kept call while others agree on its options anew. */
   if (bound->agreements >= KEPT) memset(of->decisions, 0, sizeof of->decisions);
   bound->agreed[bound->agreements++ % KEPT] = wanted;
-  return 1;
+}
+
+/* Whether the ranks have agreed on the schedule with these options. */
+static int is_decided(const struct preload_communicator* of, const struct preload_rule* rule) {
+  const struct preload_bound* bound = &of->bound[rule->universal];
+  const struct preload_options wanted = options_of(rule);
+  return has_agreed(bound, wanted) ||
+         (bound->state == PRELOAD_REFUSED && is_same(bound->now, wanted));
+}
+
+/* The first message of a communicator brings its tag as well. A rank may lack memory, so the ranks agree on each schedule. */
+void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules, int count,
+                      uint64_t* words, int word_count) {
+  uint64_t mine[1 + PRELOAD_WORDS] = {of->tag < 0 ? preload_offer_tag(preload_own_tags()) : 0};
+  uint64_t all[1 + PRELOAD_WORDS];
+  char is_new[PRELOAD_WORDS];
+  for (int i = 0; i < count; i++) {
+    is_new[i] = !is_decided(of, &rules[i]);
+    mine[1 + i] = is_new[i] && !bind_alone(of, &rules[i]);
+  }
+  for (int i = 0; i < word_count; i++) mine[1 + count + i] = words[i];
+  preload_most(of, mine, all, 1 + count + word_count, MPI_UINT64_T);
+  for (int i = 0; i < word_count; i++) words[i] = all[1 + count + i];
+  if (of->tag < 0) of->tag = preload_take_tag(preload_own_tags(), mine[0], all[0]);
+  if (of->tag < 0) preload_stop_serving(of, "all tags of MPI are in use");
+  for (int i = 0; i < count; i++)
+    if (is_new[i]) end_binding(of, &rules[i], all[1 + i] != 0 || of->tag < 0);
 }
 
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
-  struct preload_bound* bound = &of->bound[rule->universal];
-  const struct preload_options wanted = {rule->window, rule->block_size};
+  const struct preload_bound* bound = &of->bound[rule->universal];
+  const struct preload_options wanted = options_of(rule);
   if (bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted))
     return bound->state == PRELOAD_BOUND;
-  if (!preload_opens(of)) return 0;
-  const int is_bound = bind_anew(of, rule->universal, bound, wanted);
-  /* A binding keeps its options if others fail. */
-  if (is_bound || bound->state != PRELOAD_BOUND) {
-    bound->state = is_bound ? PRELOAD_BOUND : PRELOAD_REFUSED;
-    bound->now = wanted;
-  }
-  return is_bound;
+  if (has_agreed(bound, wanted))
+    retune(of, rule->universal, wanted);
+  else
+    preload_bind_all(of, rule, 1, NULL, 0);
+  return bound->state == PRELOAD_BOUND && is_same(bound->now, wanted);
 }

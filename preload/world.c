@@ -1,24 +1,53 @@
 /* What each rank of MPI_COMM_WORLD brings: its settings, and the node that it is on. All ranks tell all others in MPI_Init. So the
- * ranks of a later communicator agree without a message. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+ * ranks of a later communicator agree without a message. MPI_Init also makes the communicator on which the messages of all schedules
+ * travel. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+#include <link.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "preload/interpose.h"
 #include "preload/preload.h"
+#include "runtime/execute/communicator.h"
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/nodes.h"
+#include "runtime/execute/state.h"
 
 /* What a rank tells. */
 struct told {
   uint64_t hash; /* of its settings */
-  int has_report, has_error;
+  int has_report, has_error, has_debug, revokes;
   int has_unfollowed_file; /* rank 0 alone: a schedule of a file must not be followed */
   int driver;              /* enum qd_driver */
+  uint64_t traces, speaker;
 };
 
 static struct told* world; /* by rank; NULL: MPI_Init was not called */
 static int* node_of;       /* by rank: the lowest rank on the node */
 static int ranks, own;
+static MPI_Comm carrier = MPI_COMM_NULL; /* of all messages */
+static struct preload_tags tags;
 static const char* error; /* of this rank */
+
+/* Whether a part of the program beside MPI has the name of MPI's function that revokes a communicator. */
+static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
+  static const char name[] = "MPIX_Comm_revoke";
+  const char* strings = NULL;
+  size_t length = 0;
+  (void)size, (void)unused;
+  if (strstr(part->dlpi_name, "/libmpi")) return 0;
+  for (int i = 0; i < part->dlpi_phnum; i++) {
+    if (part->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const ElfW(Dyn)* d = (const ElfW(Dyn)*)(part->dlpi_addr + part->dlpi_phdr[i].p_vaddr);
+    for (; d->d_tag != DT_NULL; d++) {
+      if (d->d_tag == DT_STRTAB) strings = (const char*)d->d_un.d_ptr;
+      if (d->d_tag == DT_STRSZ) length = d->d_un.d_val;
+    }
+  }
+  /* Only the dynamic linker may have left the offset in the part, as in the kernel's. */
+  return (uintptr_t)strings > part->dlpi_addr && memmem(strings, length, name, sizeof name) != NULL;
+}
+
+static int revokes(void) { return dl_iterate_phdr(has_revoke, NULL); }
 
 /* A rank may run without this library, and the others wait for it. So this collective blocks in the library that says so. */
 static void tell(void) {
@@ -26,14 +55,22 @@ static void tell(void) {
   MPI_Request request;
   const char* const file = own == 0 ? preload_unfollowed_file() : "";
   error = settings->error[0] ? settings->error : file;
-  const struct told mine = {settings->hash, settings->report != NULL, error[0] != 0, file[0] != 0,
-                            (int)qd_loaded_driver()};
+  const struct told mine = {.hash = settings->hash,
+                            .has_report = settings->report != NULL,
+                            .has_error = error[0] != 0,
+                            .has_debug = qd_settings()->debug,
+                            .revokes = revokes(),
+                            .has_unfollowed_file = file[0] != 0,
+                            .driver = (int)qd_loaded_driver(),
+                            .traces = qd_trace_ask(),
+                            .speaker = qd_trace_speaker()};
   PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, world, sizeof mine, MPI_BYTE, MPI_COMM_WORLD,
                   &request);
   qd_wait_for_library(&request);
 }
 
 void preload_know_world(void) {
+  int *greatest = NULL, has_greatest = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &own);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   world = calloc((size_t)ranks, sizeof *world);
@@ -41,8 +78,17 @@ void preload_know_world(void) {
   if (!world || !node_of) preload_end_without_memory(MPI_COMM_WORLD);
   tell();
   qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
+  qd_private_communicator(MPI_COMM_WORLD, &carrier);
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &greatest, &has_greatest);
+  tags = preload_tags_of(own, ranks, has_greatest ? *greatest : INT16_MAX, QD_TAGS);
   preload_report_begin();
   if (own == 0) preload_save_begin();
+}
+
+struct preload_tags* preload_own_tags(void) { return &tags; }
+
+void preload_forget_world(void) {
+  if (carrier != MPI_COMM_NULL) PMPI_Comm_free(&carrier);
 }
 
 /* Writes the ranks of MPI_COMM_WORLD that the members of a group are. Returns 0 if one is from elsewhere. */
@@ -61,57 +107,81 @@ static int find_members(MPI_Group group, int count, int* members) {
   return are_known;
 }
 
-static int find_all_members(const struct preload_communicator* of, int* members) {
-  MPI_Group group;
-  PMPI_Comm_group(of->comm, &group);
-  if (!find_members(group, of->shape.ranks, members)) return 0;
-  if (of->shape.groups == 1) return 1;
-  PMPI_Comm_remote_group(of->comm, &group);
-  return find_members(group, of->shape.remote_ranks, members + of->shape.ranks);
+static int lowest(const int* members, int count) {
+  int found = ranks;
+  for (int i = 0; i < count; i++)
+    if (members[i] < found) found = members[i];
+  return found;
 }
 
-/* Finds the nodes of a communicator of one group. */
-static void count_nodes(struct preload_communicator* of, const int* members) {
-  struct preload_shape* const shape = &of->shape;
-  int* const lowest = calloc((size_t)ranks, sizeof *lowest); /* by node, plus 1 */
-  of->node_of = calloc(2 * (size_t)shape->ranks, sizeof *of->node_of);
-  if (!lowest || !of->node_of) preload_end_without_memory(MPI_COMM_WORLD);
-  for (int i = 0; i < shape->ranks; i++) {
-    int* const one = &lowest[node_of[members[i]]];
-    if (*one == 0) *one = i + 1;
-    of->node_of[i] = *one - 1;
+/* Numbers the members: of two groups, the one with the lowest rank comes first. Returns 0 if one is from elsewhere. */
+static int find_all_members(const struct preload_communicator* of, struct qd_members* all) {
+  const int first = of->shape.ranks, second = of->shape.remote_ranks;
+  MPI_Group group;
+  int* const found = malloc((size_t)all->count * sizeof *found);
+  if (!found) preload_end_without_memory(MPI_COMM_WORLD);
+  PMPI_Comm_group(of->comm, &group);
+  int are_known = find_members(group, first, found);
+  if (are_known && second > 0) {
+    PMPI_Comm_remote_group(of->comm, &group);
+    are_known = find_members(group, second, found + first);
   }
-  free(lowest);
-  qd_measure_nodes(of->node_of, shape->ranks, of->node_of + shape->ranks, &shape->nodes,
-                   &shape->least, &shape->most);
+  const int is_second = are_known && lowest(found + first, second) < lowest(found, first);
+  memcpy(all->ranks + (is_second ? second : 0), found, (size_t)first * sizeof *found);
+  memcpy(all->ranks + (is_second ? 0 : first), found + first, (size_t)second * sizeof *found);
+  all->own = of->rank + (is_second ? second : 0);
+  free(found);
+  return are_known;
+}
+
+static void find_nodes(const struct qd_members* all) {
+  int* const first = calloc((size_t)ranks, sizeof *first); /* number on the node, plus 1 */
+  if (!first) preload_end_without_memory(MPI_COMM_WORLD);
+  for (int i = 0; i < all->count; i++) {
+    int* const one = &first[node_of[all->ranks[i]]];
+    if (*one == 0) *one = i + 1;
+    all->node_of[i] = *one - 1;
+  }
+  free(first);
 }
 
 /* What the members bring together. */
 struct sum {
   int first_error; /* the first rank with an error, or that many ranks */
-  int are_different, has_report, driver;
+  int are_different, has_report, driver, revokes;
 };
 
-static void add(struct sum* sum, int rank) {
+static void add(struct sum* sum, struct qd_members* all, int rank) {
   const struct told* one = &world[rank];
   if (one->has_error && rank < sum->first_error) sum->first_error = rank;
   sum->are_different |= one->hash != world[own].hash;
   sum->has_report |= one->has_report;
+  sum->revokes |= one->revokes;
   if (one->driver > sum->driver) sum->driver = one->driver;
+  all->compares &= one->has_debug;
+  if (one->traces > all->traces) all->traces = one->traces;
+  if (one->speaker > all->speaker) all->speaker = one->speaker;
 }
 
 const char* preload_agree(struct preload_communicator* of) {
   static int said_error, said_different;
-  const int count = of->shape.ranks + of->shape.remote_ranks;
+  struct preload_shape* const shape = &of->shape;
+  struct qd_members* const all = &of->members;
   struct sum sum = {.first_error = ranks};
   if (!world) return "MPI_Init was not called";
-  int* const members = malloc((size_t)count * sizeof *members);
-  if (!members) preload_end_without_memory(MPI_COMM_WORLD);
-  const int are_known = find_all_members(of, members);
-  for (int i = 0; i < count && are_known; i++) add(&sum, members[i]);
-  if (are_known && of->shape.groups == 1) count_nodes(of, members);
-  free(members);
-  if (!are_known) return "it has processes from outside MPI_COMM_WORLD";
+  const int count = all->count = shape->ranks + shape->remote_ranks;
+  all->carrier = carrier;
+  all->compares = 1;
+  all->ranks = malloc((size_t)count * sizeof *all->ranks);
+  all->node_of = calloc(2 * (size_t)count, sizeof *all->node_of);
+  if (!all->ranks || !all->node_of) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!find_all_members(of, all)) return "it has processes from outside MPI_COMM_WORLD";
+  for (int i = 0; i < count; i++) add(&sum, all, all->ranks[i]);
+  find_nodes(all);
+  if (shape->groups == 1)
+    qd_measure_nodes(all->node_of, count, all->node_of + count, &shape->nodes, &shape->least,
+                     &shape->most);
+  if (sum.revokes) return "the program can revoke communicators";
   if (world[0].has_unfollowed_file) sum.first_error = 0;
   of->is_watched = sum.has_report;
   if (sum.first_error < ranks) {

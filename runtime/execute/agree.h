@@ -29,6 +29,9 @@ struct qd_agreement {
   int all_debug;            /* QUADRILLE_DEBUG is set at every rank */
   uint64_t traces, speaker; /* the greatest answers of qd_trace_ask and qd_trace_speaker */
 };
+/* Collective. As MPI_Allreduce, but over the ranks of both groups if there are two. Values have at most 8 bytes. */
+int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
+                 MPI_Comm comm);
 /* Collective. `schedule_data` and `options` may be NULL. Returns an MPI error code. */
 int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
              const quadrille_bind_options* options, int first_ranks,
