@@ -132,17 +132,24 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
 
 /* ---- The library's own calls of MPI */
 
-static int allreduces;
+static int agreements;
 
-/* Calls of PMPI_Allreduce so far. */
-SHOWN int tool_allreduces(void) { return allreduces; }
+/* Calls of the functions with which ranks agree, so far. */
+SHOWN int tool_agreements(void) { return agreements; }
 
-SHOWN int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                         MPI_Op op, MPI_Comm comm) {
-  __typeof__(PMPI_Allreduce)* const next = dlsym(RTLD_NEXT, "PMPI_Allreduce");
-  allreduces++;
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
+#define COUNTED(name, types, arguments)                      \
+  SHOWN int name types {                                     \
+    __typeof__(name)* const next = dlsym(RTLD_NEXT, #name);  \
+    agreements++;                                            \
+    return next arguments;                                   \
+  }
+COUNTED(PMPI_Allreduce,
+        (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+         MPI_Comm comm),
+        (sendbuf, recvbuf, count, datatype, op, comm))
+COUNTED(PMPI_Barrier, (MPI_Comm comm), (comm))
+COUNTED(PMPI_Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm* comm), (old, group, comm))
+COUNTED(PMPI_Intercomm_merge, (MPI_Comm old, int high, MPI_Comm* comm), (old, high, comm))
 
 static int is_derived(MPI_Datatype type) {
   int integers, addresses, types, combiner;
