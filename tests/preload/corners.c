@@ -14,12 +14,6 @@
 
 #include "tests/preload/corners.h"
 
-#ifdef REVOKES
-/* Some MPI libraries lack it. */
-__attribute__((weak)) int MPIX_Comm_revoke(MPI_Comm comm);
-__attribute__((used)) static int (*const revokes)(MPI_Comm) = MPIX_Comm_revoke;
-#endif
-
 int me, ranks;
 static int bad;
 

@@ -62,7 +62,7 @@ right 4 QUADRILLE_REDUCE_SCATTER=direct -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
 
 # A revoked communicator must wake all ranks that wait on it.
-program=$revoking right 3 QUADRILLE_ALLTOALL=factor -- handler
+preload="$library $revoking" right 3 QUADRILLE_ALLTOALL=factor -- handler
 reported alltoall native 'the program can revoke communicators'
 
 # Rules that differ only in their options: the ranks do not agree again.
