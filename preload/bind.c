@@ -55,17 +55,9 @@ static struct preload_options options_of(const struct preload_rule* rule) {
   return (struct preload_options){rule->window, rule->block_size};
 }
 
-static quadrille_bind_options bind_options(struct preload_options wanted) {
-  return (quadrille_bind_options){.size = sizeof(quadrille_bind_options),
-                                  .window = wanted.window,
-                                  .block_size = wanted.block_size};
-}
-
-/* Binds the schedule at this rank. Returns 0 if it does not serve the communicator. */
-static int bind_alone(struct preload_communicator* of, const struct preload_rule* rule) {
-  const quadrille_bind_options options = bind_options(options_of(rule));
-  return qd_bind_members(preload_handle(rule->universal), of->comm, &options, &of->members) ==
-         MPI_SUCCESS;
+static quadrille_bind_options bind_options(struct preload_options o) {
+  return (quadrille_bind_options){
+      .size = sizeof(quadrille_bind_options), .window = o.window, .block_size = o.block_size};
 }
 
 /* Gives a bound schedule options with which all ranks could bind it before. */
@@ -90,14 +82,6 @@ static void end_binding(struct preload_communicator* of, const struct preload_ru
   bound->agreed[bound->agreements++ % KEPT] = wanted;
 }
 
-/* Whether the ranks have agreed on the schedule with these options. */
-static int is_decided(const struct preload_communicator* of, const struct preload_rule* rule) {
-  const struct preload_bound* bound = &of->bound[rule->universal];
-  const struct preload_options wanted = options_of(rule);
-  return has_agreed(bound, wanted) ||
-         (bound->state == PRELOAD_REFUSED && is_same(bound->now, wanted));
-}
-
 /* The first message of a communicator brings its tag as well. A rank may lack memory, so the ranks agree on each schedule. */
 void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules, int count,
                       uint64_t* words, int word_count) {
@@ -105,8 +89,11 @@ void preload_bind_all(struct preload_communicator* of, const struct preload_rule
   uint64_t all[1 + PRELOAD_WORDS];
   char is_new[PRELOAD_WORDS];
   for (int i = 0; i < count; i++) {
-    is_new[i] = !is_decided(of, &rules[i]);
-    mine[1 + i] = is_new[i] && !bind_alone(of, &rules[i]);
+    is_new[i] = !has_agreed(&of->bound[rules[i].universal], options_of(&rules[i]));
+    const quadrille_bind_options options = bind_options(options_of(&rules[i]));
+    if (is_new[i])
+      mine[1 + i] = (uint64_t)qd_bind_members(preload_handle(rules[i].universal), of->comm,
+                                              &options, &of->members);
   }
   for (int i = 0; i < word_count; i++) mine[1 + count + i] = words[i];
   preload_most(of, mine, all, 1 + count + word_count, MPI_UINT64_T);

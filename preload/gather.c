@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "preload/preload.h"
-#include "runtime/execute/agree.h"
 
 void preload_most(struct preload_communicator* of, const void* mine, void* all, int count,
                   MPI_Datatype type) {

@@ -7,18 +7,16 @@
 
 #include "preload/interpose.h"
 #include "preload/preload.h"
-#include "runtime/execute/communicator.h"
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/nodes.h"
-#include "runtime/execute/state.h"
 
 /* What a rank tells. */
 struct told {
   uint64_t hash; /* of its settings */
-  int has_report, has_error, has_debug, revokes;
+  int has_report, has_error, revokes;
   int has_unfollowed_file; /* rank 0 alone: a schedule of a file must not be followed */
   int driver;              /* enum qd_driver */
-  uint64_t traces, speaker;
+  uint64_t wishes[QD_WISHES];
 };
 
 static struct told* world; /* by rank; NULL: MPI_Init was not called */
@@ -43,11 +41,9 @@ static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
       if (d->d_tag == DT_STRSZ) length = d->d_un.d_val;
     }
   }
-  /* Only the dynamic linker may have left the offset in the part, as in the kernel's. */
+  /* The dynamic linker has turned the offset into an address, but not in the kernel's part. */
   return (uintptr_t)strings > part->dlpi_addr && memmem(strings, length, name, sizeof name) != NULL;
 }
-
-static int revokes(void) { return dl_iterate_phdr(has_revoke, NULL); }
 
 /* A rank may run without this library, and the others wait for it. So this collective blocks in the library that says so. */
 static void tell(void) {
@@ -55,15 +51,13 @@ static void tell(void) {
   MPI_Request request;
   const char* const file = own == 0 ? preload_unfollowed_file() : "";
   error = settings->error[0] ? settings->error : file;
-  const struct told mine = {.hash = settings->hash,
-                            .has_report = settings->report != NULL,
-                            .has_error = error[0] != 0,
-                            .has_debug = qd_settings()->debug,
-                            .revokes = revokes(),
-                            .has_unfollowed_file = file[0] != 0,
-                            .driver = (int)qd_loaded_driver(),
-                            .traces = qd_trace_ask(),
-                            .speaker = qd_trace_speaker()};
+  struct told mine = {.hash = settings->hash,
+                      .has_report = settings->report != NULL,
+                      .has_error = error[0] != 0,
+                      .revokes = dl_iterate_phdr(has_revoke, NULL),
+                      .has_unfollowed_file = file[0] != 0,
+                      .driver = (int)qd_loaded_driver()};
+  qd_wish(mine.wishes);
   PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, world, sizeof mine, MPI_BYTE, MPI_COMM_WORLD,
                   &request);
   qd_wait_for_library(&request);
@@ -85,7 +79,9 @@ void preload_know_world(void) {
   if (own == 0) preload_save_begin();
 }
 
-struct preload_tags* preload_own_tags(void) { return &tags; }
+struct preload_tags* preload_own_tags(void) {
+  return &tags;
+}
 
 void preload_forget_world(void) {
   if (carrier != MPI_COMM_NULL) PMPI_Comm_free(&carrier);
@@ -107,31 +103,24 @@ static int find_members(MPI_Group group, int count, int* members) {
   return are_known;
 }
 
-static int lowest(const int* members, int count) {
-  int found = ranks;
-  for (int i = 0; i < count; i++)
-    if (members[i] < found) found = members[i];
-  return found;
-}
-
-/* Numbers the members: of two groups, the one with the lowest rank comes first. Returns 0 if one is from elsewhere. */
+/* Numbers the members: of two groups, the one whose first member has the lower rank comes first. Returns 0 if one is from
+ * elsewhere. */
 static int find_all_members(const struct preload_communicator* of, struct qd_members* all) {
-  const int first = of->shape.ranks, second = of->shape.remote_ranks;
+  const int own_count = of->shape.ranks, other_count = of->shape.remote_ranks;
+  int *const found = all->ranks, *const space = all->node_of;
   MPI_Group group;
-  int* const found = malloc((size_t)all->count * sizeof *found);
-  if (!found) preload_end_without_memory(MPI_COMM_WORLD);
   PMPI_Comm_group(of->comm, &group);
-  int are_known = find_members(group, first, found);
-  if (are_known && second > 0) {
-    PMPI_Comm_remote_group(of->comm, &group);
-    are_known = find_members(group, second, found + first);
-  }
-  const int is_second = are_known && lowest(found + first, second) < lowest(found, first);
-  memcpy(all->ranks + (is_second ? second : 0), found, (size_t)first * sizeof *found);
-  memcpy(all->ranks + (is_second ? 0 : first), found + first, (size_t)second * sizeof *found);
-  all->own = of->rank + (is_second ? second : 0);
-  free(found);
-  return are_known;
+  all->own = of->rank;
+  if (!find_members(group, own_count, found)) return 0;
+  if (other_count == 0) return 1;
+  PMPI_Comm_remote_group(of->comm, &group);
+  if (!find_members(group, other_count, found + own_count)) return 0;
+  if (found[0] < found[own_count]) return 1;
+  memcpy(space, found, (size_t)own_count * sizeof *found);
+  memmove(found, found + own_count, (size_t)other_count * sizeof *found);
+  memcpy(found + other_count, space, (size_t)own_count * sizeof *found);
+  all->own += other_count;
+  return 1;
 }
 
 static void find_nodes(const struct qd_members* all) {
@@ -158,9 +147,8 @@ static void add(struct sum* sum, struct qd_members* all, int rank) {
   sum->has_report |= one->has_report;
   sum->revokes |= one->revokes;
   if (one->driver > sum->driver) sum->driver = one->driver;
-  all->compares &= one->has_debug;
-  if (one->traces > all->traces) all->traces = one->traces;
-  if (one->speaker > all->speaker) all->speaker = one->speaker;
+  for (int i = 0; i < QD_WISHES; i++)
+    if (one->wishes[i] > all->wishes[i]) all->wishes[i] = one->wishes[i];
 }
 
 const char* preload_agree(struct preload_communicator* of) {
@@ -171,7 +159,6 @@ const char* preload_agree(struct preload_communicator* of) {
   if (!world) return "MPI_Init was not called";
   const int count = all->count = shape->ranks + shape->remote_ranks;
   all->carrier = carrier;
-  all->compares = 1;
   all->ranks = malloc((size_t)count * sizeof *all->ranks);
   all->node_of = calloc(2 * (size_t)count, sizeof *all->node_of);
   if (!all->ranks || !all->node_of) preload_end_without_memory(MPI_COMM_WORLD);

@@ -85,30 +85,33 @@ int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_
   return code;
 }
 
+void qd_wish(uint64_t wishes[QD_WISHES]) {
+  wishes[QD_NO_DEBUG] = !qd_settings()->debug;
+  wishes[QD_NO_TRACE] = qd_trace_ask();
+  wishes[QD_TRACE_SPEAKER] = qd_trace_speaker();
+}
+
 int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
              const quadrille_bind_options* options, int first_ranks,
              struct qd_agreement* agreement) {
-  enum { WORDS = 14 };
+  enum { WISHES = 11, WORDS = WISHES + QD_WISHES };
   /* If the maxima of x and of ~x are complements, x is equal at all ranks. */
-  uint64_t mine[WORDS] = {(uint64_t)error_class, !qd_settings()->debug}, all[WORDS];
-  if (schedule_data) memcpy(&mine[2], schedule_data->program.hash, QD_HASH_LENGTH);
+  uint64_t mine[WORDS] = {(uint64_t)error_class}, all[WORDS];
+  if (schedule_data) memcpy(&mine[1], schedule_data->program.hash, QD_HASH_LENGTH);
   if (options) {
-    mine[4] = (uint64_t)options->layout;
-    mine[5] = (uint64_t)options->block_size;
+    mine[3] = (uint64_t)options->layout;
+    mine[4] = (uint64_t)options->block_size;
   }
-  mine[6] = (uint64_t)first_ranks;
-  for (int i = 7; i < 12; i++) mine[i] = ~mine[i - 5];
-  mine[12] = qd_trace_ask();
-  mine[13] = qd_trace_speaker();
+  mine[5] = (uint64_t)first_ranks;
+  for (int i = 6; i < WISHES; i++) mine[i] = ~mine[i - 5];
+  qd_wish(&mine[WISHES]);
   const int code = qd_allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX, comm);
   agreement->error_class = (int)all[0];
-  agreement->all_debug = all[1] == 0;
-  agreement->same_schedule = all[2] == ~all[7] && all[3] == ~all[8];
-  agreement->same_layout = all[4] == ~all[9];
-  agreement->same_block_size = all[5] == ~all[10];
-  agreement->same_groups = all[6] == ~all[11];
-  agreement->traces = all[12];
-  agreement->speaker = all[13];
+  agreement->same_schedule = all[1] == ~all[6] && all[2] == ~all[7];
+  agreement->same_layout = all[3] == ~all[8];
+  agreement->same_block_size = all[4] == ~all[9];
+  agreement->same_groups = all[5] == ~all[10];
+  memcpy(agreement->wishes, &all[WISHES], sizeof agreement->wishes);
   return code;
 }
 

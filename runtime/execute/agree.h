@@ -2,6 +2,7 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
 #define QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/schedule.h"
 
 /* The reason why this rank cannot continue. The class MPI_SUCCESS means that it can. */
@@ -26,12 +27,8 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
 struct qd_agreement {
   int error_class; /* the greatest of all ranks */
   int same_schedule, same_layout, same_block_size, same_groups;
-  int all_debug;            /* QUADRILLE_DEBUG is set at every rank */
-  uint64_t traces, speaker; /* the greatest answers of qd_trace_ask and qd_trace_speaker */
+  uint64_t wishes[QD_WISHES]; /* the greatest */
 };
-/* Collective. As MPI_Allreduce, but over the ranks of both groups if there are two. Values have at most 8 bytes. */
-int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
-                 MPI_Comm comm);
 /* Collective. `schedule_data` and `options` may be NULL. Returns an MPI error code. */
 int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
              const quadrille_bind_options* options, int first_ranks,

@@ -221,17 +221,20 @@ static void adjust(struct qd_binding* binding, const quadrille_bind_options* opt
   if (!qd_all_succeeded(binding->comm, problem)) retune(binding, &before);
 }
 
-/* Collective. Traces the calls of a new binding if all ranks can. */
-static void trace_calls(struct qd_binding* binding, uint64_t traces, uint64_t speaker) {
-  if (traces > 0) return qd_trace_refuse(traces, speaker);
+/* Collective. All ranks have bound the schedule. Compares and traces its calls if all of them wish that. */
+static void grant(struct qd_binding* binding, const uint64_t wishes[QD_WISHES]) {
+  binding->options.compares = wishes[QD_NO_DEBUG] == 0;
+  if (wishes[QD_NO_TRACE] > 0)
+    return qd_trace_refuse(wishes[QD_NO_TRACE], wishes[QD_TRACE_SPEAKER]);
+  if (binding->trace.id != 0) return;
   qd_trace_bind(binding);
   if (binding->call) binding->call->is_observed = 1;
 }
 
 /* Collective. Returns an MPI error code; `problem` has other errors. */
 static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, int first_ranks,
-                        const quadrille_bind_options* options, const struct qd_agreement* agreement,
-                        struct qd_problem* problem, struct qd_binding** result) {
+                        const quadrille_bind_options* options, struct qd_problem* problem,
+                        struct qd_binding** result) {
   struct qd_channel* channel = NULL;
   const int code = qd_open_channel(comm, problem, &channel);
   if (code != MPI_SUCCESS || !channel) return code;
@@ -249,7 +252,6 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
   }
   add_binding(channel, binding);
   *result = binding;
-  trace_calls(binding, agreement->traces, agreement->speaker);
   return MPI_SUCCESS;
 }
 
@@ -336,9 +338,8 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
     else if (*result)
       adjust(*result, &known, problem);
     else
-      code = make_binding(data, comm, first_ranks, &known, &agreement, problem, result);
-    if (*result && problem->error_class == MPI_SUCCESS)
-      (*result)->options.compares = agreement.all_debug;
+      code = make_binding(data, comm, first_ranks, &known, problem, result);
+    if (*result && problem->error_class == MPI_SUCCESS) grant(*result, agreement.wishes);
   }
   qd_release(data);
   return code;
@@ -405,10 +406,8 @@ static struct qd_binding* bound_to(MPI_Comm comm, quadrille_schedule schedule) {
 
 void qd_bound(quadrille_schedule schedule, MPI_Comm comm, int tag) {
   struct qd_binding* binding = bound_to(comm, schedule);
-  const struct qd_members* members = binding->channel->members;
   binding->channel->tag = tag;
-  binding->options.compares = members->compares;
-  if (binding->trace.id == 0) trace_calls(binding, members->traces, members->speaker);
+  grant(binding, binding->channel->members->wishes);
 }
 
 int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,

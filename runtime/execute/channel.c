@@ -167,8 +167,8 @@ static void link_channel(struct qd_channel* channel) {
 static struct qd_channel* attach(MPI_Comm user, MPI_Comm private) {
   struct qd_channel* channel = qd_make_keyvals() == MPI_SUCCESS ? calloc(1, sizeof *channel) : NULL;
   if (!channel) return NULL;
-  *channel = (struct qd_channel){
-      .user = user, .comm = private, .group_comm = private, .references = 1};
+  *channel =
+      (struct qd_channel){.user = user, .comm = private, .group_comm = private, .references = 1};
   if (PMPI_Comm_set_attr(user, qd_global.channel_keyval, channel) == MPI_SUCCESS) return channel;
   free(channel);
   return NULL;

@@ -11,10 +11,12 @@ struct qd_channel {
   struct qd_channel *next, *previous; /* of all channels */
   struct qd_binding* bindings;        /* without those of persistent calls */
   MPI_Comm user;                      /* MPI_COMM_NULL once the user's communicator was freed */
-  MPI_Comm comm; /* no message of a schedule meets one of the user's: a private communicator, or the carrier */
+  MPI_Comm
+      comm; /* no message of a schedule meets one of the user's: a private communicator, or the carrier */
   MPI_Comm group_comm; /* for collectives of its ranks alone: the private one, or the user's */
-  const struct qd_members* members; /* NULL: it has a private communicator, and no tags of its own */
-  int tag;                          /* the first of its tags */
+  const struct qd_members*
+      members;    /* NULL: it has a private communicator, and no tags of its own */
+  int tag;        /* the first of its tags */
   int* node_of;   /* by number: the lowest number on the node, then as many sizes; or NULL */
   int64_t calls;  /* so far: the clock of kept calls */
   int references; /* one of the user's communicator, and one of each binding */

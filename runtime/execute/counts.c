@@ -161,9 +161,9 @@ static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent
                         &requests[count]);
   count += code == MPI_SUCCESS;
   for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
-    code = PMPI_Isend(sent_counts, sends, MPI_INT64_T,
-                      qd_rank_in_comm(b, b->layout.first_remote + i), tag, b->comm,
-                      &requests[count]);
+    code =
+        PMPI_Isend(sent_counts, sends, MPI_INT64_T, qd_rank_in_comm(b, b->layout.first_remote + i),
+                   tag, b->comm, &requests[count]);
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {

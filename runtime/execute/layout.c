@@ -224,8 +224,8 @@ static const char* refuse_order(const struct qd_layout* l, const struct qd_progr
   return !is_scan || l->is_in_order ? NULL : qd_other_order;
 }
 
-const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program,
-                       const int* node_of, int option, char failure[QD_TEXT]) {
+const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, const int* node_of,
+                       int option, char failure[QD_TEXT]) {
   struct qd_context* context = &l->context;
   const char* error = refuse_ranks(l, program, option, failure);
   if (error) return error;

@@ -137,11 +137,11 @@ static int agreements;
 /* Calls of the functions with which ranks agree, so far. */
 SHOWN int tool_agreements(void) { return agreements; }
 
-#define COUNTED(name, types, arguments)                      \
-  SHOWN int name types {                                     \
-    __typeof__(name)* const next = dlsym(RTLD_NEXT, #name);  \
-    agreements++;                                            \
-    return next arguments;                                   \
+#define COUNTED(name, types, arguments)                     \
+  SHOWN int name types {                                    \
+    __typeof__(name)* const next = dlsym(RTLD_NEXT, #name); \
+    agreements++;                                           \
+    return next arguments;                                  \
   }
 COUNTED(PMPI_Allreduce,
         (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
