@@ -28,6 +28,11 @@ for gather in linear binomial; do
   right 5 QUADRILLE_GATHER=$gather QUADRILLE_BCAST=binomial QUADRILLE_ALLGATHER=bruck -- overlaps
   reported gather "$gather" 'by rule'
 done
+# Tags for as many communicators as there are ranks.
+right 5 TOOL_TAG_UB=14 QUADRILLE_GATHER=linear QUADRILLE_ALLGATHER=leader -- overlaps
+reported gather linear 'by rule'
+not_reported '^gather .* native'
+reported allgather native 'all tags of MPI are in use'
 right 4 QUADRILLE_ALLGATHER=subgroup-bruck QUADRILLE_DEBUG=1 -- overlaps
 reported allgather '2 \+ 2 ranks' subgroup-bruck 'by rule'
 right 3 QUADRILLE_REDUCE=binomial -- unused
