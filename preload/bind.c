@@ -45,6 +45,11 @@ static int is_same(struct preload_options a, struct preload_options b) {
   return a.window == b.window && a.block_size == b.block_size;
 }
 
+/* Whether the schedule is bound with these options, or was refused with them. */
+static int is_current(const struct preload_bound* bound, struct preload_options wanted) {
+  return bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted);
+}
+
 static int has_agreed(const struct preload_bound* bound, struct preload_options wanted) {
   for (unsigned i = 0; i < bound->agreements && i < KEPT; i++)
     if (is_same(bound->agreed[i], wanted)) return 1;
@@ -83,35 +88,37 @@ static void end_binding(struct preload_communicator* of, const struct preload_ru
 }
 
 /* The first message of a communicator brings its tag as well. A rank may lack memory, so the ranks agree on each schedule. */
-void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules, int count,
-                      uint64_t* words, int word_count) {
-  uint64_t mine[1 + PRELOAD_WORDS] = {of->tag < 0 ? preload_offer_tag(preload_own_tags()) : 0};
-  uint64_t all[1 + PRELOAD_WORDS];
-  char is_new[PRELOAD_WORDS];
+void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules,
+                      int count) {
+  uint64_t mine[1 + PRELOAD_BOUND_AT_ONCE] = {0}, all[1 + PRELOAD_BOUND_AT_ONCE];
+  const struct preload_rule* bound[PRELOAD_BOUND_AT_ONCE];
+  int made = 0;
   for (int i = 0; i < count; i++) {
-    is_new[i] = !has_agreed(&of->bound[rules[i].universal], options_of(&rules[i]));
-    const quadrille_bind_options options = bind_options(options_of(&rules[i]));
-    if (is_new[i])
-      mine[1 + i] = (uint64_t)qd_bind_members(preload_handle(rules[i].universal), of->comm,
-                                              &options, &of->members);
+    const int universal = rules[i].universal;
+    const struct preload_options wanted = options_of(&rules[i]);
+    const quadrille_bind_options options = bind_options(wanted);
+    if (universal == PRELOAD_NATIVE || is_current(&of->bound[universal], wanted) ||
+        has_agreed(&of->bound[universal], wanted))
+      continue;
+    bound[made++] = &rules[i];
+    mine[made] =
+        (uint64_t)qd_bind_members(preload_handle(universal), of->comm, &options, &of->members);
   }
-  for (int i = 0; i < word_count; i++) mine[1 + count + i] = words[i];
-  preload_most(of, mine, all, 1 + count + word_count, MPI_UINT64_T);
-  for (int i = 0; i < word_count; i++) words[i] = all[1 + count + i];
+  if (made == 0) return;
+  if (of->tag < 0) mine[0] = preload_offer_tag(preload_own_tags());
+  preload_most(of, mine, all, 1 + made, MPI_UINT64_T);
   if (of->tag < 0) of->tag = preload_take_tag(preload_own_tags(), mine[0], all[0]);
   if (of->tag < 0) preload_stop_serving(of, "all tags of MPI are in use");
-  for (int i = 0; i < count; i++)
-    if (is_new[i]) end_binding(of, &rules[i], all[1 + i] != 0 || of->tag < 0);
+  for (int i = 0; i < made; i++) end_binding(of, bound[i], all[1 + i] != 0 || of->tag < 0);
 }
 
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
   const struct preload_bound* bound = &of->bound[rule->universal];
   const struct preload_options wanted = options_of(rule);
-  if (bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted))
-    return bound->state == PRELOAD_BOUND;
+  if (is_current(bound, wanted)) return bound->state == PRELOAD_BOUND;
   if (has_agreed(bound, wanted))
     retune(of, rule->universal, wanted);
   else
-    preload_bind_all(of, rule, 1, NULL, 0);
-  return bound->state == PRELOAD_BOUND && is_same(bound->now, wanted);
+    preload_bind_all(of, rule, 1);
+  return bound->state == PRELOAD_BOUND && is_current(bound, wanted);
 }

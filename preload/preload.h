@@ -150,11 +150,9 @@ void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);
 quadrille_schedule preload_handle(int universal);
 /* Binds the rule's schedule with the rule's options, if needed. Returns 0 if it does not serve the communicator. */
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
-/* The same for several rules at once. In the same message the ranks agree on the maxima of further words,
- * which replace those of this rank. Collective. */
-enum { PRELOAD_WORDS = 32 }; /* rules and words at the most */
-void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules, int count,
-                      uint64_t* words, int word_count);
+/* Binds the schedules of several rules, by one message of the ranks. Collective. */
+enum { PRELOAD_BOUND_AT_ONCE = 32 };
+void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules, int count);
 
 /* ---- arguments.c */
 
