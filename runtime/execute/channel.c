@@ -9,11 +9,25 @@
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/state.h"
 
-/* The lock is held. */
+static struct qd_channel** list_of(MPI_Comm comm) {
+  const uintptr_t bits = (uintptr_t)comm;
+  return &qd_global.channels[(bits ^ bits >> 4 ^ bits >> 12) % QD_CHANNEL_LISTS];
+}
+
+static void link_channel(struct qd_channel* channel) {
+  pthread_mutex_lock(&qd_global.lock);
+  channel->place = list_of(channel->user);
+  channel->next = *channel->place;
+  if (channel->next) channel->next->place = &channel->next;
+  *channel->place = channel;
+  pthread_mutex_unlock(&qd_global.lock);
+}
+
+/* The lock is held. A channel that was not linked has no place. */
 static void unlink_channel(struct qd_channel* channel) {
-  if (channel->previous) channel->previous->next = channel->next;
-  if (channel->next) channel->next->previous = channel->previous;
-  if (qd_global.channels == channel) qd_global.channels = channel->next;
+  if (!channel->place) return;
+  *channel->place = channel->next;
+  if (channel->next) channel->next->place = channel->place;
 }
 
 /* Persistent calls may outlive the user's communicator, at some ranks longer than at others. So each rank frees the
@@ -97,7 +111,7 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
 
 static struct qd_channel* channel_named(MPI_Comm comm) {
   pthread_mutex_lock(&qd_global.lock);
-  struct qd_channel* channel = qd_global.channels;
+  struct qd_channel* channel = *list_of(comm);
   while (channel && channel->user != comm) channel = channel->next;
   pthread_mutex_unlock(&qd_global.lock);
   return channel;
@@ -114,14 +128,15 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   (void)comm, (void)keyval, (void)attribute, (void)extra;
   qd_trace_write();
   qd_trim_arena();
-  for (struct qd_channel *channel = g->channels, *next; channel; channel = next) {
-    next = channel->next;
-    channel->references++;
-    if (channel->user != MPI_COMM_NULL && !g->serves_preload)
-      PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
-    if (!channel->members) PMPI_Comm_free(&channel->comm);
-    release(channel);
-  }
+  for (int i = 0; i < QD_CHANNEL_LISTS; i++)
+    for (struct qd_channel *channel = g->channels[i], *next; channel; channel = next) {
+      next = channel->next;
+      if (channel->members) continue; /* the preload library frees the carrier */
+      channel->references++;
+      if (channel->user != MPI_COMM_NULL) PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
+      PMPI_Comm_free(&channel->comm);
+      release(channel);
+    }
   return MPI_SUCCESS;
 }
 
@@ -153,14 +168,6 @@ struct qd_channel* qd_channel_of(MPI_Comm comm) {
                  found
              ? attribute
              : NULL;
-}
-
-static void link_channel(struct qd_channel* channel) {
-  pthread_mutex_lock(&qd_global.lock);
-  channel->next = qd_global.channels;
-  if (channel->next) channel->next->previous = channel;
-  qd_global.channels = channel;
-  pthread_mutex_unlock(&qd_global.lock);
 }
 
 /* A channel with that private communicator, as an attribute of the user's. NULL if memory ran out. */

@@ -8,9 +8,9 @@
 
 /* What belongs to a user's communicator. */
 struct qd_channel {
-  struct qd_channel *next, *previous; /* of all channels */
-  struct qd_binding* bindings;        /* without those of persistent calls */
-  MPI_Comm user;                      /* MPI_COMM_NULL once the user's communicator was freed */
+  struct qd_channel *next, **place; /* in a list of channels; place: what points to this one */
+  struct qd_binding* bindings;      /* without those of persistent calls */
+  MPI_Comm user;                    /* MPI_COMM_NULL once the user's communicator was freed */
   MPI_Comm
       comm; /* no message of a schedule meets one of the user's: a private communicator, or the carrier */
   MPI_Comm group_comm; /* for collectives of its ranks alone: the private one, or the user's */
