@@ -1,7 +1,7 @@
-/* The tags of communicators on the carrier of messages. All members of a communicator take the greatest offer of theirs. No two
- * communicators get one tag, also if threads of a process agree on both at once: an offer names its rank, and a rank makes it once.
- * An offer that was not taken is made again. Tags that were taken are not used again: a rank may still wait for messages on a
- * communicator that others have freed. Knows no MPI. Tested by tests/preload/tags_test.cc. */
+/* The tags of communicators on the carrier of messages. Each member of a communicator offers one, and all take the greatest offer. An
+ * offer names its rank, which has no other like it. So no two communicators get one tag, even if two threads of a process agree on
+ * them at once. A rank makes an offer that was not taken again. A tag that was taken is not used again: a rank may still wait for
+ * messages on a communicator that others have freed. Knows no MPI. Tested by tests/preload/tags_test.cc. */
 #ifndef QUADRILLE_PRELOAD_TAGS_H_
 #define QUADRILLE_PRELOAD_TAGS_H_
 

@@ -34,12 +34,12 @@ void qd_close_channels(MPI_Comm comm);
 int qd_make_keyvals(void);
 /* Names of files keep to this folder, or else to that in which the runtime was loaded. */
 void qd_begin_in(const char* folder);
-/* What processes wish for the calls of a communicator; the greatest count. 0: QUADRILLE_DEBUG is set; an answer of qd_trace_ask; one
- * of qd_trace_speaker. */
+/* What a process wishes for its calls; of several processes, the greatest numbers hold. QD_NO_DEBUG: whether QUADRILLE_DEBUG is unset;
+ * QD_NO_TRACE: the answer of qd_trace_ask; QD_TRACE_SPEAKER: that of qd_trace_speaker. */
 enum { QD_NO_DEBUG, QD_NO_TRACE, QD_TRACE_SPEAKER, QD_WISHES };
 void qd_wish(uint64_t wishes[QD_WISHES]);
-/* A communicator that the preload library serves. Its ranks have numbers from 0 on: of two groups, the one follows the other. The
- * library keeps this until it has called qd_close_channels. */
+/* The ranks of a communicator that the preload library serves. They have numbers from 0 on. Of two groups, the one follows the other.
+ * The library keeps this until it has called qd_close_channels. */
 struct qd_members {
   MPI_Comm carrier; /* all messages travel on it: a private communicator of more processes */
   int own, count;   /* the number of this rank; the ranks */

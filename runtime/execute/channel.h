@@ -11,12 +11,11 @@ struct qd_channel {
   struct qd_channel *next, **place; /* in a list of channels; place: what points to this one */
   struct qd_binding* bindings;      /* without those of persistent calls */
   MPI_Comm user;                    /* MPI_COMM_NULL once the user's communicator was freed */
-  MPI_Comm
-      comm; /* no message of a schedule meets one of the user's: a private communicator, or the carrier */
-  MPI_Comm group_comm; /* for collectives of its ranks alone: the private one, or the user's */
-  const struct qd_members*
-      members;    /* NULL: it has a private communicator, and no tags of its own */
-  int tag;        /* the first of its tags */
+  /* Messages travel on `comm`: a private communicator, or the carrier. Its ranks alone agree on `group_comm`: the private one, or
+   * the user's. */
+  MPI_Comm comm, group_comm;
+  const struct qd_members* members; /* NULL: it has a private communicator */
+  int tag;                          /* the first one of its messages */
   int* node_of;   /* by number: the lowest number on the node, then as many sizes; or NULL */
   int64_t calls;  /* so far: the clock of kept calls */
   int references; /* one of the user's communicator, and one of each binding */
