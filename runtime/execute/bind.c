@@ -193,9 +193,9 @@ static struct qd_binding* make_alone(struct qd_schedule_data* schedule_data,
   return NULL;
 }
 
-static void add_binding(struct qd_channel* channel, struct qd_binding* binding) {
-  binding->next = channel->bindings;
-  channel->bindings = binding;
+static void add_binding(struct qd_binding* binding) {
+  binding->next = binding->channel->bindings;
+  binding->channel->bindings = binding;
 }
 
 /* Changes the options at this rank, and takes the memory for them. */
@@ -250,7 +250,7 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
     if (binding) qd_binding_destroy(binding);
     return MPI_SUCCESS;
   }
-  add_binding(channel, binding);
+  add_binding(binding);
   *result = binding;
   return MPI_SUCCESS;
 }
@@ -362,14 +362,14 @@ int qd_bind_members(quadrille_schedule schedule, MPI_Comm comm,
   const quadrille_bind_options known = qd_known_options(options, &problem);
   struct qd_schedule_data* data = find_schedule(schedule, comm, 0, &known, &problem);
   struct qd_channel* channel = qd_open_members(comm, members);
-  if (!channel) qd_refuse(&problem, MPI_ERR_NO_MEM, qd_no_memory);
-  if (problem.error_class == MPI_SUCCESS) {
-    struct qd_binding* binding = binding_of(comm, data->program.hash);
-    if (binding)
-      change(binding, &known, &problem);
-    else if ((binding = make_alone(data, channel, comm, 0, &known, &problem)))
-      add_binding(channel, binding);
-  }
+  struct qd_binding* binding = NULL;
+  if (!channel)
+    qd_refuse(&problem, MPI_ERR_NO_MEM, qd_no_memory);
+  else if (problem.error_class == MPI_SUCCESS && (binding = binding_of(comm, data->program.hash)))
+    change(binding, &known, &problem);
+  else if (problem.error_class == MPI_SUCCESS &&
+           (binding = make_alone(data, channel, comm, 0, &known, &problem)))
+    add_binding(binding);
   qd_release(data);
   return problem.error_class;
 }
