@@ -246,7 +246,7 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
     refuse_tables(problem, error);
   else
     binding = make_alone(schedule_data, channel, comm, first_ranks, options, problem);
-  if (!qd_all_succeeded(channel->comm, problem)) {
+  if (!qd_all_succeeded(channel->comm, problem) || !binding) {
     if (binding) qd_binding_destroy(binding);
     return MPI_SUCCESS;
   }
