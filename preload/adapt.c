@@ -247,10 +247,12 @@ static void conclude(struct preload_call* call, struct preload_learner* learner)
 static int binds_entrants(const struct preload_call* call, struct preload_learner* learner) {
   const struct race* race = &learner->race;
   const double start = PMPI_Wtime();
+  struct preload_rule rules[RACE_CANDIDATES];
   int is_bound = race->entrant_count > 0;
+  for (int i = 0; i < race->entrant_count; i++) rules[i] = rule_for(learner, race->entrants[i]);
+  preload_bind_all(call->of, rules, race->entrant_count);
   for (int i = 1; i < race->entrant_count && is_bound; i++) {
-    const struct preload_rule rule = rule_for(learner, race->entrants[i]);
-    is_bound = rule.universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
+    is_bound = rules[i].universal == PRELOAD_NATIVE || preload_bind(call->of, &rules[i]);
     if (!is_bound) race_drop(&learner->race, race->entrants[i]);
   }
   qd_trim_arena();

@@ -6,7 +6,6 @@
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
-#include "runtime/execute/api.h"
 
 static quadrille_schedule* handles; /* of all schedules */
 
@@ -46,38 +45,80 @@ static int is_same(struct preload_options a, struct preload_options b) {
   return a.window == b.window && a.block_size == b.block_size;
 }
 
+/* Whether the schedule is bound with these options, or was refused with them. */
+static int is_current(const struct preload_bound* bound, struct preload_options wanted) {
+  return bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted);
+}
+
 static int has_agreed(const struct preload_bound* bound, struct preload_options wanted) {
   for (unsigned i = 0; i < bound->agreements && i < KEPT; i++)
     if (is_same(bound->agreed[i], wanted)) return 1;
   return 0;
 }
 
-/* Binds the schedule with these options. The ranks agree on options that are new, since memory may run out on one of them. The
- * program does not see an error. */
-static int bind_anew(struct preload_communicator* of, int universal, struct preload_bound* bound,
-                     struct preload_options wanted) {
-  const quadrille_schedule handle = preload_handle(universal);
-  const quadrille_bind_options options = {
-      .size = sizeof options, .window = wanted.window, .block_size = wanted.block_size};
-  if (has_agreed(bound, wanted)) return quadrille_retune(handle, of->comm, &options) == MPI_SUCCESS;
-  if (qd_bind_quietly(handle, of->comm, &options, &of->node_of) != MPI_SUCCESS) return 0;
+static struct preload_options options_of(const struct preload_rule* rule) {
+  return (struct preload_options){rule->window, rule->block_size};
+}
+
+static quadrille_bind_options bind_options(struct preload_options o) {
+  return (quadrille_bind_options){
+      .size = sizeof(quadrille_bind_options), .window = o.window, .block_size = o.block_size};
+}
+
+/* Gives a bound schedule options with which all ranks could bind it before. */
+static void retune(struct preload_communicator* of, int universal, struct preload_options options) {
+  const quadrille_bind_options known = bind_options(options);
+  quadrille_retune(preload_handle(universal), of->comm, &known);
+  of->bound[universal].now = options;
+}
+
+/* All ranks have tried to bind the schedule. A binding keeps its options if a rank failed. */
+static void end_binding(struct preload_communicator* of, const struct preload_rule* rule,
+                        int failed) {
+  struct preload_bound* bound = &of->bound[rule->universal];
+  const struct preload_options wanted = options_of(rule);
+  if (failed && bound->state == PRELOAD_BOUND) return retune(of, rule->universal, bound->now);
+  bound->state = failed ? PRELOAD_REFUSED : PRELOAD_BOUND;
+  bound->now = wanted;
+  if (failed) return;
+  qd_bound(preload_handle(rule->universal), of->comm, of->tag);
   /* A rank must not make a kept call while others agree on its options anew. */
   if (bound->agreements >= KEPT) memset(of->decisions, 0, sizeof of->decisions);
   bound->agreed[bound->agreements++ % KEPT] = wanted;
-  return 1;
+}
+
+/* The first message of a communicator brings its tag as well. A rank may lack memory, so the ranks agree on each schedule. */
+void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules,
+                      int count) {
+  uint64_t mine[1 + PRELOAD_BOUND_AT_ONCE] = {0}, all[1 + PRELOAD_BOUND_AT_ONCE];
+  const struct preload_rule* bound[PRELOAD_BOUND_AT_ONCE];
+  int made = 0;
+  for (int i = 0; i < count; i++) {
+    const int universal = rules[i].universal;
+    const struct preload_options wanted = options_of(&rules[i]);
+    const quadrille_bind_options options = bind_options(wanted);
+    if (universal == PRELOAD_NATIVE || is_current(&of->bound[universal], wanted) ||
+        has_agreed(&of->bound[universal], wanted))
+      continue;
+    bound[made++] = &rules[i];
+    mine[made] =
+        (uint64_t)qd_bind_members(preload_handle(universal), of->comm, &options, &of->members);
+  }
+  if (made == 0) return;
+  if (of->tag < 0) mine[0] = preload_offer_tag(preload_own_tags());
+  preload_most(of, mine, all, 1 + made, MPI_UINT64_T);
+  if (of->tag < 0) of->tag = preload_take_tag(preload_own_tags(), mine[0], all[0]);
+  if (of->tag < 0) preload_stop_serving(of, "all tags of MPI are in use");
+  for (int i = 0; i < made; i++) end_binding(of, bound[i], all[1 + i] != 0 || of->tag < 0);
 }
 
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
-  struct preload_bound* bound = &of->bound[rule->universal];
-  const struct preload_options wanted = {rule->window, rule->block_size};
-  if (bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted))
-    return bound->state == PRELOAD_BOUND;
-  if (!preload_opens(of)) return 0;
-  const int is_bound = bind_anew(of, rule->universal, bound, wanted);
-  /* A binding keeps its options if others fail. */
-  if (is_bound || bound->state != PRELOAD_BOUND) {
-    bound->state = is_bound ? PRELOAD_BOUND : PRELOAD_REFUSED;
-    bound->now = wanted;
-  }
-  return is_bound;
+  const struct preload_bound* bound = &of->bound[rule->universal];
+  const struct preload_options wanted = options_of(rule);
+  if (is_current(bound, wanted)) return bound->state == PRELOAD_BOUND;
+  if (has_agreed(bound, wanted))
+    retune(of, rule->universal, wanted);
+  else
+    preload_bind_all(of, rule, 1);
+  return bound->state == PRELOAD_BOUND && is_current(bound, wanted);
 }

@@ -12,13 +12,12 @@
 #include "runtime/execute/api.h"
 #include "runtime/execute/datatypes.h"
 
-enum { CACHED = 8, MOST_OPEN = 128 };
+enum { CACHED = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 static unsigned freed; /* communicators so far; a thread's cache is for one such number */
 static int has_ended;
-static int open_communicators; /* those with a private communicator of the runtime */
 
 static _Thread_local struct {
   unsigned freed;
@@ -49,11 +48,11 @@ static void free_state(struct preload_communicator* of) {
   qd_close_channels(of->comm);
   preload_is_inside = was_inside;
   forget_cached();
-  if (of->is_open) __atomic_sub_fetch(&open_communicators, 1, __ATOMIC_RELAXED);
   preload_learners_free(of);
   free(of->rules);
   free(of->bound);
-  free(of->node_of);
+  free(of->members.ranks);
+  free(of->members.node_of);
   free(of);
 }
 
@@ -147,8 +146,7 @@ const char* preload_driver_reason(int driver) {
                            : "CUDA is loaded: buffers may be in device memory";
 }
 
-/* From now on MPI serves the communicator. */
-static void stop_serving(struct preload_communicator* of, const char* reason) {
+void preload_stop_serving(struct preload_communicator* of, const char* reason) {
   of->reason = reason;
   of->adapts = 0;
   memset(of->first, 0, sizeof of->first);
@@ -156,7 +154,7 @@ static void stop_serving(struct preload_communicator* of, const char* reason) {
 }
 
 void preload_meet_driver(struct preload_communicator* of, int driver) {
-  if (driver != QD_NO_DRIVER) stop_serving(of, preload_driver_reason(driver));
+  if (driver != QD_NO_DRIVER) preload_stop_serving(of, preload_driver_reason(driver));
 }
 
 static void take_rules(struct preload_communicator* of) {
@@ -175,21 +173,6 @@ static void take_rules(struct preload_communicator* of) {
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;
 }
 
-/* Each open communicator takes a context id of MPI's. MPICH has 2,048 in all, and most are left to the program. */
-int preload_opens(struct preload_communicator* of) {
-  if (of->has_asked) return of->is_open;
-  const int mine = __atomic_load_n(&open_communicators, __ATOMIC_RELAXED);
-  int all = 0;
-  preload_most(of, &mine, &all, 1, MPI_INT);
-  of->has_asked = 1;
-  of->is_open = all < MOST_OPEN;
-  if (of->is_open)
-    __atomic_add_fetch(&open_communicators, 1, __ATOMIC_RELAXED);
-  else
-    stop_serving(of, "too many communicators follow schedules");
-  return of->is_open;
-}
-
 void preload_end_without_memory(MPI_Comm comm) {
   enum {
     FORWARDED = 200000
@@ -205,6 +188,7 @@ static struct preload_communicator* describe(MPI_Comm comm) {
   int inter = 0;
   if (!of) preload_end_without_memory(comm);
   of->comm = comm;
+  of->tag = -1;
   PMPI_Comm_test_inter(comm, &inter);
   of->shape.groups = inter ? 2 : 1;
   PMPI_Comm_size(comm, &of->shape.ranks);

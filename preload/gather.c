@@ -2,21 +2,12 @@
  * memory suffices before any of them sends, so none waits for another. Tested by tests/preload/corners_test.sh. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "preload/preload.h"
 
 void preload_most(struct preload_communicator* of, const void* mine, void* all, int count,
                   MPI_Datatype type) {
-  int size = 0;
-  PMPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
-  if (of->shape.groups == 1) return;
-  /* Between groups, an allreduce yields the maxima of the other group. A second one brings this group's back. */
-  char others[256];
-  PMPI_Type_size(type, &size);
-  memcpy(others, all, (size_t)count * (size_t)size);
-  PMPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
-  PMPI_Reduce_local(others, all, count, type, MPI_MAX);
+  qd_allreduce(mine, all, count, type, MPI_MAX, of->comm);
 }
 
 void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all) {

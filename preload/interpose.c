@@ -165,6 +165,7 @@ static int finish(MPI_Comm self, int key, void* attribute, void* extra) {
   preload_report();
   preload_verify_tell();
   preload_forget_communicators();
+  preload_forget_world();
   preload_is_inside = 0;
   return MPI_SUCCESS;
 }

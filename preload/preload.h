@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "preload/rules.h"
+#include "preload/tags.h"
 #include "runtime/execute/api.h"
 #include "runtime/execute/arguments.h"
 #include "runtime/quadrille.h"
@@ -88,9 +89,8 @@ struct preload_communicator {
   const char* reason; /* why nothing is served; NULL: calls may be served */
   int is_watched;     /* consider calls even if no rule fits them */
   int adapts;         /* calls without a rule have learners */
-  int*
-      node_of; /* by rank: the lowest rank on its node, and as many entries of the runtime; NULL: it has them, or there are two groups */
-  int is_open, has_asked;                        /* schedules may be bound; that was found out */
+  struct qd_members members;
+  int tag; /* the first of its messages; -1: the ranks have not agreed on it */
   const struct preload_rule** rules;             /* those that fit, ordered by collective */
   int first[PRELOAD_COLLECTIVE_COUNT + 1];       /* the first rule of each collective */
   char asks_for_bytes[PRELOAD_COLLECTIVE_COUNT]; /* whether something depends on the bytes */
@@ -113,13 +113,13 @@ struct preload_communicator* preload_communicator_of(MPI_Comm comm);
 /* Finds the attribute, or makes it at the first call on the communicator. NULL if MPI does not run, and for MPI_COMM_NULL. Sets this
  * rank's role in the call. */
 struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given);
-/* Whether schedules may be bound to the communicator; if not, MPI serves it from now on. Collective at its first call. */
-int preload_opens(struct preload_communicator* of);
 /* Ends the job: the other ranks would wait for this one, which lacks the memory to know what they do. */
 _Noreturn void preload_end_without_memory(MPI_Comm comm);
 /* The number of known communicators that were freed so far. */
 unsigned preload_freed(void);
-/* From now on MPI serves the communicator, if a rank has loaded this driver of GPUs (enum qd_driver). All ranks agree on it. */
+/* From now on MPI serves the communicator, for that reason. */
+void preload_stop_serving(struct preload_communicator* of, const char* reason);
+/* The same if a rank has loaded this driver of GPUs (enum qd_driver). All ranks agree on it. */
 void preload_meet_driver(struct preload_communicator* of, int driver);
 /* Forgets all communicators, because MPI ends. */
 void preload_forget_communicators(void);
@@ -130,8 +130,11 @@ void preload_say_once(int* is_said, const char* text);
 
 /* ---- world.c */
 
-/* Why nothing is served on the communicator, or NULL. Finds its nodes, and whether it is watched. */
+/* Why nothing is served on the communicator, or NULL. Finds its members, its nodes, and whether it is watched. */
 const char* preload_agree(struct preload_communicator* of);
+struct preload_tags* preload_own_tags(void);
+/* Frees the carrier of all messages, because MPI ends. */
+void preload_forget_world(void);
 
 /* ---- gather.c */
 
@@ -147,6 +150,9 @@ void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);
 quadrille_schedule preload_handle(int universal);
 /* Binds the rule's schedule with the rule's options, if needed. Returns 0 if it does not serve the communicator. */
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
+/* Binds the schedules of several rules, by one message of the ranks. Collective. */
+enum { PRELOAD_BOUND_AT_ONCE = 32 };
+void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules, int count);
 
 /* ---- arguments.c */
 

@@ -1,6 +1,9 @@
 /* What each rank of MPI_COMM_WORLD brings: its settings, and the node that it is on. All ranks tell all others in MPI_Init. So the
- * ranks of a later communicator agree without a message. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+ * ranks of a later communicator agree without a message. MPI_Init also makes the communicator on which the messages of all schedules
+ * travel. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+#include <link.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "preload/interpose.h"
 #include "preload/preload.h"
@@ -10,15 +13,37 @@
 /* What a rank tells. */
 struct told {
   uint64_t hash; /* of its settings */
-  int has_report, has_error;
+  int has_report, has_error, revokes;
   int has_unfollowed_file; /* rank 0 alone: a schedule of a file must not be followed */
   int driver;              /* enum qd_driver */
+  uint64_t wishes[QD_WISHES];
 };
 
 static struct told* world; /* by rank; NULL: MPI_Init was not called */
 static int* node_of;       /* by rank: the lowest rank on the node */
 static int ranks, own;
+static MPI_Comm carrier = MPI_COMM_NULL; /* of all messages */
+static struct preload_tags tags;
 static const char* error; /* of this rank */
+
+/* Whether a part of the program beside MPI has the name of MPI's function that revokes a communicator. */
+static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
+  static const char name[] = "MPIX_Comm_revoke";
+  const char* strings = NULL;
+  size_t length = 0;
+  (void)size, (void)unused;
+  if (strstr(part->dlpi_name, "/libmpi")) return 0;
+  for (int i = 0; i < part->dlpi_phnum; i++) {
+    if (part->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const ElfW(Dyn)* d = (const ElfW(Dyn)*)(part->dlpi_addr + part->dlpi_phdr[i].p_vaddr);
+    for (; d->d_tag != DT_NULL; d++) {
+      if (d->d_tag == DT_STRTAB) strings = (const char*)d->d_un.d_ptr;
+      if (d->d_tag == DT_STRSZ) length = d->d_un.d_val;
+    }
+  }
+  /* The dynamic linker has turned the offset into an address, but not in the kernel's part. */
+  return (uintptr_t)strings > part->dlpi_addr && memmem(strings, length, name, sizeof name) != NULL;
+}
 
 /* A rank may run without this library, and the others wait for it. So this collective blocks in the library that says so. */
 static void tell(void) {
@@ -26,14 +51,20 @@ static void tell(void) {
   MPI_Request request;
   const char* const file = own == 0 ? preload_unfollowed_file() : "";
   error = settings->error[0] ? settings->error : file;
-  const struct told mine = {settings->hash, settings->report != NULL, error[0] != 0, file[0] != 0,
-                            (int)qd_loaded_driver()};
+  struct told mine = {.hash = settings->hash,
+                      .has_report = settings->report != NULL,
+                      .has_error = error[0] != 0,
+                      .revokes = dl_iterate_phdr(has_revoke, NULL),
+                      .has_unfollowed_file = file[0] != 0,
+                      .driver = (int)qd_loaded_driver()};
+  qd_wish(mine.wishes);
   PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, world, sizeof mine, MPI_BYTE, MPI_COMM_WORLD,
                   &request);
   qd_wait_for_library(&request);
 }
 
 void preload_know_world(void) {
+  int *greatest = NULL, has_greatest = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &own);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   world = calloc((size_t)ranks, sizeof *world);
@@ -41,8 +72,19 @@ void preload_know_world(void) {
   if (!world || !node_of) preload_end_without_memory(MPI_COMM_WORLD);
   tell();
   qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
+  qd_private_communicator(MPI_COMM_WORLD, &carrier);
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &greatest, &has_greatest);
+  tags = preload_tags_of(own, ranks, has_greatest ? *greatest : INT16_MAX, QD_TAGS);
   preload_report_begin();
   if (own == 0) preload_save_begin();
+}
+
+struct preload_tags* preload_own_tags(void) {
+  return &tags;
+}
+
+void preload_forget_world(void) {
+  if (carrier != MPI_COMM_NULL) PMPI_Comm_free(&carrier);
 }
 
 /* Writes the ranks of MPI_COMM_WORLD that the members of a group are. Returns 0 if one is from elsewhere. */
@@ -61,57 +103,72 @@ static int find_members(MPI_Group group, int count, int* members) {
   return are_known;
 }
 
-static int find_all_members(const struct preload_communicator* of, int* members) {
+/* Numbers the members: of two groups, the one whose first member has the lower rank comes first. Returns 0 if one is from
+ * elsewhere. */
+static int find_all_members(const struct preload_communicator* of, struct qd_members* all) {
+  const int own_count = of->shape.ranks, other_count = of->shape.remote_ranks;
+  int *const found = all->ranks, *const space = all->node_of;
   MPI_Group group;
   PMPI_Comm_group(of->comm, &group);
-  if (!find_members(group, of->shape.ranks, members)) return 0;
-  if (of->shape.groups == 1) return 1;
+  all->own = of->rank;
+  if (!find_members(group, own_count, found)) return 0;
+  if (other_count == 0) return 1;
   PMPI_Comm_remote_group(of->comm, &group);
-  return find_members(group, of->shape.remote_ranks, members + of->shape.ranks);
+  if (!find_members(group, other_count, found + own_count)) return 0;
+  if (found[0] < found[own_count]) return 1;
+  memcpy(space, found, (size_t)own_count * sizeof *found);
+  memmove(found, found + own_count, (size_t)other_count * sizeof *found);
+  memcpy(found + other_count, space, (size_t)own_count * sizeof *found);
+  all->own += other_count;
+  return 1;
 }
 
-/* Finds the nodes of a communicator of one group. */
-static void count_nodes(struct preload_communicator* of, const int* members) {
-  struct preload_shape* const shape = &of->shape;
-  int* const lowest = calloc((size_t)ranks, sizeof *lowest); /* by node, plus 1 */
-  of->node_of = calloc(2 * (size_t)shape->ranks, sizeof *of->node_of);
-  if (!lowest || !of->node_of) preload_end_without_memory(MPI_COMM_WORLD);
-  for (int i = 0; i < shape->ranks; i++) {
-    int* const one = &lowest[node_of[members[i]]];
+static void find_nodes(const struct qd_members* all) {
+  int* const first = calloc((size_t)ranks, sizeof *first); /* number on the node, plus 1 */
+  if (!first) preload_end_without_memory(MPI_COMM_WORLD);
+  for (int i = 0; i < all->count; i++) {
+    int* const one = &first[node_of[all->ranks[i]]];
     if (*one == 0) *one = i + 1;
-    of->node_of[i] = *one - 1;
+    all->node_of[i] = *one - 1;
   }
-  free(lowest);
-  qd_measure_nodes(of->node_of, shape->ranks, of->node_of + shape->ranks, &shape->nodes,
-                   &shape->least, &shape->most);
+  free(first);
 }
 
 /* What the members bring together. */
 struct sum {
   int first_error; /* the first rank with an error, or that many ranks */
-  int are_different, has_report, driver;
+  int are_different, has_report, driver, revokes;
 };
 
-static void add(struct sum* sum, int rank) {
+static void add(struct sum* sum, struct qd_members* all, int rank) {
   const struct told* one = &world[rank];
   if (one->has_error && rank < sum->first_error) sum->first_error = rank;
   sum->are_different |= one->hash != world[own].hash;
   sum->has_report |= one->has_report;
+  sum->revokes |= one->revokes;
   if (one->driver > sum->driver) sum->driver = one->driver;
+  for (int i = 0; i < QD_WISHES; i++)
+    if (one->wishes[i] > all->wishes[i]) all->wishes[i] = one->wishes[i];
 }
 
 const char* preload_agree(struct preload_communicator* of) {
   static int said_error, said_different;
-  const int count = of->shape.ranks + of->shape.remote_ranks;
+  struct preload_shape* const shape = &of->shape;
+  struct qd_members* const all = &of->members;
   struct sum sum = {.first_error = ranks};
   if (!world) return "MPI_Init was not called";
-  int* const members = malloc((size_t)count * sizeof *members);
-  if (!members) preload_end_without_memory(MPI_COMM_WORLD);
-  const int are_known = find_all_members(of, members);
-  for (int i = 0; i < count && are_known; i++) add(&sum, members[i]);
-  if (are_known && of->shape.groups == 1) count_nodes(of, members);
-  free(members);
-  if (!are_known) return "it has processes from outside MPI_COMM_WORLD";
+  const int count = all->count = shape->ranks + shape->remote_ranks;
+  all->carrier = carrier;
+  all->ranks = malloc((size_t)count * sizeof *all->ranks);
+  all->node_of = calloc(2 * (size_t)count, sizeof *all->node_of);
+  if (!all->ranks || !all->node_of) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!find_all_members(of, all)) return "it has processes from outside MPI_COMM_WORLD";
+  for (int i = 0; i < count; i++) add(&sum, all, all->ranks[i]);
+  find_nodes(all);
+  if (shape->groups == 1)
+    qd_measure_nodes(all->node_of, count, all->node_of + count, &shape->nodes, &shape->least,
+                     &shape->most);
+  if (sum.revokes) return "the program can revoke communicators";
   if (world[0].has_unfollowed_file) sum.first_error = 0;
   of->is_watched = sum.has_report;
   if (sum.first_error < ranks) {

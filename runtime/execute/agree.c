@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WORDS = 14 }; /* of an agreement */
-
 void qd_refuse(struct qd_problem* problem, int error_class, const char* text) {
   problem->error_class = error_class;
   snprintf(problem->text, sizeof problem->text, "%s", text);
@@ -67,44 +65,53 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
               "option block_size");
 }
 
-/* Maxima over all ranks of both groups. Between groups, a reduction gives each group the other's result, so a second
- * reduction gives each group its own. */
-static int all_most(const uint64_t* mine, uint64_t* all, int count, MPI_Comm comm) {
-  uint64_t others[MOST_WORDS];
-  int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
-  if (code == MPI_SUCCESS) code = PMPI_Allreduce(mine, all, count, MPI_UINT64_T, MPI_MAX, comm);
-  if (code != MPI_SUCCESS || !inter) return code;
-  memcpy(others, all, (size_t)count * sizeof *all);
-  code = PMPI_Allreduce(others, all, count, MPI_UINT64_T, MPI_MAX, comm);
-  for (int i = 0; i < count; i++)
-    if (others[i] > all[i]) all[i] = others[i];
+/* Between groups, a reduction gives each group the other's result, so a second reduction gives each group its own. */
+int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
+                 MPI_Comm comm) {
+  enum { AT_ONCE = 32 };
+  uint64_t own[AT_ONCE];
+  int inter = 0, size = 0, code = PMPI_Comm_test_inter(comm, &inter);
+  if (code != MPI_SUCCESS) return code;
+  if (!inter) return PMPI_Allreduce(mine, all, count, type, operation, comm);
+  PMPI_Type_size(type, &size);
+  for (int i = 0; i < count && code == MPI_SUCCESS; i += AT_ONCE) {
+    const int some = count - i < AT_ONCE ? count - i : AT_ONCE;
+    char* const result = (char*)all + (size_t)i * (size_t)size;
+    code = PMPI_Allreduce((const char*)mine + (size_t)i * (size_t)size, result, some, type,
+                          operation, comm);
+    if (code == MPI_SUCCESS) code = PMPI_Allreduce(result, own, some, type, operation, comm);
+    if (code == MPI_SUCCESS) code = PMPI_Reduce_local(own, result, some, type, operation);
+  }
   return code;
+}
+
+void qd_wish(uint64_t wishes[QD_WISHES]) {
+  wishes[QD_NO_DEBUG] = !qd_settings()->debug;
+  wishes[QD_NO_TRACE] = qd_trace_ask();
+  wishes[QD_TRACE_SPEAKER] = qd_trace_speaker();
 }
 
 int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
              const quadrille_bind_options* options, int first_ranks,
              struct qd_agreement* agreement) {
-  enum { WORDS = MOST_WORDS };
+  enum { WISHES = 11, WORDS = WISHES + QD_WISHES };
   /* If the maxima of x and of ~x are complements, x is equal at all ranks. */
-  uint64_t mine[WORDS] = {(uint64_t)error_class, !qd_settings()->debug}, all[WORDS];
-  if (schedule_data) memcpy(&mine[2], schedule_data->program.hash, QD_HASH_LENGTH);
+  uint64_t mine[WORDS] = {(uint64_t)error_class}, all[WORDS];
+  if (schedule_data) memcpy(&mine[1], schedule_data->program.hash, QD_HASH_LENGTH);
   if (options) {
-    mine[4] = (uint64_t)options->layout;
-    mine[5] = (uint64_t)options->block_size;
+    mine[3] = (uint64_t)options->layout;
+    mine[4] = (uint64_t)options->block_size;
   }
-  mine[6] = (uint64_t)first_ranks;
-  for (int i = 7; i < 12; i++) mine[i] = ~mine[i - 5];
-  mine[12] = qd_trace_ask();
-  mine[13] = qd_trace_speaker();
-  const int code = all_most(mine, all, WORDS, comm);
+  mine[5] = (uint64_t)first_ranks;
+  for (int i = 6; i < WISHES; i++) mine[i] = ~mine[i - 5];
+  qd_wish(&mine[WISHES]);
+  const int code = qd_allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX, comm);
   agreement->error_class = (int)all[0];
-  agreement->all_debug = all[1] == 0;
-  agreement->same_schedule = all[2] == ~all[7] && all[3] == ~all[8];
-  agreement->same_layout = all[4] == ~all[9];
-  agreement->same_block_size = all[5] == ~all[10];
-  agreement->same_groups = all[6] == ~all[11];
-  agreement->traces = all[12];
-  agreement->speaker = all[13];
+  agreement->same_schedule = all[1] == ~all[6] && all[2] == ~all[7];
+  agreement->same_layout = all[3] == ~all[8];
+  agreement->same_block_size = all[4] == ~all[9];
+  agreement->same_groups = all[5] == ~all[10];
+  memcpy(agreement->wishes, &all[WISHES], sizeof agreement->wishes);
   return code;
 }
 

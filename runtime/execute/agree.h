@@ -2,6 +2,7 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
 #define QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/schedule.h"
 
 /* The reason why this rank cannot continue. The class MPI_SUCCESS means that it can. */
@@ -26,8 +27,7 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
 struct qd_agreement {
   int error_class; /* the greatest of all ranks */
   int same_schedule, same_layout, same_block_size, same_groups;
-  int all_debug;            /* QUADRILLE_DEBUG is set at every rank */
-  uint64_t traces, speaker; /* the greatest answers of qd_trace_ask and qd_trace_speaker */
+  uint64_t wishes[QD_WISHES]; /* the greatest */
 };
 /* Collective. `schedule_data` and `options` may be NULL. Returns an MPI error code. */
 int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,

@@ -34,10 +34,32 @@ void qd_close_channels(MPI_Comm comm);
 int qd_make_keyvals(void);
 /* Names of files keep to this folder, or else to that in which the runtime was loaded. */
 void qd_begin_in(const char* folder);
-/* As quadrille_bind, but calls no error handler. `node_of`: the lowest rank on the node of each rank, and as many entries more; NULL
- * if the ranks have to find their nodes. The communicator keeps the array, which is NULL then. */
-int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
-                    const quadrille_bind_options* options, int** node_of);
+/* What a process wishes for its calls; of several processes, the greatest numbers hold. QD_NO_DEBUG: whether QUADRILLE_DEBUG is unset;
+ * QD_NO_TRACE: the answer of qd_trace_ask; QD_TRACE_SPEAKER: that of qd_trace_speaker. */
+enum { QD_NO_DEBUG, QD_NO_TRACE, QD_TRACE_SPEAKER, QD_WISHES };
+void qd_wish(uint64_t wishes[QD_WISHES]);
+/* The ranks of a communicator that the preload library serves. They have numbers from 0 on. Of two groups, the one follows the other.
+ * The library keeps this until it has called qd_close_channels. */
+struct qd_members {
+  MPI_Comm carrier; /* all messages travel on it: a private communicator of more processes */
+  int own, count;   /* the number of this rank; the ranks */
+  int* ranks;       /* by number: the rank in the carrier */
+  int* node_of;     /* by number: the lowest number on the node; and as many entries more */
+  uint64_t wishes[QD_WISHES];
+};
+/* As quadrille_bind, but without a message, and calls no error handler. Changes the options of a schedule that is bound. No call may
+ * follow the schedule before qd_bound. Returns an error class. */
+int qd_bind_members(quadrille_schedule schedule, MPI_Comm comm,
+                    const quadrille_bind_options* options, const struct qd_members* members);
+/* All ranks have bound the schedule. Its messages on the carrier have tags from this one on. Collective if it is traced. */
+void qd_bound(quadrille_schedule schedule, MPI_Comm comm, int tag);
+enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
+/* Collective. A communicator of the same processes in the same order, without the user's attributes. For two
+ * groups, the one follows the other. Errors on it return. */
+int qd_private_communicator(MPI_Comm comm, MPI_Comm* result);
+/* Collective. As MPI_Allreduce, but over the ranks of both groups if there are two. Values have at most 8 bytes. */
+int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
+                 MPI_Comm comm);
 /* stall.c. Completes a request for which all ranks have to run the preload library. Ranks that wait for long say so once. */
 void qd_wait_for_library(MPI_Request* request);
 #endif /* QUADRILLE_RUNTIME_EXECUTE_API_H_ */

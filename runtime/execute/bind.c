@@ -11,6 +11,7 @@
 #include "runtime/execute/bind.h"
 #include "runtime/execute/channel.h"
 #include "runtime/execute/global_counts.h"
+#include "runtime/execute/nodes.h"
 #include "runtime/execute/pairwise_counts.h"
 
 /* Searches by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all ranks
@@ -134,14 +135,20 @@ struct qd_binding* qd_spare_binding(struct qd_binding* b) {
   return found;
 }
 
-/* Finds the groups in the private communicator: those of the user's communicator, or the first `first_ranks` ranks
- * and the others. Returns 0 if memory ran out. */
+/* Finds the groups: those of the user's communicator, or the first `first_ranks` ranks and the others. Returns 0 if memory ran
+ * out. */
 static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_ranks) {
+  const struct qd_members* members = binding->channel->members;
   int ranks = 0, rank = 0, all = 0;
   PMPI_Comm_size(comm, &ranks);
   PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(binding->comm, &all);
-  PMPI_Comm_rank(binding->comm, &binding->layout.own);
+  if (members) {
+    all = members->count;
+    binding->layout.own = members->own;
+  } else {
+    PMPI_Comm_size(binding->comm, &all);
+    PMPI_Comm_rank(binding->comm, &binding->layout.own);
+  }
   if (first_ranks > 0) {
     const int is_first = rank < first_ranks;
     ranks = is_first ? first_ranks : all - first_ranks;
@@ -156,30 +163,44 @@ static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_rank
   return binding->layout.real != NULL;
 }
 
-/* Fills a new binding. All ranks succeed, or all fail. */
+/* Fills a new binding at this rank. */
 static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
                  const quadrille_bind_options* options, struct qd_problem* problem) {
   char failure[QD_TEXT];
   const int is_enough = find_groups(binding, comm, first_ranks);
   set_options(binding, options);
-  if (!is_enough) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
-  if (!qd_all_succeeded(binding->comm, problem)) return;
+  if (!is_enough) return qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
   const char* error = qd_lay_out(&binding->layout, &binding->schedule_data->program,
-                                 binding->channel, options->layout, failure);
-  if (error)
-    refuse_tables(problem, error);
-  else
-    qd_binding_plan(binding, 0, 0, problem);
+                                 binding->channel->node_of, options->layout, failure);
+  if (error) return refuse_tables(problem, error);
+  qd_binding_plan(binding, 0, 0, problem);
   if (binding->call) try_roots(binding, problem);
-  qd_all_succeeded(binding->comm, problem);
 }
 
-/* Collective. Changes the options if all ranks can then follow the schedule. Otherwise changes nothing, and sets `problem`. */
-static void adjust(struct qd_binding* binding, const quadrille_bind_options* options,
+/* A new binding of this rank alone. Returns NULL and sets `problem` if that fails. */
+static struct qd_binding* make_alone(struct qd_schedule_data* schedule_data,
+                                     struct qd_channel* channel, MPI_Comm comm, int first_ranks,
+                                     const quadrille_bind_options* options,
+                                     struct qd_problem* problem) {
+  struct qd_binding* binding = qd_binding_new(schedule_data, channel);
+  if (!binding) {
+    qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+    return NULL;
+  }
+  fill(binding, comm, first_ranks, options, problem);
+  if (problem->error_class == MPI_SUCCESS) return binding;
+  qd_binding_destroy(binding);
+  return NULL;
+}
+
+static void add_binding(struct qd_binding* binding) {
+  binding->next = binding->channel->bindings;
+  binding->channel->bindings = binding;
+}
+
+/* Changes the options at this rank, and takes the memory for them. */
+static void change(struct qd_binding* binding, const quadrille_bind_options* options,
                    struct qd_problem* problem) {
-  const quadrille_bind_options before = {.window = binding->options.window,
-                                         .synchronous = binding->options.synchronous,
-                                         .block_size = binding->options.block_size};
   retune(binding, options);
   const char* error = binding->counts.own ? qd_global_counts_restart(binding) : NULL;
   if (error) refuse_tables(problem, error);
@@ -188,42 +209,49 @@ static void adjust(struct qd_binding* binding, const quadrille_bind_options* opt
   if (!error && binding->counts.own && binding->are_tables_good)
     error = qd_call_plan(binding->call);
   if (error && problem->error_class == MPI_SUCCESS) qd_refuse_broken(problem, error);
+}
+
+/* Collective. Changes the options if all ranks can then follow the schedule. Otherwise changes nothing, and sets `problem`. */
+static void adjust(struct qd_binding* binding, const quadrille_bind_options* options,
+                   struct qd_problem* problem) {
+  const quadrille_bind_options before = {.window = binding->options.window,
+                                         .synchronous = binding->options.synchronous,
+                                         .block_size = binding->options.block_size};
+  change(binding, options, problem);
   if (!qd_all_succeeded(binding->comm, problem)) retune(binding, &before);
 }
 
-/* Collective. Traces the calls of a new binding if all ranks can. */
-static void trace_calls(struct qd_binding* binding, const struct qd_agreement* agreement) {
-  if (agreement->traces > 0) return qd_trace_refuse(agreement->traces, agreement->speaker);
+/* Collective. All ranks have bound the schedule. Compares and traces its calls if all of them wish that. */
+static void grant(struct qd_binding* binding, const uint64_t wishes[QD_WISHES]) {
+  binding->options.compares = wishes[QD_NO_DEBUG] == 0;
+  if (wishes[QD_NO_TRACE] > 0)
+    return qd_trace_refuse(wishes[QD_NO_TRACE], wishes[QD_TRACE_SPEAKER]);
+  if (binding->trace.id != 0) return;
   qd_trace_bind(binding);
   if (binding->call) binding->call->is_observed = 1;
 }
 
-/* Returns an MPI error code; `problem` has other errors. */
+/* Collective. Returns an MPI error code; `problem` has other errors. */
 static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, int first_ranks,
-                        const quadrille_bind_options* options, const struct qd_agreement* agreement,
-                        int** node_of, struct qd_problem* problem, struct qd_binding** result) {
+                        const quadrille_bind_options* options, struct qd_problem* problem,
+                        struct qd_binding** result) {
   struct qd_channel* channel = NULL;
   const int code = qd_open_channel(comm, problem, &channel);
   if (code != MPI_SUCCESS || !channel) return code;
-  if (!channel->node_of) {
-    channel->node_of = *node_of;
-    *node_of = NULL;
-  }
-  struct qd_binding* binding = qd_binding_new(schedule_data, channel);
-  if (!binding) {
-    qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
-    qd_all_succeeded(channel->comm, problem);
+  const char* error = NULL;
+  if (schedule_data->program.uses.nodes && options->layout != QUADRILLE_LAYOUT_TRUSTED)
+    error = qd_find_nodes(channel);
+  struct qd_binding* binding = NULL;
+  if (error)
+    refuse_tables(problem, error);
+  else
+    binding = make_alone(schedule_data, channel, comm, first_ranks, options, problem);
+  if (!qd_all_succeeded(channel->comm, problem) || !binding) {
+    if (binding) qd_binding_destroy(binding);
     return MPI_SUCCESS;
   }
-  fill(binding, comm, first_ranks, options, problem);
-  if (problem->error_class != MPI_SUCCESS) {
-    qd_binding_destroy(binding);
-    return MPI_SUCCESS;
-  }
-  binding->next = channel->bindings;
-  channel->bindings = binding;
+  add_binding(binding);
   *result = binding;
-  trace_calls(binding, agreement);
   return MPI_SUCCESS;
 }
 
@@ -295,8 +323,8 @@ static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_C
 /* Binds a schedule, or finds its binding. The handle may be null or stale. Calls no error handler: that might not return. Returns
  * an MPI error code; `problem` has other errors. */
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
-                         const quadrille_bind_options* options, int** node_of,
-                         struct qd_problem* problem, struct qd_binding** result) {
+                         const quadrille_bind_options* options, struct qd_problem* problem,
+                         struct qd_binding** result) {
   const quadrille_bind_options known = qd_known_options(options, problem);
   struct qd_schedule_data* data = find_schedule(schedule, comm, first_ranks, &known, problem);
   struct qd_agreement agreement;
@@ -310,9 +338,8 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
     else if (*result)
       adjust(*result, &known, problem);
     else
-      code = make_binding(data, comm, first_ranks, &known, &agreement, node_of, problem, result);
-    if (*result && problem->error_class == MPI_SUCCESS)
-      (*result)->options.compares = agreement.all_debug;
+      code = make_binding(data, comm, first_ranks, &known, problem, result);
+    if (*result && problem->error_class == MPI_SUCCESS) grant(*result, agreement.wishes);
   }
   qd_release(data);
   return code;
@@ -322,20 +349,29 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
 static int bind(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                 const quadrille_bind_options* options, struct qd_binding** result) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
-  int* unknown = NULL;
-  const int code = bind_schedule(schedule, comm, first_ranks, options, &unknown, &problem, result);
+  const int code = bind_schedule(schedule, comm, first_ranks, options, &problem, result);
   if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (problem.error_class == MPI_SUCCESS) return MPI_SUCCESS;
   *result = NULL;
   return qd_error(comm, problem.error_class, "%s", problem.text);
 }
 
-int qd_bind_quietly(quadrille_schedule schedule, MPI_Comm comm,
-                    const quadrille_bind_options* options, int** node_of) {
+int qd_bind_members(quadrille_schedule schedule, MPI_Comm comm,
+                    const quadrille_bind_options* options, const struct qd_members* members) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
+  const quadrille_bind_options known = qd_known_options(options, &problem);
+  struct qd_schedule_data* data = find_schedule(schedule, comm, 0, &known, &problem);
+  struct qd_channel* channel = qd_open_members(comm, members);
   struct qd_binding* binding = NULL;
-  const int code = bind_schedule(schedule, comm, 0, options, node_of, &problem, &binding);
-  return code == MPI_SUCCESS ? problem.error_class : code;
+  if (!channel)
+    qd_refuse(&problem, MPI_ERR_NO_MEM, qd_no_memory);
+  else if (problem.error_class == MPI_SUCCESS && (binding = binding_of(comm, data->program.hash)))
+    change(binding, &known, &problem);
+  else if (problem.error_class == MPI_SUCCESS &&
+           (binding = make_alone(data, channel, comm, 0, &known, &problem)))
+    add_binding(binding);
+  qd_release(data);
+  return problem.error_class;
 }
 
 static int check_communicator(MPI_Comm comm) {
@@ -366,6 +402,12 @@ int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_
 static struct qd_binding* bound_to(MPI_Comm comm, quadrille_schedule schedule) {
   unsigned char hash[QD_HASH_LENGTH];
   return qd_hash_of(schedule, hash) == 1 ? binding_of(comm, hash) : NULL;
+}
+
+void qd_bound(quadrille_schedule schedule, MPI_Comm comm, int tag) {
+  struct qd_binding* binding = bound_to(comm, schedule);
+  binding->channel->tag = tag;
+  grant(binding, binding->channel->members->wishes);
 }
 
 int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,

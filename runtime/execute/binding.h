@@ -12,9 +12,6 @@
 struct qd_call;    /* call.h */
 struct qd_channel; /* channel.h */
 
-/* Tags of messages in the private communicator. Persistent calls take further ones. */
-enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
-
 /* How calls of a binding run. */
 struct qd_run_options {
   int compares; /* calls are compared between ranks: persistent calls, or QUADRILLE_DEBUG at all ranks */
@@ -61,7 +58,8 @@ struct qd_binding {
   struct qd_binding* next; /* of the same communicator */
   struct qd_channel* channel;
   struct qd_schedule_data* schedule_data;
-  MPI_Comm comm; /* the channel's private communicator, of all ranks of both groups */
+  MPI_Comm comm, group_comm; /* those of the channel */
+  const int* ranks;          /* by number: the rank in `comm`; NULL: the same */
   struct qd_layout layout;
   struct qd_run_options options;
   struct qd_traced_binding trace;
@@ -76,6 +74,11 @@ struct qd_binding {
   struct qd_counts counts;
   int64_t calls; /* so far, also those that failed */
 };
+
+/* The rank in `comm` of a rank that the layout and the plan number. */
+static inline int qd_rank_in_comm(const struct qd_binding* binding, int number) {
+  return binding->ranks ? binding->ranks[number] : number;
+}
 
 /* Whether MPI reports wrong arguments of a call, see preloaded.h. */
 static inline int qd_leaves_errors(const struct qd_binding* binding) {

@@ -190,8 +190,8 @@ void qd_copy_own(struct qd_call* c) {
   if (sent != expected && c->outcome.mismatch.source < 0)
     c->outcome.mismatch = (struct qd_mismatch){own, sent, expected};
   if (sent != expected || c->lengths == QD_LENGTHS_ALONE) return;
-  const int code = qd_copy_block(c->comm, own, c->tag, &send, elements(c, &send, from), &receive,
-                                 elements(c, &receive, to));
+  const int code = qd_copy_block(c->comm, qd_rank_in_comm(c->binding, own), c->tag, &send,
+                                 elements(c, &send, from), &receive, elements(c, &receive, to));
   qd_call_check(c, code);
 }
 

@@ -132,6 +132,7 @@ struct qd_call {
   struct qd_action* actions;
   int32_t action_capacity;
   int in_place, whole; /* as the call was opened */
+  int is_persistent;   /* has a tag of its own, and keeps its memory */
   int is_planned;      /* the plan is of a whole call, for these counts */
   int is_watched;      /* by QUADRILLE_STALL */
   int is_observed;     /* it is watched, or may be traced */

@@ -1,5 +1,5 @@
-/* Channels: what belongs to a user's communicator, with a private communicator and the bindings to it. A binding holds
- * a reference to its schedule and to its channel. Tested by tests/mpi/communicator_test.cc and lifetime_test.cc. */
+/* Channels: what belongs to a user's communicator, and the bindings to it. A binding holds a reference to its schedule and to its
+ * channel. Tested by tests/mpi/communicator_test.cc and lifetime_test.cc. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,25 @@
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/state.h"
 
-/* The lock is held. */
+static struct qd_channel** list_of(MPI_Comm comm) {
+  const uintptr_t bits = (uintptr_t)comm;
+  return &qd_global.channels[(bits ^ bits >> 4 ^ bits >> 12) % QD_CHANNEL_LISTS];
+}
+
+static void link_channel(struct qd_channel* channel) {
+  pthread_mutex_lock(&qd_global.lock);
+  channel->place = list_of(channel->user);
+  channel->next = *channel->place;
+  if (channel->next) channel->next->place = &channel->next;
+  *channel->place = channel;
+  pthread_mutex_unlock(&qd_global.lock);
+}
+
+/* The lock is held. A channel that was not linked has no place. */
 static void unlink_channel(struct qd_channel* channel) {
-  if (channel->previous) channel->previous->next = channel->next;
-  if (channel->next) channel->next->previous = channel->previous;
-  if (qd_global.channels == channel) qd_global.channels = channel->next;
+  if (!channel->place) return;
+  *channel->place = channel->next;
+  if (channel->next) channel->next->place = channel->place;
 }
 
 /* Persistent calls may outlive the user's communicator, at some ranks longer than at others. So each rank frees the
@@ -24,8 +38,10 @@ static void release(struct qd_channel* channel) {
   if (is_last) unlink_channel(channel);
   pthread_mutex_unlock(&qd_global.lock);
   if (!is_last) return;
-  if (channel->comm != MPI_COMM_NULL && qd_mpi_is_usable()) PMPI_Comm_free(&channel->comm);
-  free(channel->node_of);
+  if (!channel->members) {
+    if (channel->comm != MPI_COMM_NULL && qd_mpi_is_usable()) PMPI_Comm_free(&channel->comm);
+    free(channel->node_of);
+  }
   free(channel);
 }
 
@@ -58,6 +74,8 @@ struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
   binding->schedule_data = schedule_data;
   binding->channel = channel;
   binding->comm = channel->comm;
+  binding->group_comm = channel->group_comm;
+  binding->ranks = channel->members ? channel->members->ranks : NULL;
   binding->options.stall = qd_settings()->stall;
   hold(binding);
   return binding;
@@ -93,7 +111,7 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
 
 static struct qd_channel* channel_named(MPI_Comm comm) {
   pthread_mutex_lock(&qd_global.lock);
-  struct qd_channel* channel = qd_global.channels;
+  struct qd_channel* channel = *list_of(comm);
   while (channel && channel->user != comm) channel = channel->next;
   pthread_mutex_unlock(&qd_global.lock);
   return channel;
@@ -110,14 +128,15 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   (void)comm, (void)keyval, (void)attribute, (void)extra;
   qd_trace_write();
   qd_trim_arena();
-  for (struct qd_channel *channel = g->channels, *next; channel; channel = next) {
-    next = channel->next;
-    channel->references++;
-    if (channel->user != MPI_COMM_NULL && !g->serves_preload)
-      PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
-    PMPI_Comm_free(&channel->comm);
-    release(channel);
-  }
+  for (int i = 0; i < QD_CHANNEL_LISTS; i++)
+    for (struct qd_channel *channel = g->channels[i], *next; channel; channel = next) {
+      next = channel->next;
+      if (channel->members) continue; /* the preload library frees the carrier */
+      channel->references++;
+      if (channel->user != MPI_COMM_NULL) PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
+      PMPI_Comm_free(&channel->comm);
+      release(channel);
+    }
   return MPI_SUCCESS;
 }
 
@@ -151,15 +170,13 @@ struct qd_channel* qd_channel_of(MPI_Comm comm) {
              : NULL;
 }
 
-/* A channel with that private communicator, as an attribute of the user's unless the preload library keeps it. NULL if
- * memory ran out. */
+/* A channel with that private communicator, as an attribute of the user's. NULL if memory ran out. */
 static struct qd_channel* attach(MPI_Comm user, MPI_Comm private) {
   struct qd_channel* channel = qd_make_keyvals() == MPI_SUCCESS ? calloc(1, sizeof *channel) : NULL;
   if (!channel) return NULL;
-  *channel = (struct qd_channel){.user = user, .comm = private, .references = 1};
-  if (qd_global.serves_preload ||
-      PMPI_Comm_set_attr(user, qd_global.channel_keyval, channel) == MPI_SUCCESS)
-    return channel;
+  *channel =
+      (struct qd_channel){.user = user, .comm = private, .group_comm = private, .references = 1};
+  if (PMPI_Comm_set_attr(user, qd_global.channel_keyval, channel) == MPI_SUCCESS) return channel;
   free(channel);
   return NULL;
 }
@@ -173,19 +190,26 @@ int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel
   struct qd_channel* channel = attach(comm, private);
   if (!channel) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
   if (!qd_all_succeeded(private, problem)) {
-    if (!channel)
-      PMPI_Comm_free(&private);
-    else if (qd_global.serves_preload)
-      close_channel(channel);
-    else
+    if (channel)
       PMPI_Comm_delete_attr(comm, qd_global.channel_keyval);
+    else
+      PMPI_Comm_free(&private);
     return MPI_SUCCESS;
   }
-  pthread_mutex_lock(&qd_global.lock);
-  channel->next = qd_global.channels;
-  if (channel->next) channel->next->previous = channel;
-  qd_global.channels = channel;
-  pthread_mutex_unlock(&qd_global.lock);
+  link_channel(channel);
   *result = channel;
   return MPI_SUCCESS;
+}
+
+struct qd_channel* qd_open_members(MPI_Comm comm, const struct qd_members* members) {
+  struct qd_channel* channel = channel_named(comm);
+  if (channel || !(channel = calloc(1, sizeof *channel))) return channel;
+  *channel = (struct qd_channel){.user = comm,
+                                 .comm = members->carrier,
+                                 .group_comm = comm,
+                                 .members = members,
+                                 .node_of = members->node_of,
+                                 .references = 1};
+  link_channel(channel);
+  return channel;
 }

@@ -1,12 +1,9 @@
-/* Private communicators. */
+/* The private communicator of this rank alone. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_COMMUNICATOR_H_
 #define QUADRILLE_RUNTIME_EXECUTE_COMMUNICATOR_H_
 
 #include <mpi.h>
 
-/* A communicator of the same processes in the same order, without the user's attributes. For two
- * groups, the one follows the other. Errors on it return. */
-int qd_private_communicator(MPI_Comm comm, MPI_Comm* result);
 /* Whether MPI has that operator for elements of that type, and whether the type is committed. A private communicator keeps MPI from
  * calling the user's error handler. */
 int qd_operator_fits(MPI_Op operation, MPI_Datatype type);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/execute/agree.h"
 #include "runtime/execute/compare.h"
 
 struct interval {
@@ -49,7 +50,7 @@ static int find_owners(const struct qd_binding* binding, int64_t own, int64_t le
                        int owners[2]) {
   const int rank = binding->layout.own;
   int mine[2] = {own == least ? rank : INT_MAX, own == most ? rank : INT_MAX};
-  return PMPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
+  return qd_allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->group_comm);
 }
 
 #define UNKNOWN (-INT64_MAX) /* less than any value */
@@ -80,7 +81,7 @@ static int all_alike(const struct qd_binding* binding, const struct qd_arguments
 static int find_difference(const struct qd_binding* binding, int64_t* mine, int count, int* first) {
   int64_t* const all = mine + 2 * count;
   for (int i = 0; i < count; i++) mine[count + i] = mine[i] == UNKNOWN ? UNKNOWN : -mine[i];
-  const int code = PMPI_Allreduce(mine, all, 2 * count, MPI_INT64_T, MPI_MAX, binding->comm);
+  const int code = qd_allreduce(mine, all, 2 * count, MPI_INT64_T, MPI_MAX, binding->group_comm);
   for (*first = 0; code == MPI_SUCCESS && *first < count; ++*first)
     if (all[*first] != UNKNOWN && all[*first] != -all[count + *first]) break;
   return code;
@@ -142,7 +143,7 @@ int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root) 
 int qd_compare_errors(const struct qd_binding* binding, MPI_Comm comm, int error_class,
                       const char* error) {
   int mine = error ? error_class : MPI_SUCCESS, worst = MPI_SUCCESS;
-  const int code = PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, binding->comm);
+  const int code = qd_allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, binding->group_comm);
   if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (worst == MPI_SUCCESS) return MPI_SUCCESS;
   return qd_error(comm, worst, "%s",

@@ -1,6 +1,7 @@
 /* Reads the counts of a call, and maps them from the user's ranks to the schedule's. */
 #include <limits.h>
 
+#include "runtime/execute/channel.h"
 #include "runtime/execute/counts.h"
 
 static const char* const too_much = "the counts are more bytes than there can be";
@@ -152,15 +153,17 @@ static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent
   const struct qd_binding* b = g->binding;
   const int own = b->layout.own - b->layout.first;
   const int ranks = (int)b->layout.context.ranks, remote = (int)b->layout.context.remote_ranks;
+  const int tag = b->channel->tag + QD_COUNTS_TAG;
   MPI_Request* const requests = b->counts.requests;
   int count = 0;
-  int code =
-      PMPI_Irecv(received_counts, receives, MPI_INT64_T, b->layout.first_remote + own % remote,
-                 QD_COUNTS_TAG, b->comm, &requests[count]);
+  int code = PMPI_Irecv(received_counts, receives, MPI_INT64_T,
+                        qd_rank_in_comm(b, b->layout.first_remote + own % remote), tag, b->comm,
+                        &requests[count]);
   count += code == MPI_SUCCESS;
   for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
-    code = PMPI_Isend(sent_counts, sends, MPI_INT64_T, b->layout.first_remote + i, QD_COUNTS_TAG,
-                      b->comm, &requests[count]);
+    code =
+        PMPI_Isend(sent_counts, sends, MPI_INT64_T, qd_rank_in_comm(b, b->layout.first_remote + i),
+                   tag, b->comm, &requests[count]);
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {

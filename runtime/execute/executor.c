@@ -60,7 +60,7 @@ INLINED void add_receive(struct list* l) {
   *l->next++ =
       (struct qd_action){.kind = (uint8_t)kind,
                          .number = number,
-                         .peer = m->peer,
+                         .peer = qd_rank_in_comm(l->call->binding, m->peer),
                          .region = kind == RECEIVE_STAGED ? m->buffer : m->part.region,
                          .low = m->part.low,
                          .bytes = kind == RECEIVE_STAGED ? m->bytes : m->part.high - m->part.low};
@@ -74,7 +74,7 @@ INLINED void add_send(struct list* l, int is_late, int32_t left) {
                          .combines = (uint8_t)(left > QD_SENT_AHEAD ? QD_SENT_AHEAD + 1 : left),
                          .is_late = (uint8_t)is_late,
                          .number = number,
-                         .peer = m->peer,
+                         .peer = qd_rank_in_comm(l->call->binding, m->peer),
                          .region = m->part.region,
                          .low = m->part.low,
                          .bytes = m->part.high - m->part.low};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/execute/channel.h"
 #include "runtime/execute/compare.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/program/block_size.h"
@@ -49,8 +50,9 @@ static int convert(const struct qd_global_counts* g, const struct qd_side* side,
   const struct qd_block there = {copy, block.count};
   if (!g->reduces || b->call->data.is_packed)
     return (unpacks ? qd_unpack : qd_pack)(side, block, copy, b->comm);
-  return unpacks ? qd_copy_block(b->comm, b->layout.own, b->call->tag, side, there, side, block)
-                 : qd_copy_block(b->comm, b->layout.own, b->call->tag, side, block, side, there);
+  const int own = qd_rank_in_comm(b, b->layout.own), tag = b->channel->tag;
+  return unpacks ? qd_copy_block(b->comm, own, tag, side, there, side, block)
+                 : qd_copy_block(b->comm, own, tag, side, block, side, there);
 }
 
 /* Copies an allgather's contribution into its block of the receive buffer, up to the length of that block. */

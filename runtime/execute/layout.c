@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/channel.h"
 #include "runtime/execute/layout.h"
-#include "runtime/execute/nodes.h"
 
 struct node {
   int lowest, size; /* the node's lowest rank in the group, which names it */
@@ -226,8 +224,8 @@ static const char* refuse_order(const struct qd_layout* l, const struct qd_progr
   return !is_scan || l->is_in_order ? NULL : qd_other_order;
 }
 
-const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program,
-                       struct qd_channel* channel, int option, char failure[QD_TEXT]) {
+const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, const int* node_of,
+                       int option, char failure[QD_TEXT]) {
   struct qd_context* context = &l->context;
   const char* error = refuse_ranks(l, program, option, failure);
   if (error) return error;
@@ -236,8 +234,7 @@ const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program,
   for (int r = 0; r < context->remote_ranks; r++) l->remote_real[r] = l->first_remote + r;
   memcpy(l->parameters, program->parameters, sizeof l->parameters);
   if (program->uses.nodes && option != QUADRILLE_LAYOUT_TRUSTED) {
-    error = qd_find_nodes(channel);
-    if (!error) error = take_nodes(l, channel->node_of);
+    error = take_nodes(l, node_of);
     if (!error) error = refuse_nodes(l, program, failure);
   }
   if (error) return error;

@@ -8,28 +8,26 @@
 
 /* Where the schedule's ranks are. Constant, but for the parts that follow the root and the parameters of the call. */
 struct qd_layout {
-  int own; /* this rank in the private communicator */
+  int own; /* the number of this rank: its rank in the private communicator, or as struct qd_members says */
   struct qd_context context;
   /* For a schedule that serves any nodes, `context` points to these. */
   struct qd_topology topologies[2];      /* own group first */
   struct qd_topology ordered[2];         /* the same, by group of the schedule */
   int64_t parameters[QD_MAX_PARAMETERS]; /* those of the last call */
-  /* One array in three parts, by rank in the schedule. `real` and `remote_real` are ranks in the private communicator, of
+  /* One array in three parts, by rank in the schedule. `real` and `remote_real` are such numbers, of
    * the own and the other group. `user` are ranks in the user's group that blocks come from and go to. */
   int *real, *remote_real, *user;
-  int first, first_remote; /* the first ranks of the groups in the private communicator */
+  int first, first_remote; /* the first numbers of the groups */
   int first_ranks;         /* the argument of quadrille_bind_groups, else 0 */
   int is_in_order;         /* the schedule has the ranks in the order of the communicator */
 };
 
-struct qd_channel;
-
 extern const char qd_other_order[]; /* the text if a call needs the order of the communicator */
 
-/* Collective over the channel. Orders the ranks as the schedule does. `option` is
+/* Orders the ranks as the schedule does. `node_of` has the lowest rank on the node of each rank; `option` is
  * QUADRILLE_LAYOUT_SHARED or QUADRILLE_LAYOUT_TRUSTED. Returns NULL or a text, which may be in `failure`. */
 const char* qd_lay_out(struct qd_layout* layout, const struct qd_program* program,
-                       struct qd_channel* channel, int option, char failure[QD_TEXT]);
+                       const int* node_of, int option, char failure[QD_TEXT]);
 /* Gives a copied layout memory of its own. Returns 0 if memory ran out. */
 int qd_copy_layout(struct qd_layout* layout, const struct qd_program* program);
 void qd_layout_free(struct qd_layout* layout);

@@ -8,9 +8,9 @@
 /* Posts a message, which may be empty. */
 static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
                  int peer, int tag, MPI_Request* request) {
-  const int count = (int)block.count;
-  const int code = receives ? PMPI_Irecv(block.address, count, type, peer, tag, c->comm, request)
-                            : c->isend(block.address, count, type, peer, tag, c->comm, request);
+  const int count = (int)block.count, rank = qd_rank_in_comm(c->binding, peer);
+  const int code = receives ? PMPI_Irecv(block.address, count, type, rank, tag, c->comm, request)
+                            : c->isend(block.address, count, type, rank, tag, c->comm, request);
   if (code == MPI_SUCCESS) return;
   *request = MPI_REQUEST_NULL;
   qd_call_lose(c, code);
@@ -117,7 +117,8 @@ static void discard_receive(struct qd_call* c, int64_t bytes, int peer) {
     if (code == MPI_SUCCESS) code = PMPI_Type_commit(&type);
   }
   if (code == MPI_SUCCESS)
-    code = PMPI_Recv(c->memory.scratch, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
+    code = PMPI_Recv(c->memory.scratch, count, type, qd_rank_in_comm(c->binding, peer), c->tag,
+                     c->comm, MPI_STATUS_IGNORE);
   if (type != MPI_BYTE) PMPI_Type_free(&type);
   qd_call_check(c, code);
 }

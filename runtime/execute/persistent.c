@@ -227,6 +227,7 @@ static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
         "bind the schedule to a duplicate of it");
   if (!c) return;
   c->tag = p->tag;
+  c->is_persistent = 1;
   if (!c->builder.traits.has_global_counts) return exchange_lengths(c, problem);
   const char* error = c->memory.lacks_memory ? qd_no_memory : qd_call_plan(c);
   if (error) qd_refuse_broken(problem, error);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
+#include "runtime/execute/channel.h"
 
 /* Makes the array of buffers for the plan. Returns 0 if memory ran out. */
 static int fit_buffers(struct qd_call* c) {
@@ -97,8 +98,6 @@ const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int in_p
   c->in_place = in_place;
   c->whole = whole;
   c->data.each = -1;
-  c->tag = QD_DATA_TAG;
-  c->length_tag = QD_LENGTH_TAG;
   c->data.send.type = c->data.receive.type = MPI_DATATYPE_NULL;
   const struct qd_plan_input input = input_of(binding);
   if (!qd_builder_open(&c->builder, &input, &c->plan, in_place, whole)) return qd_no_memory;
@@ -276,6 +275,8 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   /* The last call gave back its temporary blocks. */
   if (c->is_planned && c->memory.has_long && !qd_make_temporaries(c))
     lacks_memory = c->memory.lacks_memory = 1;
+  if (!c->is_persistent) c->tag = c->binding->channel->tag + QD_DATA_TAG;
+  c->length_tag = c->binding->channel->tag + QD_LENGTH_TAG;
   c->isend = c->binding->options.synchronous ? PMPI_Issend : PMPI_Isend;
   /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
@@ -332,7 +333,7 @@ static void follow_in_parts(struct qd_call* c) {
     qd_call_progress(c, 1);
   }
   /* The next call may keep its plan. Starts of a persistent call take no memory, and traces show parts. */
-  if (c->builder.traits.has_global_counts && !c->plan.is_whole && more == 0 && c->tag < QD_TAGS &&
+  if (c->builder.traits.has_global_counts && !c->plan.is_whole && more == 0 && !c->is_persistent &&
       !c->is_observed && qd_builder_grow(b, messages) && !fit_transfers(c))
     b->traits.most_messages = most;
   c->is_planned = c->builder.traits.has_global_counts && c->plan.is_whole && more == 0 &&
@@ -346,7 +347,7 @@ void qd_call_finish(struct qd_call* c) {
     follow_in_parts(c);
   if (c->is_observed) qd_trace_end(c);
   /* A persistent call keeps what it took when it was made. */
-  if (c->memory.has_long && c->tag < QD_TAGS) give_long(c);
+  if (c->memory.has_long && !c->is_persistent) give_long(c);
 }
 
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {

@@ -42,12 +42,12 @@ static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
   const int is_remote = b->layout.context.remote_ranks > 0 && rank >= b->layout.first_remote &&
                         rank < b->layout.first_remote + b->layout.context.remote_ranks;
   const int users = rank - (is_remote ? b->layout.first_remote : b->layout.first);
-  int in_world = MPI_UNDEFINED;
+  int in_world = MPI_UNDEFINED, in_comm = qd_rank_in_comm(b, rank);
   char also[NAME / 2] = "";
   MPI_Group group, world;
   PMPI_Comm_group(b->comm, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, 1, &rank, world, &in_world);
+  PMPI_Group_translate_ranks(group, 1, &in_comm, world, &in_world);
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
   if (in_world != users && in_world != MPI_UNDEFINED)

@@ -63,12 +63,12 @@ struct qd_fit {
   MPI_Datatype type;
 };
 
-enum { QD_SPARE_BUFFERS = 16 };
+enum { QD_SPARE_BUFFERS = 16, QD_CHANNEL_LISTS = 256 };
 
 struct qd_global {
   pthread_mutex_t lock; /* guards everything below */
   struct qd_handles schedules, persistent_calls;
-  struct qd_channel* channels; /* all of them */
+  struct qd_channel* channels[QD_CHANNEL_LISTS]; /* by handle of the user's communicator */
   int has_keyvals, channel_keyval, alone_keyval, finalizer_keyval;
   struct qd_error_codes codes[QD_ERROR_CLASSES];
   int class_count;

@@ -16,6 +16,7 @@
 #endif
 
 #include "runtime/execute/call.h"
+#include "runtime/execute/channel.h"
 #include "runtime/execute/state.h"
 
 enum { MEMORY = (1 << 20) * sizeof(struct qd_trace_message) };
@@ -117,13 +118,15 @@ static uint64_t place_of(const void* section) {
  * last number. So these messages may use the tag of data. */
 static void tell(const struct qd_binding* b, int64_t number, int peer) {
   MPI_Request request;
-  if (PMPI_Isend(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, &request) == MPI_SUCCESS)
+  if (PMPI_Isend(&number, 1, MPI_INT64_T, qd_rank_in_comm(b, peer), b->channel->tag + QD_DATA_TAG,
+                 b->comm, &request) == MPI_SUCCESS)
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static int64_t hear(const struct qd_binding* b, int peer) {
   int64_t number = 0;
-  PMPI_Recv(&number, 1, MPI_INT64_T, peer, QD_DATA_TAG, b->comm, MPI_STATUS_IGNORE);
+  PMPI_Recv(&number, 1, MPI_INT64_T, qd_rank_in_comm(b, peer), b->channel->tag + QD_DATA_TAG,
+            b->comm, MPI_STATUS_IGNORE);
   return number;
 }
 
@@ -140,17 +143,19 @@ static uint64_t name_of_boot(void) {
 static void compare_clocks(struct qd_binding* b) {
   enum { ASKED = 16 };
   struct qd_traced_binding* t = &b->trace;
+  const int all = (int)(b->layout.context.ranks + b->layout.context.remote_ranks);
   const uint64_t boot = name_of_boot();
-  uint64_t words[] = {(uint64_t)qd_trace_nanoseconds() << 20 ^ (uint64_t)getpid(), boot};
-  int all = 0;
-  PMPI_Comm_size(b->comm, &all);
-  PMPI_Bcast(words, 2, MPI_UINT64_T, 0, b->comm);
-  t->id = words[0];
+  t->id = (uint64_t)qd_trace_nanoseconds() << 20 ^ (uint64_t)getpid();
+  for (int rank = 1; b->layout.own == 0 && rank < all; rank++) {
+    tell(b, (int64_t)t->id, rank);
+    tell(b, (int64_t)boot, rank);
+  }
+  if (b->layout.own > 0) t->id = (uint64_t)hear(b, 0);
+  const int has_one_clock = b->layout.own > 0 && boot == (uint64_t)hear(b, 0) && boot != 0;
   t->bound = qd_trace_nanoseconds();
   for (int rank = 1; b->layout.own == 0 && rank < all; rank++)
     while (hear(b, rank)) tell(b, qd_trace_nanoseconds(), rank);
   if (b->layout.own == 0) return;
-  const int has_one_clock = boot != 0 && boot == words[1];
   t->error = has_one_clock ? 0 : INT64_MAX;
   for (int n = 0; n < ASKED && !has_one_clock; n++) {
     const int64_t asked = qd_trace_nanoseconds();

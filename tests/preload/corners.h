@@ -6,6 +6,7 @@
 
 enum { MOST = 16 }; /* ranks */
 extern int me, ranks;
+extern int (*agreements)(void); /* of the tool: calls with which ranks have agreed; or NULL */
 
 void expect(int holds, const char* what);
 /* A duplicate of MPI_COMM_WORLD. */
@@ -17,5 +18,9 @@ void nested(void);
 void dying(void);
 void lingering(void);
 void late_calls(void);
+
+void many(void);
+void overlaps(void);
+void firsts(void);
 
 #endif /* QUADRILLE_TESTS_PRELOAD_CORNERS_H_ */

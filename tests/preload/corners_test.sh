@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# corners_test.sh MPI LIBRARY TOOL PROGRAM: rare but allowed uses of MPI work as without the
+# corners_test.sh MPI LIBRARY TOOL PROGRAM REVOKING: rare but allowed uses of MPI work as without the
 # library, and by schedules if possible.
 set -u
 . "$(dirname "$0")/runs.sh"
+revoking=$(cd "$OLDPWD" && readlink -f "$5")
 served=(QUADRILLE_SUMS=any QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck
   QUADRILLE_ALLGATHERV=linear-ring QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise QUADRILLE_SCATTERV=binomial
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
@@ -20,8 +21,20 @@ for case in handler handlers attributes nested dying wrong; do right 3 "${served
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done
 right 2 QUADRILLE_ALLTOALL=factor -- many
-reported alltoall native 'too many communicators follow schedules'
-reported alltoall factor 256 'by rule' # 128 in each turn
+reported alltoall factor 7600 'by rule'
+not_reported ' native '
+right 2 QUADRILLE_ALLTOALL=factor QUADRILLE_BCAST=binomial -- firsts
+for gather in linear binomial; do
+  right 5 QUADRILLE_GATHER=$gather QUADRILLE_BCAST=binomial QUADRILLE_ALLGATHER=bruck -- overlaps
+  reported gather "$gather" 'by rule'
+done
+# Tags for as many communicators as there are ranks.
+right 5 TOOL_TAG_UB=14 QUADRILLE_GATHER=linear QUADRILLE_ALLGATHER=leader -- overlaps
+reported gather linear 'by rule'
+not_reported '^gather .*tags'
+reported allgather native 'all tags of MPI are in use'
+right 4 QUADRILLE_ALLGATHER=subgroup-bruck QUADRILLE_DEBUG=1 -- overlaps
+reported allgather '2 \+ 2 ranks' subgroup-bruck 'by rule'
 right 3 QUADRILLE_REDUCE=binomial -- unused
 reported reduce binomial 'by rule'
 right 3 "${served[@]}" QUADRILLE_GATHER=binomial QUADRILLE_SCATTER=binomial QUADRILLE_REDUCE=binomial -- misplaced
@@ -52,6 +65,10 @@ right 3 QUADRILLE_ALLREDUCE=doubling -- large_call
 reported allreduce doubling 'by rule'
 right 4 QUADRILLE_REDUCE_SCATTER=direct -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
+
+# A revoked communicator must wake all ranks that wait on it.
+preload="$library $revoking" right 3 QUADRILLE_ALLTOALL=factor -- handler
+reported alltoall native 'the program can revoke communicators'
 
 # Rules that differ only in their options: the ranks do not agree again.
 printf '%s\n' 'allgather bytes=0..1000 use=blocked-ring:block-size=64:window=2' \

@@ -38,6 +38,8 @@ right 5 "${chosen[@]}" -- file
 reported reduce '3 \+ 2 ranks' native 'its bits could change: QUADRILLE_SUMS=native'
 right 5 QUADRILLE_SUMS=any "${chosen[@]}" -- file
 all_served between '3 \+ 2 ranks'
+right 5 QUADRILLE_SUMS=any QUADRILLE_DEBUG=1 "${chosen[@]}" -- file
+all_served between '3 \+ 2 ranks'
 right 2 QUADRILLE_ALLTOALL=factor QUADRILLE_REPORT=report.json -- file
 python3 -c "
 import json

@@ -2,7 +2,8 @@
  * an all-to-all of integers is wrong, and so are the last maximum of doubles and the first byte of derived types in an allreduce. TOOL_SLEEPS: rank 1 enters its third all-to-all, and its first one of blocks
  * of different lengths, a second late. TOOL_DELAYS: rank 1 enters each allgather 30 ms late. TOOL_SLOW: each
  * allgather takes 5 ms longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. TOOL_ADDS: that is
- * added to the last of an allreduce's sums of doubles. TOOL_WATCHES_FILES: says which files the program's own thread writes. */
+ * added to the last of an allreduce's sums of doubles. TOOL_WATCHES_FILES: says which files the program's own thread writes. TOOL_TAG_UB: that
+ * is MPI_TAG_UB. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -79,6 +80,16 @@ SHOWN void* realloc(void* old, size_t size) {
   return refuses(MEMORY, CALLER) ? NULL : __libc_realloc(old, size);
 }
 
+SHOWN int PMPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
+  static int greatest;
+  const char* const given = key == MPI_TAG_UB ? getenv("TOOL_TAG_UB") : NULL;
+  const int code = MPI_Comm_get_attr(comm, key, value, found);
+  if (!given) return code;
+  greatest = atoi(given);
+  *(int**)value = &greatest;
+  return code;
+}
+
 SHOWN int PMPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
   return refuses(ATTRIBUTES, CALLER) ? MPI_ERR_OTHER : MPI_Comm_set_attr(comm, key, value);
 }
@@ -132,17 +143,24 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
 
 /* ---- The library's own calls of MPI */
 
-static int allreduces;
+static int agreements;
 
-/* Calls of PMPI_Allreduce so far. */
-SHOWN int tool_allreduces(void) { return allreduces; }
+/* Calls of the functions with which ranks agree, so far. */
+SHOWN int tool_agreements(void) { return agreements; }
 
-SHOWN int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                         MPI_Op op, MPI_Comm comm) {
-  __typeof__(PMPI_Allreduce)* const next = dlsym(RTLD_NEXT, "PMPI_Allreduce");
-  allreduces++;
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
+#define COUNTED(name, types, arguments)                     \
+  SHOWN int name types {                                    \
+    __typeof__(name)* const next = dlsym(RTLD_NEXT, #name); \
+    agreements++;                                           \
+    return next arguments;                                  \
+  }
+COUNTED(PMPI_Allreduce,
+        (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+         MPI_Comm comm),
+        (sendbuf, recvbuf, count, datatype, op, comm))
+COUNTED(PMPI_Barrier, (MPI_Comm comm), (comm))
+COUNTED(PMPI_Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm* comm), (old, group, comm))
+COUNTED(PMPI_Intercomm_merge, (MPI_Comm old, int high, MPI_Comm* comm), (old, high, comm))
 
 static int is_derived(MPI_Datatype type) {
   int integers, addresses, types, combiner;

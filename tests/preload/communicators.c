@@ -1,0 +1,71 @@
+/* Cases of corners: new communicators, many of them, and such of the same ranks. */
+#include "tests/preload/corners.h"
+
+/* ---- As many communicators as MPICH can have at a time, but for a few */
+
+void many(void) {
+  enum { COMMUNICATORS = 1900 };
+  static MPI_Comm comms[COMMUNICATORS];
+  for (int turn = 0; turn < 2; turn++) {
+    for (int i = 0; i < COMMUNICATORS; i++)
+      expect_alltoall(comms[i] = duplicate(MPI_ERRORS_RETURN));
+    for (int i = 0; i < COMMUNICATORS; i++) expect_alltoall(comms[i]);
+    for (int i = 0; i < COMMUNICATORS; i++) MPI_Comm_free(&comms[i]);
+  }
+}
+
+/* ---- Communicators of the same ranks in several orders, in use at the same time. The messages of a broadcast and of a gather on one
+ * may wait until those of the next were received. */
+
+static void expect_rooted(MPI_Comm comm, int round) {
+  int rank, size, word, all[MOST];
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const int root = round % size;
+  word = rank == root ? 1000 * round + root : -1;
+  MPI_Bcast(&word, 1, MPI_INT, root, comm);
+  expect(word == 1000 * round + root, "a broadcast is wrong");
+  word += rank;
+  MPI_Gather(&word, 1, MPI_INT, all, 1, MPI_INT, size - 1 - root, comm);
+  for (int r = 0; r < size && rank == size - 1 - root; r++)
+    expect(all[r] == 1000 * round + root + r, "a gather is wrong");
+}
+
+void overlaps(void) {
+  enum { ORDERS = 4 };
+  MPI_Comm comms[ORDERS], between, half;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &comms[0]);
+  MPI_Comm_split(MPI_COMM_WORLD, me > 0, ranks - me, &comms[1]);
+  MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &comms[2]);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, (me + 1) % ranks, &comms[3]);
+  for (int round = 0; round < 50; round++) expect_rooted(comms[round % ORDERS], round);
+  /* Groups of the even and of the odd ranks, the highest first. */
+  const int first = ranks - 1 - (ranks - me) % 2; /* of the other group */
+  int remote, all[MOST];
+  MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, first, 1, &between);
+  MPI_Comm_remote_size(between, &remote);
+  for (int round = 0; round < 9; round++) {
+    MPI_Allgather(&(int){me + round}, 1, MPI_INT, all, 1, MPI_INT, between);
+    for (int r = 0; r < remote; r++)
+      expect(all[r] == first - 2 * r + round, "an allgather is wrong");
+    for (int i = 0; i < ORDERS; i++) expect_rooted(comms[i], round);
+  }
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+  for (int i = 0; i < ORDERS; i++) MPI_Comm_free(&comms[i]);
+}
+
+/* ---- A tool counts how often the ranks of a new communicator agree: once for each schedule that they follow */
+
+void firsts(void) {
+  for (int i = 0; i < 5; i++) {
+    MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
+    const int before = agreements ? agreements() : 0;
+    for (int call = 0; call < 3; call++) expect_alltoall(comm);
+    expect(agreements && agreements() == before + 1, "ranks do not agree once on an all-to-all");
+    MPI_Bcast(&(int){0}, 1, MPI_INT, 0, comm);
+    expect(agreements && agreements() == before + 2, "ranks do not agree once on a broadcast");
+    MPI_Comm_free(&comm);
+  }
+}
