@@ -89,8 +89,7 @@ struct Acts {
 };
 
 // Reads the program. This is the second reader of the walk beside the builder. It shares no code with the builder. It is slower
-// and plainer: it takes every iteration of a loop by itself, keeps the events of every step until its end, and leaves it to
-// the builder to say what is wrong with a program.
+// and plainer: it keeps the events of every step until its end, and leaves it to the builder to say what is wrong with a program.
 class Reader {
  public:
   Reader(const qd_builder& builder, Acts& acts)
@@ -103,7 +102,6 @@ class Reader {
     const auto walker = std::make_unique<qd_walker>();
     qd_walk_start(walker.get(), input_.program, input_.tables, input_.context);
     walker->iterations = qd_most_iterations(&input_);
-    walker->makes_runs = 0;
     qd_event event{};
     for (bool in_step = false; !acts_.is_undefined && !acts_.is_too_large;) {
       qd_walk_next(walker.get(), &event);

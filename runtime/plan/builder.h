@@ -23,14 +23,6 @@ struct qd_traits {
   int32_t most_messages; /* a plan with this many messages ends after the step */
 };
 
-/* A message of a run that moves along its block from iteration to iteration. */
-struct qd_moving {
-  struct qd_message message;    /* of the last iteration; count 0: there is none */
-  struct qd_messages* messages; /* the sends or the receives of the plan */
-  int64_t stride;               /* bytes */
-  struct qd_accessed* accessed; /* of the block */
-};
-
 /* A copy, a reduction, or an event of a receive that is kept until the end of its step. */
 struct qd_pending {
   enum qd_event_kind kind;
@@ -43,7 +35,6 @@ struct qd_pending {
 struct qd_reading {
   struct qd_walker walker;
   struct qd_event event;
-  int64_t iteration; /* of the run in `event`; -1: there is no run */
   int64_t key, after;
   int has_key, has_after; /* has_key: a step was read */
   int is_mixed;           /* copies and receives of the step are kept until its end */
@@ -52,7 +43,6 @@ struct qd_reading {
   int64_t peer;                             /* of the message, in the schedule */
   int receives, is_token, needs_staging;    /* of the message */
   int is_kept;                              /* the message is kept until the end of its step */
-  struct qd_moving moving[QD_RUN_MESSAGES]; /* by message of the run */
   struct qd_pending* pending;
   int32_t pending_count, pending_capacity;
 };
