@@ -27,7 +27,7 @@ static void tell(void) {
   const char* const file = own == 0 ? preload_unfollowed_file() : "";
   error = settings->error[0] ? settings->error : file;
   const struct told mine = {settings->hash, settings->report != NULL, error[0] != 0, file[0] != 0,
-                            (int)qd_loaded_driver()};
+                            (int)preload_loaded_driver()};
   PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, world, sizeof mine, MPI_BYTE, MPI_COMM_WORLD,
                   &request);
   qd_wait_for_library(&request);
@@ -125,5 +125,5 @@ const char* preload_agree(struct preload_communicator* of) {
                        "are used where they meet");
     return "ranks have different settings";
   }
-  return sum.driver == QD_NO_DRIVER ? NULL : preload_driver_reason(sum.driver);
+  return sum.driver == PRELOAD_NO_DRIVER ? NULL : preload_driver_reason(sum.driver);
 }

@@ -30,7 +30,7 @@ struct qd_side {
   MPI_Datatype type;
   int64_t type_size,
       extent;      /* bytes of an element in packed form, and from one element to the next */
-  int on_device;   /* device memory: only MPI may read and write it */
+  int on_device;   /* the caller says that only MPI may read and write the buffer */
   int uniform;     /* count and stride hold for all blocks; else the arrays of one width do */
   int is_too_much; /* 64 bits do not hold the stride */
   int64_t count, stride;
@@ -73,7 +73,7 @@ int qd_unpack(const struct qd_side* side, struct qd_block block, char* packed, M
 int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether consecutive elements of the type fill memory without gaps. */
 int qd_has_no_gaps(MPI_Datatype type);
-/* Whether consecutive elements of the type do not overlap and start at the address of the block. */
+/* Whether each element of the type is within its extent, which starts at its address. */
 int qd_elements_are_disjoint(MPI_Datatype type);
 /* Writes all blocks by rank, in elements or in bytes. Returns 0 if 64 bits do not hold their bytes. */
 int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct qd_block* blocks);
@@ -81,14 +81,5 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
  * error code. */
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
                   struct qd_block source, const struct qd_side* to, struct qd_block target);
-
-/* ---- device.c */
-
-enum qd_driver { QD_NO_DRIVER, QD_CUDA, QD_ROCM };
-
-/* The driver of GPUs that the process has loaded, at any time. */
-enum qd_driver qd_loaded_driver(void);
-/* Whether a driver says that the buffer is device memory. Only MPI may read and write that. */
-int qd_is_device_memory(const void* buffer);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_ */

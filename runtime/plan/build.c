@@ -318,6 +318,8 @@ static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struc
   if (source < plan->regions.send_blocks && !qd_is_temporary(plan, target)) {
     if (source != plan->regions.own_send || target != plan->regions.own_receive)
       return qd_builder_refuse(b, qd_not_served);
+    if (b->window.owes_copy != 0)
+      return qd_builder_refuse(b, "it copies a rank's own block to itself twice");
     b->window.owes_copy = 1;
     return;
   }
