@@ -205,7 +205,9 @@ static int move(struct qd_binding* b, char* from, char* to) {
   return last->may_repeat;
 }
 
-static inline int take_buffers(struct qd_binding* b, const void* sendbuf, const void* recvbuf) {
+static inline __attribute__((always_inline)) int take_buffers(struct qd_binding* b,
+                                                              const void* sendbuf,
+                                                              const void* recvbuf) {
   const struct qd_last_call* const last = &b->last;
   char* const from = (char*)(last->sends_received ? recvbuf : sendbuf);
   char* const to = (char*)(last->receives_sent ? sendbuf : recvbuf);
