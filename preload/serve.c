@@ -105,10 +105,9 @@ static struct preload_decision* find(struct preload_decisions* all, enum qd_role
 /* Whether MPI takes a call without arrays that differs from the decision's in its buffers. */
 static int are_right(const struct preload_communicator* of, enum qd_function function,
                      const struct preload_decision* d, const struct preload_key* key) {
-  enum { NO_MEMORY = 4096 };
   const uintptr_t from = (uintptr_t)key->sendbuf, to = (uintptr_t)key->recvbuf;
   if (d->reach < 0) return 0;
-  if (from >= NO_MEMORY && to >= NO_MEMORY &&
+  if (qd_is_address(key->sendbuf) && qd_is_address(key->recvbuf) &&
       (from < to ? to - from : from - to) >= (uint64_t)d->reach)
     return 1;
   struct qd_arguments checked = {

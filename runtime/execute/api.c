@@ -183,7 +183,6 @@ static void find_reach(struct qd_binding* b) {
 
 /* Gives the kept call other buffers. Returns 0 if it has to be checked again. */
 static int move(struct qd_binding* b, char* from, char* to) {
-  enum { NO_MEMORY = 4096 };
   int error_class;
   struct qd_call* const c = b->call;
   struct qd_last_call* const last = &b->last;
@@ -191,7 +190,7 @@ static int move(struct qd_binding* b, char* from, char* to) {
   const uintptr_t apart =
       from < to ? (uintptr_t)to - (uintptr_t)from : (uintptr_t)from - (uintptr_t)to;
   if (last->reach < 0) find_reach(b);
-  if ((uintptr_t)from < NO_MEMORY || (uintptr_t)to < NO_MEMORY ||
+  if (!qd_is_address(from) || !qd_is_address(to) ||
       (send->base == receive->base ? apart != 0 : apart < (uint64_t)last->reach))
     return 0;
   send->base = from;

@@ -56,6 +56,11 @@ static inline struct qd_block qd_block_of(const struct qd_side* side, int rank) 
   const uintptr_t offset = (uintptr_t)side->large_displacements[rank] * (uintptr_t)side->unit;
   return (struct qd_block){(char*)((uintptr_t)side->base + offset), side->large_counts[rank]};
 }
+/* Whether a buffer can be there. MPI_IN_PLACE is the first or the last byte of memory. */
+static inline int qd_is_address(const void* buffer) {
+  enum { NO_MEMORY = 4096 };
+  return buffer != MPI_IN_PLACE && (uintptr_t)buffer >= NO_MEMORY;
+}
 /* Reads extent and size of the type, or checks all types. Returns an MPI error code. */
 int qd_side_describe(struct qd_side* side, int ranks);
 /* The side with the type of that rank's block. */
