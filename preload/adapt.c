@@ -205,7 +205,7 @@ static void agree(const struct preload_call* call, struct preload_learner* learn
   const double usual = usual_time(learner);
   const double meeting = overlaps(call) ? barrier(call->of) : usual;
   uint64_t mine[4] = {found(call, learner), nanoseconds(usual), ~nanoseconds(meeting),
-                      qd_loaded_driver()};
+                      preload_loaded_driver()};
   uint64_t all[4];
   preload_most(call->of, mine, all, 4, MPI_UINT64_T);
   preload_meet_driver(call->of, (int)all[3]);
@@ -229,7 +229,7 @@ static void conclude(struct preload_call* call, struct preload_learner* learner)
   mine[count] = ~nanoseconds(learner->barrier);
   mine[count + 1] = nanoseconds(learner->preparation);
   mine[count + 2] = nanoseconds(usual_time(learner));
-  mine[count + 3] = qd_loaded_driver();
+  mine[count + 3] = preload_loaded_driver();
   preload_most(call->of, mine, all, count + 4, MPI_UINT64_T);
   preload_meet_driver(call->of, (int)all[count + 3]);
   for (int i = 0; i < count; i++) times[i] = seconds_of(all[i]);

@@ -51,9 +51,12 @@ int preload_received(const struct preload_call* call, struct qd_side* side) {
   return is_one ? 1 : peers(call);
 }
 
-int preload_is_on_device(const struct preload_call* call) {
-  return (call->significant & QD_SEND_BUFFER && qd_is_device_memory(call->given.send.base)) ||
-         (call->significant & QD_RECEIVE_BUFFER && qd_is_device_memory(call->given.receive.base));
+int preload_find_device(struct preload_call* call) {
+  struct qd_side *const send = &call->given.send, *const receive = &call->given.receive;
+  send->on_device = call->significant & QD_SEND_BUFFER && preload_is_device_memory(send->base);
+  receive->on_device =
+      call->significant & QD_RECEIVE_BUFFER && preload_is_device_memory(receive->base);
+  return send->on_device || receive->on_device;
 }
 
 struct qd_side preload_operands(const struct preload_call* call) {

@@ -33,53 +33,52 @@ static inline int is_considered(const struct preload_communicator* of, int colle
   return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched;
 }
 
-/* The decision for equal calls, or NULL. */
-static inline __attribute__((always_inline)) struct preload_decision* find_decision(
-    struct preload_communicator* of, struct qd_arguments given) {
-  given.role = preload_role(of, &given);
-  return preload_decision_of(&of->decisions[given.function], preload_key_of(&given));
-}
-
-/* Whether a learner's decision has to look at the buffers first. */
-static inline int asks_for_buffers(const struct preload_decision* d, const void* sendbuf,
-                                   const void* recvbuf) {
-  return d && d->follower && (d->sendbuf != sendbuf || d->recvbuf != recvbuf);
-}
-
 #define GIVEN(Name, family) \
   (struct qd_arguments) { .function = QD_##Name, QD_SIDES_OF_##family }
 
+/* Whether the arrays of a call are not those of the decision. They may have changed, even to what MPI refuses. */
+#define HAS_OTHER_ARRAYS(Name, family)                                           \
+  (!(GIVEN(Name, family).send.uniform && GIVEN(Name, family).receive.uniform) && \
+   !decision->is_native &&                                                       \
+   !qd_has_arrays(&decision->kept,                                               \
+                  (const int* const[]){GIVEN(Name, family).send.counts,          \
+                                       GIVEN(Name, family).send.displacements,   \
+                                       GIVEN(Name, family).receive.counts,       \
+                                       GIVEN(Name, family).receive.displacements}))
+
 /* Makes a call: by MPI's function `next`, by a schedule, or by both to compare them. */
-#define CALL(entry, Name, family, Count, Displacement)                                         \
-  static inline __attribute__((always_inline)) int call_##entry(                               \
-      void* next_one, LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm) {         \
-    typedef int signature(LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm);           \
-    signature* const next = (signature*)next_one;                                              \
-    int code = MPI_SUCCESS;                                                                    \
-    preload_is_inside = 1;                                                                     \
-    struct preload_communicator* const of = preload_communicator_of(comm);                     \
-    struct preload_decision* decision =                                                        \
-        of && is_considered(of, QD_##Name) ? find_decision(of, GIVEN(Name, family)) : NULL;    \
-    if (asks_for_buffers(decision, GIVEN(Name, family).send.base,                              \
-                         GIVEN(Name, family).receive.base)) {                                  \
-      const struct qd_arguments given = GIVEN(Name, family);                                   \
-      if (!preload_takes_buffers(of, decision, &given)) decision = NULL;                       \
-    }                                                                                          \
-    if (decision && !preload_follows(decision)) decision = NULL;                               \
-    if (decision ? decision->is_native : of && !is_considered(of, QD_##Name)) {                \
-      code = next(LISTED(family##_ARGUMENTS) comm);                                            \
-    } else if (!decision ||                                                                    \
-               (code = qd_repeat(&decision->kept, GIVEN(Name, family).send.base,               \
-                                 GIVEN(Name, family).receive.base, comm)) == QD_LEFT_TO_MPI) { \
-      struct preload_call call = {.given = GIVEN(Name, family), .decision = decision};         \
-      code = MPI_SUCCESS;                                                                      \
-      if (preload_begin(&call, comm)) code = next(LISTED(family##_ARGUMENTS) comm);            \
-      code = preload_serve(&call, code);                                                       \
-      if (code == QD_LEFT_TO_MPI) code = next(LISTED(family##_ARGUMENTS) comm);                \
-      code = preload_end(&call, code);                                                         \
-    }                                                                                          \
-    preload_is_inside = 0;                                                                     \
-    return code;                                                                               \
+#define CALL(entry, Name, family, Count, Displacement)                                             \
+  static inline __attribute__((always_inline)) int call_##entry(                                   \
+      void* next_one, LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm) {             \
+    typedef int signature(LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm);               \
+    signature* const next = (signature*)next_one;                                                  \
+    int code = MPI_SUCCESS;                                                                        \
+    preload_is_inside = 1;                                                                         \
+    struct preload_communicator* const of = preload_quickly(comm);                                 \
+    const struct preload_key key = preload_key_of(&GIVEN(Name, family));                           \
+    struct preload_decision* decision = of ? of->decisions[QD_##Name].latest : NULL;               \
+    int is_left = 0;                                                                               \
+    if (of &&                                                                                      \
+        !(decision && preload_has_buffers(decision, &key) && preload_is_like(decision, &key))) {   \
+      const struct preload_key other = key; /* so that only this path needs it in memory */        \
+      is_left = !is_considered(of, QD_##Name);                                                     \
+      decision = is_left ? NULL : preload_find_decision(of, QD_##Name, &other);                    \
+    }                                                                                              \
+    if (decision && (HAS_OTHER_ARRAYS(Name, family) || !preload_follows(decision)))                \
+      decision = NULL;                                                                             \
+    if (decision ? decision->is_native : is_left) {                                                \
+      code = next(LISTED(family##_ARGUMENTS) comm);                                                \
+    } else if (!decision || (code = qd_repeat(&decision->kept, key.sendbuf, key.recvbuf, comm)) == \
+                                QD_LEFT_TO_MPI) {                                                  \
+      struct preload_call call = {.given = GIVEN(Name, family), .decision = decision};             \
+      code = MPI_SUCCESS;                                                                          \
+      if (preload_begin(&call, comm)) code = next(LISTED(family##_ARGUMENTS) comm);                \
+      code = preload_serve(&call, code);                                                           \
+      if (code == QD_LEFT_TO_MPI) code = next(LISTED(family##_ARGUMENTS) comm);                    \
+      code = preload_end(&call, code);                                                             \
+    }                                                                                              \
+    preload_is_inside = 0;                                                                         \
+    return code;                                                                                   \
   }
 
 /* The function that the program calls. */

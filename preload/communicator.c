@@ -16,16 +16,16 @@ enum { CACHED = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
-static unsigned freed; /* communicators so far; a thread's cache is for one such number */
+unsigned preload_freed_so_far;
+_Thread_local struct preload_recent preload_recent;
 static int has_ended;
 
 static _Thread_local struct {
-  unsigned freed;
   MPI_Comm comms[CACHED];
   struct preload_communicator* found[CACHED];
 } cache;
 
-static void forget_cached(void) { __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED); }
+static void forget_cached(void) { __atomic_add_fetch(&preload_freed_so_far, 1, __ATOMIC_RELAXED); }
 
 /* ---- The end of a communicator. MPI deletes attributes in any order, and a delete function of the program may call collectives
  * on the communicator. MPICH deletes them late if an operation is still running: in MPI_Wait, for example. So the state outlives
@@ -114,7 +114,7 @@ void preload_forget_communicators(void) {
   forget_cached();
 }
 
-unsigned preload_freed(void) { return __atomic_load_n(&freed, __ATOMIC_RELAXED); }
+unsigned preload_freed(void) { return __atomic_load_n(&preload_freed_so_far, __ATOMIC_RELAXED); }
 
 /* ---- Making the attribute */
 
@@ -142,8 +142,8 @@ static void warn(void) {
 }
 
 const char* preload_driver_reason(int driver) {
-  return driver == QD_ROCM ? "ROCm is loaded: buffers may be in device memory"
-                           : "CUDA is loaded: buffers may be in device memory";
+  return driver == PRELOAD_ROCM ? "ROCm is loaded: buffers may be in device memory"
+                                : "CUDA is loaded: buffers may be in device memory";
 }
 
 void preload_stop_serving(struct preload_communicator* of, const char* reason) {
@@ -154,7 +154,7 @@ void preload_stop_serving(struct preload_communicator* of, const char* reason) {
 }
 
 void preload_meet_driver(struct preload_communicator* of, int driver) {
-  if (driver != QD_NO_DRIVER) preload_stop_serving(of, preload_driver_reason(driver));
+  if (driver != PRELOAD_NO_DRIVER) preload_stop_serving(of, preload_driver_reason(driver));
 }
 
 static void take_rules(struct preload_communicator* of) {
@@ -256,20 +256,25 @@ int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
   return code;
 }
 
+/* A communicator is in one of two neighboring slots. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
   const uintptr_t bits = (uintptr_t)comm;
-  const unsigned slot = (unsigned)(bits ^ bits >> 4 ^ bits >> 9) % CACHED, now = preload_freed();
-  if (cache.freed != now) {
+  const unsigned now = preload_freed();
+  const unsigned home = (unsigned)(bits ^ bits >> 4 ^ bits >> 9) % CACHED;
+  if (preload_recent.freed != now) {
     memset(&cache, 0, sizeof cache);
-    cache.freed = now;
+    preload_recent = (struct preload_recent){.freed = now};
   }
-  if (cache.found[slot] && cache.comms[slot] == comm) return cache.found[slot];
-  const struct preload_dying* const end = dying(comm);
-  if (end) return end->of;
-  struct preload_communicator* of = find(comm);
-  cache.comms[slot] = comm;
-  cache.found[slot] = of;
-  return of;
+  unsigned slot = cache.comms[home] == comm ? home : home ^ 1;
+  if (!cache.found[slot] || cache.comms[slot] != comm) {
+    const struct preload_dying* const end = dying(comm);
+    if (end) return end->of;
+    slot = cache.found[home] == preload_recent.of ? home ^ 1 : home; /* two calls alternate */
+    cache.found[slot] = find(comm);
+    cache.comms[slot] = comm;
+  }
+  preload_recent.comm = comm;
+  return preload_recent.of = cache.found[slot];
 }
 
 struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given) {

@@ -19,12 +19,13 @@ void* preload_next(void** next, const char* name);
 
 /* Defines `function` to return the expression `does`, which may use `next`, the next definition. `types` are the
  * parameters. */
-#define PRELOAD_DEFINE(function, does, types)                                      \
-  int exported_##function types __asm__(#function);                                \
-  __attribute__((visibility("default"))) int exported_##function types {           \
-    static void* found;                                                            \
-    __typeof__(exported_##function)* const next = preload_next(&found, #function); \
-    return does;                                                                   \
+#define PRELOAD_DEFINE(function, does, types)                                                      \
+  int exported_##function types __asm__(#function);                                                \
+  __attribute__((visibility("default"))) int exported_##function types {                           \
+    static void* found;                                                                            \
+    void* const known = __atomic_load_n(&found, __ATOMIC_RELAXED);                                 \
+    __typeof__(exported_##function)* const next = known ? known : preload_next(&found, #function); \
+    return does;                                                                                   \
   }
 
 #endif /* QUADRILLE_PRELOAD_INTERPOSE_H_ */

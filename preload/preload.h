@@ -11,6 +11,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "preload/device.h"
 #include "preload/rules.h"
 #include "preload/tags.h"
 #include "runtime/execute/api.h"
@@ -46,39 +47,40 @@ struct preload_follower {
   struct preload_rule rule;
 };
 
-/* The arguments on which a decision depends. */
+/* The arguments of a call but for its arrays. */
 struct preload_key {
-  enum qd_role role;
   int root;
   MPI_Count sent, received;
   MPI_Datatype send_type, receive_type;
   MPI_Op operation;
+  const void *sendbuf, *recvbuf;
 };
 
 static inline __attribute__((always_inline)) struct preload_key preload_key_of(
     const struct qd_arguments* given) {
-  return (struct preload_key){given->role,          given->root,      given->send.count,
-                              given->receive.count, given->send.type, given->receive.type,
-                              given->operation};
+  const struct qd_side *send = &given->send, *receive = &given->receive;
+  return (struct preload_key){given->root,   send->count,      receive->count, send->type,
+                              receive->type, given->operation, send->base,     receive->base};
 }
 
 /* A call, and the rule that it followed. Further calls with these arguments follow it too. */
 struct preload_decision {
-  int is_kept;
-  int is_native;        /* they go to MPI's own collective */
-  unsigned significant; /* which parts of the key are compared */
-  struct preload_key key;
+  unsigned char is_kept;
+  unsigned char is_native;           /* they go to MPI's own collective */
+  unsigned char role, significant;   /* significant: which parts of the key are compared */
+  unsigned choice;                   /* of the follower, by number */
+  struct preload_key key;            /* with buffers that MPI does not refuse */
+  int64_t reach;                     /* buffers that far apart share no memory; -1: not known */
   const struct preload_rule* rule;   /* NULL if there is none */
   struct preload_follower* follower; /* has the rule, or NULL */
-  unsigned choice;                   /* of the follower, by number */
-  const void *sendbuf, *recvbuf;     /* that MPI does not refuse */
   struct qd_kept kept;               /* the call as the runtime makes it again */
 };
 
 /* The last decisions for a collective. */
 struct preload_decisions {
   struct preload_decision all[QD_KEPT_CALLS];
-  unsigned next, latest; /* the one that is replaced next, and the one that was followed last */
+  unsigned next;                   /* the one that is replaced next */
+  struct preload_decision* latest; /* that was followed; NULL: none */
 };
 
 /* The settings, rules and state of a communicator, kept as its attribute. */
@@ -110,6 +112,21 @@ struct preload_dying* preload_leaves(struct preload_dying* now);
 void preload_made(MPI_Comm comm);
 /* Finds the attribute. NULL if there is none. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
+/* The last one that this thread found. A cache is for one number of freed communicators. */
+extern _Thread_local struct preload_recent {
+  unsigned freed;
+  MPI_Comm comm;
+  struct preload_communicator* of; /* or NULL */
+} preload_recent;
+extern unsigned preload_freed_so_far;
+/* The same function, with few instructions for the communicator of the last call. */
+static inline struct preload_communicator* preload_quickly(MPI_Comm comm) {
+  const struct preload_recent* const recent = &preload_recent;
+  return recent->of && recent->comm == comm &&
+                 recent->freed == __atomic_load_n(&preload_freed_so_far, __ATOMIC_RELAXED)
+             ? recent->of
+             : preload_communicator_of(comm);
+}
 /* Finds the attribute, or makes it at the first call on the communicator. NULL if MPI does not run, and for MPI_COMM_NULL. Sets this
  * rank's role in the call. */
 struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given);
@@ -119,7 +136,7 @@ _Noreturn void preload_end_without_memory(MPI_Comm comm);
 unsigned preload_freed(void);
 /* From now on MPI serves the communicator, for that reason. */
 void preload_stop_serving(struct preload_communicator* of, const char* reason);
-/* The same if a rank has loaded this driver of GPUs (enum qd_driver). All ranks agree on it. */
+/* The same if a rank has loaded this driver of GPUs (enum preload_driver). All ranks agree on it. */
 void preload_meet_driver(struct preload_communicator* of, int driver);
 /* Forgets all communicators, because MPI ends. */
 void preload_forget_communicators(void);
@@ -196,8 +213,8 @@ int64_t preload_agree_on_mean(const struct preload_communicator* of, int64_t sen
 int64_t preload_own_bytes(const struct preload_call* call);
 /* The blocks that this rank receives. Returns their number. */
 int preload_received(const struct preload_call* call, struct qd_side* side);
-/* Whether this rank has a buffer in device memory. */
-int preload_is_on_device(const struct preload_call* call);
+/* Marks the sides of which this rank has a buffer in device memory. Returns whether there are any. */
+int preload_find_device(struct preload_call* call);
 /* The vector that this rank contributes to a reduction, as one block. */
 struct qd_side preload_operands(const struct preload_call* call);
 
@@ -210,20 +227,18 @@ static inline enum qd_role preload_role(const struct preload_communicator* of,
                     given->receive.base);
 }
 
-static inline __attribute__((always_inline)) int preload_is_for(const struct preload_decision* d,
-                                                                const struct preload_key* key) {
-  return d->is_kept && d->key.role == key->role && d->key.root == key->root &&
-         (!(d->significant & QD_SEND) ||
-          (d->key.sent == key->sent && d->key.send_type == key->send_type)) &&
-         (!(d->significant & QD_RECEIVE) ||
-          (d->key.received == key->received && d->key.receive_type == key->receive_type)) &&
-         (!(d->significant & QD_OPERATOR) || d->key.operation == key->operation);
+/* Whether a call has the buffers of the decision, or everything but these. Few instructions: small calls that go to MPI pay for
+ * nothing else. */
+static inline __attribute__((always_inline)) int preload_has_buffers(
+    const struct preload_decision* d, const struct preload_key* key) {
+  return d->key.sendbuf == key->sendbuf && d->key.recvbuf == key->recvbuf;
 }
-
-/* Whether MPI takes these arguments, which differ from those of the decision in their buffers. A call that this rank alone gets wrong
- * must not count. */
-int preload_takes_buffers(const struct preload_communicator* of, struct preload_decision* decision,
-                          const struct qd_arguments* given);
+static inline __attribute__((always_inline)) int preload_is_like(const struct preload_decision* d,
+                                                                 const struct preload_key* key) {
+  return d->is_kept && d->key.sent == key->sent && d->key.received == key->received &&
+         d->key.send_type == key->send_type && d->key.receive_type == key->receive_type &&
+         d->key.operation == key->operation && d->key.root == key->root;
+}
 
 /* Whether the decision still holds. The call counts as one of its learner's then. */
 static inline int preload_follows(const struct preload_decision* d) {
@@ -234,19 +249,11 @@ static inline int preload_follows(const struct preload_decision* d) {
   return 1;
 }
 
-/* Finds the decision, which becomes the latest. */
-struct preload_decision* preload_other_decision(struct preload_decisions* all,
-                                                const struct preload_key* key);
-
-/* The decision for calls with these arguments but for the buffers, or NULL. Inline, and with few instructions: small calls that go to MPI pay for nothing
- * else. */
-static inline __attribute__((always_inline)) struct preload_decision* preload_decision_of(
-    struct preload_decisions* all, const struct preload_key key) {
-  struct preload_decision* const d = &all->all[all->latest];
-  if (preload_is_for(d, &key)) return d;
-  const struct preload_key other = key; /* so that only this path needs the key in memory */
-  return preload_other_decision(all, &other);
-}
+/* The decision for calls with these arguments, as far as they mean something. It becomes the latest. NULL if there is none, or if the
+ * buffers have to be looked at first. */
+struct preload_decision* preload_find_decision(struct preload_communicator* of,
+                                               enum qd_function function,
+                                               const struct preload_key* key);
 /* Chooses what makes the call. Returns whether MPI's own collective comes first. */
 int preload_begin(struct preload_call* call, MPI_Comm comm);
 /* Follows the schedule, if there is one, and compares its results with those of MPI's own. `code`: what that returned. Returns the code

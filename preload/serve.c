@@ -65,9 +65,9 @@ static void choose(struct preload_call* call, const struct preload_rule* rule) {
   call->is_refused = 1;
 }
 
-/* Whether the side's arguments are all in the decision, and keep their meaning. */
+/* Whether the side's arguments are all in the decision or in the call that the runtime keeps, and keep their meaning. */
 static int is_plain(const struct qd_side* side) {
-  return side->uniform && qd_is_predefined(side->type);
+  return (side->uniform || (side->counts && !side->types)) && qd_is_predefined(side->type);
 }
 
 static int are_plain(const struct preload_call* call) {
@@ -75,30 +75,82 @@ static int are_plain(const struct preload_call* call) {
          (!(call->significant & QD_RECEIVE) || is_plain(&call->given.receive));
 }
 
-struct preload_decision* preload_other_decision(struct preload_decisions* all,
-                                                const struct preload_key* key) {
-  for (unsigned i = 0; i < QD_KEPT_CALLS; i++) {
-    if (!preload_is_for(&all->all[i], key)) continue;
-    all->latest = i;
-    return &all->all[i];
-  }
+/* Whether the rule may depend on arrays of the call, or a wrong one among them would count. */
+static int depends_on_arrays(const struct preload_call* call) {
+  if (call->given.send.uniform && call->given.receive.uniform) return 0;
+  return call->of->asks_for_bytes[call->collective] ||
+         (call->of->adapts && !preload_is_agreed(call)) ||
+         (call->follower && call->universal == PRELOAD_NATIVE);
+}
+
+/* Whether calls of that role with these arguments follow the decision. */
+static int is_for(const struct preload_decision* d, enum qd_role role,
+                  const struct preload_key* key) {
+  return d->is_kept && d->role == role && d->key.root == key->root &&
+         (!(d->significant & QD_SEND) ||
+          (d->key.sent == key->sent && d->key.send_type == key->send_type)) &&
+         (!(d->significant & QD_RECEIVE) ||
+          (d->key.received == key->received && d->key.receive_type == key->receive_type)) &&
+         (!(d->significant & QD_OPERATOR) || d->key.operation == key->operation);
+}
+
+/* The decision for these calls, or NULL. */
+static struct preload_decision* find(struct preload_decisions* all, enum qd_role role,
+                                     const struct preload_key* key) {
+  for (unsigned i = 0; i < QD_KEPT_CALLS; i++)
+    if (is_for(&all->all[i], role, key)) return &all->all[i];
   return NULL;
 }
 
-int preload_takes_buffers(const struct preload_communicator* of, struct preload_decision* decision,
-                          const struct qd_arguments* given) {
-  struct qd_arguments checked = *given;
-  checked.role = decision->key.role;
-  if (preload_is_refused(of, &checked)) return 0;
-  decision->sendbuf = given->send.base;
-  decision->recvbuf = given->receive.base;
+/* Whether MPI takes a call without arrays that differs from the decision's in its buffers. */
+static int are_right(const struct preload_communicator* of, enum qd_function function,
+                     const struct preload_decision* d, const struct preload_key* key) {
+  const uintptr_t from = (uintptr_t)key->sendbuf, to = (uintptr_t)key->recvbuf;
+  if (d->reach < 0) return 0;
+  if (qd_is_address(key->sendbuf) && qd_is_address(key->recvbuf) &&
+      (from < to ? to - from : from - to) >= (uint64_t)d->reach)
+    return 1;
+  struct qd_arguments checked = {
+      .function = function,
+      .role = d->role,
+      .send = QD_EQUAL(key->sendbuf, key->sent, key->send_type),
+      .receive = QD_EQUAL(key->recvbuf, key->received, key->receive_type),
+      .root = key->root,
+      .operation = key->operation};
+  return !preload_is_refused(of, &checked);
+}
+
+/* Gives the decision the buffers of a call. Returns 0 if they have to be looked at first. */
+static int take_buffers(const struct preload_communicator* of, enum qd_function function,
+                        struct preload_decision* d, const struct preload_key* key) {
+  /* A call that this rank alone gets wrong must not count. The runtime has to know what is device memory. */
+  if (d->follower && !are_right(of, function, d, key)) return 0;
+  if (!d->is_native && preload_loaded_driver() != PRELOAD_NO_DRIVER) return 0;
+  d->key.sendbuf = key->sendbuf;
+  d->key.recvbuf = key->recvbuf;
   return 1;
 }
 
-/* The place for a decision with that key: that of an earlier one, or the next. */
-static struct preload_decision* place_for(struct preload_decisions* all,
+struct preload_decision* preload_find_decision(struct preload_communicator* of,
+                                               enum qd_function function,
+                                               const struct preload_key* key) {
+  struct preload_decisions* const all = &of->decisions[function];
+  struct preload_decision *d = all->all, *const end = d + QD_KEPT_CALLS;
+  while (d < end && !preload_is_like(d, key)) d++;
+  if (d == end || !preload_has_buffers(d, key)) {
+    const enum qd_role role = qd_role_of(function, of->shape.groups == 2, of->rank, key->root,
+                                         key->sendbuf, key->recvbuf);
+    if (d == end || d->role != role) d = find(all, role, key);
+    if (!d || !(preload_has_buffers(d, key) || take_buffers(of, function, d, key))) return NULL;
+  }
+  all->latest = d;
+  return d;
+}
+
+/* The place for a decision: that of an earlier one, or the next. */
+static struct preload_decision* place_for(struct preload_decisions* all, enum qd_role role,
                                           const struct preload_key* key) {
-  struct preload_decision* const earlier = preload_other_decision(all, key);
+  struct preload_decision* const earlier = find(all, role, key);
   return earlier ? earlier : &all->all[all->next++ % QD_KEPT_CALLS];
 }
 
@@ -107,7 +159,7 @@ static int is_lasting(const struct preload_call* call, const struct preload_rule
   if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return 0; /* it did not serve */
   if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->given.operation))
     return 0;
-  return !call->of->reason && !call->of->is_watched && !call->learner &&
+  return !call->of->reason && !call->of->is_watched && !call->learner && !depends_on_arrays(call) &&
          preload_settings()->mode != PRELOAD_VERIFY && are_plain(call);
 }
 
@@ -117,17 +169,20 @@ static void keep_decision(struct preload_call* call, const struct preload_rule* 
   if (call->decision) call->decision->is_kept = 0;
   call->decision = NULL;
   if (!is_lasting(call, rule)) return;
-  call->decision = place_for(&call->of->decisions[call->collective], &key);
-  *call->decision =
-      (struct preload_decision){.is_kept = 1,
-                                .is_native = call->universal == PRELOAD_NATIVE,
-                                .significant = call->significant,
-                                .key = key,
-                                .rule = rule,
-                                .sendbuf = given->send.base,
-                                .recvbuf = given->receive.base,
-                                .follower = call->follower,
-                                .choice = call->follower ? call->follower->choices : 0};
+  call->decision = place_for(&call->of->decisions[call->collective], given->role, &key);
+  /* Elements of pairs have gaps. */
+  *call->decision = (struct preload_decision){
+      .is_kept = 1,
+      .is_native = call->universal == PRELOAD_NATIVE,
+      .role = (unsigned char)given->role,
+      .significant = (unsigned char)call->significant,
+      .choice = call->follower ? call->follower->choices : 0,
+      .key = key,
+      .reach = call->given.send.uniform && call->given.receive.uniform && call->follower
+                   ? 2 * preload_own_bytes(call)
+                   : -1,
+      .rule = rule,
+      .follower = call->follower};
 }
 
 /* Follows the decision for calls with these arguments. Returns whether there is one that can be followed. */
@@ -135,8 +190,10 @@ static int follow_decision(struct preload_call* call) {
   struct preload_decision* const decision = call->decision;
   if (!decision) return 0;
   const struct preload_rule* const rule = decision->rule; /* binding may forget the decision */
+  call->significant = decision->significant;
   if (preload_bind(call->of, rule)) {
     call->schedule = preload_handle(rule->universal);
+    preload_find_device(call);
     return 1;
   }
   if (decision->follower) decision->follower->left++; /* it will be counted */
@@ -159,7 +216,7 @@ static void decide(struct preload_call* call) {
   if (may_be_served) choose(call, rule);
   /* A call with these arguments and other buffers may be right, and then other ranks follow the rule. */
   if (!is_wrong) keep_decision(call, rule);
-  if (call->schedule != QUADRILLE_SCHEDULE_NULL && of->is_watched && preload_is_on_device(call))
+  if (call->schedule != QUADRILLE_SCHEDULE_NULL && preload_find_device(call))
     call->reason = "copied by MPI: buffers are in device memory";
   if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
 }

@@ -56,7 +56,7 @@ static void tell(void) {
                       .has_error = error[0] != 0,
                       .revokes = dl_iterate_phdr(has_revoke, NULL),
                       .has_unfollowed_file = file[0] != 0,
-                      .driver = (int)qd_loaded_driver()};
+                      .driver = (int)preload_loaded_driver()};
   qd_wish(mine.wishes);
   PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, world, sizeof mine, MPI_BYTE, MPI_COMM_WORLD,
                   &request);
@@ -182,5 +182,5 @@ const char* preload_agree(struct preload_communicator* of) {
                        "are used where they meet");
     return "ranks have different settings";
   }
-  return sum.driver == QD_NO_DRIVER ? NULL : preload_driver_reason(sum.driver);
+  return sum.driver == PRELOAD_NO_DRIVER ? NULL : preload_driver_reason(sum.driver);
 }

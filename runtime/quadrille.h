@@ -163,8 +163,8 @@ typedef uint64_t quadrille_request;
 /* All-to-alls, gathers and scatters.
  *
  * A schedule that forwards blocks packs each block once, at its source, and unpacks it once, at its target. Forwarded blocks
- * stay in the messages in which they arrived. That memory is reused once the blocks have been sent on. A call in place copies
- * blocks that are overwritten before they are sent. This memory grows as calls need it and is freed with the communicator.
+ * stay in the messages in which they arrived. That memory is reused once the blocks have been sent on. An all-to-all in place
+ * copies its blocks first. This memory grows as calls need it and is freed with the communicator.
  *
  * A rank whose memory runs out returns MPI_ERR_NO_MEM. It serves the other ranks with empty messages and can call again. A
  * rank that lacks bytes because of that returns MPI_ERR_OTHER. No rank waits for ever.
@@ -193,11 +193,12 @@ QUADRILLE_COLLECTIVE(quadrille_allgather, QUADRILLE_EQUAL_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT);
 
-/* Reductions. They accept any operator and datatype. A schedule that does not combine contributions in the order of ranks
+/* Reductions. They accept any operator. A schedule that does not combine contributions in the order of ranks
  * (quadrille_keeps_order) refuses operators that do not commute. Elements with gaps, or in blocks that memory does not hold in packed
- * form, are copied to memory of the library and back. Elements that reach beyond the extent of their datatype are packed first.
+ * form, are copied to memory of the library and back.
  *
- * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the other collectives. */
+ * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the other collectives. MPI_ERR_TYPE also if elements reach beyond the extent of
+ * their datatype. */
 QUADRILLE_COLLECTIVE(quadrille_reduce, QUADRILLE_ELEMENTS_OF_ROOT);
 QUADRILLE_COLLECTIVE(quadrille_allreduce, QUADRILLE_ELEMENTS);
 QUADRILLE_COLLECTIVE(quadrille_scan, QUADRILLE_ELEMENTS);

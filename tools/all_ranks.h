@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/execute/datatypes.h"
+#include "preload/device.h"
 
 #ifdef OPEN_MPI
 #define DRIVER_VARIABLE "OMPI_MCA_opal_cuda_support=0"
@@ -28,9 +28,9 @@ static inline uint64_t combine(uint64_t number, MPI_Op operation) {
 /* If a rank has loaded a driver of GPUs by the end of MPI_Init, the preload library serves nothing. Returns the sentence that says so,
  * the same at all ranks; NULL if no rank has one. Collective. */
 static inline const char* find_driver(void) {
-  const uint64_t driver = combine((uint64_t)qd_loaded_driver(), MPI_MAX);
-  if (driver == QD_NO_DRIVER) return NULL;
-  return driver == QD_ROCM ? DRIVER_TEXT("ROCm") : DRIVER_TEXT("CUDA");
+  const uint64_t driver = combine((uint64_t)preload_loaded_driver(), MPI_MAX);
+  if (driver == PRELOAD_NO_DRIVER) return NULL;
+  return driver == PRELOAD_ROCM ? DRIVER_TEXT("ROCm") : DRIVER_TEXT("CUDA");
 }
 
 #endif /* QUADRILLE_TOOLS_ALL_RANKS_H_ */

@@ -38,7 +38,6 @@ enum Kind : uint8_t { kSends, kLocals, kReceives };
 struct Span {
   int32_t region;
   int64_t low, high;
-  int64_t saved = kNever;  // if it is read: the position at which it was saved
 };
 
 // A message or a local statement of the program.
@@ -66,8 +65,7 @@ struct Step {
 struct Acts {
   explicit Acts(const qd_builder& builder)
       : has_global_counts(qd_has_global_counts(builder.input.program) != 0),
-        in_place(has_global_counts ? builder.traits.in_place != 0
-                                   : builder.memory.sent_as != nullptr) {
+        in_place(builder.traits.in_place != 0) {
     qd_block_counts(builder.input.program, builder.input.context, blocks);
     blocks[QD_PIECE_TEMPORARY] = static_cast<int32_t>(builder.input.tables->temporary_blocks);
     first_temporary = has_global_counts ? QD_TEMPORARY_REGIONS : blocks[0] + blocks[1];
@@ -89,8 +87,7 @@ struct Acts {
 };
 
 // Reads the program. This is the second reader of the walk beside the builder. It shares no code with the builder. It is slower
-// and plainer: it takes every iteration of a loop by itself, keeps the events of every step until its end, and leaves it to
-// the builder to say what is wrong with a program.
+// and plainer: it keeps the events of every step until its end, and leaves it to the builder to say what is wrong with a program.
 class Reader {
  public:
   Reader(const qd_builder& builder, Acts& acts)
@@ -103,7 +100,6 @@ class Reader {
     const auto walker = std::make_unique<qd_walker>();
     qd_walk_start(walker.get(), input_.program, input_.tables, input_.context);
     walker->iterations = qd_most_iterations(&input_);
-    walker->makes_runs = 0;
     qd_event event{};
     for (bool in_step = false; !acts_.is_undefined && !acts_.is_too_large;) {
       qd_walk_next(walker.get(), &event);
@@ -128,8 +124,7 @@ class Reader {
 
   // Whether the piece is this rank's contribution, and that is in the receive buffer.
   bool is_received(const qd_piece& piece) const {
-    return piece.buffer == QD_PIECE_SEND && piece.block == 0 && acts_.has_global_counts &&
-           acts_.in_place;
+    return piece.buffer == QD_PIECE_SEND && piece.block == 0 && acts_.in_place;
   }
 
   bool has_block(const qd_piece& piece) {
@@ -291,9 +286,7 @@ constexpr const char* kNames[] = {"send", "copy", "receive"};
 class Replay {
  public:
   explicit Replay(const qd_builder& builder)
-      : acts(builder),
-        holders_(acts.blocks[QD_PIECE_TEMPORARY], kNever),
-        saved_(acts.blocks[QD_PIECE_SEND], {kNever, kNever}) {
+      : acts(builder), holders_(acts.blocks[QD_PIECE_TEMPORARY], kNever) {
     Reader(builder, acts).read();
   }
 
@@ -315,7 +308,6 @@ class Replay {
       else if (o.kind == QD_PLAN_COPY)
         copy(plan, o.what);
       if (o.kind == QD_PLAN_COPY_OWN) ++own_copies;
-      if (o.kind == QD_PLAN_SAVE) save(o);
       if (o.kind != QD_PLAN_MESSAGES) continue;
       for (int n = o.more.receives_done; n > 0; --n) finish(kReceives, plan, at.receives_done++);
       for (int n = o.more.sends_done; n > 0; --n) finish(kSends, plan, at.sends_done++);
@@ -368,14 +360,6 @@ class Replay {
     keep_until_now(holder(span));
   }
 
-  // Notes that a part is read from the buffer in which its block was saved.
-  void read_saved(const Act& act, Span& span) {
-    if (static_cast<size_t>(span.region) >= saved_.size() || saved_[span.region].position < 0)
-      return breaks("saves", "step {} reads a block that was never saved", act.key);
-    span.saved = saved_[span.region].position;
-    keep_until_now(saved_[span.region].use);
-  }
-
   void post(Kind kind, const qd_plan& plan, int32_t number) {
     const qd_messages& messages = kind == kSends ? plan.sends : plan.receives;
     Act* const act = act_at(kind, number, messages.count, kPosted[kind]);
@@ -397,8 +381,6 @@ class Replay {
     act->is_staged = act->use >= 0 && !(acts.has_global_counts ? qd_is_described(&m) : m.zero_copy);
     for (const Span& span : act->spans) need(*act, span);
     if (m.count == 1 && acts.is_held(act->spans[0])) act->source = holder(act->spans[0]);
-    for (int32_t i = 0; i < m.count; ++i)
-      if (parts[i].form == QD_SAVED) read_saved(*act, act->spans[i]);
   }
 
   // Delivers a receive: if only the two ends know the lengths, its temporary blocks are now in its buffer. MPI reads the blocks
@@ -411,10 +393,8 @@ class Replay {
     keep_until_now(act->use);
     if (act->is_staged) return;
     keep_until_now(act->source);
-    for (const Span& span : act->spans) {
+    for (const Span& span : act->spans)
       if (kind == kReceives && acts.is_held(span)) holder(span) = act->use;
-      if (span.saved >= 0) keep_until_now(saved_[span.region].use);
-    }
   }
 
   void copy(const qd_plan& plan, int32_t number) {
@@ -424,7 +404,6 @@ class Replay {
     Span &from = act->spans[0], &to = act->spans[1];
     if (!is_same(from, copy.from) || !is_same(to, copy.to) || act->combines != copy.combines)
       return breaks("own", "a copy of step {} differs from the program", act->key);
-    if (copy.from.form == QD_SAVED) read_saved(*act, from);
     act->posted = act->done = ++position_;
     need(*act, from);
     if (!acts.is_held(to)) return;
@@ -432,29 +411,16 @@ class Replay {
     holder(to) = acts.is_held(from) ? holder(from) : act->use;
   }
 
-  void save(const qd_operation& o) {
-    ++position_;
-    if (static_cast<size_t>(o.what) >= saved_.size())
-      return breaks("own", "the plan saves a block that does not exist");
-    saved_[o.what] = {position_, take_buffer(o.buffer)};
-  }
-
-  struct Saved {
-    int64_t position;
-    int32_t use;
-  };
   std::array<size_t, 3> fed_{};   // how many of each kind are in the plans before
   int64_t position_ = 0;          // counts the operations
   std::vector<int32_t> holders_;  // by temporary block: the use that it is in
-  std::vector<Saved> saved_;      // by block of the send buffer
 };
 
 // A span that is read or written.
 struct Access {
   const Act* act;
-  Span span;  // in memory: in place, a block of the receive buffer is one of the send buffer
+  Span span;
   bool writes;
-  bool is_input;  // in place: it reads the send buffer as it was before the call
 
   bool precedes(const Access& other) const {
     // A kind has one list.
@@ -530,7 +496,6 @@ class Laws {
   // The position from which a read does not need its bytes, or at which a write is complete.
   int64_t done_at(const Access& access) const {
     if (access.writes) return access.act->done;
-    if (access.span.saved >= 0) return access.span.saved;
     const bool is_over = access.act->is_staged || acts_.is_held(access.span);
     return is_over ? access.act->posted : access.act->done;
   }
@@ -541,13 +506,8 @@ class Laws {
       replay_.breaks("early",
                      "a receive of step {} combines, but is posted straight into its target",
                      w.act->key);
-    if (other.writes || (other.span.saved < 0 && (!acts_.in_place || acts_.has_global_counts)))
-      replay_.breaks("posted_early", "a receive of step {} is posted early where step {} {}",
-                     w.act->key, other.act->key, other.writes ? "writes" : "reads");
-    else if (done_at(other) > w.act->posted)
-      replay_.breaks("saves",
-                     "a receive of step {} is posted over a block that step {} still reads",
-                     w.act->key, other.act->key);
+    replay_.breaks("posted_early", "a receive of step {} is posted early where step {} {}",
+                   w.act->key, other.act->key, other.writes ? "writes" : "reads");
   }
 
   // Two accesses of the same bytes: `other` precedes `w` in the program, and `w` writes.
@@ -555,31 +515,18 @@ class Laws {
     if (acts_.is_held(w.span) && !other.writes) return;
     if (w.is_straight()) return check_early(w, other);
     if (done_at(other) > done_at(w))
-      replay_.breaks(!other.writes && other.span.saved >= 0 ? "saves" : "puts_away",
-                     "step {} writes where step {} {}", w.act->key, other.act->key,
+      replay_.breaks("puts_away", "step {} writes where step {} {}", w.act->key, other.act->key,
                      other.writes ? "writes first" : "still reads");
-  }
-
-  // In place: no write overwrites bytes of the send buffer that are still to be read, even if it precedes the read in the
-  // program.
-  void check_saved(const Access& w, const Access& read) {
-    if (done_at(read) > (w.is_straight() ? w.act->posted : done_at(w)))
-      replay_.breaks("saves", "step {} writes over a block that step {} still reads", w.act->key,
-                     read.act->key);
   }
 
   std::vector<Access> accesses() const {
     std::vector<Access> all;
-    const int32_t sends = acts_.blocks[QD_PIECE_SEND], receives = acts_.blocks[QD_PIECE_RECEIVE];
-    const bool is_one_buffer = acts_.in_place && !acts_.has_global_counts;
     for (const std::vector<Act>& list : acts_.lists)
       for (const Act& act : list)
         for (const Span& span : act.spans) {
           const bool writes =
               act.kind == kReceives || (act.kind == kLocals && &span != act.spans.data());
-          all.push_back({&act, span, writes, is_one_buffer && !writes && span.region < sends});
-          if (is_one_buffer && sends == receives && span.region >= sends && !acts_.is_held(span))
-            all.back().span.region -= sends;
+          all.push_back({&act, span, writes});
         }
     return all;
   }
@@ -597,10 +544,7 @@ class Laws {
            ++b, --left) {
         if (a->act == b->act || a->span.low >= b->span.high) continue;
         const auto [first, second] = a->precedes(*b) ? std::pair(a, b) : std::pair(b, a);
-        if (second->writes)
-          check_pair(*second, *first);
-        else if (second->is_input)
-          check_saved(*first, *second);
+        if (second->writes) check_pair(*second, *first);
       }
     acts_.is_too_large |= left == 0;
   }

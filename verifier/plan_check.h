@@ -17,7 +17,7 @@ struct qd_plan;     // runtime/plan/plan.h
 
 namespace quadrille::verifier {
 
-// The fields of the theorem's record lawful_plan, then the laws that Coq states elsewhere.
+// The fields of the theorem's record lawful_plan but `saves`, then the laws that Coq states elsewhere. No plan saves a block.
 inline constexpr const char* kPlanLaws[] = {
     "own",            // the messages and copies are those of the program, with the same parts
     "all_posted",     // every send is posted
@@ -29,7 +29,6 @@ inline constexpr const char* kPlanLaws[] = {
     "after_steps",    // a send is posted after the receives that its step waits for are complete
     "read_in_step",   // a copy is made after the receives that its step waits for are complete
     "early",          // a receive that combines is not posted straight into its target
-    "saves",          // a block that is still to be read is saved before data overwrites it
     "puts_away",      // data is delivered after all earlier reads and writes there
     "posted_by_key",  // a rank that waits for a message has posted all of the steps up to its step
     "posted_early",   // nothing touches the target of a receive before it, if it is posted there

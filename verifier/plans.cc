@@ -57,7 +57,6 @@ std::vector<int64_t> lengths_of(const qd_program& program, const qd_context& con
 
 bool is_in_place_at(const qd_program& program, const qd_context& context) {
   switch (program.collective) {
-    case QD_ALLTOALL: return program.groups == 1;
     case QD_ALLREDUCE:
     case QD_SCAN: return program.in_place != 0;
     case QD_EXSCAN: return program.in_place != 0 && context.rank > 0;
@@ -79,7 +78,6 @@ class PlanText {
       if (o.kind == QD_PLAN_END) break;
       if (o.kind == QD_PLAN_COPY) line(copy(plan, plan.copies[o.what]));
       if (o.kind == QD_PLAN_COPY_OWN) line("copy the own block");
-      if (o.kind == QD_PLAN_SAVE) line(fmt::format("save block {} in buffer {}", o.what, o.buffer));
       if (o.kind != QD_PLAN_MESSAGES) continue;
       for (int n = o.more.receives_done; n > 0; --n)
         line(fmt::format("wait for receive {}", receives_ + at.receives_done++));
@@ -109,7 +107,6 @@ class PlanText {
                        : has_global_counts_                                ? "send buffer"
                        : region >= receives ? fmt::format("receive block {}", region - receives)
                                             : fmt::format("send block {}", region);
-    if (part.form == QD_SAVED) text += ", saved";
     if (part.form == QD_RANGE) text += fmt::format(" bytes {}..{}", part.low, part.high);
     return text;
   }

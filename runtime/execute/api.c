@@ -1,5 +1,8 @@
 /* The common path of all entry points: check MPI's arguments, then make the call. */
 #include "runtime/execute/api.h"
+
+#include <string.h>
+
 #include "runtime/execute/bind.h"
 #include "runtime/execute/call.h"
 #include "runtime/execute/channel.h"
@@ -36,7 +39,12 @@ static struct qd_ranks ranks_of(const struct qd_binding* binding) {
 /* Checks what the schedule asks of the arguments. */
 static const char* check_schedule(const struct qd_binding* binding, struct qd_arguments* a) {
   const struct qd_program* program = &binding->schedule_data->program;
-  if (qd_significant(a->function, a->role) & QD_OPERATOR && !a->commutes) {
+  const int reduces = (qd_significant(a->function, a->role) & QD_OPERATOR) != 0;
+  a->error_class = MPI_ERR_TYPE;
+  if (reduces && !qd_elements_are_disjoint(a->receive.type))
+    return "elements of the datatype reach into each other; resize it so that each is within its "
+           "extent";
+  if (reduces && !a->commutes) {
     a->error_class = MPI_ERR_OP;
     if (program->commutative)
       return "the schedule is for operators that commute; load one that keeps the order of ranks";
@@ -51,24 +59,46 @@ static void check_arguments(const struct qd_binding* binding, struct qd_argument
   const struct qd_ranks ranks = ranks_of(binding);
   qd_check_arguments(&ranks, a);
   if (a->error || a->is_idle) return;
-  a->send.on_device = qd_is_device_memory(a->send.base);
-  a->receive.on_device = qd_is_device_memory(a->receive.base);
   a->error = check_schedule(binding, a);
 }
 
-static int is_same_side(const struct qd_side* one, const struct qd_side* other) {
-  return one->uniform && one->count == other->count && one->type == other->type;
+/* ---- Kept calls. A call that differs from a kept one in its buffers alone is made again without a check. */
+
+/* Whether a kept call holds all that means something on the side. It copies the arrays, which the program may change. */
+static inline int can_keep(const struct qd_side* side) {
+  return side->uniform || (side->counts && !side->types);
+}
+
+static inline int is_same_array(const int* one, const int* other, size_t blocks) {
+  return one && other ? memcmp(one, other, blocks * sizeof *one) == 0 : one == other;
+}
+
+static inline int is_same_side(const struct qd_side* one, const struct qd_side* other,
+                               size_t blocks) {
+  if (one->uniform != other->uniform || one->type != other->type ||
+      one->on_device != other->on_device)
+    return 0;
+  if (one->uniform) return one->count == other->count;
+  return can_keep(one) && is_same_array(one->counts, other->counts, blocks) &&
+         is_same_array(one->displacements, other->displacements, blocks);
+}
+
+/* The blocks of a side that has one for each rank. */
+static size_t most_blocks(const struct qd_binding* b) {
+  const struct qd_context* context = &b->layout.context;
+  return (size_t)(context->remote_ranks > 0 ? context->remote_ranks : context->ranks);
 }
 
 /* Whether this call has the arguments of the last one but for the buffers, as far as they mean something. */
-static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
+static inline int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
   const struct qd_arguments* given = &b->last.given;
   if (!b->last.may_repeat || a->function != given->function || a->role != given->role ||
       a->root != given->root)
     return 0;
   const unsigned significant = qd_significant(a->function, a->role);
-  return (!(significant & QD_RECEIVE) || is_same_side(&a->receive, &given->receive)) &&
-         (!(significant & QD_SEND) || is_same_side(&a->send, &given->send)) &&
+  const size_t blocks = most_blocks(b);
+  return (!(significant & QD_RECEIVE) || is_same_side(&a->receive, &given->receive, blocks)) &&
+         (!(significant & QD_SEND) || is_same_side(&a->send, &given->send, blocks)) &&
          (!(significant & QD_OPERATOR) || a->operation == given->operation);
 }
 
@@ -90,42 +120,77 @@ static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a
          (!qd_reduces(&b->schedule_data->program) || qd_is_predefined_operator(a->operation));
 }
 
-/* The bytes of a side's buffer at most. Its type is predefined. */
-static int64_t reach_of(const struct qd_side* side, int64_t blocks) {
-  int64_t bytes;
-  return __builtin_mul_overflow(side->count, side->extent, &bytes) ||
-                 __builtin_mul_overflow(bytes, blocks, &bytes)
-             ? INT64_MAX
-             : bytes;
+/* Copies the arrays of a side to `to`; forgets them if that is NULL. Its made side, or both made sides, have them as well. */
+static void keep_arrays(struct qd_last_call* last, struct qd_side* given, int* to, size_t blocks) {
+  const int** const arrays[] = {&given->counts, &given->displacements};
+  for (int i = 0; i < 2; i++) {
+    const int* const from = *arrays[i];
+    if (!to) *arrays[i] = NULL;
+    if (!from || !to) continue;
+    struct qd_side* const made[] = {&last->made.send, &last->made.receive};
+    for (int k = 0; k < 2; k++) {
+      if (made[k]->counts == from) made[k]->counts = to;
+      if (made[k]->displacements == from) made[k]->displacements = to;
+    }
+    *arrays[i] = memcpy(to, from, blocks * sizeof *to);
+    to += blocks;
+  }
 }
 
-/* Keeps the call, `given` as it came and `made` as it was made. */
-static void keep(struct qd_binding* b, const struct qd_arguments* given,
-                 const struct qd_arguments* made) {
+/* Keeps the call, `given` as it came and `made` as it was made. Returns 0 if memory ran out. */
+static int keep(struct qd_binding* b, const struct qd_arguments* given,
+                const struct qd_arguments* made) {
   struct qd_last_call* const last = &b->last;
-  const struct qd_context* context = &b->layout.context;
-  const int has_one =
-      qd_has_one_contribution(&b->schedule_data->program) || qd_reduces(&b->schedule_data->program);
-  const int64_t blocks = has_one ? 1 : context->ranks + context->remote_ranks;
+  const unsigned significant = qd_significant(given->function, given->role);
+  const size_t blocks = most_blocks(b);
   last->given = *given;
   last->made = *made;
   last->sends_received = made->send.base != given->send.base;
   last->receives_sent = made->receive.base != given->receive.base;
-  const int64_t sent = reach_of(&made->send, blocks), received = reach_of(&made->receive, blocks);
-  last->reach = sent > received ? sent : received;
+  last->reach = -1;
+  if (given->send.uniform && given->receive.uniform) return 1;
+  if (!qd_lengthen((void**)&last->arrays, &last->array_capacity, 4 * (int64_t)blocks,
+                   sizeof *last->arrays))
+    return 0;
+  keep_arrays(last, &last->given.send, significant & QD_SEND_COUNTS ? last->arrays : NULL, blocks);
+  keep_arrays(last, &last->given.receive,
+              significant & QD_RECEIVE_COUNTS ? last->arrays + 2 * blocks : NULL, blocks);
+  return 1;
+}
+
+/* The bytes of a side's buffer at most, between its lowest and its highest address. Its type is predefined. */
+static int64_t reach_of(const struct qd_side* side, int64_t blocks) {
+  int64_t low = 0, high = 0, bytes;
+  for (int64_t i = 0; !side->uniform && i < blocks; i++) {
+    const int64_t at = side->displacements ? side->displacements[i] : high;
+    if (at < low) low = at;
+    if (at + side->counts[i] > high) high = at + side->counts[i];
+  }
+  if (side->uniform && __builtin_mul_overflow(side->count, blocks, &high)) return INT64_MAX;
+  return __builtin_mul_overflow(high - low, side->extent, &bytes) ? INT64_MAX : bytes;
+}
+
+/* Notes how long the buffers of a kept call are. */
+static void find_reach(struct qd_binding* b) {
+  const struct qd_program* program = &b->schedule_data->program;
+  const struct qd_arguments* const made = &b->last.made;
+  const int has_one = qd_has_one_contribution(program) || qd_reduces(program);
+  const int64_t ranks = (int64_t)most_blocks(b);
+  const int64_t sent = reach_of(&made->send, has_one && made->send.uniform ? 1 : ranks);
+  const int64_t received = reach_of(&made->receive, has_one && made->receive.uniform ? 1 : ranks);
+  b->last.reach = sent > received ? sent : received;
 }
 
 /* Gives the kept call other buffers. Returns 0 if it has to be checked again. */
 static int move(struct qd_binding* b, char* from, char* to) {
-  enum { NO_MEMORY = 4096 };
   int error_class;
   struct qd_call* const c = b->call;
   struct qd_last_call* const last = &b->last;
   struct qd_side *const send = &last->made.send, *const receive = &last->made.receive;
   const uintptr_t apart =
       from < to ? (uintptr_t)to - (uintptr_t)from : (uintptr_t)from - (uintptr_t)to;
-  if (qd_loaded_driver() != QD_NO_DRIVER || (uintptr_t)from < NO_MEMORY ||
-      (uintptr_t)to < NO_MEMORY ||
+  if (last->reach < 0) find_reach(b);
+  if (!qd_is_address(from) || !qd_is_address(to) ||
       (send->base == receive->base ? apart != 0 : apart < (uint64_t)last->reach))
     return 0;
   send->base = from;
@@ -135,11 +200,13 @@ static int move(struct qd_binding* b, char* from, char* to) {
     if (!c->builder.traits.in_place) c->data.blocks[QD_SEND_REGION].address = from;
     return 1;
   }
-  last->may_repeat = !qd_call_load(c, send, receive, QD_LENGTHS_KNOWN, &error_class);
+  last->may_repeat = !qd_call_load(c, send, receive, c->lengths, &error_class);
   return last->may_repeat;
 }
 
-static inline int take_buffers(struct qd_binding* b, const void* sendbuf, const void* recvbuf) {
+static inline __attribute__((always_inline)) int take_buffers(struct qd_binding* b,
+                                                              const void* sendbuf,
+                                                              const void* recvbuf) {
   const struct qd_last_call* const last = &b->last;
   char* const from = (char*)(last->sends_received ? recvbuf : sendbuf);
   char* const to = (char*)(last->receives_sent ? sendbuf : recvbuf);
@@ -152,12 +219,25 @@ static inline int repeat(struct qd_binding* b, MPI_Comm comm) {
   return qd_call_again(b->call, comm);
 }
 
+static inline int is_kept(const struct qd_kept* kept) {
+  const struct qd_binding* const b = kept->call;
+  return b && b->last.serial == kept->serial && b->last.may_repeat;
+}
+
 int qd_repeat(const struct qd_kept* kept, const void* sendbuf, const void* recvbuf, MPI_Comm comm) {
-  struct qd_binding* const b = kept->call;
-  if (!b || b->last.serial != kept->serial || !b->last.may_repeat ||
-      !take_buffers(b, sendbuf, recvbuf))
-    return QD_LEFT_TO_MPI;
-  return repeat(b, comm);
+  if (!is_kept(kept) || !take_buffers(kept->call, sendbuf, recvbuf)) return QD_LEFT_TO_MPI;
+  return repeat(kept->call, comm);
+}
+
+int qd_has_arrays(const struct qd_kept* kept, const int* const arrays[4]) {
+  if (!is_kept(kept)) return 0;
+  const struct qd_arguments* const given = &kept->call->last.given;
+  const int* const all[] = {given->send.counts, given->send.displacements, given->receive.counts,
+                            given->receive.displacements};
+  const size_t blocks = most_blocks(kept->call);
+  for (int i = 0; i < 4; i++)
+    if (all[i] && !is_same_array(all[i], arrays[i], blocks)) return 0;
+  return 1;
 }
 
 static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Comm comm) {
@@ -188,14 +268,12 @@ int qd_run(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
   binding->calls++;
   struct qd_binding* b = find_kept(binding, a);
   if (b && take_buffers(b, a->send.base, a->receive.base)) {
-    if (kept && b->trace.id == 0) *kept = (struct qd_kept){b, b->last.serial};
+    if (kept) *kept = (struct qd_kept){b, b->last.serial};
     return repeat(b, comm);
   }
-  /* Such arguments name no array that the program may change. */
-  const int is_whole = a->send.uniform && a->receive.uniform;
-  struct qd_arguments given;
-  if (is_whole) given = *a;
-  if (!b) b = is_whole && binding->trace.id == 0 ? qd_spare_binding(binding) : binding;
+  const struct qd_arguments given = *a;
+  const int may_keep = can_keep(&a->send) && can_keep(&a->receive) && binding->trace.id == 0;
+  if (!b) b = may_keep ? qd_spare_binding(binding) : binding;
   check_arguments(b, a);
   b->last.may_repeat = 0;
   b->last.serial++;
@@ -204,11 +282,8 @@ int qd_run(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
   code = run(b, a, comm);
   if (code != MPI_SUCCESS) return code;
   if (a->lacks_type) return qd_error(comm, MPI_ERR_TYPE, "%s", qd_no_type);
-  b->last.may_repeat = b->last.may_repeat && is_whole && keep_meaning(b, a);
-  if (b->last.may_repeat) {
-    keep(b, &given, a);
-    if (kept && b->trace.id == 0) *kept = (struct qd_kept){b, b->last.serial};
-  }
+  b->last.may_repeat = b->last.may_repeat && may_keep && keep_meaning(b, a) && keep(b, &given, a);
+  if (kept && b->last.may_repeat) *kept = (struct qd_kept){b, b->last.serial};
   return MPI_SUCCESS;
 }
 

@@ -18,7 +18,9 @@ int qd_run(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm
            struct qd_kept* kept);
 /* Makes a kept call again with these buffers. Returns QD_LEFT_TO_MPI if that is not possible. */
 int qd_repeat(const struct qd_kept* kept, const void* sendbuf, const void* recvbuf, MPI_Comm comm);
-/* The same for a persistent call. */
+/* Whether these are the counts and displacements of the kept call: those of the send side, then those of the receive side. */
+int qd_has_arrays(const struct qd_kept* kept, const int* const arrays[4]);
+/* Makes a persistent call. */
 int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm,
             quadrille_request* request);
 

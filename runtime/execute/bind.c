@@ -30,10 +30,10 @@ static void refuse_tables(struct qd_problem* problem, const char* error) {
 }
 
 /* Makes a call that is kept. Returns NULL and sets `problem` if that fails. */
-static struct qd_call* make_call(struct qd_binding* binding, int in_place, int whole,
+static struct qd_call* make_call(struct qd_binding* binding, int whole,
                                  struct qd_problem* problem) {
   struct qd_call* call = malloc(sizeof *call);
-  const char* error = call ? qd_call_open(call, binding, in_place, whole) : qd_no_memory;
+  const char* error = call ? qd_call_open(call, binding, whole) : qd_no_memory;
   if (!error) return call;
   qd_refuse_broken(problem, error);
   qd_call_destroy(call);
@@ -69,8 +69,7 @@ static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
 }
 
 /* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first call that it takes plans. */
-void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
-                     struct qd_problem* problem) {
+void qd_binding_plan(struct qd_binding* binding, int whole, struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int has_global_counts = qd_has_global_counts(program);
   const char* error = has_global_counts ? qd_global_counts_open(binding) : qd_fill_tables(binding);
@@ -79,7 +78,7 @@ void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
     binding->tables.temporary_blocks = 0;
   else if (error)
     return refuse_tables(problem, error);
-  binding->call = make_call(binding, in_place, whole, problem);
+  binding->call = make_call(binding, whole, problem);
   if (!binding->call) binding->are_tables_good = 0;
 }
 
@@ -92,11 +91,9 @@ static void set_options(struct qd_binding* binding, const quadrille_bind_options
 
 /* The options of the binding have changed. Its tables and plans become stale. */
 static void take_options(struct qd_binding* binding) {
-  struct qd_call* const calls[] = {binding->call, binding->in_place_call};
-  for (int i = 0; i < 2; i++)
-    if (calls[i])
-      qd_builder_retune(&calls[i]->builder, binding->options.window,
-                        binding->options.block_size > 0);
+  if (binding->call)
+    qd_builder_retune(&binding->call->builder, binding->options.window,
+                      binding->options.block_size > 0);
   binding->are_tables_good = binding->last.may_repeat = 0;
 }
 
@@ -110,7 +107,7 @@ static struct qd_binding* make_copy(const struct qd_binding* binding) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
   struct qd_binding* copy = qd_binding_copy(binding);
   if (!copy) return NULL;
-  qd_binding_plan(copy, 0, 0, &problem);
+  qd_binding_plan(copy, 0, &problem);
   if (copy->call) return copy;
   qd_binding_destroy(copy);
   return NULL;
@@ -173,7 +170,7 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
   const char* error = qd_lay_out(&binding->layout, &binding->schedule_data->program,
                                  binding->channel->node_of, options->layout, failure);
   if (error) return refuse_tables(problem, error);
-  qd_binding_plan(binding, 0, 0, problem);
+  qd_binding_plan(binding, 0, problem);
   if (binding->call) try_roots(binding, problem);
 }
 

@@ -6,8 +6,7 @@
 #include "runtime/execute/binding.h"
 
 /* Makes the tables and a call, with a plan if that does not depend on counts; see qd_call_open. */
-void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
-                     struct qd_problem* problem);
+void qd_binding_plan(struct qd_binding* binding, int whole, struct qd_problem* problem);
 /* A binding for a call with other arguments: this one, or a copy. The copy may replace the call that was made least recently. */
 struct qd_binding* qd_spare_binding(struct qd_binding* binding);
 /* The binding of a schedule to a communicator, for a call of that collective. Binds if there is none. Returns an MPI

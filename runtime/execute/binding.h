@@ -46,9 +46,11 @@ struct qd_counts {
 /* The last call. A call that differs in its buffers alone is made again without a check. */
 struct qd_last_call {
   int may_repeat;
-  unsigned serial;                   /* of these arguments */
-  int64_t used;                      /* when the last one was made, by the clock of the channel */
-  int64_t reach;                     /* bytes of a buffer at most */
+  unsigned serial; /* of these arguments */
+  int64_t used;    /* when the last one was made, by the clock of the channel */
+  int64_t reach;   /* bytes of a buffer at most; -1: not known */
+  int* arrays;     /* copies of the arrays that `given` and `made` name */
+  int32_t array_capacity;
   int sends_received, receives_sent; /* which argument is the address of the other side, too */
   struct qd_arguments given, made;   /* before and after the checks */
 };
@@ -66,8 +68,8 @@ struct qd_binding {
 
   /* Calls change what follows. */
   struct qd_tables tables;
-  struct qd_tables other_tables;        /* of the other group, for its errors */
-  struct qd_call *call, *in_place_call; /* kept from call to call, or NULL */
+  struct qd_tables other_tables; /* of the other group, for its errors */
+  struct qd_call* call;          /* kept from call to call, or NULL */
   int are_tables_good; /* tables and plans are those of the root, the counts and the parameters */
   struct qd_last_call last;
   struct qd_binding* others[QD_KEPT_CALLS - 1]; /* copies for calls with other arguments, or NULL */

@@ -38,7 +38,7 @@ char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
   for (int i = m->count; i > 0; i--, part++) {
     const struct qd_block block = qd_block_at(c, part);
     if (block.count == 0) continue;
-    if (part->region >= first_contiguous || part->form == QD_SAVED)
+    if (part->region >= first_contiguous)
       memcpy(to, block.address, (size_t)block.count);
     else
       pack(c, part->region, block, to);
@@ -65,61 +65,14 @@ static void put(struct qd_call* c, int region, struct qd_block from) {
   qd_call_check(c, qd_unpack(&side, elements(c, &side, to), from.address, c->comm));
 }
 
-/* Allocates memory for `count` elements of the call's type, which the caller frees. Writes the block of these
- * elements. */
-static char* elements_in_memory(const struct qd_call* c, const struct qd_side* side, int64_t count,
-                                struct qd_block* block) {
-  MPI_Aint lower = 0, extent = 0;
-  PMPI_Type_get_true_extent(c->data.type, &lower, &extent);
-  const int64_t others = (count - 1) * side->extent, before = others < 0 ? others : 0;
-  char* memory = malloc((size_t)(extent + (others < 0 ? -others : others)));
-  *block = (struct qd_block){(char*)((uintptr_t)memory - (uintptr_t)(lower + before)), count};
-  return memory;
-}
-
-/* As `combine`, for elements in packed form. */
-static void combine_packed(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
-  enum { AT_ONCE = 1 << 12 };
-  struct qd_side type = {.type = c->data.type, .uniform = 1, .count = 1};
-  const int replaces = side == QD_ON_THE_LEFT || c->data.commutes;
-  if (bytes == 0) return;
-  qd_call_check(c, qd_side_describe(&type, 1));
-  const int64_t all = bytes / type.type_size;
-  struct qd_block in, inout;
-  char* const memory = elements_in_memory(c, &type, all < AT_ONCE ? all : AT_ONCE, &in);
-  char* const second = elements_in_memory(c, &type, all < AT_ONCE ? all : AT_ONCE, &inout);
-  int code = memory && second ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-  for (int64_t at = 0; at < all && code == MPI_SUCCESS; at += AT_ONCE) {
-    char *const arrived = from + at * type.type_size, *const there = to + at * type.type_size;
-    in.count = inout.count = all - at < AT_ONCE ? all - at : AT_ONCE;
-    code = qd_unpack(&type, in, replaces ? arrived : there, c->comm);
-    if (code == MPI_SUCCESS) code = qd_unpack(&type, inout, replaces ? there : arrived, c->comm);
-    if (code == MPI_SUCCESS)
-      code = PMPI_Reduce_local(in.address, inout.address, (int)in.count, c->data.type,
-                               c->data.operation);
-    if (code == MPI_SUCCESS) code = qd_pack(&type, inout, there, c->comm);
-  }
-  free(memory);
-  free(second);
-  if (code != MPI_SUCCESS) qd_call_lose(c, code);
-}
-
 /* Reduces elements into those at `to`, on that side of the operator. May overwrite `from`. */
 static void combine(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
-  enum { AT_ONCE = 1 << 30 }; /* elements: MPI counts them in an int */
-  if (c->data.is_packed) return combine_packed(c, side, from, to, bytes);
-  const int64_t unit = c->builder.traits.unit;
-  const int replaces = side == QD_ON_THE_LEFT || c->data.commutes;
-  int code = MPI_SUCCESS;
-  for (int64_t left = bytes / unit, at = 0; left > 0 && code == MPI_SUCCESS;) {
-    const int64_t count = left < AT_ONCE ? left : AT_ONCE;
-    code = PMPI_Reduce_local((replaces ? from : to) + at, (replaces ? to : from) + at, (int)count,
-                             c->data.type, c->data.operation);
-    left -= count;
-    at += count * unit;
+  const int64_t unit = c->builder.traits.unit,
+                most = INT_MAX / unit > 0 ? INT_MAX / unit * unit : unit;
+  for (int64_t at = 0; at < bytes; at += most) {
+    const int64_t now = bytes - at < most ? bytes - at : most;
+    qd_combine(c, side, from + at, to + at, (int)(now / unit), now);
   }
-  if (!replaces) memcpy(to, from, (size_t)bytes);
-  qd_call_check(c, code);
 }
 
 /* Copies or reduces a message whose parts are ranges of bytes. If all ranks know all counts, all parts are. This loop and
@@ -195,17 +148,34 @@ void qd_copy_own(struct qd_call* c) {
   qd_call_check(c, code);
 }
 
-void qd_save(struct qd_call* c, int region, int buffer) {
-  const struct qd_block block = c->data.blocks[region];
-  const int64_t bytes = qd_packed_size(c, region);
-  char* to;
-  if (bytes == 0 || c->lengths == QD_LENGTHS_ALONE || !qd_reserve_buffer(c, buffer, bytes, &to))
-    return;
-  if (c->data.send_is_contiguous)
-    memcpy(to, block.address, (size_t)bytes);
-  else
-    pack(c, region, block, to);
-  c->data.blocks[region].address = to;
+int qd_set_aside(struct qd_call* c) {
+  struct qd_call_data* const d = &c->data;
+  struct qd_buffer* const aside = &c->memory.aside;
+  const int blocks = c->plan.regions.send_blocks, is_direct = d->receive_is_contiguous;
+  int64_t total = 0;
+  if (!c->in_place || !c->builder.traits.goes_by_rank) return 1;
+  for (int i = 0; i < blocks; i++) total += qd_packed_size(c, blocks + i);
+  if (total > aside->size) {
+    qd_give_buffer(aside);
+    *aside = qd_take_buffer(total);
+    if (!aside->address) return 0;
+    c->memory.has_long |= total > QD_KEPT;
+  }
+  char* to = aside->address;
+  for (int i = 0; i < blocks; i++) {
+    const struct qd_side side = qd_side_of(&d->receive, i);
+    const struct qd_block from = d->blocks[blocks + i];
+    const int64_t bytes = packed_size(c, &side, from);
+    if (is_direct && bytes > 0)
+      memcpy(to, from.address, (size_t)bytes);
+    else if (bytes > 0)
+      qd_call_check(c, qd_pack(&side, elements(c, &side, from), to, c->comm));
+    d->blocks[i] = (struct qd_block){to, is_direct ? from.count : bytes};
+    to += bytes;
+  }
+  if (!is_direct) d->send = (struct qd_side){.type = MPI_PACKED, .type_size = 1};
+  d->send_is_contiguous = 1;
+  return 1;
 }
 
 int qd_make_temporaries(struct qd_call* c) {
@@ -260,7 +230,7 @@ void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
   struct qd_block* to = &c->data.blocks[copy->to.region];
   char* address;
   if (!qd_is_temporary(&c->plan, copy->to.region)) return put(c, copy->to.region, from);
-  if (copy->buffer == QD_NO_BUFFER || (c->data.send_is_contiguous && !c->in_place) ||
+  if (copy->buffer == QD_NO_BUFFER || c->data.send_is_contiguous ||
       c->lengths == QD_LENGTHS_ALONE) {
     *to = from;
     return;

@@ -72,12 +72,12 @@ struct qd_call_data {
   MPI_Datatype type; /* of the elements */
   MPI_Op operation;
   int commutes;
-  int is_packed; /* elements travel and are kept in packed form, since they overlap in memory */
 };
 
 /* The memory of a call. */
 struct qd_call_memory {
   struct qd_buffer* buffers; /* by number in the plan */
+  struct qd_buffer aside;    /* the blocks that an all-to-all in place sends */
   int32_t buffer_count;
   struct qd_buffer* temporaries; /* temporary blocks, if all ranks know all counts */
   int32_t temporary_capacity;
@@ -131,9 +131,10 @@ struct qd_call {
   struct qd_plan plan;
   struct qd_action* actions;
   int32_t action_capacity;
-  int in_place, whole; /* as the call was opened */
+  int in_place, whole; /* whole: as the call was opened */
   int is_persistent;   /* has a tag of its own, and keeps its memory */
   int is_planned;      /* the plan is of a whole call, for these counts */
+  int is_ready;        /* the last call can be made again as it is */
   int is_watched;      /* by QUADRILLE_STALL */
   int is_observed;     /* it is watched, or may be traced */
   int sends_early;     /* an allgather that is not watched */
@@ -152,7 +153,7 @@ struct qd_call {
 
 /* Takes memory and makes the plan. If the plan depends on counts, tries that of an empty call. `whole`: see
  * qd_builder_open. Returns NULL, or what is wrong: qd_no_memory, or a fault of the schedule. */
-const char* qd_call_open(struct qd_call* call, struct qd_binding* binding, int in_place, int whole);
+const char* qd_call_open(struct qd_call* call, struct qd_binding* binding, int whole);
 /* The same for an open call, after the root or the tables changed. Takes only memory that is missing. After a failure the
  * call must be reopened before it is made. */
 const char* qd_call_reopen(struct qd_call* call);
@@ -219,8 +220,8 @@ int qd_make_temporaries(struct qd_call* call);
 void qd_copy(struct qd_call* call, const struct qd_copy* copy);
 /* The packed length of the block at a region of the user's buffers, in bytes. */
 int64_t qd_packed_size(const struct qd_call* call, int region);
-/* Saves a block of the send buffer before it is overwritten. */
-void qd_save(struct qd_call* call, int region, int buffer);
+/* In an all-to-all in place, copies the blocks that are sent, since receives overwrite them. 0 if memory ran out. */
+int qd_set_aside(struct qd_call* call);
 
 /* Whether the message is posted with a datatype that describes its parts. */
 static inline int qd_uses_type_of_parts(const struct qd_call* call,
@@ -230,6 +231,15 @@ static inline int qd_uses_type_of_parts(const struct qd_call* call,
 
 static inline void qd_call_check(struct qd_call* call, int code) {
   if (code != MPI_SUCCESS && call->outcome.error == MPI_SUCCESS) call->outcome.error = code;
+}
+
+/* Reduces elements into those at `to`, on that side of the operator. May overwrite `from`. */
+static inline void qd_combine(struct qd_call* call, int side, char* from, char* to, int count,
+                              int64_t bytes) {
+  const int is_right = side == QD_ON_THE_RIGHT && !call->data.commutes;
+  qd_call_check(call, PMPI_Reduce_local(is_right ? to : from, is_right ? from : to, count,
+                                        call->data.type, call->data.operation));
+  if (is_right) memcpy(to, from, (size_t)bytes);
 }
 
 /* Notes that blocks are missing. All further sends are empty. */

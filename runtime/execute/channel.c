@@ -49,7 +49,7 @@ void qd_binding_destroy(struct qd_binding* binding) {
   for (int i = 0; i < QD_KEPT_CALLS - 1; i++)
     if (binding->others[i]) qd_binding_destroy(binding->others[i]);
   qd_call_destroy(binding->call);
-  qd_call_destroy(binding->in_place_call);
+  free(binding->last.arrays);
   qd_tables_destroy(&binding->tables);
   qd_tables_destroy(&binding->other_tables);
   qd_release(binding->schedule_data);

@@ -30,7 +30,7 @@ struct qd_side {
   MPI_Datatype type;
   int64_t type_size,
       extent;      /* bytes of an element in packed form, and from one element to the next */
-  int on_device;   /* device memory: only MPI may read and write it */
+  int on_device;   /* the caller says that only MPI may read and write the buffer */
   int uniform;     /* count and stride hold for all blocks; else the arrays of one width do */
   int is_too_much; /* 64 bits do not hold the stride */
   int64_t count, stride;
@@ -56,6 +56,11 @@ static inline struct qd_block qd_block_of(const struct qd_side* side, int rank) 
   const uintptr_t offset = (uintptr_t)side->large_displacements[rank] * (uintptr_t)side->unit;
   return (struct qd_block){(char*)((uintptr_t)side->base + offset), side->large_counts[rank]};
 }
+/* Whether a buffer can be there. MPI_IN_PLACE is the first or the last byte of memory. */
+static inline int qd_is_address(const void* buffer) {
+  enum { NO_MEMORY = 4096 };
+  return buffer != MPI_IN_PLACE && (uintptr_t)buffer >= NO_MEMORY;
+}
 /* Reads extent and size of the type, or checks all types. Returns an MPI error code. */
 int qd_side_describe(struct qd_side* side, int ranks);
 /* The side with the type of that rank's block. */
@@ -73,7 +78,7 @@ int qd_unpack(const struct qd_side* side, struct qd_block block, char* packed, M
 int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether consecutive elements of the type fill memory without gaps. */
 int qd_has_no_gaps(MPI_Datatype type);
-/* Whether consecutive elements of the type do not overlap and start at the address of the block. */
+/* Whether each element of the type is within its extent, which starts at its address. */
 int qd_elements_are_disjoint(MPI_Datatype type);
 /* Writes all blocks by rank, in elements or in bytes. Returns 0 if 64 bits do not hold their bytes. */
 int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct qd_block* blocks);
@@ -81,14 +86,5 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
  * error code. */
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
                   struct qd_block source, const struct qd_side* to, struct qd_block target);
-
-/* ---- device.c */
-
-enum qd_driver { QD_NO_DRIVER, QD_CUDA, QD_ROCM };
-
-/* The driver of GPUs that the process has loaded, at any time. */
-enum qd_driver qd_loaded_driver(void);
-/* Whether a driver says that the buffer is device memory. Only MPI may read and write that. */
-int qd_is_device_memory(const void* buffer);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_ */

@@ -126,15 +126,15 @@ INLINED void add_messages(struct list* l, const struct qd_progress* more) {
   for (int32_t n = more->sends_posted; n > 0; n--) add_send(l, is_late, n);
 }
 
-/* Each receive is posted, waited for and delivered; each send is posted and waited for. */
-static int64_t most_actions(int64_t receives, int64_t sends) {
-  return 3 * receives + 2 * sends + 1;
+/* Each receive is posted, waited for and delivered; each send is posted and waited for. The rank's own block may be copied. */
+static int64_t most_actions(int64_t receives, int64_t sends, int64_t copies) {
+  return 3 * receives + 2 * sends + copies + 2;
 }
 
 int qd_call_reserve_list(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   return qd_lengthen((void**)&c->actions, &c->action_capacity,
-                     most_actions(plan->receives.capacity, plan->sends.capacity),
+                     most_actions(plan->receives.capacity, plan->sends.capacity, 0),
                      sizeof *c->actions);
 }
 
@@ -142,12 +142,9 @@ int qd_call_list(struct qd_call* c, int has_buffers) {
   const struct qd_plan* plan = &c->plan;
   const int is_known = c->builder.traits.has_global_counts;
   struct list l = {.call = c, .is_simple = has_buffers && is_known && !c->memory.has_long};
-  int64_t others = 0;
-  for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
-    others += o->kind != QD_PLAN_MESSAGES;
-  const int is_enough = qd_lengthen((void**)&c->actions, &c->action_capacity,
-                                    most_actions(plan->receives.count, plan->sends.count) + others,
-                                    sizeof *c->actions);
+  const int is_enough = qd_lengthen(
+      (void**)&c->actions, &c->action_capacity,
+      most_actions(plan->receives.count, plan->sends.count, plan->copy_count), sizeof *c->actions);
   l.next = c->actions;
   for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
     if (o->kind == QD_PLAN_MESSAGES)
@@ -349,12 +346,11 @@ INLINED int copy(struct qd_call* c, const struct qd_action* a, char* from, int i
     memmove(to, from, (size_t)a->bytes);
     return 1;
   }
-  if (c->data.is_packed) return 0;
-  const int is_right = a->combines == QD_ON_THE_RIGHT && !c->data.commutes;
-  if (is_right && !is_buffer) return 0; /* the source must remain */
-  qd_call_check(c, PMPI_Reduce_local(is_right ? to : from, is_right ? from : to, a->peer,
-                                     c->data.type, c->data.operation));
-  if (is_right) memcpy(to, from, (size_t)a->bytes);
+  if (!is_buffer && a->combines == QD_ON_THE_RIGHT && !c->data.commutes) {
+    if (a->bytes > (int64_t)sizeof c->memory.scratch) return 0;
+    from = memcpy(c->memory.scratch, from, (size_t)a->bytes); /* the source must remain */
+  }
+  qd_combine(c, a->combines, from, to, a->peer, a->bytes);
   return 1;
 }
 
@@ -372,7 +368,6 @@ static __attribute__((noinline)) void follow_other(struct qd_call* c,
                                                    const struct qd_operation* o) {
   if (o->kind == QD_PLAN_COPY) qd_copy(c, &c->plan.copies[o->what]);
   if (o->kind == QD_PLAN_COPY_OWN) qd_copy_own(c);
-  if (o->kind == QD_PLAN_SAVE) qd_save(c, o->what, o->buffer);
 }
 
 /* An action of a traced call is over. */

@@ -2,8 +2,8 @@
  *
  * The plan is made from the counts, and kept for the next call with equal counts. It refers to bytes of the user's
  * buffers. If a datatype is not contiguous, the plan refers to a copy: packed if data is moved, elements in memory
- * if it is reduced. Elements that overlap in memory are packed too. An allgather first copies its own contribution
- * into its block of the receive buffer, so that a call in place is no special case. */
+ * if it is reduced. An allgather first copies its own contribution into its block of the receive buffer, so that a call in
+ * place is no special case. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,7 @@ static int convert(const struct qd_global_counts* g, const struct qd_side* side,
                    struct qd_block block, char* copy, int unpacks) {
   const struct qd_binding* b = g->binding;
   const struct qd_block there = {copy, block.count};
-  if (!g->reduces || b->call->data.is_packed)
-    return (unpacks ? qd_unpack : qd_pack)(side, block, copy, b->comm);
+  if (!g->reduces) return (unpacks ? qd_unpack : qd_pack)(side, block, copy, b->comm);
   const int own = qd_rank_in_comm(b, b->layout.own), tag = b->channel->tag;
   return unpacks ? qd_copy_block(b->comm, own, tag, side, there, side, block)
                  : qd_copy_block(b->comm, own, tag, side, block, side, there);
@@ -235,10 +234,7 @@ static void describe(struct qd_global_counts* g) {
                        (a->in_place && program->in_place && !has_no_result(g->binding));
   g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && is_contiguous(type);
   g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && is_contiguous(a->send.type);
-  c->data.is_packed = g->reduces && !is_contiguous(type) && !qd_elements_are_disjoint(type);
-  const int64_t unit = !g->reduces || a->receive.type_size == 0 ? 1
-                       : c->data.is_packed                      ? a->receive.type_size
-                                                                : a->receive.extent;
+  const int64_t unit = g->reduces && a->receive.type_size > 0 ? a->receive.extent : 1;
   const int64_t element = g->reduces ? a->receive.type_size : 1;
   if (element != g->binding->counts.element) g->binding->are_tables_good = 0;
   g->binding->counts.element = element;
@@ -341,7 +337,8 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   const int reads_directly =
       g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.traits.in_place);
   binding->last.may_repeat =
-      binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] && reads_directly;
+      binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] && reads_directly &&
+      !qd_exchanges_counts(&g); /* other ranks may have to exchange them again */
   /* An error handler may free the communicator, and the binding with it. */
   code = qd_call_report(binding->call, comm);
   return code == MPI_SUCCESS && differs[0] ? qd_error(comm, MPI_ERR_COUNT, "%s", differs) : code;

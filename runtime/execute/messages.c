@@ -77,20 +77,15 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
   post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &p.transfer->request);
 }
 
-/* Posts a block with the user's datatype. A saved block is packed unless its type has no gaps. */
+/* Posts a block with the user's datatype. */
 static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int32_t first = receives ? c->plan.regions.send_blocks : 0;
   const struct qd_side side =
       qd_side_of(receives ? &c->data.receive : &c->data.send, m->part.region - first);
-  struct qd_block block = c->data.blocks[m->part.region];
-  MPI_Datatype type = side.type;
+  const struct qd_block block = c->data.blocks[m->part.region];
   if (block.count == 0 || side.type_size == 0) return;
-  if (m->part.form == QD_SAVED && !c->data.send_is_contiguous) {
-    type = MPI_PACKED;
-    block.count *= side.type_size;
-  }
-  post_any(c, receives, block, type, m->peer, c->tag, &p.transfer->request);
+  post_any(c, receives, block, side.type, m->peer, c->tag, &p.transfer->request);
 }
 
 /* Sends an empty message in place of one whose bytes are missing. If both ends know that the message is empty, none

@@ -6,23 +6,8 @@
 #include "runtime/execute/counts.h"
 #include "runtime/execute/pairwise_counts.h"
 
-/* The call for MPI_IN_PLACE, which the first such call makes. Returns NULL and sets `error` if it cannot be made. */
-static struct qd_call* in_place_call(struct qd_binding* binding, const char** error) {
-  struct qd_call* c = binding->in_place_call;
-  if (c) return c;
-  c = malloc(sizeof *c);
-  *error = c ? qd_call_open(c, binding, 1, 0) : qd_no_memory;
-  if (!*error) {
-    qd_log("in place: up to %d blocks are kept aside at a time", c->plan.buffer_count);
-    return binding->in_place_call = c;
-  }
-  qd_call_destroy(c);
-  return NULL;
-}
-
 const char* qd_pairwise_counts_reopen(struct qd_binding* binding) {
   const char* error = qd_fill_tables(binding);
-  if (!error && binding->in_place_call) error = qd_call_reopen(binding->in_place_call);
   if (!error) error = qd_call_reopen(binding->call);
   binding->are_tables_good = !error;
   return error;
@@ -86,13 +71,7 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
                                                     : MPI_ERR_INTERN,
                     "%s", error);
   struct qd_call* c = binding->call;
-  int lacks_memory = 0;
-  if (arguments->in_place) {
-    struct qd_call* in_place = in_place_call(binding, &error);
-    if (error && error != qd_no_memory) return qd_broken_error(comm, error);
-    lacks_memory = !in_place;
-    if (in_place) c = in_place;
-  }
+  c->in_place = arguments->in_place;
   error = qd_call_load(c, &arguments->send, &arguments->receive,
                        arguments->is_regular ? QD_LENGTHS_KNOWN : QD_LENGTHS_AHEAD, &error_class);
   if (binding->options.compares && c->builder.traits.goes_by_rank) {
@@ -101,8 +80,8 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   } else if (error) {
     return qd_error(comm, error_class, "%s", error);
   }
-  qd_call_begin(c, lacks_memory);
+  qd_call_begin(c, 0);
   qd_call_finish(c);
-  binding->last.may_repeat = arguments->is_regular && c == binding->call && !lacks_memory;
+  binding->last.may_repeat = 1;
   return qd_call_report(c, comm);
 }

@@ -113,9 +113,10 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   if (!(copy_side(&a->send, p->blocks) & copy_side(&a->receive, p->blocks)))
     return qd_refuse(problem, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
   /* The plan holds the exchanged lengths, so it must be of the whole call. */
-  qd_binding_plan(b, !has_global_counts && a->in_place, !has_global_counts, problem);
+  qd_binding_plan(b, !has_global_counts, problem);
   if (has_global_counts || !b->call) return;
   if (!b->are_tables_good) return qd_refuse(problem, MPI_ERR_ARG, qd_fill_tables(b));
+  b->call->in_place = a->in_place;
   const char* error = qd_call_load(b->call, &a->send, &a->receive, QD_LENGTHS_ALONE, &error_class);
   if (error) qd_refuse(problem, error_class, error);
 }
@@ -213,7 +214,7 @@ static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
                        "verify it");
     qd_call_release(c);
   }
-  if (!qd_call_reserve(c)) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!qd_set_aside(c) || !qd_call_reserve(c)) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
 /* Collective. Takes a tag, and the memory for all starts. */

@@ -89,18 +89,17 @@ static struct qd_plan_input input_of(const struct qd_binding* b) {
                                 .keeps_steps = b->options.stall > 0};
 }
 
-const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int in_place, int whole) {
+const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int whole) {
   memset(c, 0, sizeof *c);
   c->binding = binding;
   c->comm = binding->comm;
   c->is_watched = binding->options.stall > 0;
   c->is_observed = c->is_watched || binding->trace.id != 0;
-  c->in_place = in_place;
   c->whole = whole;
   c->data.each = -1;
   c->data.send.type = c->data.receive.type = MPI_DATATYPE_NULL;
   const struct qd_plan_input input = input_of(binding);
-  if (!qd_builder_open(&c->builder, &input, &c->plan, in_place, whole)) return qd_no_memory;
+  if (!qd_builder_open(&c->builder, &input, &c->plan, 0, whole)) return qd_no_memory;
   if (!fit_blocks(c) || !fit_transfers(c)) return qd_no_memory;
   return binding->are_tables_good ? qd_call_plan(c) : NULL; /* otherwise a later call plans */
 }
@@ -136,11 +135,13 @@ static void give_long(struct qd_call* c) {
   }
   for (int32_t i = 0; i < c->memory.temporary_capacity; i++)
     if (c->memory.temporaries[i].size > QD_KEPT) qd_give_buffer(&c->memory.temporaries[i]);
+  if (c->memory.aside.size > QD_KEPT) qd_give_buffer(&c->memory.aside);
 }
 
 void qd_call_destroy(struct qd_call* c) {
   if (!c) return;
   qd_call_release(c);
+  qd_give_buffer(&c->memory.aside);
   for (int32_t i = 0; i < c->memory.temporary_capacity; i++)
     qd_give_buffer(&c->memory.temporaries[i]);
   free(c->memory.temporaries);
@@ -179,12 +180,12 @@ static int set_lengths(struct qd_call* c, int64_t each) {
 }
 
 /* Whether the blocks of a side can be copied as bytes: they are contiguous, or a message has their datatype and that has
- * no gaps. In a typed plan with a type for each block, nothing depends on this unless the call is in place. */
+ * no gaps. In a typed plan with a type for each block, nothing depends on this. */
 static int is_direct(const struct qd_call* c, const struct qd_side* side, int ranks) {
   int (*const asks)(MPI_Datatype) = c->plan.is_typed ? qd_has_no_gaps : qd_is_contiguous;
   if (side->on_device) return 0;
   if (!side->types) return asks(side->type);
-  if (c->plan.is_typed && !c->in_place) return 0;
+  if (c->plan.is_typed) return 0;
   for (int rank = 0; rank < ranks; rank++)
     if ((rank == 0 || side->types[rank] != side->types[rank - 1]) && !asks(side->types[rank]))
       return 0;
@@ -194,7 +195,7 @@ static int is_direct(const struct qd_call* c, const struct qd_side* side, int ra
 /* Puts a root's block to itself where its other blocks are. */
 static void share_own_block(struct qd_call* c) {
   const int32_t own = c->plan.regions.own_send, target = c->plan.regions.own_receive;
-  if (!c->in_place || c->builder.memory.sent_as || own < 0) return;
+  if (!c->in_place || c->builder.traits.goes_by_rank || own < 0) return;
   if (c->plan.regions.send_blocks > 1)
     c->data.blocks[target] = c->data.blocks[own];
   else
@@ -245,8 +246,6 @@ int qd_call_reserve(struct qd_call* c) {
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
     const struct qd_operation* o = &plan->operations[i];
-    if (o->kind == QD_PLAN_SAVE)
-      is_enough &= qd_reserve_buffer(c, o->buffer, qd_packed_size(c, o->what), &address);
     if (o->kind != QD_PLAN_COPY) continue;
     const struct qd_copy* copy = &plan->copies[o->what];
     if (copy->buffer != QD_NO_BUFFER)
@@ -277,6 +276,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
     lacks_memory = c->memory.lacks_memory = 1;
   if (!c->is_persistent) c->tag = c->binding->channel->tag + QD_DATA_TAG;
   c->length_tag = c->binding->channel->tag + QD_LENGTH_TAG;
+  if (!qd_set_aside(c)) lacks_memory = 1;
   c->isend = c->binding->options.synchronous ? PMPI_Issend : PMPI_Isend;
   /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
@@ -301,9 +301,6 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
         (struct qd_mismatch){c->binding->layout.own, c->data.blocks[0].count, c->data.each};
     qd_call_lose(c, MPI_SUCCESS);
   }
-  /* The last call may have saved these blocks elsewhere. */
-  for (int i = 0; c->in_place && c->builder.memory.sent_as && i < c->plan.regions.send_blocks; i++)
-    c->data.blocks[i].address = c->data.blocks[c->plan.regions.send_blocks + i].address;
   if (c->is_observed) qd_trace_begin(c);
 }
 
@@ -340,6 +337,10 @@ static void follow_in_parts(struct qd_call* c) {
                   !c->memory.lacks_memory && qd_call_list(c, !c->outcome.is_lost);
 }
 
+static inline int is_right(const struct qd_call* c) {
+  return c->outcome.error == MPI_SUCCESS && !c->outcome.is_lost && c->outcome.mismatch.source < 0;
+}
+
 void qd_call_finish(struct qd_call* c) {
   if (c->is_planned)
     qd_call_progress(c, 1);
@@ -348,6 +349,8 @@ void qd_call_finish(struct qd_call* c) {
   if (c->is_observed) qd_trace_end(c);
   /* A persistent call keeps what it took when it was made. */
   if (c->memory.has_long && !c->is_persistent) give_long(c);
+  c->is_ready = c->is_planned && !c->is_observed && !c->memory.has_long && !c->in_place &&
+                is_right(c) && !c->builder.error;
 }
 
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
@@ -367,20 +370,17 @@ int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
                   "call failed; its own message says which");
 }
 
-static int is_right(const struct qd_call* c) {
-  return c->outcome.error == MPI_SUCCESS && !c->outcome.is_lost && c->outcome.mismatch.source < 0 &&
-         !c->builder.error;
-}
-
 int qd_call_again(struct qd_call* c, MPI_Comm comm) {
-  if (c->is_planned && !c->is_observed && !c->memory.has_long && is_right(c)) {
+  if (c->is_ready) {
     rewind_position(c);
     qd_call_progress(c, 1);
     if (is_right(c)) return MPI_SUCCESS;
+    c->is_ready = 0;
   } else {
     qd_call_begin(c, 0);
     qd_call_finish(c);
   }
-  c->binding->last.may_repeat = is_right(c); /* memory that ran out is taken anew */
+  c->binding->last.may_repeat =
+      is_right(c) && !c->builder.error; /* memory that ran out is taken anew */
   return qd_call_report(c, comm);
 }

@@ -20,19 +20,6 @@ struct qd_error_codes {
   unsigned next;
 };
 
-/* The type of CUDA's cuPointerGetAttribute. */
-typedef int (*qd_cuda_attribute)(void*, int, unsigned long long);
-
-/* Functions of the drivers of GPUs. NULL: not loaded. */
-struct qd_drivers {
-  unsigned long long libraries; /* how many were loaded at the last search */
-  qd_cuda_attribute cuda_attribute;
-  int (*hip_attributes)(void*, const void*);
-  int (*hip_peek_error)(void);
-  int (*hip_take_error)(void);
-  int hip_device_memory; /* its number for memory on a device */
-};
-
 /* The settings of the environment. */
 struct qd_settings {
   int debug;         /* QUADRILLE_DEBUG: calls are logged and compared */
@@ -83,7 +70,6 @@ struct qd_global {
   struct qd_settings settings;
   int serves_preload; /* see qd_serve_preload */
   struct qd_traced_process trace;
-  struct qd_drivers drivers;
 };
 extern struct qd_global qd_global;
 

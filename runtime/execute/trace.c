@@ -233,7 +233,7 @@ static uint64_t put_setup(const struct qd_call* c) {
   s->unit = has_counts ? c->builder.traits.unit : 1;
   s->root = context->root;
   s->group = (int32_t)context->group;
-  s->in_place = has_counts ? c->builder.traits.in_place : c->in_place;
+  s->in_place = c->builder.traits.in_place;
   s->whole = c->whole;
   s->window = c->builder.window.size;
   s->has_block_size = c->builder.input.has_block_size;

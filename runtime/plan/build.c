@@ -318,6 +318,8 @@ static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struc
   if (source < plan->regions.send_blocks && !qd_is_temporary(plan, target)) {
     if (source != plan->regions.own_send || target != plan->regions.own_receive)
       return qd_builder_refuse(b, qd_not_served);
+    if (b->window.owes_copy != 0)
+      return qd_builder_refuse(b, "it copies a rank's own block to itself twice");
     b->window.owes_copy = 1;
     return;
   }
@@ -326,107 +328,6 @@ static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struc
   *copy = (struct qd_copy){
       .from = {.region = source}, .to = {.region = target}, .buffer = QD_NO_BUFFER};
   if (outside) qd_order_step(b, 1);
-}
-
-/* ---- Runs */
-
-/* The value in this iteration of the run. Advances to the next iteration. */
-static inline int64_t take(struct qd_value* value) {
-  const int64_t now = value->value;
-  value->value = now + value->stride;
-  return now;
-}
-
-static inline struct qd_piece take_run_piece(struct qd_run_message* m) {
-  const int64_t block = take(&m->block), low = take(&m->low), high = take(&m->high);
-  return (struct qd_piece){m->buffer, m->ranged, block, low, high};
-}
-
-/* Notes that the message only moves along its block in further iterations of the run. If the range of the last iteration
- * is in the block, then the checks of this iteration hold for all of them. */
-static void note_moving(struct qd_builder* b, const struct qd_run_message* m,
-                        struct qd_moving* moving) {
-  if (b->error || !b->traits.has_global_counts || !b->reading.message->zero_copy) return;
-  if (m->buffer != QD_PIECE_RECEIVE || !m->ranged) return;
-  if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
-  const struct qd_extents* known = b->input.known[QD_PIECE_RECEIVE];
-  const int64_t block = m->block.value;
-  int64_t stride, distance;
-  if (__builtin_mul_overflow(m->low.stride, b->traits.unit, &stride) ||
-      __builtin_mul_overflow(stride, b->reading.event.run.count - 1 - b->reading.iteration,
-                             &distance))
-    return;
-  const int64_t low = b->reading.message->part.low - known->offsets[block] + distance;
-  if (low < 0 || low + b->reading.message->bytes > known->lengths[block] * b->traits.unit) return;
-  *moving = (struct qd_moving){*b->reading.message, messages_of(b, b->reading.receives), stride,
-                               &b->memory.accessed[block]};
-}
-
-/* Adds the message of the last iteration again, moved along its block. */
-static inline void move_message(struct qd_builder* b, struct qd_moving* moving) {
-  struct qd_message *m = &moving->message, *added = add_message(b, moving->messages);
-  if (!added) return;
-  m->part.low += moving->stride;
-  m->part.high += moving->stride;
-  *added = *m;
-  const int is_new = access(moving->accessed, m->part.low, m->part.high);
-  if (moving->messages == &b->plan->sends) {
-    b->reading.step_bytes += m->bytes;
-  } else if (!is_new) {
-    added->zero_copy = b->window.is_plain = 0;
-    added->needs_staging = 1;
-  }
-}
-
-static inline void take_run_message(struct qd_builder* b, struct qd_run_message* m,
-                                    struct qd_moving* moving) {
-  if (moving->message.count > 0) return move_message(b, moving);
-  begin_message(b, m->flags, take(&m->peer));
-  if (!m->is_token) {
-    const struct qd_piece piece = take_run_piece(m);
-    take_piece(b, &piece);
-  }
-  end_message(b);
-  note_moving(b, m, moving);
-}
-
-/* Moves the sends of each step before its receives. Otherwise messages keep their order. */
-static void put_sends_first(struct qd_run* run) {
-  struct qd_run_message* first = run->messages;
-  for (int s = 0; s < run->step_count; first += run->steps[s++].message_count)
-    for (int i = 1; i < run->steps[s].message_count; i++)
-      for (int k = i; k > 0 && !(first[k].flags & QD_MESSAGE_RECEIVE) &&
-                      first[k - 1].flags & QD_MESSAGE_RECEIVE;
-           k--) {
-        const struct qd_run_message moved = first[k];
-        first[k] = first[k - 1];
-        first[k - 1] = moved;
-      }
-}
-
-/* Takes the steps of the run, from its current iteration on, until the plan is full. */
-static void take_iterations(struct qd_builder* b) {
-  struct qd_run* const run = &b->reading.event.run;
-  const struct qd_run_step* const end = run->steps + run->step_count;
-  for (; b->reading.iteration < run->count && !b->window.is_full && !b->error;
-       b->reading.iteration++) {
-    int i = 0;
-    for (struct qd_run_step* s = run->steps; s < end; s++) {
-      begin_step(b, take(&s->key), s->has_after, take(&s->after));
-      for (int left = s->message_count; left > 0; left--, i++)
-        take_run_message(b, &run->messages[i], &b->reading.moving[i]);
-      qd_order_step(b, 0);
-    }
-  }
-  if (b->reading.iteration == run->count) b->reading.iteration = -1;
-}
-
-static void begin_run(struct qd_builder* b) {
-  if ((b->reading.walker.iterations -= b->reading.event.run.count) < 0)
-    return qd_builder_refuse(b, QD_TOO_MANY_ITERATIONS);
-  for (int i = 0; i < QD_RUN_MESSAGES; i++) b->reading.moving[i].message.count = 0;
-  put_sends_first(&b->reading.event.run);
-  b->reading.iteration = 0;
 }
 
 static void take_message(struct qd_builder* b, unsigned flags, int64_t peer,
@@ -474,18 +375,6 @@ static int keep(struct qd_builder* b, enum qd_event_kind kind, const struct qd_p
   return 1;
 }
 
-/* Takes or keeps the pieces of a run, which belong to one message. */
-static void take_pieces(struct qd_builder* b) {
-  struct qd_run* run = &b->reading.event.run;
-  int kept = b->reading.is_mixed && b->reading.is_kept;
-  for (int64_t left = run->count; left > 0 && !b->error; left--)
-    for (int i = 0; i < run->message_count; i++) {
-      const struct qd_piece piece = take_run_piece(&run->messages[i]);
-      kept = kept && keep(b, QD_EVENT_PIECE, &piece);
-      if (!kept) take_piece(b, &piece);
-    }
-}
-
 /* Keeps the event if it has to wait for the end of its mixed step. */
 static int is_kept(struct qd_builder* b) {
   const struct qd_event* event = &b->reading.event;
@@ -527,8 +416,6 @@ static int take_event(struct qd_builder* b) {
       take_copy(b, event->kind, &event->piece, &event->second, event->outside);
       if (event->outside) b->window.barrier = b->window.steps;
       break;
-    case QD_EVENT_RUN: begin_run(b); break;
-    case QD_EVENT_PIECE_RUN: take_pieces(b); break;
     case QD_EVENT_END: return 0;
     case QD_EVENT_UNDEFINED: qd_builder_refuse(b, event->why); break;
     default: qd_builder_refuse(b, "it does what this library does not serve"); break;
@@ -540,7 +427,6 @@ void qd_builder_start(struct qd_builder* b) {
   const struct qd_plan_input* input = &b->input;
   qd_walk_start(&b->reading.walker, input->program, input->tables, input->context);
   b->reading.walker.iterations = qd_most_iterations(input);
-  b->reading.iteration = -1;
   b->reading.key = INT64_MIN;
   b->reading.has_key = b->reading.is_mixed = b->reading.pending_count = 0;
   b->error = NULL;
@@ -550,11 +436,7 @@ void qd_builder_start(struct qd_builder* b) {
 int qd_builder_next(struct qd_builder* b) {
   int more = 1;
   qd_order_begin(b);
-  while (!b->error && more && !b->window.is_full)
-    if (b->reading.iteration >= 0)
-      take_iterations(b);
-    else
-      more = take_event(b);
+  while (!b->error && more && !b->window.is_full) more = take_event(b);
   qd_order_end(b);
   b->plan->is_whole = !more && !b->is_further;
   b->is_further = 1;

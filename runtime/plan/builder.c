@@ -97,18 +97,14 @@ static int fit_blocks(struct qd_builder* b) {
 }
 
 /* If only the two ends know the lengths. */
-static int open_blocks(struct qd_builder* b, int in_place) {
+static int open_blocks(struct qd_builder* b) {
   const struct qd_program* program = b->input.program;
   struct qd_plan* plan = b->plan;
   b->traits.goes_by_rank = program->collective == QD_ALLTOALL;
   plan->is_typed =
       !program->uses.sized && !program->uses.temporaries && !program->uses.several_pieces;
   if (plan->is_typed) b->window.waiting = 0;
-  if (!fit_blocks(b)) return 0;
-  if (!in_place || !b->traits.goes_by_rank) return 1;
-  b->memory.sent_as = malloc((size_t)plan->regions.send_blocks * sizeof *b->memory.sent_as);
-  b->memory.saved_in = malloc((size_t)plan->regions.send_blocks * sizeof *b->memory.saved_in);
-  return b->memory.sent_as && b->memory.saved_in;
+  return fit_blocks(b);
 }
 
 static int waiting_steps(int window) { return window <= MOST_WAITING ? window - 1 : MOST_WAITING; }
@@ -130,7 +126,7 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
   const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window.size);
   b->window.mask = ring - 1;
   b->window.ring = malloc(ring * sizeof *b->window.ring);
-  const int opened = has_global_counts ? open_known(b, in_place) : open_blocks(b, in_place);
+  const int opened = has_global_counts ? open_known(b, in_place) : open_blocks(b);
   return opened && b->window.ring;
 }
 
@@ -174,8 +170,6 @@ void qd_builder_close(struct qd_builder* b) {
   free(b->memory.accessed);
   free(b->memory.temporaries);
   free(b->memory.holders);
-  free(b->memory.sent_as);
-  free(b->memory.saved_in);
   free(b->memory.buffers);
   free(b->reading.pending);
   b->window.ring = NULL;

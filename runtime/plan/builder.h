@@ -23,14 +23,6 @@ struct qd_traits {
   int32_t most_messages; /* a plan with this many messages ends after the step */
 };
 
-/* A message of a run that moves along its block from iteration to iteration. */
-struct qd_moving {
-  struct qd_message message;    /* of the last iteration; count 0: there is none */
-  struct qd_messages* messages; /* the sends or the receives of the plan */
-  int64_t stride;               /* bytes */
-  struct qd_accessed* accessed; /* of the block */
-};
-
 /* A copy, a reduction, or an event of a receive that is kept until the end of its step. */
 struct qd_pending {
   enum qd_event_kind kind;
@@ -43,16 +35,14 @@ struct qd_pending {
 struct qd_reading {
   struct qd_walker walker;
   struct qd_event event;
-  int64_t iteration; /* of the run in `event`; -1: there is no run */
   int64_t key, after;
   int has_key, has_after; /* has_key: a step was read */
   int is_mixed;           /* copies and receives of the step are kept until its end */
   int64_t step_bytes;     /* of the sends of the step */
   struct qd_message* message;
-  int64_t peer;                             /* of the message, in the schedule */
-  int receives, is_token, needs_staging;    /* of the message */
-  int is_kept;                              /* the message is kept until the end of its step */
-  struct qd_moving moving[QD_RUN_MESSAGES]; /* by message of the run */
+  int64_t peer;                          /* of the message, in the schedule */
+  int receives, is_token, needs_staging; /* of the message */
+  int is_kept;                           /* the message is kept until the end of its step */
   struct qd_pending* pending;
   int32_t pending_count, pending_capacity;
 };
@@ -79,10 +69,10 @@ struct qd_window {
   int32_t sends, copies;          /* of the steps so far */
   int32_t copies_done;            /* copies that have an operation */
   int64_t bytes_in_flight;
-  int latest;    /* the kind of progress that was noted last for the next operation; see order.c */
-  int is_plain;  /* no message of the plan takes a buffer or saves a block */
-  int is_full;   /* the plan has as many messages as it may */
-  int owes_copy; /* the copy of this rank's block to itself is still to be planned */
+  int latest;   /* the kind of progress that was noted last for the next operation; see order.c */
+  int is_plain; /* no message of the plan takes a buffer or saves a block */
+  int is_full;  /* the plan has as many messages as it may */
+  int owes_copy; /* the copy of this rank's block to itself is still to be planned; -1: it has been */
 };
 
 /* The bytes of a block that were read or written lie between these; none if both are equal. */
@@ -111,8 +101,6 @@ struct qd_tracked {
   /* If only the two ends know the lengths. holders: the message buffer of each temporary block; -1: none yet. */
   int32_t* holders;
   int32_t holder_capacity;
-  /* In place, by block: the send that reads it, and the buffer that it is saved in; -1: none yet. */
-  int32_t *sent_as, *saved_in;
   struct qd_planned_buffer* buffers;
   int32_t buffer_capacity, next_buffer;
 };
@@ -129,7 +117,7 @@ struct qd_builder {
   const char* error;        /* what is wrong with the schedule, or qd_no_memory */
 };
 
-/* Takes memory. `whole`: one plan for the whole call, however long. Returns 0 if memory ran out. The caller closes the
+/* Takes memory. `in_place`: the send buffer is the receive buffer, if all ranks know all counts. `whole`: one plan for the whole call, however long. Returns 0 if memory ran out. The caller closes the
  * builder in either case. */
 int qd_builder_open(struct qd_builder* builder, const struct qd_plan_input* input,
                     struct qd_plan* plan, int in_place, int whole);

@@ -87,8 +87,8 @@ static void give_back(struct qd_builder* b, int32_t buffer, int32_t free_after) 
 
 /* Copies this rank's block to itself while the first messages are in flight. */
 static inline void copy_own(struct qd_builder* b) {
-  if (!b->window.owes_copy) return;
-  b->window.owes_copy = 0;
+  if (b->window.owes_copy <= 0) return;
+  b->window.owes_copy = -1;
   emit(b, QD_PLAN_COPY_OWN);
 }
 
@@ -108,19 +108,6 @@ static inline void finish_sends(struct qd_builder* b, int32_t steps) {
     s->sent_bytes = 0;
     wait_for_sends(b, s->sends);
   }
-}
-
-/* In place: saves the block before a write to its region of the receive buffer, or waits for the send that reads it. */
-static void before_write(struct qd_builder* b, int32_t region) {
-  const int32_t block = region - b->plan->regions.send_blocks;
-  if (!b->memory.sent_as || block < 0 || block >= b->plan->regions.receive_blocks) return;
-  if (b->memory.sent_as[block] == INT_MAX || b->memory.saved_in[block] >= 0) return;
-  if (b->memory.sent_as[block] >= 0) return wait_for_sends(b, b->memory.sent_as[block] + 1);
-  const int32_t buffer = take_buffer(b);
-  struct qd_operation* save = emit(b, QD_PLAN_SAVE);
-  save->what = block;
-  save->buffer = buffer;
-  b->memory.saved_in[block] = buffer;
 }
 
 /* The buffer of a temporary block; -1 if it has none. */
@@ -144,12 +131,8 @@ static __attribute__((noinline)) void plan_delivery(struct qd_builder* b,
   if (m->buffer == QD_NO_BUFFER) return;
   const struct qd_part* parts = qd_parts_of(b->plan, m);
   if (m->needs_staging) finish_sends(b, b->window.steps_sent);
-  for (int i = 0; !b->traits.has_global_counts && i < m->count; i++) {
-    if (qd_is_temporary(b->plan, parts[i].region))
-      hold(b, parts[i].region, m->buffer);
-    else if (!m->zero_copy)
-      before_write(b, parts[i].region);
-  }
+  for (int i = 0; !b->traits.has_global_counts && i < m->count; i++)
+    if (qd_is_temporary(b->plan, parts[i].region)) hold(b, parts[i].region, m->buffer);
   give_back(b, m->buffer, 0);
 }
 
@@ -177,25 +160,15 @@ static inline void wait_for_steps(struct qd_builder* b, int32_t steps) {
   b->window.steps_received = steps;
 }
 
-/* Notes that a block is read, from its place or from where it was saved. `send`: the message that reads it and is posted
- * now; -1 for a copy. */
-static void plan_read(struct qd_builder* b, struct qd_part* part, int32_t send, int zero_copy) {
-  const int32_t region = part->region;
-  if (qd_is_temporary(b->plan, region)) {
-    const int32_t holder = *holder_of(b, region);
-    if (holder < 0)
-      return qd_builder_refuse(b, "it sends a temporary block that nothing was received in");
-    if (zero_copy && b->memory.buffers[holder].free_after <= send)
-      b->memory.buffers[holder].free_after = send + 1;
-  } else if (b->memory.sent_as && region < b->plan->regions.send_blocks) {
-    const int is_again = b->memory.sent_as[region] >= 0;
-    b->memory.sent_as[region] = send;
-    if (b->memory.saved_in[region] < 0) return;
-    /* The buffer of the saved block was freed after the first send. */
-    if (is_again) return qd_builder_refuse(b, "it sends a block twice that is overwritten");
-    part->form = QD_SAVED;
-    give_back(b, b->memory.saved_in[region], send + 1);
-  }
+/* Notes that a block is read. `send`: the message that reads it and is posted now; -1 for a copy. */
+static void plan_read(struct qd_builder* b, const struct qd_part* part, int32_t send,
+                      int zero_copy) {
+  if (!qd_is_temporary(b->plan, part->region)) return;
+  const int32_t holder = *holder_of(b, part->region);
+  if (holder < 0)
+    return qd_builder_refuse(b, "it sends a temporary block that nothing was received in");
+  if (zero_copy && b->memory.buffers[holder].free_after <= send)
+    b->memory.buffers[holder].free_after = send + 1;
 }
 
 /* Whether one of the next copies, before copy number `copies`, overwrites bytes of the send. A step posts its sends
@@ -211,25 +184,13 @@ static int is_overwritten(const struct qd_builder* b, const struct qd_message* m
   return 0;
 }
 
-/* In place: saves the blocks of the send that these copies overwrite. */
-static void save_for(struct qd_builder* b, const struct qd_message* m, int32_t copies) {
-  const struct qd_part* parts = qd_parts_of(b->plan, m);
-  for (int32_t k = b->window.copies_done; b->memory.sent_as && k < copies; k++) {
-    const int32_t to = b->plan->copies[k].to.region;
-    for (int i = 0; i < m->count; i++)
-      if (parts[i].region == to - b->plan->regions.send_blocks) before_write(b, to);
-  }
-}
-
 /* Chooses the buffer of a send. Copies of its step before copy number `copies` may overwrite its blocks. */
 static void plan_send(struct qd_builder* b, int32_t number, int32_t copies) {
   struct qd_plan* plan = b->plan;
   struct qd_message* m = &plan->sends.all[number];
-  struct qd_part* parts = m->count == 1 ? &m->part : plan->parts + m->first;
-  save_for(b, m, copies);
+  const struct qd_part* parts = qd_parts_of(plan, m);
   if (!b->traits.has_global_counts)
     for (int i = 0; i < m->count; i++) plan_read(b, &parts[i], number, m->zero_copy);
-  if (m->count == 1 && m->part.form == QD_SAVED) m->zero_copy = 0;
   m->needs_staging = is_overwritten(b, m, copies);
   if (m->needs_staging) m->zero_copy = 0;
   const int is_zero_copy = plan->is_typed || (b->traits.has_global_counts && !m->needs_staging);
@@ -243,17 +204,12 @@ static void plan_copy(struct qd_builder* b, int32_t number) {
   const struct qd_plan* plan = b->plan;
   const int32_t from = copy->from.region, to = copy->to.region;
   const int from_send = from < plan->regions.send_blocks, to_temporary = qd_is_temporary(plan, to);
-  /* Takes the buffer first: plan_read may free the buffer of a saved block, which the copy still reads. */
-  if (to_temporary && from_send) copy->buffer = take_buffer(b);
   plan_read(b, &copy->from, -1, 0);
   if (b->error) return;
-  if (b->memory.sent_as && from_send)
-    b->memory.sent_as[from] = INT_MAX; /* nothing reads it any more: needs no saving */
-  if (!to_temporary) {
-    before_write(b, to);
-  } else if (!from_send) {
+  if (to_temporary && !from_send) {
     hold(b, to, *holder_of(b, from));
-  } else {
+  } else if (to_temporary) {
+    copy->buffer = take_buffer(b);
     hold(b, to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
@@ -353,10 +309,8 @@ static inline int32_t steps_up_to(const struct qd_builder* b, int64_t key) {
 
 static void plan_receive(struct qd_builder* b, struct qd_message* m) {
   if (m->count == 0) return;
-  if (!b->traits.has_global_counts && m->zero_copy) {
+  if (!b->traits.has_global_counts && m->zero_copy)
     m->zero_copy = !qd_is_temporary(b->plan, m->part.region);
-    if (m->zero_copy) before_write(b, m->part.region);
-  }
   if (!m->zero_copy || !(b->plan->is_typed || b->traits.has_global_counts))
     m->buffer = take_buffer(b);
 }
@@ -398,12 +352,9 @@ void qd_order_begin(struct qd_builder* b) {
   w->now = w->before = (struct qd_progress){0, 0, 0, 0};
   w->sends = w->copies = w->copies_done = 0;
   w->bytes_in_flight = b->reading.step_bytes = 0;
-  w->is_plain = b->traits.has_global_counts || (plan->is_typed && !b->memory.sent_as);
+  w->is_plain = b->traits.has_global_counts || plan->is_typed;
   w->is_full = 0;
   w->latest = NO_PROGRESS;
-  /* All sends of the plan before are complete. */
-  for (int32_t i = 0; b->memory.sent_as && i < plan->regions.send_blocks; i++)
-    if (b->memory.sent_as[i] >= 0) b->memory.sent_as[i] = INT_MAX;
   for (int32_t i = 0; i < plan->buffer_count; i++) b->memory.buffers[i].free_after = 0;
 }
 
@@ -415,14 +366,9 @@ void qd_order_end(struct qd_builder* b) {
 
 void qd_order_forget(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
-  const size_t blocks = (size_t)plan->regions.send_blocks,
-               temporaries = (size_t)plan->regions.temporaries;
   b->is_further = b->window.owes_copy = 0;
   b->memory.next_buffer = 0;
   plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;
   if (b->traits.has_global_counts) return qd_builder_forget_known(b);
-  memset(b->memory.holders, -1, temporaries * sizeof *b->memory.holders);
-  if (!b->memory.sent_as) return;
-  memset(b->memory.sent_as, -1, blocks * sizeof *b->memory.sent_as);
-  memset(b->memory.saved_in, -1, blocks * sizeof *b->memory.saved_in);
+  memset(b->memory.holders, -1, (size_t)plan->regions.temporaries * sizeof *b->memory.holders);
 }

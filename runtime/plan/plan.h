@@ -20,8 +20,8 @@
  * forwards. The plan has no list of dependencies: the wait stands before the post in the order of operations.
  *
  * A receive is posted straight into the user's buffer if this rank has not read or written there before. Otherwise it
- * arrives in a message buffer, and is delivered after all earlier reads. In a call in place, a block that a receive will
- * overwrite is saved first if it is still to be sent. Temporary blocks stay in the message buffers in which they arrived.
+ * arrives in a message buffer, and is delivered after all earlier reads. Temporary blocks stay in the message buffers in which
+ * they arrived.
  * A buffer is used again once the last of its blocks has been overwritten. */
 #ifndef QUADRILLE_RUNTIME_PLAN_PLAN_H_
 #define QUADRILLE_RUNTIME_PLAN_PLAN_H_
@@ -48,8 +48,7 @@ static inline int qd_default_window(const struct qd_program* program) {
 
 enum qd_part_form {
   QD_WHOLE, /* a whole block */
-  QD_RANGE, /* bytes of a region */
-  QD_SAVED  /* a whole block, sent from the buffer in which it was saved */
+  QD_RANGE  /* bytes of a region */
 };
 
 /* A part of a message. */
@@ -90,7 +89,6 @@ enum qd_operation_kind {
   QD_PLAN_MESSAGES,
   QD_PLAN_COPY,     /* copies[what] */
   QD_PLAN_COPY_OWN, /* this rank's block of an all-to-all to itself */
-  QD_PLAN_SAVE,     /* the block at region `what` of the send buffer, in `buffer` */
   QD_PLAN_END
 };
 
@@ -105,9 +103,7 @@ struct qd_operation {
   int32_t kind;
   union {
     struct qd_progress more;
-    struct {
-      int32_t what, buffer;
-    };
+    int32_t what;
   };
 };
 

@@ -36,7 +36,6 @@ struct compiler {
   int in_body;    /* expressions may differ from rank to rank */
   int in_formula; /* an expression that may use only node sizes */
   int receives;   /* the current message */
-  int obstacles;  /* loops and copies so far, which keep a loop around them from making runs */
   /* The first and the last kind of statement in the step, also of the current loop in it, and whether a statement follows one
    * of a later kind. */
   int first_kind, last_kind, is_mixed;
@@ -404,25 +403,6 @@ static void declare(struct compiler* c, int reg) {
   c->variables[c->variable_count++] = reg;
 }
 
-/* Whether the register holds a constant of the program; writes it. */
-static int holds_constant(const struct compiler* c, int reg, int64_t* value) {
-  const int i = QD_REGISTERS - 1 - reg;
-  if (i >= c->program->code.invariant_count ||
-      c->program->code.invariants[i].expression != QD_CONSTANT)
-    return 0;
-  *value = c->program->code.invariants[i].value;
-  return 1;
-}
-
-/* Whether a loop always has the same few iterations. `length` instructions from `start` set its index. */
-static int is_short(const struct compiler* c, int32_t start, int32_t length, int bound) {
-  const struct qd_instruction* set = &c->program->code.instructions[start];
-  int64_t first, end, iterations;
-  return !c->in.error && length == 1 && set->operation == QD_DO_MOVE &&
-         holds_constant(c, set->a, &first) && holds_constant(c, bound, &end) &&
-         !__builtin_sub_overflow(end, first, &iterations) && iterations <= QD_RUN_STEPS;
-}
-
 /* ---- Statements */
 
 /* The kinds of statements in a step, in the order in which they take effect. */
@@ -434,32 +414,20 @@ static void note_kind(struct compiler* c, int kind) {
   if (kind > c->last_kind) c->last_kind = kind;
 }
 
-/* A loop may make runs if its iterations are steps or pieces, and it contains no copies and only short loops. */
 static void loop(struct compiler* c, int depth) {
-  const int saved = c->next_register, obstacles = c->obstacles, first_kind = c->first_kind;
+  const int saved = c->next_register, first_kind = c->first_kind;
   const int index = take_register(c);
-  const int32_t before = c->program->code.instruction_count;
   compile_into(c, index);
-  const int32_t length = c->program->code.instruction_count - before;
   const int bound = operand(c, INTEGER, 0);
-  const int always_short = is_short(c, before, length, bound);
   const jumps exit = emit(c, QD_DO_UNLESS_LESS, 0, index, bound, -1);
   declare(c, index);
-  const int32_t start = emit(c, QD_DO_RUN, 0, index, bound, -1);
+  const int32_t start = c->program->code.instruction_count;
   c->first_kind = NO_KIND;
   body(c, depth);
   c->is_mixed |= c->first_kind < c->last_kind; /* the next iteration follows */
   if (first_kind < c->first_kind) c->first_kind = first_kind;
-  const int may_run = !always_short && c->obstacles == obstacles && (!c->in_step || c->in_message);
-  emit(c, QD_DO_NEXT, 0, index, bound, may_run ? start : start + 1);
-  if (!c->in.error) {
-    struct qd_instruction* run = &c->program->code.instructions[start];
-    run->immediate = may_run ? c->program->code.instruction_count : start + 1;
-    run->target = (uint8_t)(c->program->code.run_count++ % QD_RUNS);
-    if (!may_run) run->operation = QD_DO_JUMP;
-  }
+  emit(c, QD_DO_NEXT, 0, index, bound, start);
   patch(c, exit);
-  if (!always_short) c->obstacles++;
   c->variable_count--;
   c->next_register = saved;
 }
@@ -569,7 +537,6 @@ static void local(struct compiler* c, unsigned opcode) {
   const int reduction = opcode != QD_COPY;
   if (c->in_message) fail(c, "the code has a copy inside a message; make it again");
   if (reduction && p->collective < QD_REDUCE) fail(c, no_operator);
-  c->obstacles++;
   note_kind(c, COPIES);
   const int saved = c->next_register;
   const int32_t first = piece(c, qd_read_byte(&c->in));

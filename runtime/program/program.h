@@ -20,10 +20,7 @@ extern "C" {
 #define QD_REGISTERS 256
 /* Those whose values never change: the constants 0 and 1, and as many more as a program may have. */
 #define QD_INVARIANTS (QD_MAX_CONSTANTS + 2)
-#define QD_LOCATES 16     /* `locate` expressions whose last result the walk remembers */
-#define QD_RUNS 16        /* the loops for which the walk remembers whether they make runs */
-#define QD_RUN_STEPS 2    /* the most steps in an iteration of a run */
-#define QD_RUN_MESSAGES 4 /* the most messages in these steps */
+#define QD_LOCATES 16 /* `locate` expressions whose last result the walk remembers */
 
 /* The error of a walk beyond QD_MAX_ITERATIONS. */
 #define QD_TOO_MANY_ITERATIONS \
@@ -62,15 +59,8 @@ enum qd_opcode {
   QD_DO_COPY,          /* pieces[immediate] to pieces[immediate + 1]; target is 1 outside steps */
   QD_DO_REDUCE_LEFT,
   QD_DO_REDUCE_RIGHT,
-  QD_DO_RUN, /* before each iteration of a loop that may make runs: index a, bound b; immediate: the end of the loop;
-                target: the index of the remembered result */
   QD_DO_END
 };
-
-static inline int qd_is_binary(int operation) {
-  return operation <= QD_DO_LESS_EQUAL ||
-         (operation >= QD_DO_UNLESS_EQUAL && operation <= QD_DO_UNLESS_LESS_EQUAL);
-}
 
 struct qd_instruction {
   uint8_t operation, target, a, b; /* registers */
@@ -125,7 +115,7 @@ struct qd_code {
   struct qd_invariant invariants[QD_INVARIANTS]; /* in registers 255, 254, ... */
   int32_t invariant_count;
   int32_t register_count; /* without the invariants */
-  int32_t run_count, locate_count;
+  int32_t locate_count;
 };
 
 /* How a parameter gets its value. */
@@ -278,8 +268,6 @@ enum qd_event_kind {
   QD_EVENT_COPY,        /* piece to second; outside */
   QD_EVENT_REDUCE_LEFT, /* piece into second; outside */
   QD_EVENT_REDUCE_RIGHT,
-  QD_EVENT_RUN, /* run: its steps, once for each iteration */
-  QD_EVENT_PIECE_RUN, /* run: the pieces of its messages, once for each iteration; all belong to the current message */
   QD_EVENT_END,
   QD_EVENT_UNDEFINED /* why */
 };
@@ -293,31 +281,6 @@ struct qd_piece {
   int64_t block, low, high;
 };
 
-/* A value in the first iteration of a run, and the difference from iteration to iteration. */
-struct qd_value {
-  int64_t value, stride;
-};
-
-struct qd_run_message {
-  unsigned flags;
-  int is_token;       /* it has no piece */
-  int buffer, ranged; /* of the piece */
-  struct qd_value peer, block, low, high;
-};
-
-struct qd_run_step {
-  int has_after, message_count; /* its messages follow those of the previous step */
-  struct qd_value key, after;
-};
-
-/* Iterations of a loop that differ only in values with a constant stride. */
-struct qd_run {
-  int64_t count; /* of the iterations, at least 2 */
-  int step_count, message_count;
-  struct qd_run_step steps[QD_RUN_STEPS];
-  struct qd_run_message messages[QD_RUN_MESSAGES];
-};
-
 struct qd_event {
   enum qd_event_kind kind;
   int has_after, outside;
@@ -325,7 +288,6 @@ struct qd_event {
   unsigned flags; /* QD_MESSAGE_... */
   int64_t key, after, peer, count;
   struct qd_piece piece, second;
-  struct qd_run run;
   const char* why;
 };
 
@@ -335,11 +297,7 @@ struct qd_walker {
   const struct qd_instruction* next;
   int64_t iterations; /* that loops may still make; its reader may set a limit after the start */
   int64_t located[QD_LOCATES]; /* the last results */
-  int makes_runs;              /* 1; its reader may set 0 after the start */
-  uint8_t waits[QD_RUNS];      /* iterations until the next try of a run */
-  uint8_t failures[QD_RUNS];   /* tries in a row that made no run */
   int64_t registers[QD_REGISTERS];
-  int64_t strides[QD_REGISTERS]; /* while a run is tried; 0 if the value never changes */
 };
 
 void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,

@@ -126,6 +126,36 @@ TEST_P(WrittenPosts, FollowCountsThatChange) { of_all_ranks(expect_changing_coun
 
 // ---- lengths, block sizes and buffers
 
+// The runtime keeps calls, and the program changes its arrays between them.
+TEST(CollectiveLengths, OfTheSameArraysAreThoseOfTheMoment) {
+  for (const Scheduled& program : {exchanging("factor", {3}), exchanging("tuna", {3}, {2})})
+    expect_no_problem(machine_of(program, {}), [&](MPI_Comm comm) {
+      const Bound bound(program, {}, comm);
+      const int own = this_rank();
+      std::vector<int> sent(9), received(9), sends(3), receives(3);
+      const std::vector<int> places = {0, 3, 6};
+      for (const int longest : {1, 1, 2, 1, 3, 3}) {
+        const auto length = [&](int from, int to) { return from < to ? longest : 1; };
+        const auto value = [&](int from, int to, int i) {
+          return 1000 * longest + 100 * from + 10 * to + i;
+        };
+        received.assign(9, -1);
+        for (int peer = 0; peer < 3; ++peer) {
+          sends[peer] = length(own, peer);
+          receives[peer] = length(peer, own);
+          for (int i = 0; i < 3; ++i) sent[3 * peer + i] = value(own, peer, i);
+        }
+        EXPECT_EQ(
+            quadrille_alltoallv(bound, sent.data(), sends.data(), places.data(), MPI_INT,
+                                received.data(), receives.data(), places.data(), MPI_INT, comm),
+            MPI_SUCCESS);
+        for (int peer = 0; peer < 3; ++peer)
+          for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(received[3 * peer + i], i < receives[peer] ? value(peer, own, i) : -1);
+      }
+    });
+}
+
 // A rank that forwards is called with the same arguments, while others' lengths travel in one call and are known in
 // the next.
 TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {

@@ -223,6 +223,31 @@ TEST(MistakenDatatype, OfOneRankAloneIsRefusedWhereElementsAreCombined) {
                  });
 }
 
+// The second integer of an element lies between those of later ones.
+TEST(MistakenDatatype, WhoseElementsReachIntoEachOtherIsRefusedWhereTheyAreCombined) {
+  for (const MPI_Aint extent : {4, 12})
+    for (const MPI_Aint first : {0, -4}) {
+      const bool is_within = extent == 12 && first == 0;
+      expect_refused("allreduce doubling", {3, 0}, is_within ? MPI_SUCCESS : MPI_ERR_TYPE,
+                     is_within ? "" : "elements of the datatype reach into each other",
+                     [&](quadrille_schedule schedule, MPI_Comm comm, quadrille_request*) {
+                       std::array<int, 4 * kMost> from{}, to{};
+                       const std::array<int, 2> ones = {1, 1};
+                       const std::array<MPI_Aint, 2> places = {first, 8};
+                       MPI_Datatype apart, type;
+                       MPI_Type_create_hindexed(2, ones.data(), places.data(), MPI_INT, &apart);
+                       MPI_Type_create_resized(apart, 0, extent, &type);
+                       MPI_Type_commit(&type);
+                       const MPI_Op left = take_left();
+                       const int code = quadrille_allreduce(schedule, from.data() + kMost,
+                                                            to.data() + kMost, 2, type, left, comm);
+                       MPI_Type_free(&apart);
+                       MPI_Type_free(&type);
+                       return code;
+                     });
+    }
+}
+
 // ---- counts and buffers
 
 // Each group sends its counts to the other one. Wrong counts would make it read beyond its send buffers.

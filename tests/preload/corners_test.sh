@@ -14,6 +14,7 @@ late=()
 [ "$mpi" != mpich ] || late=(lingering)
 for case in handler handlers attributes nested dying "${late[@]}" large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
 right 3 QUADRILLE=adapt QUADRILLE_REPORT= -- refused
+right 3 QUADRILLE=on QUADRILLE_ALLREDUCE=doubling -- refused
 for case in handler handlers attributes nested dying "${late[@]}" wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- $case; done
 rm -f learned.txt
 # Without a report, calls are kept.

@@ -84,11 +84,11 @@ breaks preload/serve.c '#include "runtime/internal.h"' \
 breaks preload/BUILD '    deps = ["//generator:registry"],' \
   'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
 breaks tools/run.c '#include "runtime/execute/state.h"' \
-  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
+  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
 breaks tools/run.c '#include "preload/preload.h"' \
-  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
+  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
 breaks tools/run.c '#include "cli/files.h"' \
-  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
+  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
 breaks runtime/program/walk.c '#include "preload/rules.h"' 'runtime/ knows no other room but the limits of schedule/'
 
 said=$("$check" "$tree")

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <span>
 
 #include "runtime/program/program.h"
 #include "tests/support/found_nodes.h"
@@ -59,37 +58,6 @@ std::string head_text(unsigned flags, int64_t peer) {
   return message_text(head);
 }
 
-int64_t value_at(const qd_value& value, int64_t iteration) {
-  return value.value + iteration * value.stride;
-}
-
-std::string run_piece_text(const qd_run_message& m, int64_t at) {
-  return piece_text(m.buffer, value_at(m.block, at), m.ranged, m.ranged ? value_at(m.low, at) : 0,
-                    m.ranged ? value_at(m.high, at) : 0);
-}
-
-void tell_run(const qd_run& run, Events& events) {
-  for (int64_t i = 0; i < run.count; ++i) {
-    const qd_run_message* m = run.messages;
-    for (const qd_run_step& step : std::span(run.steps, run.step_count)) {
-      events.push_back(step_text(value_at(step.key, i), step.has_after,
-                                 step.has_after ? value_at(step.after, i) : 0));
-      for (const auto* end = m + step.message_count; m != end; ++m) {
-        events.push_back(head_text(m->flags, value_at(m->peer, i)));
-        if (!m->is_token) events.push_back(run_piece_text(*m, i));
-        events.push_back("message end");
-      }
-      events.push_back("step end");
-    }
-  }
-}
-
-void tell_piece_run(const qd_run& run, Events& events) {
-  for (int64_t i = 0; i < run.count; ++i)
-    for (const qd_run_message& m : std::span(run.messages, run.message_count))
-      events.push_back(run_piece_text(m, i));
-}
-
 // Appends the event. Returns false at the end.
 bool tell(const qd_event& event, Events& events) {
   const char* outside = event.outside ? " outside" : "";
@@ -114,8 +82,6 @@ bool tell(const qd_event& event, Events& events) {
                                    event.kind == QD_EVENT_REDUCE_LEFT ? "left" : "right", outside,
                                    text_of(event.piece), text_of(event.second)));
       break;
-    case QD_EVENT_RUN: tell_run(event.run, events); break;
-    case QD_EVENT_PIECE_RUN: tell_piece_run(event.run, events); break;
     case QD_EVENT_END: events.push_back("end"); return false;
     case QD_EVENT_UNDEFINED: events.push_back("undefined"); return false;
   }
