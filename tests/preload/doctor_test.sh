@@ -149,7 +149,7 @@ in_job 4 0 RANKS_A_NODE=2 LD_PRELOAD="$library $tool"
 says 'layout    4 ranks: 2 x 2'
 says "preload   $library, which LD_PRELOAD has"
 says 'all is well'
-grep -qE '^alltoall, -v, -w +hierarchical-overlapped\?\+2 ' said || problem 'no schedules to compare'
+grep -qE '^alltoall, -v, -w +tuna-coalesced:r\S*\?\+3 ' said || problem 'no schedules to compare'
 in_job 3 0 RANKS_A_NODE=2 LD_PRELOAD="$tool" QUADRILLE=on QUADRILLE_ALLTOALL=linear
 says 'layout    3 ranks on 2 nodes, 1 to 2 on each'
 grep -qE '^alltoall +linear +linear +linear$' said || problem 'no rule'
