@@ -188,6 +188,16 @@ static int overlaps(const struct preload_call* call) {
          call->collective == PRELOAD_Scan || call->collective == PRELOAD_Exscan;
 }
 
+/* What a barrier costs: the time of the rank that waits least, since others wait for one that is late anyway. If calls overlap, a
+ * barrier ends that: then it is the time of the rank that waits longest. */
+static uint64_t cost_word(const struct preload_call* call, double barrier) {
+  return overlaps(call) ? nanoseconds(barrier) : ~nanoseconds(barrier);
+}
+
+static double cost_of_barrier(const struct preload_call* call, uint64_t word) {
+  return seconds_of(overlaps(call) ? word : ~word);
+}
+
 static double barrier(struct preload_communicator* of) {
   const double start = PMPI_Wtime();
   PMPI_Barrier(of->comm);
@@ -204,7 +214,7 @@ static void agree(const struct preload_call* call, struct preload_learner* learn
   struct race* race = &learner->race;
   const double usual = usual_time(learner);
   const double meeting = overlaps(call) ? barrier(call->of) : usual;
-  uint64_t mine[4] = {found(call, learner), nanoseconds(usual), ~nanoseconds(meeting),
+  uint64_t mine[4] = {found(call, learner), nanoseconds(usual), cost_word(call, meeting),
                       preload_loaded_driver()};
   uint64_t all[4];
   preload_most(call->of, mine, all, 4, MPI_UINT64_T);
@@ -214,7 +224,7 @@ static void agree(const struct preload_call* call, struct preload_learner* learn
     find_candidates(learner);
   }
   race->usual = seconds_of(all[1]);
-  race->barrier = seconds_of(~all[2]);
+  race->barrier = cost_of_barrier(call, all[2]);
   if (all[0]) race_adopt(race, all[0] >> 32 & 0xff, (double)(all[0] & 0xffffffff) / (1 << 30));
 }
 
@@ -226,14 +236,14 @@ static void conclude(struct preload_call* call, struct preload_learner* learner)
   uint64_t mine[RACE_CANDIDATES + 4], all[RACE_CANDIDATES + 4];
   double times[RACE_CANDIDATES];
   for (int i = 0; i < count; i++) mine[i] = nanoseconds(learner->looks[i]);
-  mine[count] = ~nanoseconds(learner->barrier);
+  mine[count] = cost_word(call, learner->barrier);
   mine[count + 1] = nanoseconds(learner->preparation);
   mine[count + 2] = nanoseconds(usual_time(learner));
   mine[count + 3] = preload_loaded_driver();
   preload_most(call->of, mine, all, count + 4, MPI_UINT64_T);
   preload_meet_driver(call->of, (int)all[count + 3]);
   for (int i = 0; i < count; i++) times[i] = seconds_of(all[i]);
-  race->barrier = seconds_of(~all[count]);
+  race->barrier = cost_of_barrier(call, all[count]);
   race->cost += seconds_of(all[count + 1]);
   if (all[count + 2] > 0) race->usual = seconds_of(all[count + 2]);
   race_end(race, times);
