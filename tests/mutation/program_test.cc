@@ -37,7 +37,7 @@ TEST(Mutants, AreOfEveryKind) {
   EXPECT_THAT(
       found,
       testing::UnorderedElementsAre(
-          "in-place claim", "commutative claim", "port claim", "requirement dropped", "table kind",
+          "in-place claim", "commutative claim", "claim of canonical sums", "port claim", "requirement dropped", "table kind",
           "table source", "expression + 1", "expression - 1", "constant", "limit", "another name",
           "operator", "operands exchanged", "alternatives exchanged", "condition negated",
           "operator dropped", "statement dropped", "statement doubled", "statements exchanged",

@@ -64,6 +64,7 @@ const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"place", "something else at the end"},
     {"place", "elements of different places"},
     {"contribution", "added twice"},
+    {"sums", "another tree"},
     {"coverage", "something else at the end"},  // for a sum without some contributions
     {"role", "the root alone of its group takes part"},
     {"coverage", "missing at the end"},
