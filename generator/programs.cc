@@ -87,6 +87,9 @@ constexpr auto kRows = std::to_array<Row>({
     {"reduce-between-groups.segments",
      "each leaf reduces one segment and sends it to the root; for long messages"},
     {"allreduce.doubling", "groups of 1, 2, 4, .. ranks exchange their sums; for short messages"},
+    {"allreduce.binomial",
+     "up a binomial tree and down again, or by doubling on a power of two of ranks; the sums are "
+     "canonical"},
     {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
     {"allreduce.bine", "as rabenseifner, with the nearer partners of a Bine butterfly"},
     {"allreduce.circulant",
