@@ -90,6 +90,8 @@ constexpr auto kRows = std::to_array<Row>({
     {"allreduce.binomial",
      "up a binomial tree and down again, or by doubling on a power of two of ranks; the sums are "
      "canonical"},
+    {"allreduce.halving", "rabenseifner on a power of two of ranks, where its sums are canonical",
+     "a power of two of ranks"},
     {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
     {"allreduce.bine", "as rabenseifner, with the nearer partners of a Bine butterfly"},
     {"allreduce.circulant",
