@@ -92,6 +92,9 @@ constexpr auto kRows = std::to_array<Row>({
      "canonical"},
     {"allreduce.halving", "rabenseifner on a power of two of ranks, where its sums are canonical",
      "a power of two of ranks"},
+    {"allreduce.segments",
+     "each rank combines one segment in the canonical tree, and a ring gathers them; for long "
+     "vectors"},
     {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
     {"allreduce.bine", "as rabenseifner, with the nearer partners of a Bine butterfly"},
     {"allreduce.circulant",
