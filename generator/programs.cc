@@ -135,6 +135,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"reduce-scatter-between-groups.leader",
      "up a tree in each group; its rank 0 scatters to the other group"},
     {"scan.doubling", "sums of 1, 2, 4, .. ranks"},
+    {"scan.binomial", "canonical sums of groups of 1, 2, 4, .. ranks"},
     {"exscan.one-two-three", "sums of ranks at distances 1, 2, 3, 6, 12, .."},
     {"barrier.dissemination", "tokens at distances 1, 2, 4, .."},
     {"barrier-between-groups.dissemination",
