@@ -137,6 +137,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"scan.doubling", "sums of 1, 2, 4, .. ranks"},
     {"scan.binomial", "canonical sums of groups of 1, 2, 4, .. ranks"},
     {"exscan.one-two-three", "sums of ranks at distances 1, 2, 3, 6, 12, .."},
+    {"exscan.binomial", "canonical sums of groups of 1, 2, 4, .. ranks"},
     {"barrier.dissemination", "tokens at distances 1, 2, 4, .."},
     {"barrier-between-groups.dissemination",
      "tokens at distances 1, 2, 4, .. among the ranks of both groups in a row"},
