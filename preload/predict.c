@@ -1,7 +1,9 @@
 /* The schedules that are worth a race with MPI's own collective. Those of one group were the
  * fastest of 32 ranks on two networks of SimGrid's, where they ran beside its versions of both libraries' collectives. Tested by
  * tests/preload/predict_test.cc. */
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "preload/rules.h"
@@ -151,4 +153,50 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
     count++;
   }
   return *found ? -1 : count;
+}
+
+/* The last row that fits counts. Each serves all communicators, or those with a power of two of ranks. */
+static const struct canonical {
+  int collective, groups, is_for_powers;
+  int64_t least_bytes;
+  const char* algorithm;
+} canonicals[] = {
+    {PRELOAD_Allreduce, 1, 0, 0, "binomial"},
+    {PRELOAD_Allreduce, 1, 0, 65536, "segments"},
+    {PRELOAD_Allreduce, 1, 1, 0, "binomial"},
+    {PRELOAD_Allreduce, 1, 1, 16384, "halving"},
+    {PRELOAD_Allreduce, 2, 0, 0, "leader"},
+    {PRELOAD_Exscan, 1, 0, 0, "binomial"},
+    {PRELOAD_Reduce, 1, 0, 0, "binomial"},
+    {PRELOAD_Reduce, 2, 0, 0, "leader"},
+    {PRELOAD_Reduce_scatter, 1, 0, 0, "spread-out"},
+    {PRELOAD_Reduce_scatter, 2, 0, 0, "leader"},
+    {PRELOAD_Reduce_scatter_block, 1, 0, 0, "spread-out"},
+    {PRELOAD_Reduce_scatter_block, 2, 0, 0, "leader"},
+    {PRELOAD_Scan, 1, 0, 0, "binomial"},
+};
+enum { CANONICALS = sizeof canonicals / sizeof *canonicals };
+static struct preload_rule canonical_rules[CANONICALS];
+
+static void make_canonical_rules(void) {
+  char error[PRELOAD_TEXT];
+  for (int i = 0; i < CANONICALS; i++) {
+    canonical_rules[i] = preload_any_rule(canonicals[i].collective, canonicals[i].groups);
+    if (!preload_parse_algorithm(canonicals[i].algorithm, &canonical_rules[i], error)) abort();
+  }
+}
+
+const struct preload_rule* preload_canonical_rule(int collective, const struct preload_shape* shape,
+                                                  int64_t bytes) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  const struct preload_rule* found = NULL;
+  pthread_once(&once, make_canonical_rules);
+  for (int i = 0; i < CANONICALS; i++) {
+    const struct canonical* const one = &canonicals[i];
+    if (one->collective == collective && one->groups == shape->groups &&
+        (one->least_bytes == 0 || one->least_bytes <= bytes) &&
+        (!one->is_for_powers || (shape->ranks & (shape->ranks - 1)) == 0))
+      found = &canonical_rules[i];
+  }
+  return found;
 }
