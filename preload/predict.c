@@ -155,25 +155,27 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
   return *found ? -1 : count;
 }
 
-/* The last row that fits counts. Each serves all communicators, or those with a power of two of ranks. */
+/* For calls of that many bytes or more that need canonical sums; the last row that fits counts. */
+enum serves { ALL, POWERS, SMALL }; /* any ranks, powers of two, or those whose vectors take a gigabyte together */
 static const struct canonical {
-  int collective, groups, is_for_powers;
+  int collective, groups;
+  enum serves serves;
   int64_t least_bytes;
   const char* algorithm;
 } canonicals[] = {
-    {PRELOAD_Allreduce, 1, 0, 0, "binomial"},
-    {PRELOAD_Allreduce, 1, 0, 65536, "segments"},
-    {PRELOAD_Allreduce, 1, 1, 0, "binomial"},
-    {PRELOAD_Allreduce, 1, 1, 16384, "halving"},
-    {PRELOAD_Allreduce, 2, 0, 0, "leader"},
-    {PRELOAD_Exscan, 1, 0, 0, "binomial"},
-    {PRELOAD_Reduce, 1, 0, 0, "binomial"},
-    {PRELOAD_Reduce, 2, 0, 0, "leader"},
-    {PRELOAD_Reduce_scatter, 1, 0, 0, "spread-out"},
-    {PRELOAD_Reduce_scatter, 2, 0, 0, "leader"},
-    {PRELOAD_Reduce_scatter_block, 1, 0, 0, "spread-out"},
-    {PRELOAD_Reduce_scatter_block, 2, 0, 0, "leader"},
-    {PRELOAD_Scan, 1, 0, 0, "binomial"},
+    {PRELOAD_Allreduce, 1, ALL, 0, "binomial"},
+    {PRELOAD_Allreduce, 1, SMALL, 65536, "segments"},
+    {PRELOAD_Allreduce, 1, POWERS, 0, "binomial"},
+    {PRELOAD_Allreduce, 1, POWERS, 16384, "halving"},
+    {PRELOAD_Allreduce, 2, ALL, 0, "leader"},
+    {PRELOAD_Exscan, 1, ALL, 0, "binomial"},
+    {PRELOAD_Reduce, 1, ALL, 0, "binomial"},
+    {PRELOAD_Reduce, 2, ALL, 0, "leader"},
+    {PRELOAD_Reduce_scatter, 1, ALL, 0, "spread-out"},
+    {PRELOAD_Reduce_scatter, 2, ALL, 0, "leader"},
+    {PRELOAD_Reduce_scatter_block, 1, ALL, 0, "spread-out"},
+    {PRELOAD_Reduce_scatter_block, 2, ALL, 0, "leader"},
+    {PRELOAD_Scan, 1, ALL, 0, "binomial"},
 };
 enum { CANONICALS = sizeof canonicals / sizeof *canonicals };
 static struct preload_rule canonical_rules[CANONICALS];
@@ -186,17 +188,21 @@ static void make_canonical_rules(void) {
   }
 }
 
+static int serves(const struct canonical* one, int64_t ranks, int64_t bytes) {
+  enum { GIGABYTE = 1 << 30 };
+  if (one->least_bytes > 0 && bytes < one->least_bytes) return 0;
+  return one->serves == ALL || (one->serves == POWERS && (ranks & (ranks - 1)) == 0) ||
+         (one->serves == SMALL && bytes <= GIGABYTE / ranks);
+}
+
 const struct preload_rule* preload_canonical_rule(int collective, const struct preload_shape* shape,
                                                   int64_t bytes) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   const struct preload_rule* found = NULL;
   pthread_once(&once, make_canonical_rules);
-  for (int i = 0; i < CANONICALS; i++) {
-    const struct canonical* const one = &canonicals[i];
-    if (one->collective == collective && one->groups == shape->groups &&
-        (one->least_bytes == 0 || one->least_bytes <= bytes) &&
-        (!one->is_for_powers || (shape->ranks & (shape->ranks - 1)) == 0))
+  for (int i = 0; i < CANONICALS; i++)
+    if (canonicals[i].collective == collective && canonicals[i].groups == shape->groups &&
+        serves(&canonicals[i], shape->ranks, bytes))
       found = &canonical_rules[i];
-  }
   return found;
 }

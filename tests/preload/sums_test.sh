@@ -3,6 +3,7 @@
 # that MPI gives them, however the library decides. With QUADRILLE_SUMS=canonical they have the bits of one tree, on all nodes and by all
 # schedules. CANONICAL evaluates that tree itself, so both MPI libraries have the same bits.
 set -u
+canonical=$(readlink -f "$5")
 . "$(dirname "$0")/runs.sh"
 forced=(QUADRILLE_ALLREDUCE=ring QUADRILLE_REDUCE=rabenseifner QUADRILLE_SCAN=doubling QUADRILLE_EXSCAN=one-two-three
   QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise)
@@ -37,7 +38,7 @@ start 2 QUADRILLE_SUMS=never -- 10
 said 1 'QUADRILLE_SUMS=never is not known: write native, any or canonical'
 
 # CANONICAL finds the bits of the tree on all communicators of a job of 17 ranks, whatever the nodes, rules and modes are.
-program=$(readlink -f "$5") preload="$library $tool"
+program=$canonical preload="$library $tool"
 canonical() { right 17 QUADRILLE_SUMS=canonical RANKS_A_NODE="$1" "${@:2}"; }
 canonical 17
 not_reported ' native '
