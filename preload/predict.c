@@ -156,7 +156,11 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
 }
 
 /* For calls of that many bytes or more that need canonical sums; the last row that fits counts. */
-enum serves { ALL, POWERS, SMALL }; /* any ranks, powers of two, or those whose vectors take a gigabyte together */
+enum serves {
+  ALL,
+  POWERS,
+  SMALL
+}; /* any ranks, powers of two, or those whose vectors take a gigabyte together */
 static const struct canonical {
   int collective, groups;
   enum serves serves;

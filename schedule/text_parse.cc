@@ -57,9 +57,9 @@ class ProgramReader {
   }
 
   static bool is_declaration(const std::string& word) {
-    static const std::vector<std::string> kWords = {
-        "port", "in_place", "commutative", "sums",
-        "window", "parameter", "require", "table", "temporary"};
+    static const std::vector<std::string> kWords = {"port",    "in_place", "commutative",
+                                                    "sums",    "window",   "parameter",
+                                                    "require", "table",    "temporary"};
     return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
   }
 

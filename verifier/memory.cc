@@ -131,9 +131,9 @@ int64_t Values::size(int32_t value) const {
 std::string Values::text(int32_t value) const {
   std::string text;
   for (const ContributionRun& run : runs(value))
-    text += fmt::format("{}{}", text.empty() ? "" : " and ",
-                        run.count == 1 ? std::to_string(run.first)
-                                       : fmt::format("{}..{}", run.first, run.last()));
+    text += fmt::format(
+        "{}{}", text.empty() ? "" : " and ",
+        run.count == 1 ? std::to_string(run.first) : fmt::format("{}..{}", run.first, run.last()));
   return text;
 }
 
@@ -555,8 +555,9 @@ Part Memory::combine(const Use& use, const Part& from, const Part& into, Side si
         fail(Property::kContribution, use, "adds a contribution that is in the sum already");
       if (program_.canonical && !values_.is_canonical(left, right))
         fail(Property::kSums, use,
-             fmt::format("combines the contributions {} and {}, which are no two sides in a canonical tree", values_.text(left),
-                         values_.text(right)));
+             fmt::format(
+                 "combines the contributions {} and {}, which are no two sides in a canonical tree",
+                 values_.text(left), values_.text(right)));
       if (findings_.any()) return result;
       result.fragments.push_back({low, high, a.shift, *value});
     }

@@ -14,7 +14,8 @@ static MPI_Op operators[OPERATORS];
 
 /* Element i of what a rank contributes to the call: numbers of very different size. */
 static double value(int rank, int i) {
-  uint64_t state = (uint64_t)rank * 0x9e3779b97f4a7c15 + (uint64_t)call * 0xbf58476d1ce4e5b9 + (uint64_t)i;
+  uint64_t state =
+      (uint64_t)rank * 0x9e3779b97f4a7c15 + (uint64_t)call * 0xbf58476d1ce4e5b9 + (uint64_t)i;
   for (int k = 0; k < 3; k++) state = (state ^ (state >> 31)) * 0x94d049bb133111eb;
   const double number = (double)(state >> 11) / 9007199254740992.0 + 0.25;
   return state & 1 ? number : -number * (double)(1 << (state >> 1) % 20);
@@ -45,7 +46,7 @@ static void round_sums(void* in, void* inout, int* count, MPI_Datatype* type) {
 /* The tree of `ranks` ranks from `first` on: it splits at the greatest power of two below their number. */
 static double tree(int operator, int first, int ranks, int i) {
   int half = 1;
-  if (ranks == 1) return operator == FLOATS ? (float)value(first, i) : value(first, i);
+  if (ranks == 1) return operator== FLOATS ? (float)value(first, i) : value(first, i);
   while (2 * half < ranks) half *= 2;
   return combined(operator, tree(operator, first, half, i),
                   tree(operator, first + half, ranks - half, i));
@@ -58,8 +59,9 @@ static void compare(const char* name, int operator, const void* received, int ra
   for (int i = 0; i < count; i++) {
     const double wanted = tree(operator, 0, ranks, low + i);
     const float narrow = (float)wanted;
-    const int same = operator == FLOATS ? !memcmp((const float*)received + i, &narrow, sizeof narrow)
-                                        : !memcmp((const double*)received + i, &wanted, sizeof wanted);
+    const int same = operator== FLOATS
+                         ? !memcmp((const float*)received + i, &narrow, sizeof narrow)
+                         : !memcmp((const double*)received + i, &wanted, sizeof wanted);
     if (same || wrong++ > 2) continue;
     fprintf(stderr, "%s of %d ranks, operator %d, call %d: element %d of %d has other bits\n", name,
             ranks, operator, call, low + i, count);
@@ -73,16 +75,16 @@ static int share(int rank, int count) { return rank % 3 == 1 ? 0 : count + rank;
 static void reduce(MPI_Comm comm, int sources, int count) {
   static double sent[MOST], received[MOST];
   static int counts[64];
-  const int operator = call % OPERATORS, kind = call / OPERATORS % 7;
-  const MPI_Datatype type = operator == FLOATS ? MPI_FLOAT : MPI_DOUBLE;
+  const int operator= call % OPERATORS, kind = call / OPERATORS % 7;
+  const MPI_Datatype type = operator== FLOATS ? MPI_FLOAT : MPI_DOUBLE;
   const MPI_Op op = operators[operator];
   int me = 0, ranks = 0, inter = 0, low = 0, all = 0;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &ranks);
   MPI_Comm_test_inter(comm, &inter);
   for (int i = 0; i < MOST; i++) {
-    if (operator == FLOATS) ((float*)sent)[i] = (float)value(me, i);
-    if (operator != FLOATS) sent[i] = value(me, i);
+    if (operator== FLOATS) ((float*)sent)[i] = (float)value(me, i);
+    if (operator!= FLOATS) sent[i] = value(me, i);
   }
   memset(received, 0x55, sizeof received);
   if (kind == 0 || (inter && (kind == 1 || kind > 4))) {

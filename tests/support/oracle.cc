@@ -19,7 +19,7 @@ namespace {
 struct Cell {
   std::vector<Contribution> sum;
   std::string tree;  // "((0 1) 2)"
-  int64_t origin;  // position in the contributions
+  int64_t origin;    // position in the contributions
   bool used;
 };
 struct Content {
@@ -98,8 +98,7 @@ class Oracle {
       Content& content = memory_[{process, Buffer::kSend, block}];
       content.written = true;
       for (int64_t i = 0; i < length(process, Buffer::kSend, block); ++i)
-        content.cells[i] = {
-              {{binding.place.group, rank, block}}, std::to_string(rank), i, true};
+        content.cells[i] = {{{binding.place.group, rank, block}}, std::to_string(rank), i, true};
     }
   }
 

@@ -325,7 +325,8 @@ std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span
 void combine(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   if (p.program.canonical && !p.powers_of_two())
-    p.fail_proof("'sums canonical' is proven with a table of powers(2, ...), which the program lacks");
+    p.fail_proof(
+        "'sums canonical' is proven with a table of powers(2, ...), which the program lacks");
   p.add("combine " + site_name(site),
         p.scene(p.with_contributor(p.view_with_byte(site)), {}, "combine", site_name(site)),
         [=, &p](Query& q, const Instance& unknowns) {
