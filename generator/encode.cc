@@ -88,7 +88,7 @@ int opcode(Operator op) {
 class CodeWriter {
  public:
   Bytes run(const Program& program) {
-    out_.byte(static_cast<int>(program.collective));
+    out_.byte(static_cast<int>(program.collective) | (program.canonical ? QD_CANONICAL : 0));
     out_.byte(program.groups | static_cast<int>(program.port.kind) << QD_PORT_SHIFT |
               (program.port.per == PortScope::kNode ? QD_PORT_PER_NODE : 0) |
               (program.in_place ? QD_IN_PLACE : 0) | (program.commutative ? QD_COMMUTATIVE : 0) |

@@ -37,6 +37,12 @@ quadrille_schedule preload_handle(int universal) {
   return *handle;
 }
 
+int preload_has_canonical_sums(int universal) {
+  quadrille_schedule_info info = {.size = sizeof info};
+  return universal != PRELOAD_NATIVE &&
+         quadrille_info(preload_handle(universal), &info) == MPI_SUCCESS && info.canonical;
+}
+
 enum {
   KEPT = sizeof((struct preload_bound*)0)->agreed / sizeof *((struct preload_bound*)0)->agreed
 };

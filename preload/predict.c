@@ -1,7 +1,9 @@
 /* The schedules that are worth a race with MPI's own collective. Those of one group were the
  * fastest of 32 ranks on two networks of SimGrid's, where they ran beside its versions of both libraries' collectives. Tested by
  * tests/preload/predict_test.cc. */
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "preload/rules.h"
@@ -158,4 +160,60 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
     count++;
   }
   return *found ? -1 : count;
+}
+
+/* For calls of that many bytes or more that need canonical sums; the last row that fits counts. */
+enum serves {
+  ALL,
+  POWERS,
+  SMALL
+}; /* any ranks, powers of two, or those whose vectors take a gigabyte together */
+static const struct canonical {
+  int collective, groups;
+  enum serves serves;
+  int64_t least_bytes;
+  const char* algorithm;
+} canonicals[] = {
+    {PRELOAD_Allreduce, 1, ALL, 0, "binomial"},
+    {PRELOAD_Allreduce, 1, SMALL, 65536, "segments"},
+    {PRELOAD_Allreduce, 1, POWERS, 0, "binomial"},
+    {PRELOAD_Allreduce, 1, POWERS, 16384, "halving"},
+    {PRELOAD_Allreduce, 2, ALL, 0, "leader"},
+    {PRELOAD_Exscan, 1, ALL, 0, "binomial"},
+    {PRELOAD_Reduce, 1, ALL, 0, "binomial"},
+    {PRELOAD_Reduce, 2, ALL, 0, "leader"},
+    {PRELOAD_Reduce_scatter, 1, ALL, 0, "spread-out"},
+    {PRELOAD_Reduce_scatter, 2, ALL, 0, "leader"},
+    {PRELOAD_Reduce_scatter_block, 1, ALL, 0, "spread-out"},
+    {PRELOAD_Reduce_scatter_block, 2, ALL, 0, "leader"},
+    {PRELOAD_Scan, 1, ALL, 0, "binomial"},
+};
+enum { CANONICALS = sizeof canonicals / sizeof *canonicals };
+static struct preload_rule canonical_rules[CANONICALS];
+
+static void make_canonical_rules(void) {
+  char error[PRELOAD_TEXT];
+  for (int i = 0; i < CANONICALS; i++) {
+    canonical_rules[i] = preload_any_rule(canonicals[i].collective, canonicals[i].groups);
+    if (!preload_parse_algorithm(canonicals[i].algorithm, &canonical_rules[i], error)) abort();
+  }
+}
+
+static int serves(const struct canonical* one, int64_t ranks, int64_t bytes) {
+  enum { GIGABYTE = 1 << 30 };
+  if (one->least_bytes > 0 && bytes < one->least_bytes) return 0;
+  return one->serves == ALL || (one->serves == POWERS && (ranks & (ranks - 1)) == 0) ||
+         (one->serves == SMALL && bytes <= GIGABYTE / ranks);
+}
+
+const struct preload_rule* preload_canonical_rule(int collective, const struct preload_shape* shape,
+                                                  int64_t bytes) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  const struct preload_rule* found = NULL;
+  pthread_once(&once, make_canonical_rules);
+  for (int i = 0; i < CANONICALS; i++)
+    if (canonicals[i].collective == collective && canonicals[i].groups == shape->groups &&
+        serves(&canonicals[i], shape->ranks, bytes))
+      found = &canonical_rules[i];
+  return found;
 }

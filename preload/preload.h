@@ -165,6 +165,8 @@ void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);
 /* ---- bind.c */
 
 quadrille_schedule preload_handle(int universal);
+/* Whether all its sums are canonical. */
+int preload_has_canonical_sums(int universal);
 /* Binds the rule's schedule with the rule's options, if needed. Returns 0 if it does not serve the communicator. */
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
 /* Binds the schedules of several rules, by one message of the ranks. Collective. */
@@ -193,6 +195,7 @@ struct preload_call {
   struct preload_decision* decision; /* for calls with these arguments, or NULL */
   double cost;                       /* of the comparison that ended before this call, in seconds */
   int is_refused;                    /* the schedule does not serve the call's operator */
+  int is_canonical;                  /* only schedules with canonical sums may serve it */
   double started;
 };
 

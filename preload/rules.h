@@ -88,10 +88,13 @@ struct preload_rule {
 
 enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_ADAPT, PRELOAD_VERIFY, PRELOAD_LEARN };
 
+/* What serves reductions whose bits depend on the order of operands: MPI, any schedule, or one with canonical sums. */
+enum preload_sums { PRELOAD_NATIVE_SUMS, PRELOAD_ANY_SUMS, PRELOAD_CANONICAL_SUMS };
+
 /* The settings in the environment of this process. */
 struct preload_settings {
   enum preload_mode mode;
-  int serves_sums; /* also reductions whose bits depend on the order of operands */
+  enum preload_sums sums;
   struct preload_rule* rules;
   int rule_count, first_of_file; /* rules of variables come before those of the file */
   const char* rules_file;        /* or NULL */
@@ -197,6 +200,10 @@ struct preload_predicted {
  * the table is wrong. `bytes` is -1 if they are unknown. */
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
                     int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]);
+
+/* For calls that need canonical sums and have no other rule; NULL if no such schedule serves the collective. */
+const struct preload_rule* preload_canonical_rule(int collective, const struct preload_shape* shape,
+                                                  int64_t bytes);
 
 /* ---- rules_file.c */
 

@@ -6,11 +6,14 @@
 #include "preload/preload.h"
 #include "runtime/execute/api.h"
 
-/* The first rule that fits, or NULL. */
+/* The first rule that fits and may serve the call, or NULL. */
 static const struct preload_rule* rule_of(const struct preload_call* call) {
   struct preload_communicator* of = call->of;
   for (int i = of->first[call->collective]; i < of->first[call->collective + 1]; i++) {
-    if (preload_bytes_fit(of->rules[i], call->bytes)) return of->rules[i];
+    const struct preload_rule* const rule = of->rules[i];
+    if (preload_bytes_fit(rule, call->bytes) &&
+        (!call->is_canonical || preload_has_canonical_sums(rule->universal)))
+      return rule;
   }
   return NULL;
 }
@@ -22,22 +25,31 @@ static int is_raced(const struct preload_rule* rule) {
          rule >= settings->rules + settings->first_of_file;
 }
 
-/* Why MPI makes a reduction whose bits may depend on the order of operands; NULL if it need not. Between groups, ranks beside the
- * root do not know datatype and operator. */
-static const char* refuse_sums(const struct preload_call* call) {
-  if (!preload_reduces(call->collective) || preload_settings()->serves_sums) return NULL;
+/* Whether the bits of a reduction may depend on the order of operands. Between groups, ranks beside the root do not know datatype
+ * and operator. */
+static int depends_on_order(const struct preload_call* call) {
+  if (!preload_reduces(call->collective)) return 0;
   const int is_known = call->collective != PRELOAD_Reduce || call->of->shape.groups == 1;
   const MPI_Datatype type =
       call->significant & QD_SEND ? call->given.send.type : call->given.receive.type;
-  return is_known && preload_is_exact(type, call->given.operation)
-             ? NULL
-             : "its bits could change: QUADRILLE_SUMS=native";
+  return !is_known || !preload_is_exact(type, call->given.operation);
 }
 
-/* Whether the bound schedule serves the operator, which is the same on all ranks that have one. Calls without one pass. */
+/* Sets what may serve a reduction, and the reason if it is MPI alone. */
+static void judge_sums(struct preload_call* call) {
+  const enum preload_sums sums = preload_settings()->sums;
+  if (sums == PRELOAD_ANY_SUMS || !depends_on_order(call)) return;
+  if (sums == PRELOAD_NATIVE_SUMS)
+    call->reason = "its bits could change: QUADRILLE_SUMS=native";
+  else
+    call->is_canonical = 1;
+}
+
+/* Whether the bound schedule serves the operator, which is the same on all ranks that have one. Calls without one pass. Canonical
+ * sums are those of the ranks in the order of the communicator. */
 static int serves_operator(const struct preload_call* call) {
-  int commutes = 1;
-  if (call->significant & QD_OPERATOR && call->given.operation != MPI_OP_NULL)
+  int commutes = !call->is_canonical;
+  if (commutes && call->significant & QD_OPERATOR && call->given.operation != MPI_OP_NULL)
     PMPI_Op_commutative(call->given.operation, &commutes);
   return commutes || quadrille_keeps_order(preload_handle(call->universal), call->of->comm);
 }
@@ -45,7 +57,7 @@ static int serves_operator(const struct preload_call* call) {
 /* Sets `universal`, the reason, and the handle of the schedule that makes the call. */
 static void choose(struct preload_call* call, const struct preload_rule* rule) {
   if (!rule) {
-    call->reason = "no rule";
+    if (!call->reason) call->reason = "no rule";
   } else if (rule->universal == PRELOAD_NATIVE || preload_bind(call->of, rule)) {
     if (!call->reason) call->reason = "by rule";
     call->universal = rule->universal;
@@ -61,7 +73,8 @@ static void choose(struct preload_call* call, const struct preload_rule* rule) {
   }
   call->universal = PRELOAD_NATIVE;
   call->rule = NULL;
-  call->reason = "the operator does not commute";
+  call->reason = call->is_canonical ? "the schedule has ranks in another order"
+                                    : "the operator does not commute";
   call->is_refused = 1;
 }
 
@@ -200,6 +213,17 @@ static int follow_decision(struct preload_call* call) {
   return 0;
 }
 
+/* The rule that the call follows, or NULL. A call that needs canonical sums follows one in any case, if there is such a schedule. */
+static const struct preload_rule* find_rule(struct preload_call* call) {
+  const struct preload_rule* rule = rule_of(call);
+  if (call->is_canonical && (!rule || !preload_bind(call->of, rule))) {
+    rule = preload_canonical_rule(call->collective, &call->of->shape, call->bytes);
+    call->reason = rule ? "canonical sums" : "no schedule has canonical sums for it";
+  }
+  if (call->is_canonical || !call->of->adapts || (rule && !is_raced(rule))) return rule;
+  return preload_learn_begin(call, rule);
+}
+
 /* Chooses what makes the call. */
 static void decide(struct preload_call* call) {
   struct preload_communicator* of = call->of;
@@ -207,12 +231,10 @@ static void decide(struct preload_call* call) {
   call->reason = of->reason;
   const int is_wrong = !call->reason && preload_is_refused(of, &call->given);
   if (is_wrong) call->reason = "MPI refuses the call";
-  if (!call->reason) call->reason = refuse_sums(call);
+  if (!call->reason) judge_sums(call);
   const int may_be_served = !call->reason;
   call->bytes = may_be_served ? preload_bytes(call) : -1;
-  const struct preload_rule* rule = may_be_served ? rule_of(call) : NULL;
-  if (may_be_served && of->adapts && (!rule || is_raced(rule)))
-    rule = preload_learn_begin(call, rule);
+  const struct preload_rule* rule = may_be_served ? find_rule(call) : NULL;
   if (may_be_served) choose(call, rule);
   /* A call with these arguments and other buffers may be right, and then other ranks follow the rule. */
   if (!is_wrong) keep_decision(call, rule);

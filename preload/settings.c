@@ -60,9 +60,14 @@ static void read_mode(const char* value) {
 }
 
 static void read_sums(const char* value) {
-  settings.serves_sums = strcmp(value, "any") == 0;
-  if (!settings.serves_sums && strcmp(value, "native") != 0)
-    refuse("QUADRILLE_SUMS=%.40s is not known: write native or any", value);
+  static const char* const sums[] = {[PRELOAD_NATIVE_SUMS] = "native",
+                                     [PRELOAD_ANY_SUMS] = "any",
+                                     [PRELOAD_CANONICAL_SUMS] = "canonical"};
+  int found = PRELOAD_NATIVE_SUMS;
+  while (found <= PRELOAD_CANONICAL_SUMS && strcmp(value, sums[found]) != 0) found++;
+  if (found > PRELOAD_CANONICAL_SUMS)
+    return refuse("QUADRILLE_SUMS=%.40s is not known: write native, any or canonical", value);
+  settings.sums = (enum preload_sums)found;
 }
 
 /* Reads QUADRILLE_ALLTOALL=linear. The rule holds for one group, two groups or both, if schedules of that name exist. */

@@ -243,6 +243,7 @@ typedef struct {
   int groups;                         /* 2: it is for intercommunicators */
   int64_t remote_ranks, remote_nodes; /* of the second group */
   int commutative;                    /* it is for commutative operators only */
+  int canonical; /* all its sums have the canonical tree of the ranks, so bits depend on their number alone */
 } quadrille_schedule_info;
 QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info);
 

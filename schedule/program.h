@@ -16,6 +16,10 @@
 // Combining. A receive that combines on a side leaves `arrived op there` (left) or `there op arrived` (right) in each
 // of its pieces. Each piece is as long as the arriving data.
 //
+// Sums. The canonical tree of one contribution is that contribution. The canonical tree of n consecutive ones is the tree of
+// the first h of them, then the operator, then the tree of the others; h is the greatest power of two below n. In a
+// program that claims canonical sums, every combination makes such a tree of two. So results depend on contributions alone.
+//
 // Two groups. `remote k` is rank k of the other group. An exchange between groups takes one step: each rank posts all
 // its messages at once, so none waits for another's order.
 //
@@ -178,6 +182,7 @@ struct Program {
   Port port;
   bool in_place = false;     // claims that no block is overwritten before it is sent
   bool commutative = false;  // a reduction that is correct only for commutative operators
+  bool canonical = false;    // a reduction whose sums all have the canonical tree
   int64_t window =
       0;  // the most steps in flight, if whoever binds it does not say; 0: the library's default
   std::vector<Parameter> parameters;

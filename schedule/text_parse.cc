@@ -57,8 +57,9 @@ class ProgramReader {
   }
 
   static bool is_declaration(const std::string& word) {
-    static const std::vector<std::string> kWords = {
-        "port", "in_place", "commutative", "window", "parameter", "require", "table", "temporary"};
+    static const std::vector<std::string> kWords = {"port",    "in_place", "commutative",
+                                                    "sums",    "window",   "parameter",
+                                                    "require", "table",    "temporary"};
     return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
   }
 
@@ -117,6 +118,10 @@ class ProgramReader {
     if (word == "port") return port(reader);
     if (word == "in_place") program_.in_place = true;
     if (word == "commutative") program_.commutative = true;
+    if (word == "sums") {
+      reader.expect("canonical");
+      program_.canonical = true;
+    }
     if (word == "window") program_.window = window(reader);
     if (word == "parameter") {
       Parameter parameter{{fresh_declaration(reader)}};

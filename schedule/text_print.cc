@@ -116,6 +116,7 @@ class ProgramPrinter {
                           program_.port.per == PortScope::kNode ? "node" : "rank"));
     if (program_.in_place) line(0, "in_place");
     if (program_.commutative) line(0, "commutative");
+    if (program_.canonical) line(0, "sums canonical");
     if (program_.window > 0) line(0, fmt::format("window {}", program_.window));
     for (const Parameter& parameter : program_.parameters)
       line(0,

@@ -54,6 +54,11 @@ class Validator {
       fail(
           "'in_place' in a reduce-scatter, whose input is always copied before a call in place; "
           "leave it out");
+    if (program_.canonical && !reduces(program_.collective))
+      fail(fmt::format("'sums canonical' in {}, which has no sums; leave it out",
+                       in_words(program_.collective)));
+    if (program_.canonical && program_.commutative)
+      fail("'sums canonical' keeps the order of ranks, and 'commutative' does not; leave one out");
     at_most(program_.parameters, kMaxParameters, ProgramPart::kParameter, QD_MANY_PARAMETERS);
     if (program_.window < 0 || program_.window > kMaxWindow) return fail(QD_WIDE_WINDOW);
     for (const Parameter& parameter : program_.parameters)

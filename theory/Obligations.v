@@ -51,13 +51,24 @@ Definition combine :=
       (commutative op /\ joined (carries w) (finds w) (leaves w))
   end.
 
+(* In a program that claims canonical sums, the operands are the sides of a canonical tree. *)
+Definition canonical :=
+  forall w, In w pieces ->
+  match combines w with
+  | None => leaves w = carries w
+  | Some Left => sides (carries w) (finds w) (leaves w)
+  | Some Right => sides (finds w) (carries w) (leaves w)
+  end.
+
 (* The last write of a required place leaves what is required; or it is there from the beginning. *)
-Definition final :=
+Definition final_as (same : span part -> span part -> Prop) :=
   forall r p s, required r p s ->
-  exists s', amount_to op s' s /\
+  exists s', same s' s /\
   ((exists w, In w pieces /\ writes w r p /\ leaves w = s' /\
       forall w', In w' pieces -> writes w' r p -> w' <> w -> leaves w' = s' \/ before w' w) \/
    (holds r p s' /\ forall w, In w pieces -> writes w r p -> leaves w = s')).
+
+Definition final := final_as (amount_to op).
 
 (* Nothing is received straight where it already is. *)
 Definition once :=

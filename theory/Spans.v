@@ -42,6 +42,72 @@ Definition joined (a b both : span part) :=
 Definition amount_to (s s' : span part) :=
   s = s' \/ (commutative /\ of_part s = of_part s' /\ Permutation (contributors s) (contributors s')).
 
+(* The canonical tree of values: that of the first h of them, and that of the others; h is the greatest power of two below their
+   number. `depth` is at least that number. *)
+Definition half (count : nat) : nat := (2 ^ Nat.log2 (count - 1))%nat.
+Fixpoint tree (depth : nat) (l : list V) : V :=
+  match depth, l with
+  | _, [] => nothing
+  | _, [v] => v
+  | O, _ => nothing
+  | S d, _ => op (tree d (firstn (half (length l)) l)) (tree d (skipn (half (length l)) l))
+  end.
+Definition canonical_total (l : list V) : V := tree (length l) l.
+Definition canonical_meaning (s : span part) : V := canonical_total (map (contribution (of_part s)) (contributors s)).
+
+(* Two spans are the sides of such a tree. *)
+Definition sides (a b both : span part) :=
+  adjacent a b both /\ (exists j, length (contributors a) = 2 ^ j)%nat /\
+  (length (contributors b) <= length (contributors a))%nat.
+
+Lemma half_below count : (1 < count -> 0 < half count < count)%nat.
+Proof.
+  intros L. unfold half. destruct (Nat.log2_spec (count - 1)) as [A _]; [lia |].
+  pose proof (Nat.pow_nonzero 2 (Nat.log2 (count - 1))). lia.
+Qed.
+
+Lemma deep_enough d d' l : (length l <= d)%nat -> (length l <= d')%nat -> tree d l = tree d' l.
+Proof.
+  revert d' l. induction d as [| d IH]; intros d' l A B.
+  - destruct l; [destruct d'; reflexivity | simpl in A; lia].
+  - destruct l as [| v [| u l]]; [destruct d'; reflexivity | destruct d'; reflexivity |].
+    destruct d' as [| d']; [simpl in B; lia |].
+    pose proof (half_below (length (v :: u :: l)) ltac:(simpl; lia)) as H.
+    change (op (tree d (firstn (half (length (v :: u :: l))) (v :: u :: l)))
+               (tree d (skipn (half (length (v :: u :: l))) (v :: u :: l))) =
+            op (tree d' (firstn (half (length (v :: u :: l))) (v :: u :: l)))
+               (tree d' (skipn (half (length (v :: u :: l))) (v :: u :: l)))).
+    remember (v :: u :: l) as m. f_equal; apply IH; rewrite ?firstn_length, ?skipn_length; lia.
+Qed.
+
+Lemma canonical_splits l : (1 < length l)%nat ->
+  canonical_total l = op (canonical_total (firstn (half (length l)) l)) (canonical_total (skipn (half (length l)) l)).
+Proof.
+  intros L. pose proof (half_below (length l) L) as H. unfold canonical_total at 1.
+  assert (E : forall d, tree (S d) l = op (tree d (firstn (half (length l)) l)) (tree d (skipn (half (length l)) l))).
+  { destruct l as [| v [| u l]]; [simpl in L; lia | simpl in L; lia | reflexivity]. }
+  rewrite (deep_enough _ (S (length l))), E by lia.
+  f_equal; apply deep_enough; rewrite ?firstn_length, ?skipn_length; lia.
+Qed.
+
+Lemma canonical_app j a b : (length a = 2 ^ j)%nat -> (0 < length b <= length a)%nat ->
+  canonical_total (a ++ b) = op (canonical_total a) (canonical_total b).
+Proof.
+  intros A B.
+  assert (L : half (length (a ++ b)) = length a).
+  { rewrite app_length, A. unfold half. f_equal. apply Nat.log2_unique; [lia |]. rewrite Nat.pow_succ_r'. lia. }
+  rewrite canonical_splits, L by (rewrite app_length; lia).
+  rewrite firstn_app, skipn_app, Nat.sub_diag, firstn_all, skipn_all, app_nil_r. reflexivity.
+Qed.
+
+Theorem meaning_sides a b both : sides a b both ->
+  canonical_meaning both = op (canonical_meaning a) (canonical_meaning b).
+Proof.
+  intros [[A [B [Na [Nb E]]]] [[j J] L]]. unfold canonical_meaning. rewrite E, A, B, map_app.
+  apply (canonical_app j); rewrite !map_length; [exact J |].
+  destruct (contributors b); [contradiction | simpl in *; lia].
+Qed.
+
 Lemma total_cons v l : l <> [] -> total (v :: l) = op v (total l).
 Proof. destruct l; [contradiction | reflexivity]. Qed.
 

@@ -40,13 +40,46 @@ Local Notation once := (@once written part holds leaves).
 Local Notation posted_early := (@posted_early written).
 Local Notation store := (@store job V op).
 Local Notation meaning := (meaning contribution op nothing).
-Local Notation begins := (@begins job part V contribution op nothing holds).
+Local Notation begins mean := (@begins job part V mean holds).
+Local Notation canonical := (@canonical written part carries finds leaves).
+Local Notation final_as := (@final_as written part holds required leaves).
+Local Notation canonical_meaning := (canonical_meaning contribution op nothing).
 
 Definition associative := forall a b c, op a (op b c) = op (op a b) c.
 
+Lemma combined_adds_up : associative -> combine -> @adds_up job part V op meaning carries finds leaves.
+Proof.
+  intros Op C w I. generalize (C w I). change (@Model.combines written w) with (@Model.combines job w).
+  destruct (@Model.combines job w) as [s |]; intros K; [| cbn; congruence].
+  destruct K as [[S J] | [[S J] | [S J]]].
+  1, 2: apply (meaning_adjacent contribution op nothing Op) in J; rewrite J;
+    destruct s; cbn; try reflexivity; destruct S as [[=] | K]; apply K.
+  apply (meaning_joined contribution op nothing Op _ _ _ S) in J. rewrite J. destruct s; cbn; [reflexivity | apply S].
+Qed.
+
+Lemma canonical_adds_up : canonical -> @adds_up job part V op canonical_meaning carries finds leaves.
+Proof.
+  intros C w I. generalize (C w I). change (@Model.combines written w) with (@Model.combines job w).
+  destruct (@Model.combines job w) as [[] |]; intros K; [| | cbn; congruence];
+    apply (meaning_sides contribution op nothing), K.
+Qed.
+
+(* What each place holds at the end, by what a span means. *)
+Lemma results (mean : span part -> V) :
+  keys -> match_ -> held -> apart -> @adds_up job part V op mean carries finds leaves ->
+  final_as (fun s s' => mean s = mean s') -> posted_early ->
+  forall init may_post h, begins mean init -> @execution job may_post h ->
+  @final_state job h -> forall r p s, required r p s -> store init h r p = mean s.
+Proof.
+  intros K M H A C F E init may_post h B X D.
+  assert (W : @well_formed job) by (apply travelling_well_formed, by_order_well_formed; assumption).
+  apply (@result_is_right job part V may_post) with (holds := holds) (required := required)
+    (carries := carries) (finds := finds) (leaves := leaves) (source := source) (base := base); assumption.
+Qed.
+
 Theorem collective_is_right :
   associative -> keys -> match_ -> held -> apart -> combine -> final -> once -> posted_early ->
-  forall init may_post h, begins init -> @lawful job may_post -> @execution job may_post h ->
+  forall init may_post h, begins meaning init -> @lawful job may_post -> @execution job may_post h ->
     (* no execution is longer than this, *)
     (length h <= length (@all_events job))%nat /\
     (* where it can go no further without buffering, it is at its end, *)
@@ -60,17 +93,29 @@ Proof.
   assert (W : @well_formed job) by (apply travelling_well_formed, by_order_well_formed; assumption).
   split; [eapply executions_end, X |]. split; [| split].
   - apply no_deadlock; auto. apply travelling_keys_meet, keys_of_both_ends; assumption.
-  - intros D. apply (@result_is_right job part V may_post) with (holds := holds) (required := required)
-      (carries := carries) (finds := finds) (leaves := leaves) (source := source) (base := base); assumption.
+  - apply (results meaning K M H A (combined_adds_up Op C)) with (may_post := may_post); auto.
+    intros r p s Q. destruct (F r p s Q) as [s' [same G]]. exists s'. split; [| exact G].
+    apply (meaning_amount contribution op nothing Op), same.
   - apply (@buffers_are_respected job part may_post) with (holds := holds)
       (carries := carries) (finds := finds) (leaves := leaves) (source := source) (base := base); assumption.
+Qed.
+
+(* A program that claims canonical sums: `combine` asks for `canonical`, and `final` for the span itself. The operator may be any
+   function. So a result depends on the contributions alone, and two runs of two such programs give the same. *)
+Theorem canonical_sums_are_right :
+  keys -> match_ -> held -> apart -> canonical -> final_as eq -> posted_early ->
+  forall init may_post h, begins canonical_meaning init -> @execution job may_post h ->
+  @final_state job h -> forall r p s, required r p s -> store init h r p = canonical_meaning s.
+Proof.
+  intros K M H A C F E. apply results; auto using canonical_adds_up.
+  intros r p s Q. destruct (F r p s Q) as [s' [-> G]]. exists s. auto.
 Qed.
 
 (* The runtime makes one of these executions: it follows plans that keep the rules of Runtime.v. *)
 Theorem runtime_is_right (plan : rank -> list (@event job)) :
   associative -> keys -> match_ -> held -> apart -> combine -> final -> once -> posted_early ->
   @lawful_plan job plan ->
-  forall init h, begins init -> @run job plan h ->
+  forall init h, begins meaning init -> @run job plan h ->
     @execution job anyhow h /\
     ((forall e, @must job plan h e -> In e h) ->
        @final_state job h /\ forall r p s, required r p s -> store init h r p = meaning s).
@@ -84,7 +129,21 @@ Proof.
   split; [exact D |]. apply (collective_is_right Op K M H A C F O E init anyhow h B); auto.
   intros ? ? ? _. exact I.
 Qed.
+
+Theorem runtime_sums_are_right (plan : rank -> list (@event job)) :
+  keys -> match_ -> held -> apart -> canonical -> final_as eq -> posted_early -> @lawful_plan job plan ->
+  forall init h, begins canonical_meaning init -> @run job plan h -> (forall e, @must job plan h e -> In e h) ->
+  forall r p s, required r p s -> store init h r p = canonical_meaning s.
+Proof.
+  intros K M H A C F E L init h B R stuck.
+  assert (W : @well_formed job) by (apply travelling_well_formed, by_order_well_formed; assumption).
+  apply (canonical_sums_are_right K M H A C F E) with (may_post := anyhow); auto.
+  - apply (@run_is_execution job plan); assumption.
+  - apply (@run_ends job plan); auto. apply travelling_keys_meet, keys_of_both_ends; assumption.
+Qed.
 End Statement.
 
 Print Assumptions collective_is_right.
+Print Assumptions canonical_sums_are_right.
 Print Assumptions runtime_is_right.
+Print Assumptions runtime_sums_are_right.

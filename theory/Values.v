@@ -6,15 +6,13 @@ Import ListNotations. Open Scope Z_scope.
 Section Values.
 Context {P : program} {part V : Type}.
 Variable may_post : policy.
-Variables (contribution : part -> Z -> V) (op : V -> V -> V) (nothing : V).
-Hypothesis associative : forall a b c, op a (op b c) = op (op a b) c.
+Variables (op : V -> V -> V) (meaning : span part -> V).
 Variables holds required : rank -> place -> span part -> Prop.
 Variables carries finds leaves : piece -> span part.
 Variables source base : piece -> option piece.
 Variable init : rank -> place -> V.
 
 Local Notation execution := (execution may_post).
-Local Notation meaning := (meaning contribution op nothing).
 Local Notation store := (store op init).
 Local Notation moved := (moved op init).
 
@@ -25,7 +23,10 @@ Hypothesis W : well_formed.
 Hypothesis B : begins.
 Hypothesis H : held holds carries finds leaves source base.
 Hypothesis A : apart carries leaves source base.
-Hypothesis C : combine op carries finds leaves.
+(* Follows from `combine`, and from `canonical` (Theorem.v). *)
+Definition adds_up := forall w, In w pieces ->
+  meaning (leaves w) = combined op (combines w) (meaning (carries w)) (meaning (finds w)).
+Hypothesis C : adds_up.
 Hypothesis E : posted_early.
 
 Local Notation of_piece I := (proj1 (proj2 W) _ I).
@@ -167,21 +168,17 @@ Proof.
   destruct e as [| | c | w | |]; try exact I; [apply read_is_right; assumption |]. cbn.
   destruct (rank_dec (dst (of w)) (dst (of w))); [| contradiction].
   destruct (place_dec (to w) (to w)); [| contradiction].
-  rewrite moved_right; [| assumption | apply (proj1 (proj2 F))]. pose proof (found_is_right h w X R F N) as G.
-  pose proof (C w (proj1 F)) as K. destruct (combines w) as [s |]; [| cbn; congruence].
-  rewrite G by discriminate. destruct K as [[S J] | [[S J] | [S J]]].
-  1, 2: apply (meaning_adjacent contribution op nothing associative) in J; rewrite J;
-    destruct s; cbn; try reflexivity; destruct S as [[=] | K]; apply K.
-  apply (meaning_joined contribution op nothing associative _ _ _ S) in J. rewrite J.
-  destruct s; cbn; [reflexivity | apply S].
+  rewrite moved_right; [| assumption | apply (proj1 (proj2 F))]. rewrite (C w (proj1 F)).
+  pose proof (found_is_right h w X R F N) as G. destruct (combines w); [| reflexivity].
+  rewrite G by discriminate. reflexivity.
 Qed.
 
 (* When all steps are complete, every required place holds what is required of it. *)
-Theorem result_is_right h : final op holds required leaves -> execution h -> final_state h ->
+Theorem result_is_right h : final_as holds required leaves (fun s s' => meaning s = meaning s') -> execution h -> final_state h ->
   forall r p s, required r p s -> store h r p = meaning s.
 Proof.
   intros F X D r p s Q. pose proof (values_are_right h X) as R. destruct (F r p s Q) as [s' [M G]].
-  rewrite <- (meaning_amount contribution op nothing associative s' s M).
+  rewrite <- M.
   destruct G as [[w [I [Ww [L O]]]] | [V0 O]].
   - apply store_last with w; auto.
     + apply (arrived_written may_post); auto. apply D; apply W, (of_piece I).

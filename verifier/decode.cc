@@ -159,9 +159,10 @@ class CodeReader {
 
   void heading(Program& program) {
     program.algorithm.text = "unnamed";
-    const uint8_t collective = in_.byte();
+    const uint8_t first = in_.byte(), collective = first & ~QD_CANONICAL;
     if (collective >= QD_COLLECTIVE_COUNT) in_.fail();
     program.collective = static_cast<Collective>(collective % QD_COLLECTIVE_COUNT);
+    program.canonical = first & QD_CANONICAL;
     const uint8_t flags = in_.byte();
     program.groups = flags & QD_GROUPS_MASK;
     const int port = flags >> QD_PORT_SHIFT & QD_PORT_MASK;

@@ -107,6 +107,13 @@ std::optional<int32_t> Values::combine(int32_t left, int32_t right) {
   return entry->second;
 }
 
+bool Values::is_canonical(int32_t left, int32_t right) const {
+  ContributionRuns sum = runs(left);
+  for (const ContributionRun& run : runs(right)) append(sum, run);
+  const int64_t first = size(left), second = size(right);
+  return sum.size() == 1 && sum[0].step == 1 && (first & (first - 1)) == 0 && second <= first;
+}
+
 int32_t Values::in_any_order(int32_t value) {
   const auto known = in_any_order_.find(value);
   if (known != in_any_order_.end()) return known->second;
@@ -119,6 +126,15 @@ int64_t Values::size(int32_t value) const {
   int64_t size = 0;
   for (const ContributionRun& run : runs(value)) size += run.count;
   return size;
+}
+
+std::string Values::text(int32_t value) const {
+  std::string text;
+  for (const ContributionRun& run : runs(value))
+    text += fmt::format(
+        "{}{}", text.empty() ? "" : " and ",
+        run.count == 1 ? std::to_string(run.first) : fmt::format("{}..{}", run.first, run.last()));
+  return text;
 }
 
 namespace {
@@ -531,11 +547,17 @@ Part Memory::combine(const Use& use, const Part& from, const Part& into, Side si
     const Fragment &a = *i, &b = *j;
     const int64_t low = std::max(a.low, b.low), high = std::min(a.high, b.high);
     if (low < high) {
-      const auto value = side == Side::kLeft ? values_.combine(a.value, b.value)
-                                             : values_.combine(b.value, a.value);
+      const int32_t left = side == Side::kLeft ? a.value : b.value;
+      const int32_t right = side == Side::kLeft ? b.value : a.value;
+      const auto value = values_.combine(left, right);
       if (a.shift != b.shift) fail(Property::kPlace, use, "combines elements of different places");
       if (!value)
         fail(Property::kContribution, use, "adds a contribution that is in the sum already");
+      if (program_.canonical && !values_.is_canonical(left, right))
+        fail(Property::kSums, use,
+             fmt::format(
+                 "combines the contributions {} and {}, which are no two sides in a canonical tree",
+                 values_.text(left), values_.text(right)));
       if (findings_.any()) return result;
       result.fragments.push_back({low, high, a.shift, *value});
     }

@@ -42,11 +42,14 @@ class Values {
   int32_t sum_of(const Contributors& contributors);
   // left op right. Empty if a contribution would be added twice.
   std::optional<int32_t> combine(int32_t left, int32_t right);
+  // Whether left op right has the canonical tree (schedule/program.h) if left and right do.
+  bool is_canonical(int32_t left, int32_t right) const;
   // The same contributions in canonical order: equal numbers mean equal sets.
   int32_t in_any_order(int32_t value);
 
   const ContributionRuns& runs(int32_t value) const { return *runs_[value]; }
   int64_t size(int32_t value) const;
+  std::string text(int32_t value) const;  // "0..3 and 5", ranks in the order of the sum
 
  private:
   struct Hash {

@@ -182,6 +182,7 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
     line("blocks", uses_counts(program)
                        ? "every byte arrives once where it belongs, and no empty block travels"
                        : "each arrives once where it belongs");
+  if (program.canonical) line("sums", std::string(property_text(Property::kSums)));
   line("progress",
        "with synchronous sends, no buffering at all; keys increase, every send meets its receive");
   line("port", port_text(program, report));

@@ -31,6 +31,7 @@ namespace quadrille::verifier {
   P(kOnce, "once", "no block arrives where it already is") \
   P(kOverwrite, "overwrite", "no block is overwritten while it is still needed") \
   P(kContribution, "contribution", "no contribution is added twice") \
+  P(kSums, "sums", "every sum has the canonical tree") \
   P(kPlace, "place", "every block ends where it belongs") \
   P(kCoverage, "coverage", "every block arrives") \
   P(kLeftOver, "left-over", "nothing is moved in vain") \

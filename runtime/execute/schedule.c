@@ -194,6 +194,7 @@ int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
     known.nodes = program->uses.nodes ? program->topologies[0].nodes : 0;
     known.groups = program->groups;
     known.commutative = program->commutative;
+    known.canonical = program->canonical;
     known.remote_ranks = program->topologies[1].ranks;
     known.remote_nodes = program->uses.nodes ? program->topologies[1].nodes : 0;
     snprintf(known.algorithm, sizeof known.algorithm, "%s", program->algorithm);

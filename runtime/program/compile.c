@@ -300,7 +300,9 @@ static uint64_t read_count(struct compiler* c, uint64_t most, const char* error)
 
 static void heading(struct compiler* c) {
   struct qd_program* p = c->program;
-  p->collective = (int)qd_read_byte(&c->in);
+  const unsigned first = qd_read_byte(&c->in);
+  p->collective = (int)(first & ~(unsigned)QD_CANONICAL);
+  p->canonical = (first & QD_CANONICAL) != 0;
   const unsigned flags = qd_read_byte(&c->in);
   p->groups = (int)(flags & QD_GROUPS_MASK);
   const unsigned port = flags >> QD_PORT_SHIFT & QD_PORT_MASK;

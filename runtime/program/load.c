@@ -169,6 +169,9 @@ static const char* refuse_of_collective(const struct qd_program* program) {
   const int scans = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   if (scans && program->groups == 2)
     return "the code is of a scan between groups, which MPI does not have; make it again";
+  if (program->canonical && (program->commutative || !qd_reduces(program)))
+    return "the code claims canonical sums, but does not reduce in the order of ranks; make it "
+           "again";
   if (!qd_has_global_counts(program)) {
     const char* error = refuse_lengths(program);
     if (error || program->collective != QD_BARRIER) return error;

@@ -137,7 +137,7 @@ struct qd_program {
   unsigned char hash[QD_HASH_LENGTH];
   char algorithm[64];
   char needs[64]; /* its requirements in words; empty if the file has none */
-  int collective, groups, in_place, commutative;
+  int collective, groups, in_place, commutative, canonical;
   int window; /* the most steps in flight if no option says so; 0: the default */
 
   int parameter_count, table_count, requirement_count;

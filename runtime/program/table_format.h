@@ -36,7 +36,7 @@
  * evaluates it. Between two groups it must be a constant, which has one value in both. Such a file has major version and
  * oldest reader QD_FORMAT_ANY_NODES.
  *
- * Code. First byte: collective. Second byte: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node, bit 5 in place, bit 6
+ * Code. First byte: bits 0-6 collective, bit 7 canonical sums. Second byte: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node, bit 5 in place, bit 6
  * commutative, bit 7: a varint follows, the window. Then a varint number of parameters and a byte for each
  * (QD_PARAMETER_...); a varint number of tables and each table; a varint number of requirements and an expression each; the
  * expression of the number of temporary blocks; the body. A body is statements up to QD_END.
@@ -78,6 +78,9 @@
 /* The byte of a parameter: 0, AT_CALL, or both. */
 #define QD_PARAMETER_AT_CALL 0x01
 #define QD_PARAMETER_OVER_TREES 0x02
+
+/* First byte of the code. */
+#define QD_CANONICAL 0x80
 
 /* Second byte of the code. */
 #define QD_GROUPS_MASK 0x03

@@ -211,7 +211,7 @@ TEST(Choice, IsOfFewMessagesForShortOnesAndOfFewBytesForLongOnes) {
     return chosen(workload_of(collective, std::vector<int64_t>(nodes, 1), {}, bytes));
   };
   EXPECT_EQ(on_nodes(128, Collective::kAllreduce, 8), "recursive-multiplying");
-  EXPECT_EQ(on_nodes(16, Collective::kAllreduce, 1 << 24), "lanes");
+  EXPECT_EQ(on_nodes(16, Collective::kAllreduce, 1 << 24), "segments");
   EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 8), "binomial");
   EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 1 << 24), "pipeline");
   const auto between = [](Collective collective, int64_t bytes) {

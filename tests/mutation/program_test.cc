@@ -34,16 +34,16 @@ TEST(Mutants, AreValidAndDifferFromTheOriginalAndFromEachOther) {
 TEST(Mutants, AreOfEveryKind) {
   std::set<std::string> found;
   for (const std::string& name : shape_names()) found.merge(kinds(mutants(shape(name))));
-  EXPECT_THAT(
-      found,
-      testing::UnorderedElementsAre(
-          "in-place claim", "commutative claim", "port claim", "requirement dropped", "table kind",
-          "table source", "expression + 1", "expression - 1", "constant", "limit", "another name",
-          "operator", "operands exchanged", "alternatives exchanged", "condition negated",
-          "operator dropped", "statement dropped", "statement doubled", "statements exchanged",
-          "peers exchanged", "branches exchanged", "guard dropped", "after dropped", "after added",
-          "direction", "sized", "remote", "combining", "copy turned", "side", "reduction turned",
-          "reduction became a copy", "buffer", "range dropped"));
+  EXPECT_THAT(found, testing::UnorderedElementsAre(
+                         "in-place claim", "commutative claim", "claim of canonical sums",
+                         "port claim", "requirement dropped", "table kind", "table source",
+                         "expression + 1", "expression - 1", "constant", "limit", "another name",
+                         "operator", "operands exchanged", "alternatives exchanged",
+                         "condition negated", "operator dropped", "statement dropped",
+                         "statement doubled", "statements exchanged", "peers exchanged",
+                         "branches exchanged", "guard dropped", "after dropped", "after added",
+                         "direction", "sized", "remote", "combining", "copy turned", "side",
+                         "reduction turned", "reduction became a copy", "buffer", "range dropped"));
 }
 
 TEST(Mutants, AreDescribedByTheLineThatChanged) {

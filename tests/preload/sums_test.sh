@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# sums_test.sh MPI LIBRARY TOOL PROGRAM: reductions of floating-point numbers, and by the program's own operators, have the bits that MPI
-# gives them, however the library decides.
+# sums_test.sh MPI LIBRARY TOOL PROGRAM CANONICAL: reductions of floating-point numbers, and by the program's own operators, have the bits
+# that MPI gives them, however the library decides. With QUADRILLE_SUMS=canonical they have the bits of one tree, on all nodes and by all
+# schedules. CANONICAL evaluates that tree itself, so both MPI libraries have the same bits.
 set -u
+canonical=$(readlink -f "$5")
 . "$(dirname "$0")/runs.sh"
 forced=(QUADRILLE_ALLREDUCE=ring QUADRILLE_REDUCE=rabenseifner QUADRILLE_SCAN=doubling QUADRILLE_EXSCAN=one-two-three
   QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise)
@@ -33,5 +35,26 @@ done
 right 4 "${forced[@]}" QUADRILLE_SUMS=any -- 1000
 [ "$(bits)" != "$native" ] || problem "the bits do not depend on the order of operands"
 start 2 QUADRILLE_SUMS=never -- 10
-said 1 'QUADRILLE_SUMS=never is not known: write native or any'
+said 1 'QUADRILLE_SUMS=never is not known: write native, any or canonical'
+
+# CANONICAL finds the bits of the tree on all communicators of a job of 17 ranks, whatever the nodes, rules and modes are.
+program=$canonical preload="$library $tool"
+canonical() { right 17 QUADRILLE_SUMS=canonical RANKS_A_NODE="$1" "${@:2}"; }
+canonical 17
+not_reported ' native '
+for schedule in 'allreduce .* binomial' 'allreduce .* halving' 'allreduce .* segments' 'allreduce .* leader' 'reduce .* binomial' \
+  'reduce_scatter .* spread-out' 'reduce_scatter_block .* spread-out' 'reduce_scatter_block .* leader' 'scan .* binomial' \
+  'exscan .* binomial'; do
+  grep -qE "^$schedule .* canonical sums" "$report" || problem "no canonical sums by: $schedule"
+done
+canonical 3 "${forced[@]}" QUADRILLE_REDUCE_SCATTER=native QUADRILLE=on
+not_reported ' native |by rule'
+canonical 5 QUADRILLE_ALLREDUCE=segments QUADRILLE=learn QUADRILLE_RULES=learned.json
+reported allreduce segments 'by rule'
+not_reported ' native '
+canonical 4 QUADRILLE_ALLREDUCE=halving QUADRILLE=verify
+reported allreduce binomial 'canonical sums'
+# The program sees other bits.
+start 17 QUADRILLE_SUMS=any "${forced[@]}"
+grep -q 'has other bits' "$out" || problem "sums of a ring have the bits of the tree"
 exit $failed

@@ -94,6 +94,19 @@ TEST(RejectedFiles, AReduceScatterInPlace) {
                  "a reduce-scatter is in place");
 }
 
+TEST(RejectedFiles, CanonicalSumsInAnotherOrderOrWithoutAnOperator) {
+  Bytes code = code_of("algorithm a for allreduce\nsums canonical\n");
+  ASSERT_EQ(code[0], QD_ALLREDUCE | QD_CANONICAL);
+  expect_taken(with_code(code));
+  const Bytes allgather = code_of("algorithm a for allgather\n");
+  expect_refused(file_with(allgather, QD_ALLGATHER | QD_CANONICAL),
+                 "'sums canonical' in an allgather", "the code claims canonical sums");
+  expect_refused(file_with(allgather, QD_COLLECTIVE_COUNT | QD_CANONICAL), "malformed");
+  code[1] |= QD_COMMUTATIVE;
+  expect_refused(with_code(code), "'sums canonical' keeps the order of ranks",
+                 "the code claims canonical sums");
+}
+
 // The code of a step with one message, and that message's byte in it.
 struct CombiningCode {
   Bytes bytes;

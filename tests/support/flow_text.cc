@@ -62,6 +62,7 @@ class Writer {
     if (may_claim && (flow_.fits_in_place ? !one_in(random_, 3) : one_in(random_, 12)))
       lines.push_back("in_place");
     if (flow_.commutative) lines.push_back("commutative");
+    if (flow_.canonical) lines.push_back("sums canonical");
     if (knows_counts_) lines.push_back("table m = counts");
     if (knows_counts_ && flow_.groups == 2) lines.push_back("table n = remote_counts");
     int64_t blocks = 0;

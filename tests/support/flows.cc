@@ -43,6 +43,7 @@ class Drawer {
                      static_cast<int>(1 + below(random_, 3))};
     flow_.root = static_cast<int64_t>(below(random_, flow_.ranks[0]));
     flow_.commutative = reduces(flow_.collective) && one_in(random_, 2);
+    flow_.canonical = reduces(flow_.collective) && !flow_.commutative && one_in(random_, 2);
     flow_.counted =
         flow_.collective != Collective::kBarrier && !only_ends_know_lengths(flow_.collective);
     if (flow_.counted && one_in(random_, 2))
@@ -118,7 +119,9 @@ class Drawer {
     for (int p = 0; p < flow_.processes(); ++p)
       if (value.sources & bit(p)) sources.push_back(p);
     if (flow_.commutative) shuffle(sources, random_);
-    const size_t cut = 1 + below(random_, sources.size() - 1);
+    const size_t cut = flow_.canonical && !one_in(random_, 20)
+                           ? std::bit_floor(sources.size() - 1)
+                           : 1 + below(random_, sources.size() - 1);
     FlowValue low = value, high = value;
     low.sources = high.sources = 0;
     for (size_t i = 0; i < sources.size(); ++i)

@@ -70,7 +70,7 @@ struct Flow {
   int groups = 1;
   std::array<int, 2> ranks = {1, 0};
   int64_t root = 0;
-  bool commutative = false, counted = false;
+  bool commutative = false, canonical = false, counted = false;
   int parts = 1;  // of each block
   int slots = 0;
   bool fits_in_place = false;  // no block seems to be overwritten before it is read

@@ -117,6 +117,7 @@ class Mutator {
   void declarations() {
     offer(program_.in_place, !program_.in_place, "in-place claim");
     offer(program_.commutative, !program_.commutative, "commutative claim");
+    offer(program_.canonical, !program_.canonical, "claim of canonical sums");
     for (const PortKind kind : {PortKind::kNone, PortKind::kExchange, PortKind::kSendReceive})
       for (const PortScope per : {PortScope::kRank, PortScope::kNode})
         if (kind != PortKind::kNone || per == PortScope::kRank)

@@ -18,7 +18,8 @@ namespace {
 
 struct Cell {
   std::vector<Contribution> sum;
-  int64_t origin;  // position in the contributions
+  std::string tree;  // "((0 1) 2)"
+  int64_t origin;    // position in the contributions
   bool used;
 };
 struct Content {
@@ -97,7 +98,7 @@ class Oracle {
       Content& content = memory_[{process, Buffer::kSend, block}];
       content.written = true;
       for (int64_t i = 0; i < length(process, Buffer::kSend, block); ++i)
-        content.cells[i] = {{{binding.place.group, rank, block}}, i, true};
+        content.cells[i] = {{{binding.place.group, rank, block}}, std::to_string(rank), i, true};
     }
   }
 
@@ -227,7 +228,16 @@ class Oracle {
            piece.buffer == Buffer::kReceive && piece.block == log_.places[process].rank;
   }
 
-  static Data combine(const Data& from, const Data& into, Side side) {
+  // Of the ranks from `first` on.
+  static std::string canonical_tree(int64_t first, int64_t ranks) {
+    if (ranks == 1) return std::to_string(first);
+    int64_t half = 1;
+    while (2 * half < ranks) half *= 2;
+    return "(" + canonical_tree(first, half) + " " + canonical_tree(first + half, ranks - half) +
+           ")";
+  }
+
+  Data combine(const Data& from, const Data& into, Side side) const {
     demand(from.cells.size() == into.cells.size(), "lengths differ");
     Data result = into;
     for (size_t i = 0; i < result.cells.size(); ++i) {
@@ -241,6 +251,10 @@ class Oracle {
                "added twice");
         cell.sum.push_back(contribution);
       }
+      cell.tree = "(" + left.tree + " " + right.tree + ")";
+      demand(!program_.canonical ||
+                 cell.tree == canonical_tree(cell.sum[0].rank, std::ssize(cell.sum)),
+             "another tree");
     }
     return result;
   }

@@ -103,6 +103,7 @@ std::map<std::string, bool> kinds_of(const RandomCase& drawn) {
       {"local statements outside steps", found.outside},
       {"in place", program.in_place},
       {"commutative", program.commutative},
+      {"canonical sums", program.canonical},
       {"reductions in order", reduces(program.collective) && !program.commutative},
       {"roots beside rank 0", rooted(program.collective) && drawn.call.root > 0},
       {"uneven counts", is_uneven(drawn.call)},

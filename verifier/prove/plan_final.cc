@@ -279,6 +279,16 @@ std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance&
   return result;
 }
 
+// The first h ranks of a canonical tree (schedule/program.h), and the others: h is a power of two, and there are no more
+// others. The program's powers of two have h where they have the entry that locate() finds for it.
+std::vector<z3::expr> are_sides_of_tree(const Planner& p, Query& q, const Span& first,
+                                        const Span& others) {
+  const Logic::TableOf powers{*p.powers_of_two(), first.group};
+  const Polynomial found = q.located(powers, first.number);
+  return {q.less_equal({}, found), q.equal(q.element(powers, found), first.number),
+          q.less_equal(others.number, first.number)};
+}
+
 std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span& comes,
                                const Span& is_there, const Span& left,
                                const Polynomial& contributor) {
@@ -303,14 +313,20 @@ std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span
   std::vector<z3::expr> goals = {adjacent};
   append(goals, of_one_block);
   goals.push_back(q.equal(left.number, comes.number + is_there.number));
+  if (p.program.canonical)
+    append(goals, side == Side::kLeft ? are_sides_of_tree(p, q, comes, is_there)
+                                      : are_sides_of_tree(p, q, is_there, comes));
   return goals;
 }
 
 // The received data and the data there are contributions of neighbors, on the stated side, or on either side if the
-// operator commutes. The result is both. If conditions say who has contributed, the operator commutes, and no rank has
+// operator commutes. The result is both. If the program claims canonical sums, they are the two sides of such a tree. If conditions say who has contributed, the operator commutes, and no rank has
 // contributed to both.
 void combine(Planner& p, size_t i) {
   const Site& site = p.sites[i];
+  if (p.program.canonical && !p.powers_of_two())
+    p.fail_proof(
+        "'sums canonical' is proven with a table of powers(2, ...), which the program lacks");
   p.add("combine " + site_name(site),
         p.scene(p.with_contributor(p.view_with_byte(site)), {}, "combine", site_name(site)),
         [=, &p](Query& q, const Instance& unknowns) {

@@ -180,6 +180,15 @@ std::vector<z3::expr> Planner::has_byte(Query& q, const Access& access, size_t i
   return {q.less_equal(low, byte), q.less(byte, high)};
 }
 
+std::optional<int64_t> Planner::powers_of_two() const {
+  const auto is_one = [](const Table& table) {
+    return table.kind == TableKind::kPowers && table.first == constant(2);
+  };
+  const auto found = std::find_if(program.tables.begin(), program.tables.end(), is_one);
+  return found == program.tables.end() ? std::nullopt
+                                       : std::optional(found - program.tables.begin());
+}
+
 bool Planner::is_to_be_used(const Site& site) const {
   return site.to && !contract.is_constant(site.to->buffer) && !is_counted(*this);
 }

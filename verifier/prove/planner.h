@@ -273,6 +273,8 @@ struct Planner {
   z3::expr is_own_token(Query& q, const Instance& instance, const Polynomial& token) const {
     return q.equal(token, contract.process(q, instance));
   }
+  // The first table of powers of two.
+  std::optional<int64_t> powers_of_two() const;
   // Whether the data that is written there must be read.
   bool is_to_be_used(const Site& site) const;
 
