@@ -45,27 +45,31 @@ static int verifies(void) { return preload_settings()->mode == PRELOAD_VERIFY; }
 
 /* ---- Learners */
 
-static struct preload_learner* find(struct preload_learner* in, const struct preload_call* call,
+static struct preload_learner* find(struct preload_learner* in, int collective, int64_t bytes,
                                     const struct preload_rule* of,
                                     const struct preload_shape* shape) {
-  const int size_class = preload_size_class(call->bytes);
-  while (in && (in->collective != call->collective || in->size_class != size_class ||
-                in->of != of || (shape && memcmp(&in->shape, shape, sizeof *shape) != 0)))
+  const int size_class = preload_size_class(bytes);
+  while (in && (in->collective != collective || in->size_class != size_class || in->of != of ||
+                memcmp(&in->shape, shape, sizeof *shape) != 0))
     in = in->next;
   return in;
 }
 
+static struct preload_learner* find_shared(const struct preload_learner* like) {
+  return find(shapes, like->collective, like->bytes, like->of, &like->shape);
+}
+
 /* Keeps the findings, for other communicators of this shape. */
-static void share(const struct preload_call* call, const struct preload_learner* learner) {
+static void share(const struct preload_learner* learner) {
   pthread_mutex_lock(&lock);
-  struct preload_learner* shared = find(shapes, call, learner->of, &learner->shape);
+  struct preload_learner* shared = find_shared(learner);
   if (!shared && (shared = malloc(sizeof *shared))) {
     *shared = *learner;
+    shared->size_class = preload_size_class(learner->bytes);
     shared->next = shapes;
     shapes = shared;
   }
   if (shared && learner->race.races >= shared->race.races) {
-    shared->bytes = learner->bytes;
     shared->race = learner->race;
     shared->follower = learner->follower;
   }
@@ -171,10 +175,10 @@ static double seconds_of(uint64_t nanoseconds) {
 }
 
 /* What other communicators of this shape have found, as a number that is greater after more races; 0: nothing. */
-static uint64_t found(const struct preload_call* call, const struct preload_learner* learner) {
+static uint64_t found(const struct preload_learner* learner) {
   uint64_t word = 0;
   pthread_mutex_lock(&lock);
-  const struct preload_learner* one = find(shapes, call, learner->of, &learner->shape);
+  const struct preload_learner* one = find_shared(learner);
   if (one && one->race.is_settled)
     word = (uint64_t)one->race.races << 40 | (uint64_t)one->race.choice << 32 |
            (uint64_t)(one->race.candidates[one->race.choice].ratio * (1 << 30));
@@ -214,15 +218,15 @@ static void agree(const struct preload_call* call, struct preload_learner* learn
   struct race* race = &learner->race;
   const double usual = usual_time(learner);
   const double meeting = overlaps(call) ? barrier(call->of) : usual;
-  uint64_t mine[4] = {found(call, learner), nanoseconds(usual), cost_word(call, meeting),
-                      preload_loaded_driver()};
-  uint64_t all[4];
-  preload_most(call->of, mine, all, 4, MPI_UINT64_T);
-  preload_meet_driver(call->of, (int)all[3]);
   if (learner->bytes < 0 && preload_is_agreed(call)) {
     learner->bytes = preload_agree_on_mean(call->of, learner->sent, RACE_USUAL);
     find_candidates(learner);
   }
+  uint64_t mine[4] = {found(learner), nanoseconds(usual), cost_word(call, meeting),
+                      preload_loaded_driver()};
+  uint64_t all[4];
+  preload_most(call->of, mine, all, 4, MPI_UINT64_T);
+  preload_meet_driver(call->of, (int)all[3]);
   race->usual = seconds_of(all[1]);
   race->barrier = cost_of_barrier(call, all[2]);
   if (all[0]) race_adopt(race, all[0] >> 32 & 0xff, (double)(all[0] & 0xffffffff) / (1 << 30));
@@ -301,7 +305,7 @@ static void advance(struct preload_call* call, struct preload_learner* learner) 
   learner->has_agreed = 1;
   if (was_racing) conclude(call, learner);
   follow(learner, race_plan(&learner->race));
-  if (was_racing) share(call, learner);
+  if (was_racing) share(learner);
 }
 
 /* A timed call begins, the first one of a look with a barrier. Returns the rule that it follows. */
@@ -344,7 +348,8 @@ static const struct preload_rule* take_turns(struct preload_call* call,
 
 const struct preload_rule* preload_learn_begin(struct preload_call* call,
                                                const struct preload_rule* of) {
-  struct preload_learner* learner = find(call->of->learners, call, of, NULL);
+  struct preload_learner* learner =
+      find(call->of->learners, call->collective, call->bytes, of, &call->of->shape);
   if (!learner) learner = start(call, of);
   if (verifies()) return take_turns(call, learner);
   struct race* race = &learner->race;
