@@ -192,14 +192,14 @@ static int overlaps(const struct preload_call* call) {
          call->collective == PRELOAD_Scan || call->collective == PRELOAD_Exscan;
 }
 
-/* What a barrier costs: the time of the rank that waits least, since others wait for one that is late anyway. If calls overlap, a
- * barrier ends that: then it is the time of the rank that waits longest. */
-static uint64_t cost_word(const struct preload_call* call, double barrier) {
-  return overlaps(call) ? nanoseconds(barrier) : ~nanoseconds(barrier);
+/* A time of this rank, as a number whose greatest of all ranks tells what the call costs itself. That is the time of the rank that
+ * waits least: the others wait for ranks that are late anyway. If calls overlap, it is the time of the rank that waits longest. */
+static uint64_t own_cost(const struct preload_call* call, double seconds) {
+  return overlaps(call) ? nanoseconds(seconds) : ~nanoseconds(seconds);
 }
 
-static double cost_of_barrier(const struct preload_call* call, uint64_t word) {
-  return seconds_of(overlaps(call) ? word : ~word);
+static double cost_of(const struct preload_call* call, uint64_t greatest) {
+  return seconds_of(overlaps(call) ? greatest : ~greatest);
 }
 
 static double barrier(struct preload_communicator* of) {
@@ -222,32 +222,34 @@ static void agree(const struct preload_call* call, struct preload_learner* learn
     learner->bytes = preload_agree_on_mean(call->of, learner->sent, RACE_USUAL);
     find_candidates(learner);
   }
-  uint64_t mine[4] = {found(learner), nanoseconds(usual), cost_word(call, meeting),
+  uint64_t mine[4] = {found(learner), nanoseconds(usual), own_cost(call, meeting),
                       preload_loaded_driver()};
   uint64_t all[4];
   preload_most(call->of, mine, all, 4, MPI_UINT64_T);
   preload_meet_driver(call->of, (int)all[3]);
   race->usual = seconds_of(all[1]);
-  race->barrier = cost_of_barrier(call, all[2]);
+  race->barrier = cost_of(call, all[2]);
   if (all[0]) race_adopt(race, all[0] >> 32 & 0xff, (double)(all[0] & 0xffffffff) / (1 << 30));
 }
 
-/* Ends the race with the times of the slowest ranks. Collective. */
+/* Ends the race. A call that follows a barrier takes as long as its slowest rank. Collective. */
 static void conclude(struct preload_call* call, struct preload_learner* learner) {
   struct race* race = &learner->race;
-  const int count = race->entrant_count;
+  const int count = race->entrant_count, are_in_a_row = race->calls_of_look > 1;
   const double cost = race->cost;
   uint64_t mine[RACE_CANDIDATES + 4], all[RACE_CANDIDATES + 4];
   double times[RACE_CANDIDATES];
-  for (int i = 0; i < count; i++) mine[i] = nanoseconds(learner->looks[i]);
-  mine[count] = cost_word(call, learner->barrier);
+  for (int i = 0; i < count; i++)
+    mine[i] = are_in_a_row ? own_cost(call, learner->looks[i]) : nanoseconds(learner->looks[i]);
+  mine[count] = own_cost(call, learner->barrier);
   mine[count + 1] = nanoseconds(learner->preparation);
   mine[count + 2] = nanoseconds(usual_time(learner));
   mine[count + 3] = preload_loaded_driver();
   preload_most(call->of, mine, all, count + 4, MPI_UINT64_T);
   preload_meet_driver(call->of, (int)all[count + 3]);
-  for (int i = 0; i < count; i++) times[i] = seconds_of(all[i]);
-  race->barrier = cost_of_barrier(call, all[count]);
+  for (int i = 0; i < count; i++)
+    times[i] = are_in_a_row ? cost_of(call, all[i]) : seconds_of(all[i]);
+  race->barrier = cost_of(call, all[count]);
   race->cost += seconds_of(all[count + 1]);
   if (all[count + 2] > 0) race->usual = seconds_of(all[count + 2]);
   race_end(race, times);

@@ -70,10 +70,11 @@ int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_
                  MPI_Comm comm) {
   enum { AT_ONCE = 32 };
   uint64_t own[AT_ONCE];
-  int inter = 0, size = 0, code = PMPI_Comm_test_inter(comm, &inter);
+  MPI_Count size = 0;
+  int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
   if (code != MPI_SUCCESS) return code;
   if (!inter) return PMPI_Allreduce(mine, all, count, type, operation, comm);
-  PMPI_Type_size(type, &size);
+  PMPI_Type_size_x(type, &size);
   for (int i = 0; i < count && code == MPI_SUCCESS; i += AT_ONCE) {
     const int some = count - i < AT_ONCE ? count - i : AT_ONCE;
     char* const result = (char*)all + (size_t)i * (size_t)size;
