@@ -1,4 +1,5 @@
-/* The schedules that are worth a race with MPI's own collective. Those of one group were the
+/* The schedules that are worth a race with MPI's own collective: the same for all sizes of a class, since communicators share what they
+ * find by class. Those of one group were the
  * fastest of 32 ranks on two networks of SimGrid's, where they ran beside its versions of both libraries' collectives. Tested by
  * tests/preload/predict_test.cc. */
 #include <pthread.h>
@@ -142,13 +143,13 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
   enum { UNKNOWN = 4096 }; /* bytes of a call whose ranks do not all know them */
   const int is_shared = shape->nodes > 1 && shape->most > 1;
   const char* const nodes = shape->groups == 2 ? "groups" : is_shared ? "shared" : "apart";
+  const int64_t middle =
+      bytes < 0 ? UNKNOWN : preload_class_range(preload_size_class(bytes)).most / 2 + 1;
   const char *at = "", *found = "";
   char algorithm[PRELOAD_NAME], error[PRELOAD_TEXT];
   int count = 0, of_openmpi = 0, of_mpich = 0, length = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (fits(rows[i], preload_collectives[collective].scheduled, nodes, bytes < 0 ? UNKNOWN : bytes,
-             &at))
-      found = at;
+    if (fits(rows[i], preload_collectives[collective].scheduled, nodes, middle, &at)) found = at;
   while (count < PRELOAD_PREDICTED &&
          sscanf(found, "%255[^,],%d,%d %n", algorithm, &of_openmpi, &of_mpich, &length) == 3) {
     struct preload_predicted* to = &predicted[count];

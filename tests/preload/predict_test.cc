@@ -1,7 +1,7 @@
 // What is worth a race: the table names schedules that there are, for all collectives, nodes and sizes.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "preload/rules.h"
@@ -31,6 +31,27 @@ TEST(Predict, NamesSchedulesThatThereAre) {
             EXPECT_GE(predicted[i].ratio, shape.nodes == 1 ? 1 : 0.3);
             EXPECT_LE(predicted[i].ratio, 1.3);
           }
+        }
+      }
+    }
+  }
+}
+
+// Communicators share what they find by class, and name a candidate by its place.
+TEST(Predict, IsTheSameInAClass) {
+  const std::vector<std::pair<int64_t, int64_t>> ends = {
+      {16, 63}, {1024, 4095}, {16384, 65535}, {65536, 262143}};
+  for (int collective = 0; collective < PRELOAD_COLLECTIVE_COUNT; ++collective) {
+    for (const preload_shape& shape : kShapes) {
+      for (const auto& [least, most] : ends) {
+        ASSERT_EQ(preload_size_class(least), preload_size_class(most));
+        preload_predicted low[PRELOAD_PREDICTED], high[PRELOAD_PREDICTED];
+        const int count = preload_predict(collective, &shape, least, 1, low);
+        ASSERT_EQ(count, preload_predict(collective, &shape, most, 1, high));
+        for (int i = 0; i < count; ++i) {
+          EXPECT_EQ(low[i].rule.universal, high[i].rule.universal);
+          EXPECT_EQ(low[i].rule.block_size, high[i].rule.block_size);
+          EXPECT_EQ(low[i].ratio, high[i].ratio);
         }
       }
     }
