@@ -29,17 +29,18 @@ static void forget_cached(void) { __atomic_add_fetch(&preload_freed_so_far, 1, _
 
 /* ---- The end of a communicator. MPI deletes attributes in any order, and a delete function of the program may call collectives
  * on the communicator. MPICH deletes them late if an operation is still running: in MPI_Wait, for example. So the state outlives
- * its attribute. Nothing asks for attributes meanwhile, since MPICH's list of them has freed ones. */
+ * its attribute. Nothing asks for attributes meanwhile, since MPICH's list of them has freed ones. Another thread may make a
+ * communicator with the same handle before MPI_Comm_free returns: that thread frees the state. */
 
 struct preload_dying {
   MPI_Comm comm;
   struct preload_communicator* of; /* or NULL */
   int has_no_attributes;
+  int is_left; /* MPI_Comm_free has returned */
   struct preload_dying* next;
 };
 
-static _Thread_local struct preload_dying* leaving; /* this thread is in MPI_Comm_free of them */
-static struct preload_dying* lingering;             /* MPI_Comm_free has returned; under the lock */
+static struct preload_dying* ending; /* under the lock */
 
 static void free_state(struct preload_communicator* of) {
   const int was_inside = preload_is_inside;
@@ -56,17 +57,17 @@ static void free_state(struct preload_communicator* of) {
   free(of);
 }
 
-/* Returns where the communicator is in the list, or its end. */
-static struct preload_dying** place_of(struct preload_dying** list, MPI_Comm comm) {
-  while (*list && (*list)->comm != comm) list = &(*list)->next;
-  return list;
+/* Returns where the communicator is in the list, or its end. The caller holds the lock. */
+static struct preload_dying** place_of(MPI_Comm comm) {
+  struct preload_dying** place = &ending;
+  while (*place && (*place)->comm != comm) place = &(*place)->next;
+  return place;
 }
 
 static struct preload_dying* dying(MPI_Comm comm) {
-  struct preload_dying* found = *place_of(&leaving, comm);
-  if (found || !__atomic_load_n(&lingering, __ATOMIC_RELAXED)) return found;
+  if (!__atomic_load_n(&ending, __ATOMIC_RELAXED)) return NULL;
   pthread_mutex_lock(&lock);
-  found = *place_of(&lingering, comm);
+  struct preload_dying* const found = *place_of(comm);
   pthread_mutex_unlock(&lock);
   return found;
 }
@@ -81,32 +82,47 @@ static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* ex
   return MPI_SUCCESS;
 }
 
-static void linger(const struct preload_dying* left) {
-  struct preload_dying* const kept = malloc(sizeof *kept);
-  if (!kept) preload_end_without_memory(MPI_COMM_WORLD);
-  *kept = *left;
-  forget_cached();
+static struct preload_dying* begin_to_leave(MPI_Comm comm, struct preload_communicator* of) {
+  struct preload_dying* const made = malloc(sizeof *made);
+  if (!made) preload_end_without_memory(MPI_COMM_WORLD);
+  *made = (struct preload_dying){.comm = comm, .of = of};
   pthread_mutex_lock(&lock);
-  kept->next = lingering;
-  __atomic_store_n(&lingering, kept, __ATOMIC_RELAXED);
+  made->next = ending;
+  __atomic_store_n(&ending, made, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&lock);
+  return made;
 }
 
-struct preload_dying* preload_leaves(struct preload_dying* now) {
-  struct preload_dying* const was = leaving;
-  leaving = now;
-  return was;
+/* MPI_Comm_free returns. The state stays if MPI has not deleted the attributes. */
+static void end_leaving(struct preload_dying* this, int code) {
+  pthread_mutex_lock(&lock);
+  struct preload_dying** place = &ending;
+  while (*place && *place != this) place = &(*place)->next;
+  const int is_taken = !*place;
+  if (!is_taken && this->has_no_attributes)
+    free_state(this->of); /* before it can be missed in the list */
+  const int lingers = !is_taken && !this->has_no_attributes && code == MPI_SUCCESS;
+  if (!is_taken && !lingers) __atomic_store_n(place, this->next, __ATOMIC_RELEASE);
+  this->is_left = 1;
+  pthread_mutex_unlock(&lock);
+  if (lingers)
+    forget_cached();
+  else
+    free(this);
 }
 
 void preload_made(MPI_Comm comm) {
-  if (!__atomic_load_n(&lingering, __ATOMIC_RELAXED)) return;
+  struct preload_communicator* of = NULL;
+  if (!__atomic_load_n(&ending, __ATOMIC_ACQUIRE)) return;
   pthread_mutex_lock(&lock);
-  struct preload_dying **const place = place_of(&lingering, comm), *const found = *place;
-  if (found) *place = found->next;
+  struct preload_dying **const place = place_of(comm), *const found = *place;
+  if (found) {
+    of = found->of;
+    __atomic_store_n(place, found->next, __ATOMIC_RELAXED);
+    if (found->is_left) free(found);
+  }
   pthread_mutex_unlock(&lock);
-  if (!found) return;
-  free_state(found->of);
-  free(found);
+  free_state(of);
 }
 
 void preload_forget_communicators(void) {
@@ -243,16 +259,12 @@ static struct preload_communicator* find(MPI_Comm comm) {
 
 int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
   if (!comm || !is_usable(*comm) || dying(*comm)) return next(comm);
-  struct preload_dying this = {.comm = *comm, .of = find(*comm), .next = leaving};
+  struct preload_communicator* const of = find(*comm);
   /* The attribute tells that MPI deletes attributes. */
-  if (!this.of) PMPI_Comm_set_attr(*comm, keyval, NULL);
-  leaving = &this;
+  if (!of) PMPI_Comm_set_attr(*comm, keyval, NULL);
+  struct preload_dying* const this = begin_to_leave(*comm, of);
   const int code = next(comm);
-  leaving = this.next;
-  if (this.has_no_attributes)
-    free_state(this.of);
-  else if (code == MPI_SUCCESS)
-    linger(&this);
+  end_leaving(this, code);
   return code;
 }
 

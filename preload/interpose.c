@@ -94,7 +94,7 @@ MAKING_BETWEEN(Intercomm_create,
                (comm, leader, peer, remote_leader, tag, intercomm))
 
 /* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread is
- * not inside a function of this library and frees no communicator. MPI tells a handler nothing that identifies it. So each handler of
+ * not inside a function of this library. MPI tells a handler nothing that identifies it. So each handler of
  * the program gets a wrapper of its own here, until the wrappers run out. */
 
 enum { HANDLERS = 64 };
@@ -104,11 +104,9 @@ static MPI_Comm_errhandler_function* handlers[HANDLERS];
 /* Open MPI passes the function's name as well. */
 static void handle(int number, MPI_Comm* comm, int* code, void* name) {
   const int was_inside = preload_is_inside;
-  struct preload_dying* const was_leaving = preload_leaves(NULL);
   preload_is_inside = 0;
   handlers[number](comm, code, name, NULL);
   preload_is_inside = was_inside;
-  preload_leaves(was_leaving);
 }
 
 #define HANDLER(number)                                         \

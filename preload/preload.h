@@ -105,9 +105,6 @@ struct preload_communicator {
 
 /* Frees the communicator by MPI's function, and what is known about it. */
 int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm);
-/* An error handler may leave MPI_Comm_free by longjmp. So none is left while it runs. Sets what this thread is leaving, and returns
- * what it was. */
-struct preload_dying* preload_leaves(struct preload_dying* now);
 /* MPI has made a communicator. */
 void preload_made(MPI_Comm comm);
 /* Finds the attribute. NULL if there is none. */
