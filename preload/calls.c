@@ -28,9 +28,10 @@
 /* The words and a comma, unless there are none. */
 #define LISTED(...) __VA_ARGS__ __VA_OPT__(, )
 
-/* Whether schedules may serve calls of the collective, or are watched. */
+/* Whether schedules may serve calls of the collective, or are watched. Sums need no rule to be canonical. */
 static inline int is_considered(const struct preload_communicator* of, int collective) {
-  return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched;
+  return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched ||
+         (preload_settings()->sums == PRELOAD_CANONICAL_SUMS && preload_reduces(collective));
 }
 
 #define GIVEN(Name, family) \

@@ -49,6 +49,7 @@ for schedule in 'allreduce .* binomial' 'allreduce .* halving' 'allreduce .* seg
 done
 canonical 3 "${forced[@]}" QUADRILLE_REDUCE_SCATTER=native QUADRILLE=on
 not_reported ' native |by rule'
+canonical 3 QUADRILLE=on QUADRILLE_REPORT= # without rules
 canonical 5 QUADRILLE_ALLREDUCE=segments QUADRILLE=learn QUADRILLE_RULES=learned.json
 reported allreduce segments 'by rule'
 not_reported ' native '
