@@ -72,6 +72,8 @@ MAKING(Intercomm_merge, (MPI_Comm old, int high, MPI_Comm* comm), old, high)
 #define MAKING_BETWEEN(Name, types, arguments) DEFINE(Name, made(next arguments, intercomm), types)
 DEFINE(Comm_idup, made(next(old, comm, request), comm),
        (MPI_Comm old, MPI_Comm* comm, MPI_Request* request))
+DEFINE(Comm_idup_with_info, made(next(old, info, comm, request), comm),
+       (MPI_Comm old, MPI_Info info, MPI_Comm* comm, MPI_Request* request))
 
 MAKING_BETWEEN(Comm_spawn,
                (const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
@@ -92,6 +94,10 @@ MAKING_BETWEEN(Intercomm_create,
                (MPI_Comm comm, int leader, MPI_Comm peer, int remote_leader, int tag,
                 MPI_Comm* intercomm),
                (comm, leader, peer, remote_leader, tag, intercomm))
+MAKING_BETWEEN(Intercomm_create_from_groups,
+               (MPI_Group group, int leader, MPI_Group others, int remote_leader, const char* tag,
+                MPI_Info info, MPI_Errhandler handler, MPI_Comm* intercomm),
+               (group, leader, others, remote_leader, tag, info, handler, intercomm))
 
 /* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread is
  * not inside a function of this library. MPI tells a handler nothing that identifies it. So each handler of
