@@ -11,9 +11,9 @@ problem() {
 rows=$(sed -nE 's/^  ROW\(([A-Za-z_]+),.*/\1/p' preload/rules.h | grep -vx Barrier)
 [ "$(wc -l <<<"$rows")" -eq 16 ] || problem "preload/rules.h was not understood"
 rows+=$'\n'$(sed 's/$/_c/' <<<"$rows")
-others='Barrier Cart_create Cart_sub Comm_create Comm_create_from_group Comm_create_group Comm_dup Comm_dup_with_info Comm_idup Comm_split Comm_split_type
+others='Barrier Cart_create Cart_sub Comm_create Comm_create_from_group Comm_create_group Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_split Comm_split_type
   Dist_graph_create Dist_graph_create_adjacent Graph_create Intercomm_merge Comm_accept Comm_connect Comm_create_errhandler Comm_disconnect Comm_free Comm_join Comm_spawn Comm_spawn_multiple
-  Errhandler_create Init Init_thread Intercomm_create'
+  Errhandler_create Init Init_thread Intercomm_create Intercomm_create_from_groups'
 wanted=$(for name in $rows $others; do printf 'MPI_%s\nPMPI_%s\n' "$name" "$name"; done)
 nm -D --undefined-only "$core" | grep -q ' ompi_' && wanted+=$'\n'$(printf '%s\n' mpi_comm_create_errhandler_ ompi_comm_create_errhandler_f pmpi_comm_create_errhandler_)
 for file in "$library" "$core"; do
