@@ -1,7 +1,6 @@
 /* The schedules that are worth a race with MPI's own collective: the same for all sizes of a class, since communicators share what they
- * find by class. Those of one group were the
- * fastest of 32 ranks on two networks of SimGrid's, where they ran beside its versions of both libraries' collectives. Tested by
- * tests/preload/predict_test.cc. */
+ * find by class. Those of one group were the fastest of 32 ranks on two networks of SimGrid's, where they ran beside its versions of
+ * both libraries' collectives. Tested by tests/preload/predict_test.cc. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,10 +164,10 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
 
 /* For calls of that many bytes or more that need canonical sums; the last row that fits counts. */
 enum serves {
-  ALL,
-  POWERS,
-  SMALL
-}; /* any ranks, powers of two, or those whose vectors take a gigabyte together */
+  ALL,    /* any number of ranks */
+  POWERS, /* powers of two */
+  SMALL   /* ranks whose vectors take a gigabyte together at most */
+};
 static const struct canonical {
   int collective, groups;
   enum serves serves;
@@ -177,7 +176,6 @@ static const struct canonical {
 } canonicals[] = {
     {PRELOAD_Allreduce, 1, ALL, 0, "binomial"},
     {PRELOAD_Allreduce, 1, SMALL, 65536, "segments"},
-    {PRELOAD_Allreduce, 1, POWERS, 0, "binomial"},
     {PRELOAD_Allreduce, 1, POWERS, 16384, "halving"},
     {PRELOAD_Allreduce, 2, ALL, 0, "leader"},
     {PRELOAD_Exscan, 1, ALL, 0, "binomial"},
