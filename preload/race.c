@@ -6,7 +6,7 @@ enum {
   PART = 64,       /* of the time is for races */
   EARLY = 600,     /* calls: races may cost early what a promising candidate gains in them, */
   CREDIT = 60,     /* and at most the time of so many */
-  SOON = 32,       /* the calls before the ranks first agree, if so */
+  SOON = 16,       /* the calls before the ranks first agree, if so */
   LATER = 256,     /* else */
   CONFIRM = 48,    /* the calls before the choice is raced again; they double each time */
   AGAIN = 4,       /* times as many calls: those that are out are raced again */
@@ -18,6 +18,7 @@ enum {
 static const double kCredit = 0.05; /* seconds, at most */
 static const double kGain = 0.97;   /* of a time; a choice changes for more than that */
 static const double kSlow = 1.3;    /* times the best; slower ones do not pass a first race */
+static const double kClear = 0.8;   /* of a time; a faster one is followed after a first race */
 static const double kFar = 1.1;     /* times the choice; slower ones are not raced with it again */
 static const double kChange = 0.15; /* of a ratio; the next second race comes soon */
 static const double kMostCalls = 1e15;
@@ -82,12 +83,19 @@ static double cost_of(const struct race* r) {
   return 2 * calls * r->calls_of_look * r->usual + (2 * r->entrant_count + AGREEMENT) * r->barrier;
 }
 
-/* The calls, of all, after which the race with these entrants may cost what it is expected to. */
+/* A first race has found the choice, which no second race has tried yet. */
+static int is_guess(const struct race* r) { return r->candidates[r->choice].state == RACE_FRESH; }
+
+/* The calls, of all, after which the race with these entrants may cost what it is expected to. No race costs more than all calls before
+ * it. What a guess seems to gain pays for the race that tries it. */
 static int64_t payable(const struct race* r) {
   if (r->is_eager) return r->calls;
+  const double cost = cost_of(r), all = r->cost + cost, now = (double)r->calls;
   const double credit = fmin(fmin(EARLY * promise(r), CREDIT) * r->usual, kCredit);
-  const double calls = PART * (r->cost + cost_of(r) - credit) / r->usual;
-  return (int64_t)fmin(kMostCalls, fmax((double)r->calls, ceil(calls)));
+  double calls = fmax(PART * (all - credit), all) / r->usual;
+  if (is_guess(r))
+    calls = fmin(calls, now + cost / (r->usual / ratio_of(r, r->choice) - r->usual));
+  return (int64_t)fmin(kMostCalls, fmax(now, ceil(calls)));
 }
 
 /* ---- Plans */
@@ -142,7 +150,7 @@ static void add_cost(struct race* r, const double* times) {
 }
 
 static void judge_first(struct race* r, const double* times) {
-  double best = RACE_NEVER;
+  double best = RACE_NEVER, clear = kClear * ratio_of(r, r->choice);
   r->again = AGAIN * later(r->calls, LATER);
   for (int i = 0; i < r->entrant_count; i++) best = fmin(best, times[i]);
   for (int i = 1; i < r->entrant_count; i++) {
@@ -150,6 +158,9 @@ static void judge_first(struct race* r, const double* times) {
     if (one->state != RACE_WAITS) continue;
     one->ratio = times[i] / r->native;
     one->state = times[i] < kSlow * best ? RACE_FRESH : RACE_OUT;
+    if (one->ratio >= clear) continue;
+    clear = one->ratio;
+    r->choice = r->entrants[i];
   }
 }
 
