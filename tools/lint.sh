@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh [--base REV | --all] [--quick]: checks formatting, includes between rooms, links and lengths of files, and runs
+# lint.sh [--base REV | --all] [--quick]: checks formatting, includes between rooms, links, lengths of files and rooms, and runs
 # clang-tidy over the sources that have changed since REV. Tested by //tests/structure:lint_test.
 #
 #   --base REV  since REV (default: tools/base.sh)
@@ -85,6 +85,12 @@ sources | xargs -r clang-format --dry-run -Werror || code=1
 git ls-files '*.cc' '*.h' '*.c' '*.bzl' '*.sh' '*.py' | xargs -r wc -l |
   awk '$2 != "total" && $1 > 700 {print $2 ": " $1 " lines, 700 are the most"; long = 1}
        END {exit long}' || code=1
+# tools/budgets.txt has the most lines of each room; the other files are the room `rest`.
+git ls-files -z | xargs -0 -r wc -l | awk 'NR == FNR {if ($1 !~ /^#/) most[$1] = $2; next}
+  $2 != "total" {room = $2; sub("/.*", "", room); lines[room in most && room != $2 ? room : "rest"] += $1}
+  END {for (room in lines) if (lines[room] > most[room]) {
+         print room ": " lines[room] " lines, tools/budgets.txt allows " most[room] + 0; large = 1}
+       exit large}' tools/budgets.txt - || code=1
 
 if [ -n "$all" ]; then
   files=$(git ls-files '*.cc' '*.c' | to_tidy)

@@ -38,6 +38,7 @@ found() { printf 'int found_%s(int x) { return x - x; }\n' "$(basename "$1" .cc)
 finding='both sides of operator are equivalent'
 
 mkdir schedule docs
+printf '# room, lines\nschedule 800\nrest 2000\n' >tools/budgets.txt
 echo 'A tree.' >README.md
 echo 'Nothing.' >docs/nothing.md
 git init -q -b main .
@@ -58,6 +59,13 @@ git add -A
 expect 1 'schedule/long.sh: 701 lines, 700 are the most'
 sed -i 1d schedule/long.sh
 expect 0 'nothing to mend'
+for _ in $(seq 100); do echo '# a line'; done >schedule/more.sh
+git add -A
+expect 1 'schedule: 802 lines, tools/budgets.txt allows 800'
+git rm -qf schedule/more.sh
+sed -i 's/rest .*/rest 10/' tools/budgets.txt
+expect 1 ' lines, tools/budgets.txt allows 10'
+sed -i 's/rest .*/rest 2000/' tools/budgets.txt
 echo '[away](docs/away.md)' >>README.md
 expect 1 'README.md points to docs/away.md, which is not there'
 echo '[nothing](docs/nothing.md#some-thing)' >>README.md
