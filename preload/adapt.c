@@ -148,7 +148,7 @@ static struct preload_learner* start(const struct preload_call* call,
   learner->of = of;
   learner->race.is_eager = learns();
   find_candidates(learner);
-  follow(learner, race_first(&learner->race));
+  follow(learner, race_first(&learner->race, call->bytes >= 0 || !preload_is_agreed(call)));
   learner->next = call->of->learners;
   call->of->learners = learner;
   return learner;

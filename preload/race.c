@@ -15,7 +15,7 @@ enum {
   /* Calls in a row overlap at different ranks, as they do in many programs. */
   SECOND_CALLS = 6
 };
-static const double kCredit = 0.05; /* seconds, at most */
+static const double kCredit = 0.25; /* seconds, at most */
 static const double kGain = 0.97;   /* of a time; a choice changes for more than that */
 static const double kSlow = 1.3;    /* times the best; slower ones do not pass a first race */
 static const double kClear = 0.8;   /* of a time; a faster one is followed after a first race */
@@ -93,16 +93,15 @@ static int64_t payable(const struct race* r) {
   const double cost = cost_of(r), all = r->cost + cost, now = (double)r->calls;
   const double credit = fmin(fmin(EARLY * promise(r), CREDIT) * r->usual, kCredit);
   double calls = fmax(PART * (all - credit), all) / r->usual;
-  if (is_guess(r))
-    calls = fmin(calls, now + cost / (r->usual / ratio_of(r, r->choice) - r->usual));
+  if (is_guess(r)) calls = fmin(calls, now + cost / (r->usual / ratio_of(r, r->choice) - r->usual));
   return (int64_t)fmin(kMostCalls, fmax(now, ceil(calls)));
 }
 
 /* ---- Plans */
 
-int64_t race_first(const struct race* r) {
+int64_t race_first(const struct race* r, int is_known) {
   if (r->is_eager) return 0;
-  return promise(r) > 0 ? SOON : LATER;
+  return promise(r) > 0 || !is_known ? SOON : LATER;
 }
 
 static int64_t later(int64_t calls, int64_t others) { return calls > others ? calls : others; }

@@ -44,8 +44,8 @@ struct race {
   int calls_of_look; /* each time, so many calls in a row */
 };
 
-/* The calls before the ranks first agree. */
-int64_t race_first(const struct race* race);
+/* The calls before the ranks first agree. Until then they may not know the candidates. */
+int64_t race_first(const struct race* race, int is_known);
 /* Plans the next race. Returns the calls that follow the choice before it. */
 int64_t race_plan(struct race* race);
 /* The calls of the race, and the candidate of each. */

@@ -27,7 +27,7 @@ class Job {
       race.candidates[i].universal = i - 1;
       race.candidates[i].ratio = i == 0 ? 1 : expected;
     }
-    follow(race_first(&race));
+    follow(race_first(&race, 1));
   }
 
   // Makes calls as adapt.c does. Returns their time.
@@ -217,19 +217,20 @@ TEST(Race, LosesAtMostASixtyFourthAndOneSurprise) {
   }
 }
 
-// A promise may cost 60 calls early, or 50 ms if that is less.
+// A promise may cost 60 calls early, or a quarter of a second if that is less, and no more than all calls before it.
 TEST(Race, SpendsLittleOnAPromise) {
   for (unsigned seed = 0; seed < kMachines; ++seed) {
     std::mt19937 random(seed);
     const double call = std::pow(10, std::uniform_real_distribution<double>(-5, 0)(random));
     std::vector<double> times = {call, call, call, call};
     Job job(times, call * std::uniform_real_distribution<double>(0.1, 10)(random), 0.5);
-    const double credit = std::min(60 * call, 0.05) + 2 * job.barrier;
+    const double credit = std::min(60 * call, 0.25) + 2 * job.barrier;
     double time = 0;
     for (int64_t calls = 1; calls <= 5000; ++calls) {
       time += job.run(1);
       const double most = call * static_cast<double>(calls) * (1 + 1.0 / 64) + credit;
       ASSERT_LE(time, most * (1 + 1e-9)) << "seed " << seed << ", " << calls << " calls";
+      ASSERT_LE(time, 2 * call * static_cast<double>(calls) + 2 * job.barrier) << "seed " << seed;
     }
   }
 }
@@ -312,6 +313,12 @@ TEST(Race, FollowsAClearWinnerOfTheFirstRace) {
     job.run(120);
     EXPECT_EQ(job.race.candidates[2].state, race_candidate::RACE_KNOWN);
   }
+}
+
+TEST(Race, AgreesSoonIfCandidatesAreNotKnown) {
+  const Job job({1, 2}, 1, 1);
+  EXPECT_EQ(race_first(&job.race, 1), 256);
+  EXPECT_EQ(race_first(&job.race, 0), 16);
 }
 
 TEST(Race, SoonLeavesAGuessThatIsWrong) {
