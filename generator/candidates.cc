@@ -261,8 +261,8 @@ void put_choice_first(std::vector<Candidate>& candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
   const auto least = static_cast<double>(candidates[0].time);
-  Position first =
-      simplest(candidates, [](const Candidate& each) { return each.direct && has_long(each.work); });
+  Position first = simplest(
+      candidates, [](const Candidate& each) { return each.direct && has_long(each.work); });
   if (first == candidates.end() || static_cast<double>(first->time) > kRicher * least)
     first = simplest(candidates, [](const Candidate&) { return true; });
   std::rotate(candidates.begin(), first, first + 1);
