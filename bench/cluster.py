@@ -38,7 +38,15 @@ LEAST_ALLTOALLV = {  # native / best of ours, by library, nodes and sizes: of on
     ("mpich", "4x8", "uniform:2048"): (1.2, None),
     ("mpich", "4x8", "uniform:65536"): (0.98, None),
 }
-NODES = {"4x8": (8, 8, 8, 8), "8,8,4,12": (8, 8, 4, 12)}
+FEW_RANKS = {"5x2": (2,) * 5, "3x5": (5,) * 3, "1,6,3,4": (1, 6, 3, 4)}  # with short blocks
+LEAST_ALLTOALLV |= {
+    (library, nodes, sizes): (None,)
+    for nodes in FEW_RANKS
+    for library in LIBRARIES
+    for sizes in ("uniform:64", "uniform:1024", "power:0.95:4096")
+}
+NODES = {"4x8": (8, 8, 8, 8), "8,8,4,12": (8, 8, 4, 12)} | FEW_RANKS
+LEAST_CHOSEN = {"4x8 uniform:65536": 0.98} | dict.fromkeys(FEW_RANKS, 0.97)  # native / auto, by nodes, or nodes and sizes
 MOST_OF_BEST = 1.10  # time of what auto chooses / time of the best
 MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
 BLOCK_SIZES = (8192, 16384, 32768, 65536)
@@ -214,8 +222,8 @@ def alltoallv(m, library):
             if collective == "alltoallv":
                 costs = m.costs(library, NODES[nodes], round(mean_of(sizes)))
                 auto = m.generator.file("alltoall", "auto", nodes, *costs), ALLTOALLV_WINDOW
-                large = 0.98 if sizes == "uniform:65536" else None
-                m.chosen(name, library, NODES[nodes], collective, sizes, auto, candidates[label], large)
+                at_least = LEAST_CHOSEN.get(nodes, LEAST_CHOSEN.get(f"{nodes} {sizes}"))
+                m.chosen(name, library, NODES[nodes], collective, sizes, auto, candidates[label], at_least)
 
 
 def rings(m):

@@ -204,6 +204,11 @@ std::tuple<int64_t, bool, bool, const Algorithm*> drawbacks(const Candidate& can
           candidate.algorithm->proof == nullptr, candidate.algorithm};
 }
 
+// Whether the messages are so long that their bytes decide, and not their number.
+bool has_long(const Work& work) {
+  return work.bytes_between + work.bytes_inside >= kLong * (work.between + work.inside);
+}
+
 // Of those that `may` be chosen, takes the simplest within 1 / kAlike of their least time. The candidates are in the order
 // of their times.
 using Position = std::vector<Candidate>::iterator;
@@ -256,7 +261,8 @@ void put_choice_first(std::vector<Candidate>& candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
   const auto least = static_cast<double>(candidates[0].time);
-  Position first = simplest(candidates, [](const Candidate& each) { return each.direct; });
+  Position first = simplest(
+      candidates, [](const Candidate& each) { return each.direct && has_long(each.work); });
   if (first == candidates.end() || static_cast<double>(first->time) > kRicher * least)
     first = simplest(candidates, [](const Candidate&) { return true; });
   std::rotate(candidates.begin(), first, first + 1);

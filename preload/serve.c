@@ -216,7 +216,9 @@ static int follow_decision(struct preload_call* call) {
 /* The rule that the call follows, or NULL. A call that needs canonical sums follows one in any case, if there is such a schedule. */
 static const struct preload_rule* find_rule(struct preload_call* call) {
   const struct preload_rule* rule = rule_of(call);
-  if (call->is_canonical && (!rule || !preload_bind(call->of, rule))) {
+  if (call->is_canonical &&
+      !(rule && preload_bind(call->of, rule) &&
+        quadrille_keeps_order(preload_handle(rule->universal), call->of->comm))) {
     rule = preload_canonical_rule(call->collective, &call->of->shape, call->bytes);
     call->reason = rule ? "canonical sums" : "no schedule has canonical sums for it";
   }

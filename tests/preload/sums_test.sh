@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# sums_test.sh MPI LIBRARY TOOL PROGRAM CANONICAL: reductions of floating-point numbers, and by the program's own operators, have the bits
-# that MPI gives them, however the library decides. With QUADRILLE_SUMS=canonical they have the bits of one tree, on all nodes and by all
+# sums_test.sh MPI LIBRARY TOOL PROGRAM CANONICAL SUM VERIFIER: reductions of floating-point numbers, and by the program's own operators, have
+# the bits that MPI gives them, however the library decides. With QUADRILLE_SUMS=canonical they have the bits of one tree, on all nodes and by all
 # schedules. CANONICAL evaluates that tree itself, so both MPI libraries have the same bits.
 set -u
-canonical=$(readlink -f "$5")
+canonical=$(readlink -f "$5") sum=$(readlink -f "$6") verifier=$(readlink -f "$7")
 . "$(dirname "$0")/runs.sh"
 forced=(QUADRILLE_ALLREDUCE=ring QUADRILLE_REDUCE=rabenseifner QUADRILLE_SCAN=doubling QUADRILLE_EXSCAN=one-two-three
   QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise)
@@ -55,6 +55,10 @@ reported allreduce segments 'by rule'
 not_reported ' native '
 canonical 4 QUADRILLE_ALLREDUCE=halving QUADRILLE=verify
 reported allreduce binomial 'canonical sums'
+# SUM has nodes of 2 and 3 ranks, in this order. These have 3 and 2, so its order of ranks is not that of the communicator.
+right 5 QUADRILLE_SUMS=canonical RANKS_A_NODE=3 QUADRILLE_ALLREDUCE="file:$sum" QUADRILLE_VERIFIER="$verifier"
+reported allreduce '2 x 2 to 3 ranks' binomial 'canonical sums'
+not_reported ' native '
 # The program sees other bits.
 start 17 QUADRILLE_SUMS=any "${forced[@]}"
 grep -q 'has other bits' "$out" || problem "sums of a ring have the bits of the tree"
