@@ -40,34 +40,6 @@ static struct qd_call* make_call(struct qd_binding* binding, int whole,
   return NULL;
 }
 
-/* Takes the memory that a root needs. Calls with that root report other errors. */
-static void try_root(struct qd_binding* binding, int root, struct qd_problem* problem) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  if (!qd_root_fits(&binding->layout, program, root)) return;
-  const char* error = qd_has_global_counts(&binding->schedule_data->program)
-                          ? qd_global_counts_take_root(binding, root)
-                          : qd_pairwise_counts_take_root(binding, root);
-  if (error == qd_no_memory) refuse_tables(problem, error);
-}
-
-/* Takes the memory of all roots, so that a change of the root needs none. The greatest plans are those of this rank
- * as root, and of ranks a power of two before it: trees need no more for other roots. Between groups, the root is in
- * this group or in the other. */
-static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  const int own = binding->layout.own - binding->layout.first,
-            ranks = (int)binding->layout.context.ranks;
-  if (!qd_is_rooted(program)) return;
-  if (program->groups == 2) {
-    try_root(binding, MPI_ROOT, problem);
-    try_root(binding, 0, problem);
-    return;
-  }
-  try_root(binding, own, problem);
-  for (int64_t h = 1; h < ranks; h *= 2)
-    try_root(binding, (int)((own + ranks - h) % ranks), problem);
-}
-
 /* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first call that it takes plans. */
 void qd_binding_plan(struct qd_binding* binding, int whole, struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
@@ -171,7 +143,6 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
                                  binding->channel->node_of, options->layout, failure);
   if (error) return refuse_tables(problem, error);
   qd_binding_plan(binding, 0, problem);
-  if (binding->call) try_roots(binding, problem);
 }
 
 /* A new binding of this rank alone. Returns NULL and sets `problem` if that fails. */

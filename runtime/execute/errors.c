@@ -106,6 +106,15 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
   return code;
 }
 
+void qd_end_without_memory(MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  fprintf(stderr, "quadrille: rank %d ends the job: memory ran out in a collective call\n", rank);
+  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); /* until launchers have passed it on */
+  PMPI_Abort(comm, MPI_ERR_NO_MEM);
+  abort();
+}
+
 int qd_mpi_error(MPI_Comm comm, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;

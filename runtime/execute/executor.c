@@ -30,7 +30,7 @@ enum {
 struct list {
   const struct qd_call* call;
   struct qd_action* next;
-  int is_simple; /* all buffers are there, and each block is bytes of a known length */
+  int is_simple; /* all buffers stay there, and each block is bytes of a known length */
   int32_t receives_done, sends_done, receives, sends;
 };
 
@@ -126,35 +126,24 @@ INLINED void add_messages(struct list* l, const struct qd_progress* more) {
   for (int32_t n = more->sends_posted; n > 0; n--) add_send(l, is_late, n);
 }
 
-/* Each receive is posted, waited for and delivered; each send is posted and waited for. The rank's own block may be copied. */
-static int64_t most_actions(int64_t receives, int64_t sends, int64_t copies) {
-  return 3 * receives + 2 * sends + copies + 2;
-}
-
-int qd_call_reserve_list(struct qd_call* c) {
-  const struct qd_plan* plan = &c->plan;
-  return qd_lengthen((void**)&c->actions, &c->action_capacity,
-                     most_actions(plan->receives.capacity, plan->sends.capacity, 0),
-                     sizeof *c->actions);
-}
-
-int qd_call_list(struct qd_call* c, int has_buffers) {
+int qd_call_list(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   const int is_known = c->builder.traits.has_global_counts;
-  struct list l = {.call = c, .is_simple = has_buffers && is_known && !c->memory.has_long};
-  const int is_enough = qd_lengthen(
-      (void**)&c->actions, &c->action_capacity,
-      most_actions(plan->receives.count, plan->sends.count, plan->copy_count), sizeof *c->actions);
+  struct list l = {.call = c, .is_simple = is_known && !c->memory.has_long};
+  /* Each receive is posted, waited for and delivered; each send is posted and waited for. The rank's own block may be copied. */
+  const int64_t most =
+      3 * (int64_t)plan->receives.count + 2 * (int64_t)plan->sends.count + plan->copy_count + 2;
+  if (!qd_lengthen((void**)&c->actions, &c->action_capacity, most, sizeof *c->actions)) return 0;
   l.next = c->actions;
   for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
     if (o->kind == QD_PLAN_MESSAGES)
       add_messages(&l, &o->more);
-    else if (is_enough && o->kind == QD_PLAN_COPY && is_known)
+    else if (o->kind == QD_PLAN_COPY && is_known)
       add_copy(&l, o);
-    else if (is_enough)
+    else
       add(&l, OTHER, (int32_t)(o - plan->operations));
   add(&l, END, 0);
-  return is_enough;
+  return 1;
 }
 
 /* ---- Following it */

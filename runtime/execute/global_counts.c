@@ -247,11 +247,6 @@ static void describe(struct qd_global_counts* g) {
   c->data.commutes = a->commutes && qd_is_exchangeable(a->operation);
 }
 
-const char* qd_global_counts_take_root(struct qd_binding* b, int root) {
-  return qd_take_root(&b->layout, &b->schedule_data->program, root) ? qd_global_counts_restart(b)
-                                                                    : NULL;
-}
-
 /* Returns what is wrong before anything is sent. */
 static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
@@ -264,18 +259,18 @@ static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   if (!b->are_tables_good) error = prepare_tables(b);
   *error_class = error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
   if (error) return error;
-  const int is_kept = find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
-  b->call->memory.lacks_memory = !is_kept;
-  if (!b->call->builder.traits.in_place)
-    b->call->memory.lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_REGION);
-  return NULL;
+  *error_class = MPI_ERR_NO_MEM;
+  return find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION) &&
+                 (b->call->builder.traits.in_place || find_base(g, QD_PIECE_SEND, QD_SEND_REGION))
+             ? NULL
+             : qd_no_memory;
 }
 
 void qd_global_counts_begin(const struct qd_global_counts* g) {
   struct qd_call* c = g->binding->call;
   c->data.send_is_contiguous = c->data.receive_is_contiguous = 1;
-  const int code = c->memory.lacks_memory ? MPI_SUCCESS : load_all(g);
-  qd_call_begin(c, c->memory.lacks_memory);
+  const int code = load_all(g);
+  qd_call_begin(c);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
 }
 
@@ -321,6 +316,7 @@ int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char dif
   if (b->options.compares)
     return qd_compare_calls(b, comm, a, differs[0] ? MPI_ERR_COUNT : error_class,
                             differs[0] ? differs : error);
+  if (error == qd_no_memory) qd_end_without_memory(comm);
   return error ? qd_error(comm, error_class, "%s", error) : MPI_SUCCESS;
 }
 

@@ -22,7 +22,5 @@ const char* qd_global_counts_open(struct qd_binding* binding);
 void qd_global_counts_close(struct qd_binding* binding);
 /* Makes tables as before the first call. Returns NULL, or what is wrong. */
 const char* qd_global_counts_restart(struct qd_binding* binding);
-/* Lays out for a root before the first call. Returns NULL, or what is wrong. */
-const char* qd_global_counts_take_root(struct qd_binding* binding, int root);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_GLOBAL_COUNTS_H_ */

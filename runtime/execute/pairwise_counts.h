@@ -10,8 +10,6 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
                            MPI_Comm comm);
 /* Makes tables and plans after options changed. Returns NULL, or what is wrong. */
 const char* qd_pairwise_counts_reopen(struct qd_binding* binding);
-/* Lays out for a root. Returns NULL, or what is wrong. */
-const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root);
 /* Collective. Whether no rank has an error, and both ends of each pair pass the same length for the block between them.
  * `call` is NULL if this rank has no blocks. Returns an MPI error code of the same class at all ranks. */
 int qd_compare_lengths(const struct qd_binding* binding, const struct qd_call* call, MPI_Comm comm,
