@@ -6,9 +6,7 @@
 #include "runtime/execute/bind.h"
 #include "runtime/execute/call.h"
 #include "runtime/execute/channel.h"
-#include "runtime/execute/global_counts.h"
-#include "runtime/execute/pairwise_counts.h"
-#include "runtime/execute/persistent.h"
+#include "runtime/execute/counts.h"
 
 /* The collectives of schedules. */
 static const unsigned char collectives[QD_FUNCTION_COUNT] = {

@@ -273,7 +273,7 @@ static inline struct qd_block qd_block_at(const struct qd_call* call, const stru
 }
 
 /* The bytes of a message whose parts have their lengths. */
-static inline int64_t qd_traced_bytes(const struct qd_call* call, struct qd_posting p) {
+static inline int64_t qd_message_bytes(const struct qd_call* call, struct qd_posting p) {
   const struct qd_message* m = p.message;
   if (m->count == 0) return 0;
   return call->plan.is_typed ? qd_packed_size(call, m->part.region) : qd_bytes_of(call, p);
@@ -283,7 +283,7 @@ static inline int64_t qd_traced_bytes(const struct qd_call* call, struct qd_post
 static inline void qd_trace_received(struct qd_call* call, struct qd_posting p) {
   if (!call->trace.part) return;
   const int64_t number = p.transfer - call->memory.receiving;
-  qd_trace_completed(&call->trace, &call->trace.receives[number], qd_traced_bytes(call, p));
+  qd_trace_completed(&call->trace, &call->trace.receives[number], qd_message_bytes(call, p));
 }
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_CALL_H_ */

@@ -158,20 +158,10 @@ static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request*
 /* Whether a message that is not empty has a count that an int holds. */
 INLINED int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-/* The bytes of a message. */
-static int64_t bytes_of(const struct qd_call* c, struct qd_posting p, const struct qd_side* side,
-                        int zero_copy) {
-  if (!(p.message->zero_copy & zero_copy)) return qd_traced_bytes(c, p);
-  const int64_t count = qd_block_at(c, &p.message->part).count;
-  return c->plan.is_typed ? count * side->type_size : count;
-}
-
 /* A message with lengths is complete when messages.c has waited for its data. */
 static void note_received(struct qd_call* c, int32_t number) {
   const struct qd_posting p = qd_receive_of(c, number);
-  if (!c->trace.part || (c->lengths != QD_LENGTHS_KNOWN && p.message->count > 0)) return;
-  qd_trace_completed(&c->trace, &c->trace.receives[number],
-                     bytes_of(c, p, &c->data.receive, c->data.receive_zero_copy));
+  if (c->lengths == QD_LENGTHS_KNOWN || p.message->count == 0) qd_trace_received(c, p);
 }
 
 static void note_sent(struct qd_call* c, int32_t number) {
@@ -235,7 +225,7 @@ static void note_send(struct qd_call* c, int32_t number) {
   struct qd_trace_message* m = &c->trace.sends[number];
   qd_trace_posted(&c->trace, m, p.message);
   /* A receive of the same step may replace blocks of the message, and their lengths. */
-  m->bytes = bytes_of(c, p, &c->data.send, c->data.send_zero_copy);
+  m->bytes = qd_message_bytes(c, p);
 }
 
 /* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */

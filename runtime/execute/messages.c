@@ -5,36 +5,26 @@
 
 #include "runtime/execute/call.h"
 
-/* Posts a message, which may be empty. */
+/* Posts a message of any length, which may be empty. */
 static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
                  int peer, int tag, MPI_Request* request) {
-  const int count = (int)block.count, rank = qd_rank_in_comm(c->binding, peer);
-  const int code = receives ? PMPI_Irecv(block.address, count, type, rank, tag, c->comm, request)
-                            : c->isend(block.address, count, type, rank, tag, c->comm, request);
+  MPI_Datatype as = type;
+  const int is_large = block.count > INT_MAX, count = is_large ? 1 : (int)block.count;
+  const int rank = qd_rank_in_comm(c->binding, peer);
+  if (is_large && qd_large_type(block.count, type, &as) != MPI_SUCCESS)
+    qd_end_without_memory(c->comm);
+  const int code = receives ? PMPI_Irecv(block.address, count, as, rank, tag, c->comm, request)
+                            : c->isend(block.address, count, as, rank, tag, c->comm, request);
+  if (is_large) PMPI_Type_free(&as);
   if (code == MPI_SUCCESS) return;
   *request = MPI_REQUEST_NULL;
   qd_call_lose(c, code);
 }
 
-/* Posts a message with a datatype that was made for it, and frees that. */
-static void post_made(struct qd_call* c, int receives, char* address, MPI_Datatype type, int peer,
-                      int tag, MPI_Request* request) {
-  post(c, receives, (struct qd_block){address, 1}, type, peer, tag, request);
-  PMPI_Type_free(&type);
-}
-
-static void post_any(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
-                     int peer, int tag, MPI_Request* request) {
-  MPI_Datatype large = type;
-  if (block.count <= INT_MAX) return post(c, receives, block, type, peer, tag, request);
-  if (qd_large_type(block.count, type, &large) != MPI_SUCCESS) qd_end_without_memory(c->comm);
-  post_made(c, receives, block.address, large, peer, tag, request);
-}
-
 /* Posts a message of any number of bytes. */
 static void post_bytes(struct qd_call* c, int receives, char* address, int64_t bytes, int peer,
                        int tag, MPI_Request* request) {
-  post_any(c, receives, (struct qd_block){address, bytes}, MPI_BYTE, peer, tag, request);
+  post(c, receives, (struct qd_block){address, bytes}, MPI_BYTE, peer, tag, request);
 }
 
 /* Posts an empty message. If lengths travel, it has their tag, since the peer waits for lengths. */
@@ -69,7 +59,8 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
   free(regions);
   free(types);
   if (code != MPI_SUCCESS) qd_end_without_memory(c->comm);
-  post_made(c, receives, MPI_BOTTOM, type, m->peer, c->tag, &p.transfer->request);
+  post(c, receives, (struct qd_block){MPI_BOTTOM, 1}, type, m->peer, c->tag, &p.transfer->request);
+  PMPI_Type_free(&type);
 }
 
 /* Posts a block with the user's datatype. */
@@ -80,18 +71,15 @@ static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
       qd_side_of(receives ? &c->data.receive : &c->data.send, m->part.region - first);
   const struct qd_block block = c->data.blocks[m->part.region];
   if (block.count == 0 || side.type_size == 0) return;
-  post_any(c, receives, block, side.type, m->peer, c->tag, &p.transfer->request);
+  post(c, receives, block, side.type, m->peer, c->tag, &p.transfer->request);
 }
 
 /* Sends an empty message in place of one whose bytes are missing. If both ends know that the message is empty, none
  * travels. */
 static void send_nothing(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
-  const int is_known = c->lengths == QD_LENGTHS_KNOWN;
-  if (m->count > 0 && is_known &&
-      (c->plan.is_typed ? qd_packed_size(c, m->part.region) : qd_bytes_of(c, p)) == 0)
-    return;
-  post_empty(c, 0, p);
+  if (m->count == 0 || c->lengths != QD_LENGTHS_KNOWN || qd_message_bytes(c, p) > 0)
+    post_empty(c, 0, p);
 }
 
 /* Whether a message is sent from the memory of its only part. */

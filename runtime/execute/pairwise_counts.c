@@ -2,11 +2,10 @@
  * move no bytes, belong here too. */
 #include <stdlib.h>
 
-#include "runtime/execute/compare.h"
 #include "runtime/execute/counts.h"
-#include "runtime/execute/pairwise_counts.h"
 
-const char* qd_pairwise_counts_reopen(struct qd_binding* binding) {
+/* Makes tables and plans after the root or options changed. Returns NULL, or what is wrong. */
+static const char* reopen(struct qd_binding* binding) {
   const char* error = qd_fill_tables(binding);
   if (!error) error = qd_call_reopen(binding->call);
   binding->are_tables_good = !error;
@@ -59,8 +58,7 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   int error_class = MPI_SUCCESS;
   const int is_new =
       qd_take_root(&binding->layout, &binding->schedule_data->program, arguments->root);
-  const char* error =
-      is_new || !binding->are_tables_good ? qd_pairwise_counts_reopen(binding) : NULL;
+  const char* error = is_new || !binding->are_tables_good ? reopen(binding) : NULL;
   if (error == qd_no_memory) qd_end_without_memory(comm);
   if (error == qd_not_served) return qd_broken_error(comm, error);
   if (error)

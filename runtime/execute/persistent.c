@@ -6,10 +6,7 @@
 
 #include "runtime/execute/bind.h"
 #include "runtime/execute/channel.h"
-#include "runtime/execute/compare.h"
-#include "runtime/execute/global_counts.h"
-#include "runtime/execute/pairwise_counts.h"
-#include "runtime/execute/persistent.h"
+#include "runtime/execute/counts.h"
 #include "runtime/execute/state.h"
 
 struct qd_persistent {

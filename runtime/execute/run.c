@@ -93,7 +93,6 @@ const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int whol
   c->is_observed = c->is_watched || binding->trace.id != 0;
   c->whole = whole;
   c->data.each = -1;
-  c->data.send.type = c->data.receive.type = MPI_DATATYPE_NULL;
   const struct qd_plan_input input = input_of(binding);
   if (!qd_builder_open(&c->builder, &input, &c->plan, 0, whole)) return qd_no_memory;
   if (!fit_blocks(c)) return qd_no_memory;
@@ -104,7 +103,6 @@ const char* qd_call_reopen(struct qd_call* c) {
   const char* error = qd_no_memory;
   c->is_planned = 0;
   c->data.each = -1;
-  c->data.send.uniform = 0; /* must be loaded again */
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
     error =
         c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
@@ -141,13 +139,6 @@ void qd_call_destroy(struct qd_call* c) {
   qd_builder_close(&c->builder);
   qd_plan_destroy(&c->plan);
   free(c);
-}
-
-/* Whether both sides describe the same blocks of one length. */
-static int has_same_blocks(const struct qd_side* one, const struct qd_side* other) {
-  return one->uniform && other->uniform && one->base == other->base && one->type == other->type &&
-         one->type_size == other->type_size && one->count == other->count &&
-         one->stride == other->stride && one->on_device == other->on_device;
 }
 
 /* Sets the length of all blocks, and of all messages. */
@@ -194,9 +185,6 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   const int sends = c->plan.regions.send_blocks, receives = c->plan.regions.receive_blocks;
   const int is_typed = c->plan.is_typed;
   const struct qd_side* from = c->in_place ? receive : send;
-  const int is_loaded = !c->in_place && has_same_blocks(from, &c->data.send) &&
-                        has_same_blocks(receive, &c->data.receive) &&
-                        (is_typed || c->data.each >= 0);
   c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
   c->data.send = *from;
   c->data.receive = *receive;
@@ -204,8 +192,7 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   c->data.send_is_contiguous = is_direct(c, from, sends);
   c->data.receive_is_contiguous = is_direct(c, receive, receives);
   /* If lengths travel, they overwrite those in the transfers. */
-  if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
-  if (is_loaded) return NULL;
+  if (is_typed || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
   *error_class = MPI_ERR_COUNT;
   if (qd_side_blocks(from, sends, !is_typed, c->data.blocks) &&
       qd_side_blocks(receive, receives, !is_typed, c->data.blocks + sends) &&
@@ -214,7 +201,6 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
     share_own_block(c);
     return NULL;
   }
-  c->data.send.uniform = 0; /* must be loaded again */
   return "the counts are more bytes than there can be";
 }
 
