@@ -107,10 +107,9 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
 }
 
 void qd_end_without_memory(MPI_Comm comm) {
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  fprintf(stderr, "quadrille: rank %d ends the job: memory ran out in a collective call\n", rank);
-  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); /* until launchers have passed it on */
+  fprintf(stderr, "quadrille: memory ran out\n");
+  /* MPICH's launcher drops what it has not passed on when the job ends. */
+  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
   PMPI_Abort(comm, MPI_ERR_NO_MEM);
   abort();
 }

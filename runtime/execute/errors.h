@@ -18,9 +18,6 @@ int qd_broken_error(MPI_Comm comm, const char* error);
 void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int target,
                           int64_t expected);
 
-/* Ends the job: memory ran out in a call, and the other ranks of the communicator wait for this one. */
-_Noreturn void qd_end_without_memory(MPI_Comm comm);
-
 /* Whether MPI_Init was called, and MPI_Finalize was not. */
 int qd_mpi_is_usable(void);
 
