@@ -189,6 +189,8 @@ void qd_message_send(struct qd_call* call, struct qd_posting posting);
 int qd_wait_and_read(struct qd_call* call, MPI_Request* request);
 /* Copies a message that has arrived to its blocks. */
 void qd_message_deliver(struct qd_call* call, struct qd_posting posting);
+/* The size of a buffer for a message that begins with its lengths. */
+int64_t qd_lengths_capacity(const struct qd_message* message);
 
 /* stall.c. In a watched call, waits until one of two requests is complete; `other` may be null. Reports a long wait for
  * `request`, which belongs to a message of the plan. Completes neither. */

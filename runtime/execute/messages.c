@@ -97,6 +97,10 @@ static int64_t head_size(int parts) {
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+int64_t qd_lengths_capacity(const struct qd_message* m) {
+  return head_size(m->count) + QD_EAGER_BYTES;
+}
+
 static int64_t outgoing_bytes(const struct qd_call* c, const struct qd_message* m) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
   int64_t bytes = 0;
@@ -147,7 +151,7 @@ static void send_with_lengths(struct qd_call* c, struct qd_posting p) {
 }
 
 static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
-  const int64_t size = head_size(p.message->count) + QD_EAGER_BYTES;
+  const int64_t size = qd_lengths_capacity(p.message);
   post_bytes(c, 1, qd_need_buffer(c, p.message->buffer, size), size, p.message->peer, c->length_tag,
              &p.transfer->request);
   p.transfer->has_arrived = p.transfer->request != MPI_REQUEST_NULL;

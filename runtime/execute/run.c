@@ -29,6 +29,17 @@ static int fit_transfers(struct qd_call* c) {
                       (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
 }
 
+/* Makes the buffers of messages that begin with lengths. Returns 0 if memory ran out. */
+static int reserve_lengths(struct qd_call* c) {
+  const struct qd_messages* receives = &c->plan.receives;
+  int is_enough = 1;
+  for (int32_t i = 0; !c->plan.is_typed && i < receives->count && is_enough; i++) {
+    const struct qd_message* m = &receives->all[i];
+    if (m->count > 0) is_enough = qd_reserve_buffer(c, m->buffer, qd_lengths_capacity(m));
+  }
+  return is_enough;
+}
+
 static void begin_planning(struct qd_call* c) {
   c->trace.setup = 0;
   c->is_planned = 0;
@@ -39,9 +50,10 @@ static void begin_planning(struct qd_call* c) {
 static const char* plan_part(struct qd_call* c, int* more) {
   *more = qd_builder_next(&c->builder);
   if (*more < 0) return c->builder.error;
-  const int is_enough = fit_transfers(c) && fit_buffers(c) && qd_make_temporaries(c) &&
-                        (!c->builder.traits.has_global_counts || qd_call_reserve(c)) &&
-                        qd_call_list(c);
+  const int is_enough =
+      fit_transfers(c) && fit_buffers(c) && qd_make_temporaries(c) &&
+      (c->builder.traits.has_global_counts ? qd_call_reserve(c) : reserve_lengths(c)) &&
+      qd_call_list(c);
   c->is_planned = is_enough && c->plan.is_whole;
   return is_enough ? NULL : qd_no_memory;
 }
