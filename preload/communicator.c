@@ -189,15 +189,7 @@ static void take_rules(struct preload_communicator* of) {
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;
 }
 
-void preload_end_without_memory(MPI_Comm comm) {
-  enum {
-    FORWARDED = 200000
-  }; /* microseconds: MPICH's launcher drops what it has not passed on by then */
-  say("memory ran out");
-  usleep(FORWARDED);
-  PMPI_Abort(comm, MPI_ERR_NO_MEM);
-  abort();
-}
+void preload_end_without_memory(MPI_Comm comm) { qd_end_without_memory(comm); }
 
 static struct preload_communicator* describe(MPI_Comm comm) {
   struct preload_communicator* of = calloc(1, sizeof *of);

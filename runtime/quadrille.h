@@ -166,8 +166,8 @@ typedef uint64_t quadrille_request;
  * stay in the messages in which they arrived. That memory is reused once the blocks have been sent on. An all-to-all in place
  * copies its blocks first. This memory grows as calls need it and is freed with the communicator.
  *
- * A rank whose memory runs out returns MPI_ERR_NO_MEM. It serves the other ranks with empty messages and can call again. A
- * rank that lacks bytes because of that returns MPI_ERR_OTHER. No rank waits for ever.
+ * A rank whose memory runs out in a call says so and ends the job: the other ranks wait for it. Binding returns
+ * MPI_ERR_NO_MEM at all ranks instead. Making a persistent call does that, or ends the job.
  *
  * If lengths do not match, the receiver returns MPI_ERR_TRUNCATE. When the v and w forms forward blocks, nothing outside the
  * blocks changes. quadrille_alltoall relies on MPI's rule that all blocks have one length; between two groups, all blocks of

@@ -62,9 +62,9 @@ Qed.
 
 Local Notation the_piece := (piece_id Z).
 Local Notation program := (written Z unit Z.eq_dec unit_dec tt all chain (fun _ => early) (fun _ => with_own)
-                             (fun _ => 0) (fun _ => false)).
+                             (fun _ => 0)).
 Local Notation travels := (job Z unit Z.eq_dec unit_dec tt all chain (fun _ => early) (fun _ => with_own)
-                             (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false)).
+                             (fun _ => 0) (fun _ => false) (fun _ => false)).
 
 (* The piece that rank r sends. *)
 Definition from_rank (r : Z) : the_piece := (r, r - 1, 0%nat, 0%nat).
@@ -126,7 +126,7 @@ Lemma source_is_held (holds : Z -> unit -> span unit -> Prop) (carries leaves : 
   (forall r, 0 < r -> r + 1 < n -> leaves (from_rank (r + 1)) = carries (from_rank r)) ->
   (0 < n - 1 -> holds (n - 1) tt (carries (from_rank (n - 1)))) ->
   forall c, In c (@pieces program) -> @held_by program unit holds leaves (source c) (@src program (@of program c))
-    (@from program c) (carries c) (fun w => @saved program c = false /\
+    (@from program c) (carries c) (fun w =>
       @rkey program (@of program w) < @skey program (@of program c) /\
       @rkey program (@of program w) <= @after program (@src program (@of program c)) (@skey program (@of program c))).
 Proof.
@@ -135,7 +135,7 @@ Proof.
   rewrite send_key, give_waits by exact R. unfold source. cbn [fst snd from_rank].
   destruct (Z.ltb_spec (r + 1) n) as [lt | ge].
   - split; [apply piece_is; exists (r + 1); split; [lia | reflexivity] |].
-    split; [split; [change (r + 1 - 1 = r); lia | apply one_place] |]. split; [apply L; lia |]. split; [reflexivity |].
+    split; [split; [change (r + 1 - 1 = r); lia | apply one_place] |]. split; [apply L; lia |].
     change (@of program (from_rank (r + 1))) with (r + 1, r + 1 - 1, 0%nat). rewrite receive_key by lia. lia.
   - replace r with (n - 1) by lia. rewrite (one_place (@from program _) tt). apply F. lia.
 Qed.
@@ -171,7 +171,7 @@ Theorem broadcast_is_right : with_own = None -> init (n - 1) tt = value (n - 1) 
 Proof.
   intros S B. set (last := fun _ : the_piece => alone (n - 1)).
   destruct (collective_is_right Z unit unit V Z.eq_dec unit_dec tt all chain (fun _ => early) (fun _ => with_own)
-    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false) (fun _ => value) op nothing
+    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => value) op nothing
     (fun r _ s => 0 < n /\ r = n - 1 /\ s = alone r) (fun r _ s => In r all /\ s = alone (n - 1)) last last last source
     (fun _ => None) Op chain_keys chain_match) with (init := init) (may_post := may_post) (h := h) as [_ [D [F _]]];
     auto.
@@ -188,7 +188,7 @@ Proof.
   - intros w r b I Ww. split; [| intros w' I' Ww' N; destruct N; apply (one_write _ _ r b); assumption].
     intros [_ [E _]]. apply piece_is in I as [q [R ->]]. destruct Ww as [Dw _]. change (q - 1 = r) in Dw. lia.
   - intros w a I _. split; [exact S |]. split.
-    + intros c Ic Rc _ le. pose proof (later_read c w Ic I Rc). lia.
+    + intros c Ic Rc le. pose proof (later_read c w Ic I Rc). lia.
     + intros w' I' Ww' N. destruct N. exact (one_write w w' _ _ I I' (conj eq_refl eq_refl) Ww').
   - intros r [] s [pos [-> ->]]. rewrite B. symmetry. apply (meaning_of_one p (fun _ => value)). lia.
   - split; [exact D |]. intros G r R. rewrite (F G r tt (alone (n - 1))) by auto.
@@ -205,7 +205,7 @@ Proof.
   set (leaves := fun c : the_piece => from_on (snd (fst (fst c)))).
   assert (one : forall r, r + 1 = n -> from_on r = alone r) by (intros r E; unfold from_on, alone; f_equal; lia).
   destruct (collective_is_right Z unit unit V Z.eq_dec unit_dec tt all chain (fun _ => early) (fun _ => with_own)
-    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false) (fun _ => value) op nothing
+    (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => value) op nothing
     (fun r _ s => In r all /\ s = alone r) (fun r _ s => r = 0 /\ s = from_on 0) carries finds leaves source
     (fun _ => None) Op chain_keys chain_match) with (init := init) (may_post := may_post) (h := h) as [_ [D [F _]]];
     auto.

@@ -27,9 +27,9 @@ Variables (carries finds leaves : piece_id bool -> span unit) (source : piece_id
 Variable required : bool -> block -> span unit -> Prop.
 
 Let written := written bool block bool_dec block_dec Own [false; true] steps (fun _ => straight) (fun _ => combines)
-  (fun _ => 0) (fun _ => false).
+  (fun _ => 0).
 Definition two := job bool block bool_dec block_dec Own [false; true] steps (fun _ => straight) (fun _ => combines)
-  (fun _ => 0) (fun _ => false) (fun _ => false) (fun _ => false).
+  (fun _ => 0) (fun _ => false) (fun _ => false).
 
 Definition holds_true (o : obligation) : Prop :=
   match o with
@@ -201,7 +201,7 @@ Proof.
       * destruct E as [_ [K [_ [_ Y]]]]. destruct K as [<- | [<- | []]]; [destruct r; simpl; auto |].
         exfalso. apply (unsent r), Y; simpl; auto. lia.
       * destruct (late m); [apply E | exact U].
-      * destruct U as [[=] | U]. destruct (unopened _ U).
+      * destruct (unopened _ U).
       * destruct (unopened (@of job w)). apply E.
       * destruct (unopened m U).
       * destruct (unopened m). apply E.

@@ -30,8 +30,7 @@ Class program := {
   of : piece -> message;
   from : piece -> place;  to : piece -> place;
   combines : piece -> option side; (* with the contents of the place; None: it replaces them *)
-  turn : piece -> Z;               (* its position among the pieces that its step receives *)
-  saved : piece -> bool            (* it is of the send buffer, and is saved before anything is written there *)
+  turn : piece -> Z                (* its position among the pieces that its step receives *)
 }.
 
 Section Executions.
@@ -84,9 +83,8 @@ Definition enabled (may_post : policy) (h : history) (e : event) : Prop :=
   | Open m => In m messages /\
               (forall l, ahead m = Some l -> In (Received l) h) /\
               (forall a, straight m = Some a -> up_to (complete h) (dst m) (rkey m) a)
-  | Read c => In c pieces /\ (saved c = true \/ In (Post (src (of c)) (skey (of c))) h)
+  | Read c => In c pieces /\ In (Post (src (of c)) (skey (of c))) h
   | Write w => In w pieces /\ In (Read w) h /\ In (Open (of w)) h /\
-               (forall c, In c pieces -> reads c (dst (of w)) (to w) -> saved c = true -> In (Read c) h) /\
                (straight (of w) = None ->
                   In (Post (dst (of w)) (rkey (of w))) h /\
                   (forall c, In c pieces -> reads c (dst (of w)) (to w) -> skey (of c) <= rkey (of w) ->
@@ -105,7 +103,7 @@ Definition unbuffered (may_post : policy) (h : history) (e : event) : Prop :=
   enabled may_post h e /\
   match e with
   | Open m => In (Post (dst m) (rkey m)) h
-  | Read c => saved c = true \/ In (Open (of c)) h
+  | Read c => In (Open (of c)) h
   | Sent m => In (Open m) h
   | _ => True
   end.

@@ -26,7 +26,7 @@ Definition held_by (o : option piece) (r : rank) (p : place) (s : span part) (mo
 (* A step for which the reading step waits, or an earlier write, left what is read or combined with. *)
 Definition held :=
   (forall c, In c pieces -> held_by (source c) (src (of c)) (from c) (carries c) (fun w =>
-     saved c = false /\ rkey (of w) < skey (of c) /\ rkey (of w) <= after (src (of c)) (skey (of c)))) /\
+     rkey (of w) < skey (of c) /\ rkey (of w) <= after (src (of c)) (skey (of c)))) /\
   (forall w, In w pieces -> combines w <> None ->
      held_by (base w) (dst (of w)) (to w) (finds w) (fun b => before b w)).
 
@@ -34,7 +34,7 @@ Definition held :=
    place that is combined with, only the last two are allowed. *)
 Definition apart :=
   (forall c w, In c pieces -> In w pieces -> writes w (src (of c)) (from c) -> source c <> Some w ->
-     leaves w = carries c \/ saved c = true \/ skey (of c) <= rkey (of w) \/
+     leaves w = carries c \/ skey (of c) <= rkey (of w) \/
      exists v, source c = Some v /\ before w v) /\
   (forall c w, In c pieces -> In w pieces -> writes w (dst (of c)) (to c) -> combines c <> None ->
      w <> c -> base c <> Some w -> before c w \/ exists v, base c = Some v /\ before w v).
@@ -80,7 +80,7 @@ Definition once :=
 Definition posted_early :=
   forall w a, In w pieces -> straight (of w) = Some a ->
   combines w = None /\
-  (forall c, In c pieces -> reads c (dst (of w)) (to w) -> saved c = false -> skey (of c) <= rkey (of w) ->
+  (forall c, In c pieces -> reads c (dst (of w)) (to w) -> skey (of c) <= rkey (of w) ->
      skey (of c) < rkey (of w) /\ skey (of c) <= a) /\
   (forall w', In w' pieces -> writes w' (dst (of w)) (to w) -> w' <> w -> ~ before w w' ->
      rkey (of w') < rkey (of w) /\ rkey (of w') <= a).

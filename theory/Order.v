@@ -142,7 +142,6 @@ Definition all_pieces : list piece_id :=
 Variable straight : message_id -> option Z.
 Variable combines : piece_id -> option side.
 Variable turn : piece_id -> Z.
-Variable saved : piece_id -> bool.
 
 Definition pair_dec {A B} (a : forall x y : A, {x = y} + {x <> y}) (b : forall x y : B, {x = y} + {x <> y}) :
   forall x y : A * B, {x = y} + {x <> y}.
@@ -163,7 +162,7 @@ Definition by_order : program := {|
   Model.pieces := all_pieces; Model.of := fst;
   Model.from := fun c => nth (snd c) (snd (send_of (fst c))) nowhere;
   Model.to := fun c => nth (snd c) (snd (receive_of (fst c))) nowhere;
-  Model.combines := combines;  Model.turn := turn;  Model.saved := saved |}.
+  Model.combines := combines;  Model.turn := turn |}.
 
 Lemma message_in r q t :
   In (r, q, t) all_messages <-> In r ranks /\ In q ranks /\ (t < length (sent r q))%nat.

@@ -26,7 +26,6 @@ Proof.
   - intros m k [<- | []] [<- | []] lt; simpl in lt; lia.
   - intros c I. destruct c as [[[[] []] t] i]; repeat (destruct I as [[=] | I]); destruct I.
   - intros m a [<- | []]; discriminate.
-  - intros w c _ _ _ S. discriminate S.
   - intros w [<- | []] _. split; [sooner | split; [sooner | split]].
     + intros c [<- | []] [[=] _].
     + intros w' [<- | []] _ [lt | [_ lt]]; simpl in lt; lia.

@@ -44,7 +44,7 @@ Proof.
   - destruct G as [I [A C]]. split; [assumption |]. split; [auto |].
     intros a E k' Ik l1 l2. apply complete_stays. eauto.
   - intuition.
-  - destruct G as [I [R [O [S N]]]]. do 4 (split; auto). intros E. destruct (N E) as [N1 [N2 N3]]. auto.
+  - destruct G as [I [R [O N]]]. do 3 (split; auto). intros E. destruct (N E) as [N1 [N2 N3]]. auto.
   - intuition.
   - intuition.
 Qed.
@@ -129,19 +129,17 @@ Proof.
     destruct (Wl m l Im A) as [Il [Al [_ [_ [_ [El none]]]]]]. rewrite E in El.
     apply stuck. split; [| exact I]. simpl. split; [assumption |]. split; [apply ends; auto |].
     split; [apply opened'; auto; congruence |]. intros c Ic O. destruct (none c Ic O). }
-  assert (read : forall c, In c pieces -> skey (of c) = k \/ saved c = true -> In (Read c) h).
-  { intros c Ic [E | S]; apply stuck.
-    - assert (K : rkey (of c) = k) by (rewrite <- M; auto).
-      split; simpl; [split; [assumption |] |]; right; [apply ends | apply opened]; auto.
-    - split; simpl; auto. }
+  assert (read : forall c, In c pieces -> skey (of c) = k -> In (Read c) h).
+  { intros c Ic E. apply stuck. assert (K : rkey (of c) = k) by (rewrite <- M; auto).
+    split; simpl; [split; [assumption |] |]; [apply ends | apply opened]; auto. }
   assert (written : forall w, In w pieces -> rkey (of w) = k -> In (Write w) h).
   { cut (forall t, In t (map turn pieces) ->
       forall w, In w pieces -> rkey (of w) = k -> turn w = t -> In (Write w) h).
     { intros G w Iw E. apply (G (turn w)); auto. apply in_map, Iw. }
     apply (ascending _ (fun t => forall w, In w pieces -> rkey (of w) = k -> turn w = t -> In (Write w) h)).
     intros t IHt _ w Iw E T. apply stuck. split; [| exact I]. simpl.
-    split; [assumption |]. split; [apply read; auto; left; apply ends; auto |].
-    split; [apply opened; auto |]. split; [intros; apply read; auto |]. intros _.
+    split; [assumption |]. split; [apply read; auto; apply ends; auto |].
+    split; [apply opened; auto |]. intros _.
     split; [apply ends; auto |]. split.
     - intros c Ic [R _] le. destruct (Z.eq_dec (skey (of c)) k) as [e | n]; [apply read; auto |].
       apply complete_read; auto. apply below; [apply Wm; auto | apply Wm; auto | lia].

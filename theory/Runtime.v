@@ -7,7 +7,7 @@ Import ListNotations. Open Scope Z_scope.
 Section Runtime.
 Context {P : program}.
 
-(* The operations of a rank are events: Post and Open. Read: a block is saved, or a message is packed when it is posted.
+(* The operations of a rank are events: Post and Open. Read: a message is packed when it is posted.
    Sent and Received: the rank waits for a message. Write: the rank delivers from a buffer. MPI does the rest: it reads
    sends from their places and writes zero-copy receives. If lengths travel ahead, Open is the receive of the lengths.
    The rank posts the receive of the data when they have arrived, during whatever wait it is in. *)
@@ -87,15 +87,10 @@ Record lawful_plan := {
   in_steps : forall r k k', In k (step_keys r) -> In k' (step_keys r) -> k' < k -> sooner (Post r k') (Post r k);
   after_steps : forall m k, In m messages -> In k (step_keys (dst m)) -> rkey m < k ->
     rkey m <= after (dst m) k -> is_lengths m \/ sooner (Received m) (Post (dst m) k);
-  (* Only saved blocks are read before their step. *)
-  read_in_step : forall c, planned (Read c) ->
-    saved c = true \/ sooner (Post (src (of c)) (skey (of c))) (Read c);
-  (* A zero-copy receive may be posted at any time, even first of all. Before a receive is posted over a saved block, or
-     delivered there, the block is saved or its send is complete. *)
+  (* No block is read before its step. *)
+  read_in_step : forall c, planned (Read c) -> sooner (Post (src (of c)) (skey (of c))) (Read c);
+  (* A zero-copy receive may be posted at any time, even first of all. *)
   early : forall m a, In m messages -> straight m = Some a -> forall k, In k (step_keys (dst m)) -> a < k;
-  saves : forall w c, In w pieces -> In c pieces -> reads c (dst (of w)) (to w) -> saved c = true ->
-    let e := match straight (of w) with Some _ => opening (of w) | None => Write w end in
-    sooner (Read c) e \/ sooner (Sent (of c)) e;
   (* Data is delivered from a buffer once its step is posted and before its message counts as received. By then all reads
      there up to its step are complete or staged. Deliveries are in the order of steps and statements. *)
   puts_away : forall w, In w pieces -> straight (of w) = None ->
@@ -155,24 +150,12 @@ Proof.
   - simpl. split; [assumption |]. split; [assumption |]. intros a S k' Ik' _ le.
     pose proof (early L m a V' S k' Ik'). lia.
   - simpl. split; [assumption |]. destruct D as [Q | D]; [| auto].
-    destruct (read_in_step L c Q) as [? | s]; [auto | right; apply past; assumption].
-  - destruct D as [D O]. simpl. split; [assumption |]. split; [assumption |]. split; [assumption |]. split.
-    + intros c Ic Rc Sc. pose proof (saves L w c V' Ic Rc Sc) as S. cbv zeta in S.
-      destruct (straight (of w)) as [a |] eqn:d.
-      * assert (B : In (opening (of w)) h /\ planned (opening (of w))).
-        { unfold opening. assert (Im : In (of w) messages) by (apply W; assumption).
-          destruct (ahead (of w)) as [l |] eqn:A.
-          - destruct (proj2 (proj2 W) _ l Im A) as [Il [Al _]].
-            split; [| apply (all_opened L); assumption].
-            destruct (still anyhow h _ X O) as [_ [Rl _]]. apply (still anyhow h _ X (Rl l A)).
-          - split; [assumption | apply (all_opened L); assumption]. }
-        destruct S as [S | S]; [| eapply read; eauto]; eapply run_before; try apply S; auto; apply B.
-      * pose proof (proj2 (all_put_away L w V') d) as Q.
-        destruct S as [S | S]; [| eapply read; eauto]; apply past; auto.
-    + intros d. pose proof (proj2 (all_put_away L w V') d) as Q.
-      destruct (puts_away L w V' d) as [a [_ [b c]]]. split; [apply past; auto |]. split.
-      * intros c' Ic' Rc' le. destruct (b c' Ic' Rc' le) as [S | S]; [| eapply read; eauto]; apply past; auto.
-      * intros w' Iw' Ww' b'. pose proof (past _ Q (c w' Iw' Ww' b')) as J. unfold landing in J.
+    apply past; [assumption | apply (read_in_step L c Q)].
+  - destruct D as [D O]. simpl. split; [assumption |]. split; [assumption |]. split; [assumption |].
+    intros d. pose proof (proj2 (all_put_away L w V') d) as Q.
+    destruct (puts_away L w V' d) as [a [_ [b c]]]. split; [apply past; auto |]. split.
+    + intros c' Ic' Rc' le. destruct (b c' Ic' Rc' le) as [S | S]; [| eapply read; eauto]; apply past; auto.
+    + intros w' Iw' Ww' b'. pose proof (past _ Q (c w' Iw' Ww' b')) as J. unfold landing in J.
         destruct (straight (of w')); [| assumption]. apply (still anyhow h _ X J); auto.
   - simpl. tauto.
   - simpl. tauto.

@@ -16,7 +16,6 @@ Variable steps : rank -> list (step rank place).
 Variable straight : message_id rank -> option Z.
 Variable combines : piece_id rank -> option side.
 Variable turn : piece_id rank -> Z.
-Variable saved : piece_id rank -> bool.
 Variables vanishes sized : message_id rank -> bool.
 Variable contribution : part -> Z -> V.
 Variable op : V -> V -> V.
@@ -27,7 +26,7 @@ Variables carries finds leaves : piece_id rank -> span part.
 Variables source base : piece_id rank -> option (piece_id rank).
 
 Definition written : program :=
-  by_order rank place rank_dec place_dec nowhere ranks steps straight combines turn saved.
+  by_order rank place rank_dec place_dec nowhere ranks steps straight combines turn.
 Definition job : program := @travelling written vanishes sized.
 
 Local Notation keys := (keys rank place ranks steps).

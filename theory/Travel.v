@@ -29,7 +29,7 @@ Definition travelling : program := {|
   Model.ahead := fun m => match m with Data m => if sized m then Some (Lengths m) else None | _ => None end;
   Model.straight := fun m => match m with Data m => straight m | _ => None end;
   Model.pieces := pieces;  Model.of := fun c => Data (of c);  Model.from := from;  Model.to := to;
-  Model.combines := combines;  Model.turn := turn;  Model.saved := saved |}.
+  Model.combines := combines;  Model.turn := turn |}.
 
 Lemma travelling_in (m : parcel) : In m (@messages travelling) ->
   In (content m) travel /\ (m = Data (content m) \/ sized (content m) = true).

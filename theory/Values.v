@@ -34,12 +34,11 @@ Local Notation of_piece I := (proj1 (proj2 W) _ I).
 (* -- Reads and writes of a place happen in the order of the program -------------------------------- *)
 
 Lemma reads_first h w c : execution h -> In (Write w) h -> In c pieces -> reads c (dst (of w)) (to w) ->
-  saved c = true \/ skey (of c) <= rkey (of w) -> In (Read c) h.
+  skey (of c) <= rkey (of w) -> In (Read c) h.
 Proof.
-  intros X I Ic R T. destruct (still _ h _ X I) as [Iw [_ [O [S N]]]].
-  destruct (saved c) eqn:s; [auto |]. destruct T as [| le]; [discriminate |].
+  intros X I Ic R le. destruct (still _ h _ X I) as [Iw [_ [O N]]].
   destruct (straight (of w)) as [a |] eqn:d; [| apply N; auto].
-  destruct (E w a Iw d) as [_ [F _]]. destruct (F c Ic R s le) as [l1 l2].
+  destruct (E w a Iw d) as [_ [F _]]. destruct (F c Ic R le) as [l1 l2].
   destruct (still _ h _ X O) as [_ [_ U]]. destruct R as [D _].
   apply (complete_read may_post); auto. rewrite D. apply (U a d); auto.
   rewrite <- D. apply W, (of_piece Ic).
@@ -48,7 +47,7 @@ Qed.
 Lemma writes_first h w w' : execution h -> In (Write w) h -> In w' pieces -> writes w' (dst (of w)) (to w) ->
   w' <> w -> before w' w -> In (Write w') h.
 Proof.
-  intros X I Iw' Ww' n' b. destruct (still _ h _ X I) as [Iw [_ [O [_ N]]]].
+  intros X I Iw' Ww' n' b. destruct (still _ h _ X I) as [Iw [_ [O N]]].
   destruct (straight (of w)) as [a |] eqn:d; [| apply N; auto].
   destruct (E w a Iw d) as [_ [_ F]]. destruct (F w' Iw' Ww' n') as [l1 l2]; [unfold before in *; lia |].
   destruct (still _ h _ X O) as [_ [_ U]]. destruct Ww' as [D _].
@@ -130,17 +129,16 @@ Lemma read_is_right h c : execution h -> right h -> enabled may_post h (Read c) 
 Proof.
   intros X R [I T] unread. destruct A as [A' _]. pose proof (proj1 H c I) as Hc. pose proof (A' c) as Ac.
   assert (later : forall w, In w pieces -> writes w (src (of c)) (from c) ->
-                  saved c = true \/ skey (of c) <= rkey (of w) -> ~ In (Write w) h).
+                  skey (of c) <= rkey (of w) -> ~ In (Write w) h).
   { intros w Iw [D Q] T' J. apply unread. apply (reads_first h w); auto. split; congruence. }
   destruct (source c) as [w |].
-  - destruct Hc as [Iw [Ww [L [s [lt le]]]]]. destruct T as [T | T]; [congruence |].
-    apply store_last with w; auto.
+  - destruct Hc as [Iw [Ww [L [lt le]]]]. apply store_last with w; auto.
     + apply (arrived_written may_post); auto. destruct Ww as [D _]. rewrite D.
       apply (still _ h _ X T); auto. rewrite <- D. apply W, (of_piece Iw).
     + intros w' I' Ww' n'.
-      destruct (Ac w' I I' Ww') as [? | [? | [? | [v [[= <-] b]]]]]; auto 6; congruence.
+      destruct (Ac w' I I' Ww') as [? | [? | [v [[= <-] b]]]]; auto 6; congruence.
   - apply store_first; auto. intros w Iw Ww.
-    destruct (Ac w I Iw Ww) as [? | [? | [? | [v [[=] _]]]]]; auto; discriminate.
+    destruct (Ac w I Iw Ww) as [? | [? | [v [[=] _]]]]; auto; discriminate.
 Qed.
 
 Lemma found_is_right h w : execution h -> right h -> enabled may_post h (Write w) -> ~ In (Write w) h ->
@@ -188,9 +186,9 @@ Qed.
 
 (* -- MPI's rule: a place that is received into is not sent from, or received into again, at that time ---- *)
 
-(* Saved and staged copies belong to the runtime, not to a send in flight. *)
+(* Staged copies belong to the runtime, not to a send in flight. *)
 Definition being_sent (h : history) (c : piece) :=
-  In c pieces /\ saved c = false /\ In (Post (src (of c)) (skey (of c))) h /\ ~ In (Sent (of c)) h.
+  In c pieces /\ In (Post (src (of c)) (skey (of c))) h /\ ~ In (Sent (of c)) h.
 Definition being_received (h : history) (w : piece) :=
   In w pieces /\ straight (of w) <> None /\ In (Open (of w)) h /\ ~ In (Received (of w)) h.
 
@@ -209,19 +207,19 @@ Proof.
     destruct (still _ h _ X O) as [_ [_ K']]. apply Rw. apply (K' b S (rkey (of w))); auto; try congruence;
       [rewrite Dv, <- Dw; apply W, (of_piece Iw) | apply (of_piece Iw)]. }
   split.
-  - intros c [Ic [s [Pc Sc]]] [Sr Fr]. destruct (Z_le_gt_dec (skey (of c)) (rkey (of w))) as [le | gt].
+  - intros c [Ic [Pc Sc]] [Sr Fr]. destruct (Z_le_gt_dec (skey (of c)) (rkey (of w))) as [le | gt].
     + destruct (Er c Ic) as [l1 l2]; auto; [split; congruence |]. apply Sc.
       apply (K (skey (of c))); auto; try congruence; [| apply (of_piece Ic)].
       replace (dst (of w)) with (src (of c)) by congruence. apply W, (of_piece Ic).
     + destruct A as [A' _]. pose proof (proj1 H c Ic) as Hc.
       assert (Ww : writes w (src (of c)) (from c)) by (split; congruence).
       destruct (U w _ _ Iw Ww) as [U1 U2]; [congruence |]. destruct (source c) as [v |] eqn:So.
-      * destruct Hc as [Iv [Wv [L [_ [lt le]]]]].
+      * destruct Hc as [Iv [Wv [L [lt le]]]].
         assert (Rv : forall m, In m messages -> dst m = src (of c) -> rkey m = rkey (of v) -> In (Received m) h).
         { intros m Im Dm Km. apply (still _ h _ X Pc) with (k' := rkey (of v)); auto.
           destruct Wv as [<- _]. apply W, (of_piece Iv). }
         destruct (piece_dec v w) as [-> | m]; [apply Rw, Rv; [apply (of_piece Iw) | congruence | reflexivity] |].
-        destruct (A' c w Ic Iw Ww) as [e | [e | [e | [v' [e b]]]]]; [congruence | | congruence | lia |].
+        destruct (A' c w Ic Iw Ww) as [e | [e | [v' [e b]]]]; [congruence | | lia |].
         { apply (U2 v Iv Wv m). congruence. }
         assert (v' = v) by congruence. subst v'. assert (Wr : In (Write v) h).
         { assert (Rc : In (Received (of v)) h) by (apply Rv; [apply (of_piece Iv) | apply Wv | reflexivity]).
@@ -233,7 +231,7 @@ Proof.
         { apply Rw, (still _ h _ X Pc) with (k' := rkey (of w)); try congruence; try lia;
             [replace (src (of c)) with (dst (of w)) by congruence; apply W, (of_piece Iw) | apply (of_piece Iw)]. }
         apply Rw, Rv; [apply (of_piece Iw) | congruence | assumption].
-      * destruct (A' c w Ic Iw Ww) as [e | [e | [e | [v' [e b]]]]]; try congruence.
+      * destruct (A' c w Ic Iw Ww) as [e | [e | [v' [e b]]]]; try congruence; try lia.
         apply U1. rewrite e. exact Hc.
   - intros w' [Iw' [Sw' [Ow' Rw']]] Ww'. destruct (piece_dec w' w) as [| m]; [assumption | exfalso].
     destruct (straight (of w')) as [a' |] eqn:d'; [| contradiction].

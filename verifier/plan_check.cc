@@ -296,7 +296,6 @@ class Replay {
   }
 
   void feed(const qd_plan& plan) {
-    acts.is_too_large |= plan.lacks_memory != 0;
     if (acts.is_too_large || acts.is_undefined) return;
     qd_progress at{};
     int32_t copies = 0;

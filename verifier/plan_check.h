@@ -17,7 +17,7 @@ struct qd_plan;     // runtime/plan/plan.h
 
 namespace quadrille::verifier {
 
-// The fields of the theorem's record lawful_plan but `saves`, then the laws that Coq states elsewhere. No plan saves a block.
+// The fields of the theorem's record lawful_plan, then the laws that Coq states elsewhere.
 inline constexpr const char* kPlanLaws[] = {
     "own",            // the messages and copies are those of the program, with the same parts
     "all_posted",     // every send is posted

@@ -95,23 +95,26 @@ void qd_wish(uint64_t wishes[QD_WISHES]) {
 int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
              const quadrille_bind_options* options, int first_ranks,
              struct qd_agreement* agreement) {
-  enum { WISHES = 11, WORDS = WISHES + QD_WISHES };
+  enum { EQUAL = 5, WISHES = 1 + 2 * EQUAL, WORDS = WISHES + QD_WISHES };
+  static const char* const differences[EQUAL] = {
+      "ranks bring different schedules; load the same file everywhere",
+      "ranks bring different schedules; load the same file everywhere",
+      "ranks make first groups of different sizes; give the same number everywhere",
+      "ranks bind with different layouts; give the same option everywhere",
+      "ranks bind with different block sizes; give the same everywhere"};
   /* If the maxima of x and of ~x are complements, x is equal at all ranks. */
   uint64_t mine[WORDS] = {(uint64_t)error_class}, all[WORDS];
   if (schedule_data) memcpy(&mine[1], schedule_data->program.hash, QD_HASH_LENGTH);
-  if (options) {
-    mine[3] = (uint64_t)options->layout;
-    mine[4] = (uint64_t)options->block_size;
-  }
-  mine[5] = (uint64_t)first_ranks;
-  for (int i = 6; i < WISHES; i++) mine[i] = ~mine[i - 5];
+  mine[3] = (uint64_t)first_ranks;
+  mine[4] = options ? (uint64_t)options->layout : 0;
+  mine[5] = options ? (uint64_t)options->block_size : 0;
+  for (int i = 1; i <= EQUAL; i++) mine[EQUAL + i] = ~mine[i];
   qd_wish(&mine[WISHES]);
   const int code = qd_allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX, comm);
   agreement->error_class = (int)all[0];
-  agreement->same_schedule = all[1] == ~all[6] && all[2] == ~all[7];
-  agreement->same_layout = all[3] == ~all[8];
-  agreement->same_block_size = all[4] == ~all[9];
-  agreement->same_groups = all[5] == ~all[10];
+  agreement->difference = NULL;
+  for (int i = EQUAL; i > 0; i--)
+    if (all[i] != ~all[EQUAL + i]) agreement->difference = differences[i - 1];
   memcpy(agreement->wishes, &all[WISHES], sizeof agreement->wishes);
   return code;
 }

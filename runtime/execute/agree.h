@@ -25,8 +25,8 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
 
 /* The result of the agreement, equal on all ranks. */
 struct qd_agreement {
-  int error_class; /* the greatest of all ranks */
-  int same_schedule, same_layout, same_block_size, same_groups;
+  int error_class;            /* the greatest of all ranks */
+  const char* difference;     /* between what ranks bring, or NULL */
   uint64_t wishes[QD_WISHES]; /* the greatest */
 };
 /* Collective. `schedule_data` and `options` may be NULL. Returns an MPI error code. */

@@ -6,9 +6,7 @@
 #include "runtime/execute/bind.h"
 #include "runtime/execute/call.h"
 #include "runtime/execute/channel.h"
-#include "runtime/execute/global_counts.h"
-#include "runtime/execute/pairwise_counts.h"
-#include "runtime/execute/persistent.h"
+#include "runtime/execute/counts.h"
 
 /* The collectives of schedules. */
 static const unsigned char collectives[QD_FUNCTION_COUNT] = {
@@ -73,20 +71,21 @@ static inline int is_same_array(const int* one, const int* other, size_t blocks)
   return one && other ? memcmp(one, other, blocks * sizeof *one) == 0 : one == other;
 }
 
-static inline int is_same_side(const struct qd_side* one, const struct qd_side* other,
-                               size_t blocks) {
-  if (one->uniform != other->uniform || one->type != other->type ||
-      one->on_device != other->on_device)
-    return 0;
-  if (one->uniform) return one->count == other->count;
-  return can_keep(one) && is_same_array(one->counts, other->counts, blocks) &&
-         is_same_array(one->displacements, other->displacements, blocks);
-}
-
 /* The blocks of a side that has one for each rank. */
 static size_t most_blocks(const struct qd_binding* b) {
   const struct qd_context* context = &b->layout.context;
   return (size_t)(context->remote_ranks > 0 ? context->remote_ranks : context->ranks);
+}
+
+static inline int is_same_side(const struct qd_side* one, const struct qd_side* other,
+                               const struct qd_binding* b) {
+  if (one->uniform != other->uniform || one->type != other->type ||
+      one->on_device != other->on_device)
+    return 0;
+  if (one->uniform) return one->count == other->count;
+  const size_t blocks = most_blocks(b);
+  return can_keep(one) && is_same_array(one->counts, other->counts, blocks) &&
+         is_same_array(one->displacements, other->displacements, blocks);
 }
 
 /* Whether this call has the arguments of the last one but for the buffers, as far as they mean something. */
@@ -95,10 +94,9 @@ static inline int is_repeated(const struct qd_binding* b, const struct qd_argume
   if (!b->last.may_repeat || a->function != given->function || a->role != given->role ||
       a->root != given->root)
     return 0;
-  const unsigned significant = qd_significant(a->function, a->role);
-  const size_t blocks = most_blocks(b);
-  return (!(significant & QD_RECEIVE) || is_same_side(&a->receive, &given->receive, blocks)) &&
-         (!(significant & QD_SEND) || is_same_side(&a->send, &given->send, blocks)) &&
+  const unsigned significant = b->last.significant;
+  return (!(significant & QD_RECEIVE) || is_same_side(&a->receive, &given->receive, b)) &&
+         (!(significant & QD_SEND) || is_same_side(&a->send, &given->send, b)) &&
          (!(significant & QD_OPERATOR) || a->operation == given->operation);
 }
 
@@ -143,6 +141,7 @@ static int keep(struct qd_binding* b, const struct qd_arguments* given,
   struct qd_last_call* const last = &b->last;
   const unsigned significant = qd_significant(given->function, given->role);
   const size_t blocks = most_blocks(b);
+  last->significant = significant;
   last->given = *given;
   last->made = *made;
   last->sends_received = made->send.base != given->send.base;

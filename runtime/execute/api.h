@@ -29,6 +29,8 @@ enum { QD_LEFT_TO_MPI = -1 };
 /* From now on such calls return that code. Calls that QUADRILLE_DEBUG compares report their errors as before. Nothing is freed with
  * a communicator, but by qd_close_channels. */
 void qd_serve_preload(void);
+/* Says that memory ran out, and ends the job: the other ranks of the communicator wait for this one. */
+_Noreturn void qd_end_without_memory(MPI_Comm comm);
 /* Frees what belongs to a communicator with that handle. */
 void qd_close_channels(MPI_Comm comm);
 /* Makes the keys of the runtime's attributes, and the attribute of MPI_COMM_SELF whose end frees all. Otherwise the first binding does

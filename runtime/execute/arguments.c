@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "runtime/execute/communicator.h"
+#include "runtime/execute/datatypes.h"
 
 /* Negative if a count is negative, 0 if all counts are 0. */
 static int64_t sign_of_counts(const struct qd_side* side, int ranks) {

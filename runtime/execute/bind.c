@@ -10,9 +10,8 @@
 #include "runtime/execute/api.h"
 #include "runtime/execute/bind.h"
 #include "runtime/execute/channel.h"
-#include "runtime/execute/global_counts.h"
+#include "runtime/execute/counts.h"
 #include "runtime/execute/nodes.h"
-#include "runtime/execute/pairwise_counts.h"
 
 /* Searches by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all ranks
  * find the same binding. */
@@ -38,34 +37,6 @@ static struct qd_call* make_call(struct qd_binding* binding, int whole,
   qd_refuse_broken(problem, error);
   qd_call_destroy(call);
   return NULL;
-}
-
-/* Takes the memory that a root needs. Calls with that root report other errors. */
-static void try_root(struct qd_binding* binding, int root, struct qd_problem* problem) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  if (!qd_root_fits(&binding->layout, program, root)) return;
-  const char* error = qd_has_global_counts(&binding->schedule_data->program)
-                          ? qd_global_counts_take_root(binding, root)
-                          : qd_pairwise_counts_take_root(binding, root);
-  if (error == qd_no_memory) refuse_tables(problem, error);
-}
-
-/* Takes the memory of all roots, so that a change of the root needs none. The greatest plans are those of this rank
- * as root, and of ranks a power of two before it: trees need no more for other roots. Between groups, the root is in
- * this group or in the other. */
-static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  const int own = binding->layout.own - binding->layout.first,
-            ranks = (int)binding->layout.context.ranks;
-  if (!qd_is_rooted(program)) return;
-  if (program->groups == 2) {
-    try_root(binding, MPI_ROOT, problem);
-    try_root(binding, 0, problem);
-    return;
-  }
-  try_root(binding, own, problem);
-  for (int64_t h = 1; h < ranks; h *= 2)
-    try_root(binding, (int)((own + ranks - h) % ranks), problem);
 }
 
 /* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first call that it takes plans. */
@@ -171,7 +142,6 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
                                  binding->channel->node_of, options->layout, failure);
   if (error) return refuse_tables(problem, error);
   qd_binding_plan(binding, 0, problem);
-  if (binding->call) try_roots(binding, problem);
 }
 
 /* A new binding of this rank alone. Returns NULL and sets `problem` if that fails. */
@@ -193,29 +163,6 @@ static struct qd_binding* make_alone(struct qd_schedule_data* schedule_data,
 static void add_binding(struct qd_binding* binding) {
   binding->next = binding->channel->bindings;
   binding->channel->bindings = binding;
-}
-
-/* Changes the options at this rank, and takes the memory for them. */
-static void change(struct qd_binding* binding, const quadrille_bind_options* options,
-                   struct qd_problem* problem) {
-  retune(binding, options);
-  const char* error = binding->counts.own ? qd_global_counts_restart(binding) : NULL;
-  if (error) refuse_tables(problem, error);
-  if (!error && !binding->counts.own) error = qd_pairwise_counts_reopen(binding);
-  if (qd_is_of_call(binding, error)) error = NULL;
-  if (!error && binding->counts.own && binding->are_tables_good)
-    error = qd_call_plan(binding->call);
-  if (error && problem->error_class == MPI_SUCCESS) qd_refuse_broken(problem, error);
-}
-
-/* Collective. Changes the options if all ranks can then follow the schedule. Otherwise changes nothing, and sets `problem`. */
-static void adjust(struct qd_binding* binding, const quadrille_bind_options* options,
-                   struct qd_problem* problem) {
-  const quadrille_bind_options before = {.window = binding->options.window,
-                                         .synchronous = binding->options.synchronous,
-                                         .block_size = binding->options.block_size};
-  change(binding, options, problem);
-  if (!qd_all_succeeded(binding->comm, problem)) retune(binding, &before);
 }
 
 /* Collective. All ranks have bound the schedule. Compares and traces its calls if all of them wish that. */
@@ -284,18 +231,8 @@ static int take_agreement(const struct qd_agreement* agreement, struct qd_proble
     qd_refuse(problem, agreement->error_class,
               "another rank could not bring a schedule that can be bound; its own message, or "
               "QUADRILLE_DEBUG=1, says why");
-  else if (!agreement->same_schedule)
-    qd_refuse(problem, MPI_ERR_ARG,
-              "ranks bring different schedules; load the same file everywhere");
-  else if (!agreement->same_groups)
-    qd_refuse(problem, MPI_ERR_ARG,
-              "ranks make first groups of different sizes; give the same number everywhere");
-  else if (!agreement->same_layout)
-    qd_refuse(problem, MPI_ERR_ARG,
-              "ranks bind with different layouts; give the same option everywhere");
-  else if (!agreement->same_block_size)
-    qd_refuse(problem, MPI_ERR_ARG,
-              "ranks bind with different block sizes; give the same everywhere");
+  else if (agreement->difference)
+    qd_refuse(problem, MPI_ERR_ARG, agreement->difference);
   return problem->error_class == MPI_SUCCESS;
 }
 
@@ -333,7 +270,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
                 "the schedule is bound to other groups of this communicator; bind it to a "
                 "duplicate");
     else if (*result)
-      adjust(*result, &known, problem);
+      retune(*result, &known);
     else
       code = make_binding(data, comm, first_ranks, &known, problem, result);
     if (*result && problem->error_class == MPI_SUCCESS) grant(*result, agreement.wishes);
@@ -363,7 +300,7 @@ int qd_bind_members(quadrille_schedule schedule, MPI_Comm comm,
   if (!channel)
     qd_refuse(&problem, MPI_ERR_NO_MEM, qd_no_memory);
   else if (problem.error_class == MPI_SUCCESS && (binding = binding_of(comm, data->program.hash)))
-    change(binding, &known, &problem);
+    retune(binding, &known);
   else if (problem.error_class == MPI_SUCCESS &&
            (binding = make_alone(data, channel, comm, 0, &known, &problem)))
     add_binding(binding);
@@ -380,19 +317,22 @@ static int check_communicator(MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
-int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
-                   const quadrille_bind_options* options) {
+static int check_and_bind(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
+                          const quadrille_bind_options* options) {
   const int code = check_communicator(comm);
   struct qd_binding* binding = NULL;
-  return code == MPI_SUCCESS ? bind(schedule, comm, 0, options, &binding) : code;
+  return code == MPI_SUCCESS ? bind(schedule, comm, first_ranks, options, &binding) : code;
+}
+
+int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
+                   const quadrille_bind_options* options) {
+  return check_and_bind(schedule, comm, 0, options);
 }
 
 int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                           const quadrille_bind_options* options) {
-  const int code = check_communicator(comm);
-  struct qd_binding* binding = NULL;
-  if (first_ranks == 0) first_ranks = -1; /* 0 stands for the communicator's own groups */
-  return code == MPI_SUCCESS ? bind(schedule, comm, first_ranks, options, &binding) : code;
+  /* 0 stands for the communicator's own groups. */
+  return check_and_bind(schedule, comm, first_ranks == 0 ? -1 : first_ranks, options);
 }
 
 /* NULL if the schedule is not bound there. */

@@ -14,4 +14,9 @@ struct qd_binding* qd_spare_binding(struct qd_binding* binding);
 int qd_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
                     struct qd_binding** binding);
 
+/* persistent.c. Makes a persistent call. Collective, with the same class of error at all ranks. Returns an MPI error code, after
+ * the error handler was called. */
+int qd_persistent_make(struct qd_binding* binding, const struct qd_arguments* arguments,
+                       MPI_Comm comm, quadrille_request* request);
+
 #endif /* QUADRILLE_RUNTIME_EXECUTE_BIND_H_ */

@@ -46,10 +46,10 @@ struct qd_counts {
 /* The last call. A call that differs in its buffers alone is made again without a check. */
 struct qd_last_call {
   int may_repeat;
-  unsigned serial; /* of these arguments */
-  int64_t used;    /* when the last one was made, by the clock of the channel */
-  int64_t reach;   /* bytes of a buffer at most; -1: not known */
-  int* arrays;     /* copies of the arrays that `given` and `made` name */
+  unsigned serial, significant; /* of these arguments */
+  int64_t used;                 /* when the last one was made, by the clock of the channel */
+  int64_t reach;                /* bytes of a buffer at most; -1: not known */
+  int* arrays;                  /* copies of the arrays that `given` and `made` name */
   int32_t array_capacity;
   int sends_received, receives_sent; /* which argument is the address of the other side, too */
   struct qd_arguments given, made;   /* before and after the checks */

@@ -3,21 +3,22 @@
 
 #include "runtime/execute/call.h"
 
-int qd_reserve_buffer(struct qd_call* c, int buffer, int64_t size, char** address) {
-  struct qd_buffer* found =
-      (uint32_t)buffer < (uint32_t)c->memory.buffer_count ? &c->memory.buffers[buffer] : NULL;
-  if (found && size > found->size) {
-    const struct qd_buffer grown = qd_take_buffer(size);
-    if (grown.address) {
-      qd_give_buffer(found);
-      *found = grown;
-      c->memory.has_long |= grown.size > QD_KEPT;
-    }
-  }
-  const int is_enough = found && size <= found->size;
-  *address = is_enough ? found->address : NULL;
-  if (!is_enough) qd_call_lose(c, MPI_ERR_NO_MEM);
-  return is_enough;
+/* Makes memory at least that large; its contents are lost. 0 if memory ran out. */
+static int reserve(struct qd_call* c, struct qd_buffer* buffer, int64_t size) {
+  if (size <= buffer->size) return 1;
+  qd_give_buffer(buffer);
+  *buffer = qd_take_buffer(size);
+  c->memory.has_long |= buffer->size > QD_KEPT;
+  return buffer->address != NULL;
+}
+
+int qd_reserve_buffer(struct qd_call* c, int buffer, int64_t size) {
+  return reserve(c, &c->memory.buffers[buffer], size);
+}
+
+char* qd_need_buffer(struct qd_call* c, int buffer, int64_t size) {
+  if (!qd_reserve_buffer(c, buffer, size)) qd_end_without_memory(c->comm);
+  return c->memory.buffers[buffer].address;
 }
 
 /* The same block in elements, if the user's type is not bytes. */
@@ -148,19 +149,14 @@ void qd_copy_own(struct qd_call* c) {
   qd_call_check(c, code);
 }
 
-int qd_set_aside(struct qd_call* c) {
+void qd_set_aside(struct qd_call* c) {
   struct qd_call_data* const d = &c->data;
   struct qd_buffer* const aside = &c->memory.aside;
   const int blocks = c->plan.regions.send_blocks, is_direct = d->receive_is_contiguous;
   int64_t total = 0;
-  if (!c->in_place || !c->builder.traits.goes_by_rank) return 1;
+  if (!c->in_place || !c->builder.traits.goes_by_rank) return;
   for (int i = 0; i < blocks; i++) total += qd_packed_size(c, blocks + i);
-  if (total > aside->size) {
-    qd_give_buffer(aside);
-    *aside = qd_take_buffer(total);
-    if (!aside->address) return 0;
-    c->memory.has_long |= total > QD_KEPT;
-  }
+  if (!reserve(c, aside, total)) qd_end_without_memory(c->comm);
   char* to = aside->address;
   for (int i = 0; i < blocks; i++) {
     const struct qd_side side = qd_side_of(&d->receive, i);
@@ -175,7 +171,6 @@ int qd_set_aside(struct qd_call* c) {
   }
   if (!is_direct) d->send = (struct qd_side){.type = MPI_PACKED, .type_size = 1};
   d->send_is_contiguous = 1;
-  return 1;
 }
 
 int qd_make_temporaries(struct qd_call* c) {
@@ -201,7 +196,7 @@ static void combine_kept(struct qd_call* c, int side, const char* from, char* to
   const int64_t fitting = (int64_t)sizeof c->memory.scratch / unit * unit;
   const int64_t most = fitting > 0 ? fitting : unit;
   char* const part = fitting > 0 ? c->memory.scratch : malloc((size_t)unit);
-  if (!part) return qd_call_lose(c, MPI_ERR_NO_MEM);
+  if (!part) qd_end_without_memory(c->comm);
   for (int64_t at = 0; at < bytes; at += most) {
     const int64_t now = bytes - at < most ? bytes - at : most;
     memcpy(part, from + at, (size_t)now);
@@ -228,15 +223,12 @@ void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
   const struct qd_block from = c->data.blocks[copy->from.region];
   const struct qd_message whole = {.count = 1, .part = copy->from};
   struct qd_block* to = &c->data.blocks[copy->to.region];
-  char* address;
   if (!qd_is_temporary(&c->plan, copy->to.region)) return put(c, copy->to.region, from);
   if (copy->buffer == QD_NO_BUFFER || c->data.send_is_contiguous ||
       c->lengths == QD_LENGTHS_ALONE) {
     *to = from;
     return;
   }
-  *to = (struct qd_block){NULL, 0};
-  if (!qd_reserve_buffer(c, copy->buffer, from.count, &address)) return;
-  qd_gather_parts(c, &whole, address);
-  *to = (struct qd_block){address, from.count};
+  *to = (struct qd_block){qd_need_buffer(c, copy->buffer, from.count), from.count};
+  qd_gather_parts(c, &whole, to->address);
 }

@@ -12,8 +12,8 @@
  * follows in a second message with a tag of its own.
  *
  * Errors. A call does not stop at an error: it serves the other ranks and returns its first error. A rank that lacks
- * blocks, since memory ran out or messages failed, sends empty messages from then on. A rank that expects bytes and gets
- * none lacks them too. So no rank waits for ever, and no rank that misses a byte returns MPI_SUCCESS. */
+ * blocks, since messages failed, sends empty messages from then on. A rank that expects bytes and gets none lacks them
+ * too. So no rank waits for ever, and no rank that misses a byte returns MPI_SUCCESS. If memory runs out, the job ends. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_CALL_H_
 #define QUADRILLE_RUNTIME_EXECUTE_CALL_H_
 
@@ -84,11 +84,8 @@ struct qd_call_memory {
   struct qd_transfer *receiving, *sending; /* by message of the plan */
   int64_t* lengths_of_parts; /* by part of the plan's array, if the plan does not know them */
   int32_t receiving_capacity, sending_capacity, part_capacity;
-  int lacks_memory; /* all ranks know all counts: this rank keeps nothing that arrives */
-  int has_long;     /* a buffer or temporary block has more than QD_KEPT bytes */
-  /* Receives before this one keep their data. The data of later ones is received when they are waited for. */
-  const struct qd_transfer* kept;
-  _Alignas(16) char scratch[1 << 12]; /* for bytes that are not kept, and parts of a reduction */
+  int has_long;                       /* a buffer or temporary block has more than QD_KEPT bytes */
+  _Alignas(16) char scratch[1 << 12]; /* for parts of a reduction */
 };
 
 /* What the executor does with one message or copy of the plan. */
@@ -169,8 +166,8 @@ const char* qd_call_plan(struct qd_call* call);
 int qd_call_reserve(struct qd_call* call);
 /* Frees all buffers. */
 void qd_call_release(struct qd_call* call);
-/* Begins a call, but posts nothing. `lacks_memory`: this rank sends none of its blocks. */
-void qd_call_begin(struct qd_call* call, int lacks_memory);
+/* Begins a call, but posts nothing. */
+void qd_call_begin(struct qd_call* call);
 /* Completes it. */
 void qd_call_finish(struct qd_call* call);
 /* Makes the last call again, with the blocks that it has now. Returns an MPI error code, after the error handler was called. */
@@ -178,11 +175,9 @@ int qd_call_again(struct qd_call* call, MPI_Comm comm);
 /* The result of a call: an MPI error code, after the error handler was called. */
 int qd_call_report(const struct qd_call* call, MPI_Comm comm);
 
-/* executor.c. Makes the list of actions from the plan. `has_buffers`: buffers are large enough for their messages. If memory ran out,
- * the list lacks copies, and this returns 0. */
-int qd_call_list(struct qd_call* call, int has_buffers);
-/* Takes memory for all messages that the plan can hold. 0 if memory ran out. */
-int qd_call_reserve_list(struct qd_call* call);
+/* executor.c. Makes the list of actions from the plan. If all ranks know all counts, buffers are large enough for their messages. 0 if
+ * memory ran out. */
+int qd_call_list(struct qd_call* call);
 /* Follows the plan to its end, or without `waits` up to the first wait. */
 void qd_call_progress(struct qd_call* call, int waits);
 
@@ -204,8 +199,10 @@ void qd_watch(const struct qd_call* call, const MPI_Request* request, MPI_Reques
 void qd_watch_counts(const struct qd_binding* binding, MPI_Request request, int peer,
                      int is_receive);
 
-/* blocks.c. Makes a buffer at least that large; its contents are lost. Returns 0 and notes it if memory ran out. */
-int qd_reserve_buffer(struct qd_call* call, int buffer, int64_t size, char** address);
+/* blocks.c. Makes a buffer at least that large; its contents are lost. 0 if memory ran out. */
+int qd_reserve_buffer(struct qd_call* call, int buffer, int64_t size);
+/* The same in a call. Returns the address. */
+char* qd_need_buffer(struct qd_call* call, int buffer, int64_t size);
 /* Copies the parts of a message to consecutive memory. Returns its end. */
 char* qd_gather_parts(struct qd_call* call, const struct qd_message* message, char* to);
 /* Copies a message to its parts. A temporary block stays in the buffer. */
@@ -220,8 +217,8 @@ int qd_make_temporaries(struct qd_call* call);
 void qd_copy(struct qd_call* call, const struct qd_copy* copy);
 /* The packed length of the block at a region of the user's buffers, in bytes. */
 int64_t qd_packed_size(const struct qd_call* call, int region);
-/* In an all-to-all in place, copies the blocks that are sent, since receives overwrite them. 0 if memory ran out. */
-int qd_set_aside(struct qd_call* call);
+/* In an all-to-all in place, copies the blocks that are sent, since receives overwrite them. */
+void qd_set_aside(struct qd_call* call);
 
 /* Whether the message is posted with a datatype that describes its parts. */
 static inline int qd_uses_type_of_parts(const struct qd_call* call,
@@ -247,12 +244,6 @@ static inline void qd_call_lose(struct qd_call* call, int code) {
   qd_call_check(call, code);
   call->outcome.is_lost = 1;
   call->data.send_zero_copy = 0;
-}
-
-/* Memory for that receive is missing. Later receives keep nothing either, so that messages still match in order. */
-static inline void qd_keep_nothing(struct qd_call* call, const struct qd_transfer* receive) {
-  if (receive < call->memory.kept) call->memory.kept = receive;
-  call->data.receive_zero_copy = 0;
 }
 
 static inline struct qd_posting qd_receive_of(const struct qd_call* call, int32_t number) {
@@ -284,7 +275,7 @@ static inline struct qd_block qd_block_at(const struct qd_call* call, const stru
 }
 
 /* The bytes of a message whose parts have their lengths. */
-static inline int64_t qd_traced_bytes(const struct qd_call* call, struct qd_posting p) {
+static inline int64_t qd_message_bytes(const struct qd_call* call, struct qd_posting p) {
   const struct qd_message* m = p.message;
   if (m->count == 0) return 0;
   return call->plan.is_typed ? qd_packed_size(call, m->part.region) : qd_bytes_of(call, p);
@@ -294,7 +285,7 @@ static inline int64_t qd_traced_bytes(const struct qd_call* call, struct qd_post
 static inline void qd_trace_received(struct qd_call* call, struct qd_posting p) {
   if (!call->trace.part) return;
   const int64_t number = p.transfer - call->memory.receiving;
-  qd_trace_completed(&call->trace, &call->trace.receives[number], qd_traced_bytes(call, p));
+  qd_trace_completed(&call->trace, &call->trace.receives[number], qd_message_bytes(call, p));
 }
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_CALL_H_ */

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "runtime/execute/channel.h"
-#include "runtime/execute/communicator.h"
-#include "runtime/execute/global_counts.h"
+#include "runtime/execute/counts.h"
 #include "runtime/execute/state.h"
 
 static struct qd_channel** list_of(MPI_Comm comm) {

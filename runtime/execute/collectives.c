@@ -1,29 +1,21 @@
 /* The entry points of collectives: they turn MPI's arguments into the two sides of a call. */
 #include "runtime/execute/api.h"
 
-/* Defines the four functions of a collective, which MPI calls `Name`. */
-#define DEFINE(name, family, Name)                                                          \
-  int name(quadrille_schedule schedule, QUADRILLE_##family(int, int), MPI_Comm comm) {      \
-    struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                  \
-    return qd_run(schedule, &a, comm, NULL);                                                \
-  }                                                                                         \
-  int name##_c(quadrille_schedule schedule, QUADRILLE_##family(MPI_Count, MPI_Aint),        \
-               MPI_Comm comm) {                                                             \
-    struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                  \
-    return qd_run(schedule, &a, comm, NULL);                                                \
-  }                                                                                         \
-  int name##_init(quadrille_schedule schedule, QUADRILLE_##family(int, int), MPI_Comm comm, \
-                  MPI_Info info, quadrille_request* request) {                              \
-    struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                  \
-    (void)info;                                                                             \
-    return qd_make(schedule, &a, comm, request);                                            \
-  }                                                                                         \
-  int name##_init_c(quadrille_schedule schedule, QUADRILLE_##family(MPI_Count, MPI_Aint),   \
-                    MPI_Comm comm, MPI_Info info, quadrille_request* request) {             \
-    struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                  \
-    (void)info;                                                                             \
-    return qd_make(schedule, &a, comm, request);                                            \
+/* Defines a function of a collective, and that of its persistent calls. MPI calls it `Name`. */
+#define DEFINE_TWO(call, make, family, Name, Count, Displacement)                                 \
+  int call(quadrille_schedule schedule, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) { \
+    struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                        \
+    return qd_run(schedule, &a, comm, NULL);                                                      \
+  }                                                                                               \
+  int make(quadrille_schedule schedule, QUADRILLE_##family(Count, Displacement), MPI_Comm comm,   \
+           MPI_Info info, quadrille_request* request) {                                           \
+    struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                        \
+    (void)info;                                                                                   \
+    return qd_make(schedule, &a, comm, request);                                                  \
   }
+#define DEFINE(name, family, Name)                      \
+  DEFINE_TWO(name, name##_init, family, Name, int, int) \
+  DEFINE_TWO(name##_c, name##_init_c, family, Name, MPI_Count, MPI_Aint)
 
 DEFINE(quadrille_alltoall, EQUAL_BLOCKS, Alltoall)
 DEFINE(quadrille_alltoallv, COUNTED_BLOCKS, Alltoallv)

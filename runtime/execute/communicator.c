@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "runtime/execute/channel.h"
-#include "runtime/execute/communicator.h"
+#include "runtime/execute/datatypes.h"
 #include "runtime/execute/state.h"
 
 int qd_private_communicator(MPI_Comm comm, MPI_Comm* result) {

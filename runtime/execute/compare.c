@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/execute/agree.h"
-#include "runtime/execute/compare.h"
+#include "runtime/execute/counts.h"
 
 struct interval {
   int64_t start, end;

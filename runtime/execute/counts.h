@@ -31,4 +31,46 @@ const char* qd_fill_tables(struct qd_binding* binding);
 /* Whether the error of the tables depends on the counts, the parameters or the root of the call. */
 int qd_is_of_call(const struct qd_binding* binding, const char* error);
 
+/* global_counts.c: calls whose counts all ranks know: allgather, reductions, scans and broadcast. */
+
+/* Everything before the first message. `differs` is empty, or names counts that disagree; such a call is made and then
+ * fails. Returns an MPI error code, after the error handler was called. */
+int qd_global_counts_prepare(struct qd_global_counts* call, MPI_Comm comm, char differs[QD_TEXT]);
+/* Begins a prepared call, and completes it. */
+void qd_global_counts_begin(const struct qd_global_counts* call);
+void qd_global_counts_finish(const struct qd_global_counts* call);
+
+/* Makes a whole call. Returns an MPI error code, after the error handler was called. */
+int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                         MPI_Comm comm);
+/* Copies this rank's contribution to the allgather that is made again. */
+void qd_global_counts_contribute(struct qd_binding* binding);
+
+/* Takes memory, and makes the tables of an empty call. Returns NULL, or what is wrong. */
+const char* qd_global_counts_open(struct qd_binding* binding);
+void qd_global_counts_close(struct qd_binding* binding);
+
+/* pairwise_counts.c: calls in which only the two ends of a message know its lengths: all-to-all, gather and scatter. Barriers
+ * belong here too. */
+
+/* Makes a whole call. Returns an MPI error code, after the error handler was called. */
+int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                           MPI_Comm comm);
+/* Collective. Whether no rank has an error, and both ends of each pair pass the same length for the block between them.
+ * `call` is NULL if this rank has no blocks. Returns an MPI error code of the same class at all ranks. */
+int qd_compare_lengths(const struct qd_binding* binding, const struct qd_call* call, MPI_Comm comm,
+                       int error_class, const char* error);
+
+/* compare.c: comparisons between ranks. Each is collective, and returns an MPI error code of the same class at all ranks, after the
+ * error handler was called. */
+
+/* Whether no rank has an error. */
+int qd_compare_errors(const struct qd_binding* binding, MPI_Comm comm, int error_class,
+                      const char* error);
+/* Whether all ranks pass the same root. */
+int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root);
+/* Both, whether all ranks pass the same counts, and whether no blocks of a receive buffer overlap. */
+int qd_compare_calls(const struct qd_binding* binding, MPI_Comm comm,
+                     const struct qd_arguments* arguments, int error_class, const char* error);
+
 #endif /* QUADRILLE_RUNTIME_EXECUTE_COUNTS_H_ */

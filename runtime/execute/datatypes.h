@@ -87,4 +87,9 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
                   struct qd_block source, const struct qd_side* to, struct qd_block target);
 
+/* communicator.c. Whether MPI has that operator for elements of that type, and whether the type is committed. A private communicator
+ * keeps MPI from calling the user's error handler. */
+int qd_operator_fits(MPI_Op operation, MPI_Datatype type);
+int qd_is_committed(MPI_Datatype type);
+
 #endif /* QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_ */

@@ -106,6 +106,14 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
   return code;
 }
 
+void qd_end_without_memory(MPI_Comm comm) {
+  fprintf(stderr, "quadrille: memory ran out\n");
+  /* MPICH's launcher drops what it has not passed on when the job ends. */
+  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+  PMPI_Abort(comm, MPI_ERR_NO_MEM);
+  abort();
+}
+
 int qd_mpi_error(MPI_Comm comm, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;

@@ -30,7 +30,7 @@ enum {
 struct list {
   const struct qd_call* call;
   struct qd_action* next;
-  int is_simple; /* all buffers are there, and each block is bytes of a known length */
+  int is_simple; /* all buffers stay there, and each block is bytes of a known length */
   int32_t receives_done, sends_done, receives, sends;
 };
 
@@ -126,35 +126,24 @@ INLINED void add_messages(struct list* l, const struct qd_progress* more) {
   for (int32_t n = more->sends_posted; n > 0; n--) add_send(l, is_late, n);
 }
 
-/* Each receive is posted, waited for and delivered; each send is posted and waited for. The rank's own block may be copied. */
-static int64_t most_actions(int64_t receives, int64_t sends, int64_t copies) {
-  return 3 * receives + 2 * sends + copies + 2;
-}
-
-int qd_call_reserve_list(struct qd_call* c) {
-  const struct qd_plan* plan = &c->plan;
-  return qd_lengthen((void**)&c->actions, &c->action_capacity,
-                     most_actions(plan->receives.capacity, plan->sends.capacity, 0),
-                     sizeof *c->actions);
-}
-
-int qd_call_list(struct qd_call* c, int has_buffers) {
+int qd_call_list(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   const int is_known = c->builder.traits.has_global_counts;
-  struct list l = {.call = c, .is_simple = has_buffers && is_known && !c->memory.has_long};
-  const int is_enough = qd_lengthen(
-      (void**)&c->actions, &c->action_capacity,
-      most_actions(plan->receives.count, plan->sends.count, plan->copy_count), sizeof *c->actions);
+  struct list l = {.call = c, .is_simple = is_known && !c->memory.has_long};
+  /* Each receive is posted, waited for and delivered; each send is posted and waited for. The rank's own block may be copied. */
+  const int64_t most =
+      3 * (int64_t)plan->receives.count + 2 * (int64_t)plan->sends.count + plan->copy_count + 2;
+  if (!qd_lengthen((void**)&c->actions, &c->action_capacity, most, sizeof *c->actions)) return 0;
   l.next = c->actions;
   for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
     if (o->kind == QD_PLAN_MESSAGES)
       add_messages(&l, &o->more);
-    else if (is_enough && o->kind == QD_PLAN_COPY && is_known)
+    else if (o->kind == QD_PLAN_COPY && is_known)
       add_copy(&l, o);
-    else if (is_enough)
+    else
       add(&l, OTHER, (int32_t)(o - plan->operations));
   add(&l, END, 0);
-  return is_enough;
+  return 1;
 }
 
 /* ---- Following it */
@@ -169,20 +158,10 @@ static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request*
 /* Whether a message that is not empty has a count that an int holds. */
 INLINED int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-/* The bytes of a message. */
-static int64_t bytes_of(const struct qd_call* c, struct qd_posting p, const struct qd_side* side,
-                        int zero_copy) {
-  if (!(p.message->zero_copy & zero_copy)) return qd_traced_bytes(c, p);
-  const int64_t count = qd_block_at(c, &p.message->part).count;
-  return c->plan.is_typed ? count * side->type_size : count;
-}
-
 /* A message with lengths is complete when messages.c has waited for its data. */
 static void note_received(struct qd_call* c, int32_t number) {
   const struct qd_posting p = qd_receive_of(c, number);
-  if (!c->trace.part || (c->lengths != QD_LENGTHS_KNOWN && p.message->count > 0)) return;
-  qd_trace_completed(&c->trace, &c->trace.receives[number],
-                     bytes_of(c, p, &c->data.receive, c->data.receive_zero_copy));
+  if (c->lengths == QD_LENGTHS_KNOWN || p.message->count == 0) qd_trace_received(c, p);
 }
 
 static void note_sent(struct qd_call* c, int32_t number) {
@@ -246,7 +225,7 @@ static void note_send(struct qd_call* c, int32_t number) {
   struct qd_trace_message* m = &c->trace.sends[number];
   qd_trace_posted(&c->trace, m, p.message);
   /* A receive of the same step may replace blocks of the message, and their lengths. */
-  m->bytes = bytes_of(c, p, &c->data.send, c->data.send_zero_copy);
+  m->bytes = qd_message_bytes(c, p);
 }
 
 /* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */

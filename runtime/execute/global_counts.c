@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "runtime/execute/channel.h"
-#include "runtime/execute/compare.h"
-#include "runtime/execute/global_counts.h"
+#include "runtime/execute/counts.h"
 #include "runtime/program/block_size.h"
 
 static struct qd_buffer_layout* layout_of(const struct qd_global_counts* g, int buffer) {
@@ -174,7 +173,8 @@ const char* qd_global_counts_open(struct qd_binding* b) {
   if (!opened) return qd_no_memory;
   b->layout.context.counts = b->counts.own;
   b->layout.context.remote_counts = b->counts.remote;
-  return qd_global_counts_restart(b);
+  take_blocks(b);
+  return prepare_tables(b);
 }
 
 void qd_global_counts_close(struct qd_binding* b) {
@@ -187,34 +187,6 @@ void qd_global_counts_close(struct qd_binding* b) {
     free(b->counts.buffers[i].extents.offsets);
     qd_give_buffer(&b->counts.buffers[i].copy);
   }
-}
-
-/* Makes tables for a call in which all counts are `count`. */
-static const char* restart_with(struct qd_binding* b, int64_t count) {
-  const int64_t ranks = b->layout.context.ranks, remote = b->layout.context.remote_ranks;
-  const int64_t most = ranks > remote ? ranks : remote;
-  for (int64_t i = 0; i < ranks; i++) b->counts.own[i] = count;
-  for (int64_t i = 0; i < remote; i++) b->counts.remote[i] = count;
-  take_blocks(b);
-  for (int i = 0; i < 2; i++)
-    for (int64_t block = 0; block < most; block++) {
-      b->counts.buffers[i].extents.lengths[block] = count;
-      b->counts.buffers[i].extents.offsets[block] = count * block;
-    }
-  return prepare_tables(b);
-}
-
-/* Tries an empty call first. If the schedule refuses that, tries larger counts up to the first that it takes. If it takes
- * none of these calls, it may still take those to come: their tables are made then. */
-const char* qd_global_counts_restart(struct qd_binding* b) {
-  enum { ONE_BY_ONE = 64, MOST_TRIED = 1 << 20 };
-  const char* error = restart_with(b, 0);
-  for (int64_t count = 1; qd_is_of_call(b, error) && count <= MOST_TRIED;
-       count += count < ONE_BY_ONE ? 1 : count)
-    error = restart_with(b, count);
-  if (!qd_is_of_call(b, error)) return error;
-  b->tables.temporary_blocks = 0;
-  return NULL;
 }
 
 /* Whether no block of the receive buffer can replace the send buffer: rank 0 of an exscan has none. */
@@ -247,11 +219,6 @@ static void describe(struct qd_global_counts* g) {
   c->data.commutes = a->commutes && qd_is_exchangeable(a->operation);
 }
 
-const char* qd_global_counts_take_root(struct qd_binding* b, int root) {
-  return qd_take_root(&b->layout, &b->schedule_data->program, root) ? qd_global_counts_restart(b)
-                                                                    : NULL;
-}
-
 /* Returns what is wrong before anything is sent. */
 static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
@@ -264,18 +231,18 @@ static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   if (!b->are_tables_good) error = prepare_tables(b);
   *error_class = error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
   if (error) return error;
-  const int is_kept = find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
-  b->call->memory.lacks_memory = !is_kept;
-  if (!b->call->builder.traits.in_place)
-    b->call->memory.lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_REGION);
-  return NULL;
+  *error_class = MPI_ERR_NO_MEM;
+  return find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION) &&
+                 (b->call->builder.traits.in_place || find_base(g, QD_PIECE_SEND, QD_SEND_REGION))
+             ? NULL
+             : qd_no_memory;
 }
 
 void qd_global_counts_begin(const struct qd_global_counts* g) {
   struct qd_call* c = g->binding->call;
   c->data.send_is_contiguous = c->data.receive_is_contiguous = 1;
-  const int code = c->memory.lacks_memory ? MPI_SUCCESS : load_all(g);
-  qd_call_begin(c, c->memory.lacks_memory);
+  const int code = load_all(g);
+  qd_call_begin(c);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
 }
 
@@ -321,6 +288,7 @@ int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char dif
   if (b->options.compares)
     return qd_compare_calls(b, comm, a, differs[0] ? MPI_ERR_COUNT : error_class,
                             differs[0] ? differs : error);
+  if (error == qd_no_memory) qd_end_without_memory(comm);
   return error ? qd_error(comm, error_class, "%s", error) : MPI_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/handles.h"
+#include "runtime/execute/state.h"
 
 /* Doubles the number of entries. Returns 0 if memory ran out. */
 static int grow(struct qd_handles* h) {

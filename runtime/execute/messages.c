@@ -5,38 +5,26 @@
 
 #include "runtime/execute/call.h"
 
-/* Posts a message, which may be empty. */
+/* Posts a message of any length, which may be empty. */
 static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
                  int peer, int tag, MPI_Request* request) {
-  const int count = (int)block.count, rank = qd_rank_in_comm(c->binding, peer);
-  const int code = receives ? PMPI_Irecv(block.address, count, type, rank, tag, c->comm, request)
-                            : c->isend(block.address, count, type, rank, tag, c->comm, request);
+  MPI_Datatype as = type;
+  const int is_large = block.count > INT_MAX, count = is_large ? 1 : (int)block.count;
+  const int rank = qd_rank_in_comm(c->binding, peer);
+  if (is_large && qd_large_type(block.count, type, &as) != MPI_SUCCESS)
+    qd_end_without_memory(c->comm);
+  const int code = receives ? PMPI_Irecv(block.address, count, as, rank, tag, c->comm, request)
+                            : c->isend(block.address, count, as, rank, tag, c->comm, request);
+  if (is_large) PMPI_Type_free(&as);
   if (code == MPI_SUCCESS) return;
   *request = MPI_REQUEST_NULL;
   qd_call_lose(c, code);
 }
 
-/* Posts a message with a datatype that was made for it, and frees that. */
-static void post_made(struct qd_call* c, int receives, char* address, int code, MPI_Datatype type,
-                      int peer, int tag, MPI_Request* request) {
-  *request = MPI_REQUEST_NULL;
-  if (code != MPI_SUCCESS) return qd_call_lose(c, code);
-  post(c, receives, (struct qd_block){address, 1}, type, peer, tag, request);
-  PMPI_Type_free(&type);
-}
-
-static void post_any(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
-                     int peer, int tag, MPI_Request* request) {
-  MPI_Datatype large = type;
-  if (block.count <= INT_MAX) return post(c, receives, block, type, peer, tag, request);
-  const int code = qd_large_type(block.count, type, &large);
-  post_made(c, receives, block.address, code, large, peer, tag, request);
-}
-
 /* Posts a message of any number of bytes. */
 static void post_bytes(struct qd_call* c, int receives, char* address, int64_t bytes, int peer,
                        int tag, MPI_Request* request) {
-  post_any(c, receives, (struct qd_block){address, bytes}, MPI_BYTE, peer, tag, request);
+  post(c, receives, (struct qd_block){address, bytes}, MPI_BYTE, peer, tag, request);
 }
 
 /* Posts an empty message. If lengths travel, it has their tag, since the peer waits for lengths. */
@@ -70,11 +58,9 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
   free(lengths);
   free(regions);
   free(types);
-  if (code != MPI_SUCCESS) {
-    qd_call_lose(c, code);
-    return receives ? qd_keep_nothing(c, p.transfer) : post_empty(c, 0, p);
-  }
-  post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &p.transfer->request);
+  if (code != MPI_SUCCESS) qd_end_without_memory(c->comm);
+  post(c, receives, (struct qd_block){MPI_BOTTOM, 1}, type, m->peer, c->tag, &p.transfer->request);
+  PMPI_Type_free(&type);
 }
 
 /* Posts a block with the user's datatype. */
@@ -85,37 +71,15 @@ static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
       qd_side_of(receives ? &c->data.receive : &c->data.send, m->part.region - first);
   const struct qd_block block = c->data.blocks[m->part.region];
   if (block.count == 0 || side.type_size == 0) return;
-  post_any(c, receives, block, side.type, m->peer, c->tag, &p.transfer->request);
+  post(c, receives, block, side.type, m->peer, c->tag, &p.transfer->request);
 }
 
 /* Sends an empty message in place of one whose bytes are missing. If both ends know that the message is empty, none
  * travels. */
 static void send_nothing(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
-  const int is_known = c->lengths == QD_LENGTHS_KNOWN;
-  if (m->count > 0 && is_known &&
-      (c->plan.is_typed ? qd_packed_size(c, m->part.region) : qd_bytes_of(c, p)) == 0)
-    return;
-  post_empty(c, 0, p);
-}
-
-/* Receives bytes and discards them. The receive must be long enough: Open MPI 4.1 writes beyond a shorter one. */
-static void discard_receive(struct qd_call* c, int64_t bytes, int peer) {
-  const int64_t least = (int64_t)sizeof c->memory.scratch;
-  const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
-  MPI_Datatype type = MPI_BYTE;
-  int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
-  if (code == MPI_SUCCESS && bytes > least) {
-    count = 1;
-    code =
-        PMPI_Type_create_hvector((int)((bytes + part - 1) / part), (int)part, 0, MPI_BYTE, &type);
-    if (code == MPI_SUCCESS) code = PMPI_Type_commit(&type);
-  }
-  if (code == MPI_SUCCESS)
-    code = PMPI_Recv(c->memory.scratch, count, type, qd_rank_in_comm(c->binding, peer), c->tag,
-                     c->comm, MPI_STATUS_IGNORE);
-  if (type != MPI_BYTE) PMPI_Type_free(&type);
-  qd_call_check(c, code);
+  if (m->count == 0 || c->lengths != QD_LENGTHS_KNOWN || qd_message_bytes(c, p) > 0)
+    post_empty(c, 0, p);
 }
 
 /* Whether a message is sent from the memory of its only part. */
@@ -173,8 +137,7 @@ static void send_with_lengths(struct qd_call* c, struct qd_posting p) {
   const int zero_copy = bytes > QD_EAGER_BYTES && is_zero_copy(c, m);
   const int64_t data = !with_data || zero_copy || bytes < QD_EAGER_BYTES ? QD_EAGER_BYTES : bytes;
   MPI_Request* request = &p.transfer->request;
-  char* buffer;
-  if (!qd_reserve_buffer(c, m->buffer, head + data, &buffer)) return send_nothing(c, p);
+  char* const buffer = qd_need_buffer(c, m->buffer, head + data);
   if (with_data && bytes <= QD_EAGER_BYTES) {
     const char* end = qd_gather_parts(c, m, write_short(c, m, buffer));
     return post_bytes(c, 0, buffer, end - buffer, m->peer, c->length_tag, request);
@@ -188,9 +151,9 @@ static void send_with_lengths(struct qd_call* c, struct qd_posting p) {
 }
 
 static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
-  const struct qd_buffer* buffer = &c->memory.buffers[p.message->buffer];
-  const int64_t size = buffer->size < INT_MAX ? buffer->size : INT_MAX;
-  post_bytes(c, 1, buffer->address, size, p.message->peer, c->length_tag, &p.transfer->request);
+  const int64_t size = qd_lengths_capacity(p.message);
+  post_bytes(c, 1, qd_need_buffer(c, p.message->buffer, size), size, p.message->peer, c->length_tag,
+             &p.transfer->request);
   p.transfer->has_arrived = p.transfer->request != MPI_REQUEST_NULL;
 }
 
@@ -219,16 +182,9 @@ static void post_data_receive(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const struct qd_block* block = &c->data.blocks[m->part.region];
   const int64_t bytes = p.transfer->bytes;
-  char* address;
-  p.transfer->arrival = QD_DATA_SEPARATE;
-  if (p.transfer >= c->memory.kept) return discard_receive(c, bytes, m->peer);
-  if (m->zero_copy && c->data.receive_is_contiguous && block->count == bytes) {
-    p.transfer->arrival = QD_DATA_ZERO_COPY;
-    address = block->address;
-  } else if (!qd_reserve_buffer(c, m->buffer, bytes, &address)) {
-    qd_keep_nothing(c, p.transfer);
-    return discard_receive(c, bytes, m->peer);
-  }
+  const int is_zero_copy = m->zero_copy && c->data.receive_is_contiguous && block->count == bytes;
+  p.transfer->arrival = is_zero_copy ? QD_DATA_ZERO_COPY : QD_DATA_SEPARATE;
+  char* const address = is_zero_copy ? block->address : qd_need_buffer(c, m->buffer, bytes);
   post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->data);
 }
 
@@ -290,33 +246,24 @@ static char* read_message(struct qd_call* c, struct qd_posting p) {
              : buffer + QD_SHORT_WORD * ((int64_t)p.message->count + 1);
 }
 
-/* Whether memory ran out for a message of known length, or for one before it. */
-static int is_discarded(const struct qd_call* c, struct qd_posting p) {
-  return c->lengths == QD_LENGTHS_KNOWN && !c->plan.is_typed && p.transfer >= c->memory.kept;
-}
-
 void qd_message_receive(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
-  char* address = NULL;
   p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
   p.transfer->zero_copy = 0;
   if (c->lengths != QD_LENGTHS_KNOWN && m->count > 0) return receive_with_lengths(c, p);
-  if (is_discarded(c, p)) return;
   if (m->count == 0) return post_empty(c, 1, p);
   if (c->plan.is_typed) return post_typed(c, 1, p);
   const int64_t bytes = qd_bytes_of(c, p);
   if (bytes == 0) return;
   if (qd_uses_type_of_parts(c, m)) return post_parts(c, 1, p);
-  if (m->zero_copy && c->data.receive_is_contiguous)
-    address = qd_block_at(c, &m->part).address;
-  else if (!qd_reserve_buffer(c, m->buffer, bytes, &address))
-    return qd_keep_nothing(c, p.transfer);
+  const int is_direct = m->zero_copy && c->data.receive_is_contiguous;
+  char* const address =
+      is_direct ? qd_block_at(c, &m->part).address : qd_need_buffer(c, m->buffer, bytes);
   post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
 
 void qd_message_send(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
-  char* address;
   p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
   if (c->outcome.is_lost || m->count == 0) return send_nothing(c, p);
   if (c->lengths != QD_LENGTHS_KNOWN) return send_with_lengths(c, p);
@@ -324,22 +271,18 @@ void qd_message_send(struct qd_call* c, struct qd_posting p) {
   const int64_t bytes = qd_bytes_of(c, p);
   if (bytes == 0) return;
   if (qd_uses_type_of_parts(c, m)) return post_parts(c, 0, p);
-  if (is_zero_copy(c, m))
-    address = qd_block_at(c, &m->part).address;
-  else if (qd_reserve_buffer(c, m->buffer, bytes, &address))
-    qd_gather_parts(c, m, address);
-  else
-    return send_nothing(c, p);
+  const int is_direct = is_zero_copy(c, m);
+  char* const address =
+      is_direct ? qd_block_at(c, &m->part).address : qd_need_buffer(c, m->buffer, bytes);
+  if (!is_direct) qd_gather_parts(c, m, address);
   post_bytes(c, 0, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
 
 void qd_message_deliver(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
-  if (is_known && c->plan.is_typed) return;
+  if ((is_known && c->plan.is_typed) || m->count == 0) return;
   const int64_t bytes = is_known ? qd_bytes_of(c, p) : 0;
-  if (is_discarded(c, p) && (bytes > 0 || m->count == 0)) discard_receive(c, bytes, m->peer);
-  if (m->count == 0) return;
   char* from = is_known ? NULL : read_message(c, p);
   if (c->outcome.is_lost) return qd_forget_parts(c, m);
   if (bytes > 0) {

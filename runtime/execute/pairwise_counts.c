@@ -2,20 +2,14 @@
  * move no bytes, belong here too. */
 #include <stdlib.h>
 
-#include "runtime/execute/compare.h"
 #include "runtime/execute/counts.h"
-#include "runtime/execute/pairwise_counts.h"
 
-const char* qd_pairwise_counts_reopen(struct qd_binding* binding) {
+/* Makes tables and plans after the root or options changed. Returns NULL, or what is wrong. */
+static const char* reopen(struct qd_binding* binding) {
   const char* error = qd_fill_tables(binding);
   if (!error) error = qd_call_reopen(binding->call);
   binding->are_tables_good = !error;
   return error;
-}
-
-const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
-  const int is_same = !qd_take_root(&binding->layout, &binding->schedule_data->program, root);
-  return is_same && binding->are_tables_good ? NULL : qd_pairwise_counts_reopen(binding);
 }
 
 /* Writes the lengths of `blocks` blocks from a region on, by the rank of the private communicator that they go to or
@@ -62,14 +56,14 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
 int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
                            MPI_Comm comm) {
   int error_class = MPI_SUCCESS;
-  const char* error = qd_pairwise_counts_take_root(binding, arguments->root);
+  const int is_new =
+      qd_take_root(&binding->layout, &binding->schedule_data->program, arguments->root);
+  const char* error = is_new || !binding->are_tables_good ? reopen(binding) : NULL;
+  if (error == qd_no_memory) qd_end_without_memory(comm);
   if (error == qd_not_served) return qd_broken_error(comm, error);
   if (error)
-    return qd_error(comm,
-                    error == qd_no_memory           ? MPI_ERR_NO_MEM
-                    : qd_is_of_call(binding, error) ? MPI_ERR_ARG
-                                                    : MPI_ERR_INTERN,
-                    "%s", error);
+    return qd_error(comm, qd_is_of_call(binding, error) ? MPI_ERR_ARG : MPI_ERR_INTERN, "%s",
+                    error);
   struct qd_call* c = binding->call;
   c->in_place = arguments->in_place;
   error = qd_call_load(c, &arguments->send, &arguments->receive,
@@ -80,7 +74,7 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   } else if (error) {
     return qd_error(comm, error_class, "%s", error);
   }
-  qd_call_begin(c, 0);
+  qd_call_begin(c);
   qd_call_finish(c);
   binding->last.may_repeat = 1;
   return qd_call_report(c, comm);

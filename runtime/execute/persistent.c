@@ -6,10 +6,7 @@
 
 #include "runtime/execute/bind.h"
 #include "runtime/execute/channel.h"
-#include "runtime/execute/compare.h"
-#include "runtime/execute/global_counts.h"
-#include "runtime/execute/pairwise_counts.h"
-#include "runtime/execute/persistent.h"
+#include "runtime/execute/counts.h"
 #include "runtime/execute/state.h"
 
 struct qd_persistent {
@@ -197,24 +194,22 @@ static int take_tag(const struct qd_binding* binding) {
 static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
   int error_class = MPI_ERR_OTHER;
   if (!c->plan.is_typed) {
-    qd_call_begin(c, 0);
+    qd_call_begin(c);
     qd_call_finish(c);
     c->lengths = QD_LENGTHS_KNOWN;
     if (c->outcome.error != MPI_SUCCESS) {
       PMPI_Error_class(c->outcome.error, &error_class);
-      return qd_refuse(problem, error_class,
-                       error_class == MPI_ERR_NO_MEM ? qd_no_memory : "MPI failed");
+      return qd_refuse(problem, error_class, "MPI failed");
     }
-    if (c->outcome.is_lost)
-      return qd_refuse(problem, MPI_ERR_OTHER,
-                       "another rank's memory ran out, or MPI failed there");
+    if (c->outcome.is_lost) return qd_refuse(problem, MPI_ERR_OTHER, "MPI failed at another rank");
     if (c->outcome.mismatch.source >= 0)
       return qd_refuse(problem, MPI_ERR_INTERN,
                        "the schedule is broken: it brings blocks to where others belong; "
                        "verify it");
     qd_call_release(c);
   }
-  if (!qd_set_aside(c) || !qd_call_reserve(c)) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+  qd_set_aside(c);
+  if (!qd_call_reserve(c)) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
 /* Collective. Takes a tag, and the memory for all starts. */
@@ -230,7 +225,7 @@ static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
   c->tag = p->tag;
   c->is_persistent = 1;
   if (!c->builder.traits.has_global_counts) return exchange_lengths(c, problem);
-  const char* error = c->memory.lacks_memory ? qd_no_memory : qd_call_plan(c);
+  const char* error = qd_call_plan(c);
   if (error) qd_refuse_broken(problem, error);
 }
 
@@ -277,7 +272,7 @@ int quadrille_start(quadrille_request request) {
   if (c && c->builder.traits.has_global_counts)
     qd_global_counts_begin(&p->global_counts);
   else if (c)
-    qd_call_begin(c, 0);
+    qd_call_begin(c);
   if (c && c->is_planned) qd_call_progress(c, 0);
   return MPI_SUCCESS;
 }

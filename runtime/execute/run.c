@@ -17,45 +17,53 @@ static int fit_buffers(struct qd_call* c) {
   return 1;
 }
 
-/* Makes transfers for as many messages as the plan can hold. Returns 0 if memory ran out. */
+/* Makes the transfers of all messages of the plan. Returns 0 if memory ran out. */
 static int fit_transfers(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   return qd_lengthen((void**)&c->memory.receiving, &c->memory.receiving_capacity,
-                     (int64_t)plan->receives.capacity + 1, sizeof *c->memory.receiving) &&
+                     (int64_t)plan->receives.count + 1, sizeof *c->memory.receiving) &&
          qd_lengthen((void**)&c->memory.sending, &c->memory.sending_capacity,
-                     (int64_t)plan->sends.capacity + 1, sizeof *c->memory.sending) &&
-         qd_call_reserve_list(c) &&
+                     (int64_t)plan->sends.count + 1, sizeof *c->memory.sending) &&
          (c->builder.traits.has_global_counts ||
           qd_lengthen((void**)&c->memory.lengths_of_parts, &c->memory.part_capacity,
                       (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
 }
 
-/* Makes every buffer large enough for lengths before the first call. The sender of lengths cannot know that memory
- * ran out here. */
-static int open_lengths(struct qd_call* c) {
-  const struct qd_plan* plan = &c->plan;
-  for (int32_t i = 0; !plan->is_typed && i < plan->receives.count; i++) {
-    const struct qd_message* m = &plan->receives.all[i];
-    char* address;
-    if (m->count > 0 && !qd_reserve_buffer(c, m->buffer, qd_lengths_capacity(m), &address))
-      return 0;
+/* Makes the buffers of messages that begin with lengths. Returns 0 if memory ran out. */
+static int reserve_lengths(struct qd_call* c) {
+  const struct qd_messages* receives = &c->plan.receives;
+  int is_enough = 1;
+  for (int32_t i = 0; !c->plan.is_typed && i < receives->count && is_enough; i++) {
+    const struct qd_message* m = &receives->all[i];
+    if (m->count > 0) is_enough = qd_reserve_buffer(c, m->buffer, qd_lengths_capacity(m));
   }
-  return 1;
+  return is_enough;
+}
+
+static void begin_planning(struct qd_call* c) {
+  c->trace.setup = 0;
+  c->is_planned = 0;
+  qd_builder_start(&c->builder);
+}
+
+/* Plans the next steps, and takes the memory for them. Sets whether more follow. Returns NULL, or what is wrong. */
+static const char* plan_part(struct qd_call* c, int* more) {
+  *more = qd_builder_next(&c->builder);
+  if (*more < 0) return c->builder.error;
+  const int is_enough =
+      fit_transfers(c) && fit_buffers(c) && qd_make_temporaries(c) &&
+      (c->builder.traits.has_global_counts ? qd_call_reserve(c) : reserve_lengths(c)) &&
+      qd_call_list(c);
+  c->is_planned = is_enough && c->plan.is_whole;
+  return is_enough ? NULL : qd_no_memory;
 }
 
 const char* qd_call_plan(struct qd_call* c) {
   int more = 1;
-  c->trace.setup = 0;
-  qd_builder_start(&c->builder);
-  while (more > 0) {
-    more = qd_builder_next(&c->builder);
-    if (more < 0) return c->builder.error;
-    if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) || !qd_make_temporaries(c) ||
-        !(c->builder.traits.has_global_counts ? qd_call_reserve(c) : open_lengths(c)))
-      return qd_no_memory;
-  }
-  c->is_planned = c->plan.is_whole;
-  return !c->is_planned || qd_call_list(c, 1) ? NULL : qd_no_memory;
+  const char* error = NULL;
+  begin_planning(c);
+  while (more > 0 && !error) error = plan_part(c, &more);
+  return error;
 }
 
 /* Makes empty blocks for the regions of the plan. */
@@ -97,10 +105,9 @@ const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int whol
   c->is_observed = c->is_watched || binding->trace.id != 0;
   c->whole = whole;
   c->data.each = -1;
-  c->data.send.type = c->data.receive.type = MPI_DATATYPE_NULL;
   const struct qd_plan_input input = input_of(binding);
   if (!qd_builder_open(&c->builder, &input, &c->plan, 0, whole)) return qd_no_memory;
-  if (!fit_blocks(c) || !fit_transfers(c)) return qd_no_memory;
+  if (!fit_blocks(c)) return qd_no_memory;
   return binding->are_tables_good ? qd_call_plan(c) : NULL; /* otherwise a later call plans */
 }
 
@@ -108,7 +115,6 @@ const char* qd_call_reopen(struct qd_call* c) {
   const char* error = qd_no_memory;
   c->is_planned = 0;
   c->data.each = -1;
-  c->data.send.uniform = 0; /* must be loaded again */
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
     error =
         c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
@@ -120,19 +126,10 @@ void qd_call_release(struct qd_call* c) {
   for (int32_t i = 0; i < c->memory.buffer_count; i++) qd_give_buffer(&c->memory.buffers[i]);
 }
 
-/* Gives back the memory of long blocks at the end of a call. If lengths travel, each buffer keeps room for them. */
+/* Gives back the memory of long blocks at the end of a call. */
 static void give_long(struct qd_call* c) {
-  const struct qd_message longest = {.count = c->plan.most_parts};
-  const int has_lengths = !c->builder.traits.has_global_counts && !c->plan.is_typed;
-  const int64_t least = has_lengths ? qd_lengths_capacity(&longest) : 0;
-  for (int32_t i = 0; i < c->memory.buffer_count; i++) {
-    struct qd_buffer* const buffer = &c->memory.buffers[i];
-    if (buffer->size <= QD_KEPT || buffer->size <= least) continue;
-    const struct qd_buffer less = has_lengths ? qd_take_buffer(least) : (struct qd_buffer){0};
-    if (has_lengths && !less.address) continue;
-    qd_give_buffer(buffer);
-    *buffer = less;
-  }
+  for (int32_t i = 0; i < c->memory.buffer_count; i++)
+    if (c->memory.buffers[i].size > QD_KEPT) qd_give_buffer(&c->memory.buffers[i]);
   for (int32_t i = 0; i < c->memory.temporary_capacity; i++)
     if (c->memory.temporaries[i].size > QD_KEPT) qd_give_buffer(&c->memory.temporaries[i]);
   if (c->memory.aside.size > QD_KEPT) qd_give_buffer(&c->memory.aside);
@@ -154,13 +151,6 @@ void qd_call_destroy(struct qd_call* c) {
   qd_builder_close(&c->builder);
   qd_plan_destroy(&c->plan);
   free(c);
-}
-
-/* Whether both sides describe the same blocks of one length. */
-static int has_same_blocks(const struct qd_side* one, const struct qd_side* other) {
-  return one->uniform && other->uniform && one->base == other->base && one->type == other->type &&
-         one->type_size == other->type_size && one->count == other->count &&
-         one->stride == other->stride && one->on_device == other->on_device;
 }
 
 /* Sets the length of all blocks, and of all messages. */
@@ -207,9 +197,6 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   const int sends = c->plan.regions.send_blocks, receives = c->plan.regions.receive_blocks;
   const int is_typed = c->plan.is_typed;
   const struct qd_side* from = c->in_place ? receive : send;
-  const int is_loaded = !c->in_place && has_same_blocks(from, &c->data.send) &&
-                        has_same_blocks(receive, &c->data.receive) &&
-                        (is_typed || c->data.each >= 0);
   c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
   c->data.send = *from;
   c->data.receive = *receive;
@@ -217,8 +204,7 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   c->data.send_is_contiguous = is_direct(c, from, sends);
   c->data.receive_is_contiguous = is_direct(c, receive, receives);
   /* If lengths travel, they overwrite those in the transfers. */
-  if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
-  if (is_loaded) return NULL;
+  if (is_typed || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
   *error_class = MPI_ERR_COUNT;
   if (qd_side_blocks(from, sends, !is_typed, c->data.blocks) &&
       qd_side_blocks(receive, receives, !is_typed, c->data.blocks + sends) &&
@@ -227,30 +213,25 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
     share_own_block(c);
     return NULL;
   }
-  c->data.send.uniform = 0; /* must be loaded again */
   return "the counts are more bytes than there can be";
 }
 
 int qd_call_reserve(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
-  char* address;
   int is_enough = 1;
   for (int i = 0; i < 2; i++) {
     const struct qd_messages* messages = i == 0 ? &plan->receives : &plan->sends;
-    for (int32_t k = 0; k < messages->count; k++) {
+    for (int32_t k = 0; k < messages->count && is_enough; k++) {
       const struct qd_message* m = &messages->all[k];
       const int64_t bytes = qd_bytes_of(c, i == 0 ? qd_receive_of(c, k) : qd_send_of(c, k));
       if (m->buffer != QD_NO_BUFFER && bytes > 0 && !qd_uses_type_of_parts(c, m))
-        is_enough &= qd_reserve_buffer(c, m->buffer, bytes, &address);
+        is_enough = qd_reserve_buffer(c, m->buffer, bytes);
     }
   }
-  for (int32_t i = 0; i < plan->operation_count; i++) {
-    const struct qd_operation* o = &plan->operations[i];
-    if (o->kind != QD_PLAN_COPY) continue;
-    const struct qd_copy* copy = &plan->copies[o->what];
+  for (int32_t i = 0; i < plan->copy_count && is_enough; i++) {
+    const struct qd_copy* copy = &plan->copies[i];
     if (copy->buffer != QD_NO_BUFFER)
-      is_enough &=
-          qd_reserve_buffer(c, copy->buffer, c->data.blocks[copy->from.region].count, &address);
+      is_enough = qd_reserve_buffer(c, copy->buffer, c->data.blocks[copy->from.region].count);
   }
   return is_enough;
 }
@@ -262,28 +243,22 @@ static void rewind_position(struct qd_call* c) {
   c->early.posted = 0;
 }
 
-static void rewind_plan(struct qd_call* c) {
-  rewind_position(c);
-  c->memory.kept = c->memory.receiving + (c->memory.lacks_memory ? 0 : c->plan.receives.count);
-}
-
-void qd_call_begin(struct qd_call* c, int lacks_memory) {
+void qd_call_begin(struct qd_call* c) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
   const int is_ours =
       c->builder.traits.has_global_counts; /* the runtime addresses the bytes itself */
   /* The last call gave back its temporary blocks. */
   if (c->is_planned && c->memory.has_long && !qd_make_temporaries(c))
-    lacks_memory = c->memory.lacks_memory = 1;
+    qd_end_without_memory(c->comm);
   if (!c->is_persistent) c->tag = c->binding->channel->tag + QD_DATA_TAG;
   c->length_tag = c->binding->channel->tag + QD_LENGTH_TAG;
-  if (!qd_set_aside(c)) lacks_memory = 1;
+  qd_set_aside(c);
   c->isend = c->binding->options.synchronous ? PMPI_Issend : PMPI_Isend;
   /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
                                     : is_known && c->data.send_is_contiguous;
-  c->data.receive_zero_copy =
-      is_typed ? !c->data.receive.types && c->data.receive.type_size > 0
-               : is_known && c->data.receive_is_contiguous && !c->memory.lacks_memory;
+  c->data.receive_zero_copy = is_typed ? !c->data.receive.types && c->data.receive.type_size > 0
+                                       : is_known && c->data.receive_is_contiguous;
   c->data.send_type = is_typed ? c->data.send.type : MPI_BYTE;
   c->data.receive_type = is_typed ? c->data.receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
@@ -291,9 +266,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   c->outcome.error = MPI_SUCCESS;
   c->outcome.is_lost = 0;
   c->outcome.mismatch.source = -1;
-  if (!is_ours) c->memory.lacks_memory = 0;
-  rewind_plan(c);
-  if (lacks_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
+  rewind_position(c);
   /* All messages have the length of the received blocks, which is not that of the sent ones. */
   if (c->data.each >= 0 && c->plan.regions.send_blocks > 0 &&
       c->data.blocks[0].count != c->data.each) {
@@ -307,34 +280,17 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
 /* Plans the next steps after the steps before are done. Loops may be long: only binding limits them, at all ranks. A rank that
  * refused here would leave others waiting. */
 static void follow_in_parts(struct qd_call* c) {
-  struct qd_builder* b = &c->builder;
-  b->input.most_iterations = INT64_MAX;
-  const int32_t most = b->traits.most_messages;
-  int64_t messages = 0;
+  c->builder.input.most_iterations = INT64_MAX;
   int more = 1;
-  c->trace.setup = 0;
-  qd_builder_start(b);
+  begin_planning(c);
   while (more > 0) {
-    more = qd_builder_next(b);
-    if (more >= 0 && !fit_transfers(c)) more = -1, b->error = qd_no_memory;
-    if (more < 0 && b->error == qd_no_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
-    if (more < 0) break;
-    if (!qd_call_list(c, 0) || c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
-      c->memory.lacks_memory = 1;
-      c->data.receive_zero_copy = 0;
-      qd_call_lose(c, MPI_ERR_NO_MEM);
-    }
-    messages += (int64_t)c->plan.receives.count + c->plan.sends.count;
-    rewind_plan(c);
+    const char* error = plan_part(c, &more);
+    if (error == qd_no_memory) qd_end_without_memory(c->comm);
+    if (error) return;
+    rewind_position(c);
     if (c->is_observed) qd_trace_plan(c);
     qd_call_progress(c, 1);
   }
-  /* The next call may keep its plan. Starts of a persistent call take no memory, and traces show parts. */
-  if (c->builder.traits.has_global_counts && !c->plan.is_whole && more == 0 && !c->is_persistent &&
-      !c->is_observed && qd_builder_grow(b, messages) && !fit_transfers(c))
-    b->traits.most_messages = most;
-  c->is_planned = c->builder.traits.has_global_counts && c->plan.is_whole && more == 0 &&
-                  !c->memory.lacks_memory && qd_call_list(c, !c->outcome.is_lost);
 }
 
 static inline int is_right(const struct qd_call* c) {
@@ -356,8 +312,7 @@ void qd_call_finish(struct qd_call* c) {
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
   char text[QD_TEXT];
   const struct qd_mismatch* m = &c->outcome.mismatch;
-  if (c->builder.error && c->builder.error != qd_no_memory)
-    return qd_broken_error(comm, c->builder.error);
+  if (c->builder.error) return qd_broken_error(comm, c->builder.error);
   if (c->outcome.error != MPI_SUCCESS) return qd_call_error(comm, c->outcome.error);
   if (m->source >= 0) {
     qd_describe_mismatch(text, m->source, m->sent,
@@ -366,8 +321,8 @@ int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
   }
   if (!c->outcome.is_lost) return MPI_SUCCESS;
   return qd_error(comm, MPI_ERR_OTHER,
-                  "another rank could not send what it should: its memory ran out or its "
-                  "call failed; its own message says which");
+                  "another rank could not send what it should: its call failed; its own "
+                  "message says why");
 }
 
 int qd_call_again(struct qd_call* c, MPI_Comm comm) {
@@ -377,10 +332,9 @@ int qd_call_again(struct qd_call* c, MPI_Comm comm) {
     if (is_right(c)) return MPI_SUCCESS;
     c->is_ready = 0;
   } else {
-    qd_call_begin(c, 0);
+    qd_call_begin(c);
     qd_call_finish(c);
   }
-  c->binding->last.may_repeat =
-      is_right(c) && !c->builder.error; /* memory that ran out is taken anew */
+  c->binding->last.may_repeat = is_right(c) && !c->builder.error;
   return qd_call_report(c, comm);
 }

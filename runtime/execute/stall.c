@@ -92,12 +92,10 @@ static int is_step_known(const struct qd_builder* b, int32_t number, int receive
 
 /* Returns -1 if the lengths have not arrived. */
 static int64_t bytes_of(const struct qd_call* c, int32_t number, int receives) {
-  const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   const struct qd_posting p = receives ? qd_receive_of(c, number) : qd_send_of(c, number);
-  if (!is_known && receives && p.transfer >= c->at.next_to_read) return -1;
-  return is_known && c->plan.is_typed && p.message->count > 0
-             ? qd_packed_size(c, p.message->part.region)
-             : qd_bytes_of(c, p);
+  const int is_known =
+      c->lengths == QD_LENGTHS_KNOWN || !receives || p.transfer < c->at.next_to_read;
+  return is_known ? qd_message_bytes(c, p) : -1;
 }
 
 static void say_message(const struct qd_call* c, const MPI_Request* request, double waited) {

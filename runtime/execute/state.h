@@ -7,8 +7,34 @@
 #include <stdint.h>
 
 #include "runtime/execute/arena.h"
-#include "runtime/execute/handles.h"
 #include "runtime/program/program.h"
+
+/* ---- Tables of handles (handles.c). The caller holds the lock of qd_global. */
+
+struct qd_handle_entry {
+  void* object; /* NULL: the entry is free */
+  uint32_t generation;
+};
+
+/* A handle is an index into a table, plus 1, and the generation of the entry in its upper half. The generation changes
+ * when the entry is freed, so a stale handle is recognised. */
+struct qd_handles {
+  struct qd_handle_entry* entries;
+  uint32_t count, hint; /* hint: where a free entry may be */
+};
+
+/* Makes a handle for an object. Returns 0 if memory ran out. */
+uint64_t qd_handle_make(struct qd_handles* handles, void* object);
+/* Frees a handle, which names an object. */
+void qd_handle_free(struct qd_handles* handles, uint64_t handle);
+
+/* The object of a handle, or NULL if the handle is null or stale. */
+static inline void* qd_object_of(const struct qd_handles* handles, uint64_t handle) {
+  const uint32_t index = (uint32_t)handle - 1;
+  if (index >= handles->count) return NULL;
+  const struct qd_handle_entry* entry = &handles->entries[index];
+  return entry->generation == handle >> 32 ? entry->object : NULL;
+}
 
 #define QD_TEXT 256 /* the least MPI_MAX_ERROR_STRING of all MPI libraries */
 
@@ -75,5 +101,8 @@ extern struct qd_global qd_global;
 
 /* settings.c. Reads the settings at the first call. */
 const struct qd_settings* qd_settings(void);
+
+/* communicator.c. The delete function of the attribute of MPI_COMM_SELF that holds a private communicator of this rank alone. */
+int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_STATE_H_ */

@@ -173,7 +173,6 @@ static inline void end_message(struct qd_builder* b) {
   struct qd_reading* r = &b->reading;
   struct qd_message* m = r->message;
   if (b->error) return;
-  if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
   m->zero_copy = m->count == 1 && !r->needs_staging;
   m->needs_staging = r->needs_staging;
   b->window.is_plain &= m->count <= 1 && !r->needs_staging;
@@ -189,7 +188,7 @@ static void add_further(struct qd_builder* b, struct qd_part part) {
   struct qd_message* m = b->reading.message;
   for (int adding = m->count == 1 ? 2 : 1; adding > 0; adding--) {
     if (!QD_CAN_APPEND(plan->parts, plan->part_count, plan->part_capacity))
-      return qd_builder_lack(b);
+      return qd_builder_refuse(b, qd_no_memory);
     if (adding == 2) m->first = plan->part_count;
     plan->parts[plan->part_count++] = adding == 2 ? m->part : part;
   }
@@ -271,7 +270,7 @@ static inline struct qd_copy* add_copy(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
   if (QD_CAN_APPEND(plan->copies, plan->copy_count, plan->copy_capacity))
     return &plan->copies[plan->copy_count++];
-  qd_builder_lack(b);
+  qd_builder_refuse(b, qd_no_memory);
   return NULL;
 }
 
@@ -361,33 +360,27 @@ static void end_mixed(struct qd_builder* b) {
   b->reading.pending_count = b->reading.is_mixed = 0;
 }
 
-/* Keeps an event until the end of the step. Returns 0 if memory ran out: then the call moves no bytes, so the order of
- * events does not matter. */
-static int keep(struct qd_builder* b, enum qd_event_kind kind, const struct qd_piece* piece) {
+/* Keeps the event until the end of the step. */
+static void keep(struct qd_builder* b) {
   struct qd_reading* r = &b->reading;
-  if (!QD_CAN_APPEND(r->pending, r->pending_count, r->pending_capacity)) {
-    qd_builder_lack(b);
-    end_mixed(b);
-    return 0;
-  }
+  const struct qd_event* e = &r->event;
+  if (!QD_CAN_APPEND(r->pending, r->pending_count, r->pending_capacity))
+    return qd_builder_refuse(b, qd_no_memory);
   r->pending[r->pending_count++] =
-      (struct qd_pending){kind, r->event.flags, r->event.peer, *piece, r->event.second};
-  return 1;
+      (struct qd_pending){e->kind, e->flags, e->peer, e->piece, e->second};
 }
 
-/* Keeps the event if it has to wait for the end of its mixed step. */
-static int is_kept(struct qd_builder* b) {
+/* Whether the event has to wait for the end of its mixed step. */
+static int has_to_wait(struct qd_builder* b) {
   const struct qd_event* event = &b->reading.event;
   switch (event->kind) {
     case QD_EVENT_MESSAGE:
     case QD_EVENT_PIECE_MESSAGE:
-      b->reading.is_kept = (event->flags & QD_MESSAGE_RECEIVE) != 0;
-      break;
+      b->reading.is_kept = (event->flags & QD_MESSAGE_RECEIVE) != 0; /* fall through */
     case QD_EVENT_PIECE:
-    case QD_EVENT_MESSAGE_END: break;
-    default: return qd_is_local(event->kind) && keep(b, event->kind, &event->piece);
+    case QD_EVENT_MESSAGE_END: return b->reading.is_kept;
+    default: return qd_is_local(event->kind);
   }
-  return b->reading.is_kept && keep(b, event->kind, &event->piece);
 }
 
 /* ---- The walk */
@@ -396,7 +389,10 @@ static int is_kept(struct qd_builder* b) {
 static int take_event(struct qd_builder* b) {
   const struct qd_event* event = &b->reading.event;
   qd_walk_next(&b->reading.walker, &b->reading.event);
-  if (b->reading.is_mixed && is_kept(b)) return 1;
+  if (b->reading.is_mixed && has_to_wait(b)) {
+    keep(b);
+    return 1;
+  }
   switch (event->kind) {
     case QD_EVENT_STEP:
       begin_step(b, event->key, event->has_after, event->after);

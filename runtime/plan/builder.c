@@ -6,9 +6,7 @@
 #include "runtime/plan/builder.h"
 
 enum {
-  MOST_IN_A_CALL =
-      1 << 12, /* messages of a plan that is made in a first call: a longer plan would begin late */
-  MOST_MESSAGES = 1 << 16, /* of any other plan: a longer plan would take many megabytes */
+  MOST_MESSAGES = 1 << 16, /* of a plan each way: a longer plan would take many megabytes */
   MOST_WAITING = 64,       /* steps whose sends wait, whatever the window */
   /* Sends that are in flight together share the wire, and all of them arrive late. So many bytes keep the wire busy: 10 us
    * at 100 Gbit/s. */
@@ -29,24 +27,6 @@ static int64_t bytes_at_once(const struct qd_plan_input* input) {
   for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
     if (program->rules[i].beta_ps > 0) return 0;
   return SENT_AT_ONCE;
-}
-
-/* Takes all memory of a plan that is made in a call: a full plan, and one more step with a message from and to each rank.
- * Each operation waits for a message or posts one. */
-static int reserve_plan(struct qd_plan* plan, const struct qd_context* context, int64_t most) {
-  const int64_t messages = most + context->ranks + context->remote_ranks;
-  struct qd_messages *receives = &plan->receives, *sends = &plan->sends;
-  return qd_lengthen((void**)&receives->all, &receives->capacity, messages,
-                     sizeof *receives->all) &&
-         qd_lengthen((void**)&sends->all, &sends->capacity, messages, sizeof *sends->all) &&
-         qd_lengthen((void**)&plan->operations, &plan->operation_capacity, 4 * messages,
-                     sizeof *plan->operations);
-}
-
-int qd_builder_grow(struct qd_builder* b, int64_t messages) {
-  if (messages > MOST_MESSAGES || !reserve_plan(b->plan, b->input.context, messages)) return 0;
-  b->traits.most_messages = (int32_t)messages + 1;
-  return 1;
 }
 
 static int fit_known(struct qd_builder* b) {
@@ -72,7 +52,7 @@ static int open_known(struct qd_builder* b, int in_place) {
   b->traits.in_place = in_place || b->traits.gathers || qd_has_one_buffer(program);
   b->traits.own_block = b->traits.gathers ? input->context->rank : 0;
   b->traits.unit = 1;
-  return fit_known(b) && reserve_plan(b->plan, input->context, MOST_IN_A_CALL);
+  return fit_known(b);
 }
 
 static int fit_blocks(struct qd_builder* b) {
@@ -118,9 +98,8 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
   b->input = *input;
   b->window.size = input->window;
   b->traits.at_once = bytes_at_once(input);
-  b->traits.most_messages = has_global_counts ? MOST_IN_A_CALL : MOST_MESSAGES;
+  b->traits.most_messages = whole ? INT_MAX : MOST_MESSAGES;
   plan->regions.temporaries = (int32_t)input->tables->temporary_blocks;
-  if (whole) b->traits.most_messages = INT_MAX;
   b->window.waiting = waiting_steps(b->window.size);
   /* The ring keeps completed steps if a stalled wait reports its step. */
   const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window.size);

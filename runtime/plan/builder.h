@@ -20,7 +20,7 @@ struct qd_traits {
   int64_t unit;          /* bytes of one element of a range, if all ranks know all counts */
   int64_t own_block;     /* the block of the receive buffer that is the send buffer in place */
   int64_t at_once;       /* the most bytes in flight in sends of several steps */
-  int32_t most_messages; /* a plan with this many messages ends after the step */
+  int32_t most_messages; /* a plan with this many messages each way ends after the step */
 };
 
 /* A copy, a reduction, or an event of a receive that is kept until the end of its step. */
@@ -128,8 +128,6 @@ int qd_builder_fit(struct qd_builder* builder);
 void qd_builder_retune(struct qd_builder* builder, int window, int has_block_size);
 /* Starts at the beginning of a call. */
 void qd_builder_start(struct qd_builder* builder);
-/* Takes memory for a plan of so many messages, which is whole then. 0 if there are too many, or if memory ran out. */
-int qd_builder_grow(struct qd_builder* builder, int64_t messages);
 /* Overwrites the plan with that of the next steps. Returns 1 if more steps follow, 0 if these were the last, -1 if
  * `error` says what is wrong. */
 int qd_builder_next(struct qd_builder* builder);
@@ -152,13 +150,6 @@ void qd_order_end(struct qd_builder* builder);
 /* Notes the first mistake. */
 static inline void qd_builder_refuse(struct qd_builder* builder, const char* error) {
   if (!builder->error) builder->error = error;
-}
-
-/* Notes that memory ran out. A plan that is made during the call goes on without the bytes of its messages, so that the
- * other ranks are served. */
-static inline void qd_builder_lack(struct qd_builder* builder) {
-  builder->plan->lacks_memory = 1;
-  if (!builder->traits.has_global_counts) qd_builder_refuse(builder, qd_no_memory);
 }
 
 #ifdef __cplusplus

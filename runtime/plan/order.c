@@ -70,7 +70,7 @@ static int32_t take_buffer(struct qd_builder* b) {
     return b->memory.next_buffer - 1;
   }
   if (!QD_CAN_APPEND(b->memory.buffers, plan->buffer_count, b->memory.buffer_capacity)) {
-    qd_builder_lack(b);
+    qd_builder_refuse(b, qd_no_memory);
     return QD_NO_BUFFER;
   }
   b->memory.buffers[plan->buffer_count] = (struct qd_planned_buffer){1, 0};
@@ -340,7 +340,7 @@ void qd_order_step(struct qd_builder* b, int is_copy) {
   w->now.receives_posted = receives;
   release(b);
   while (w->steps_sent < (is_copy ? w->steps : w->steps - w->waiting)) send_next(b);
-  w->is_full = receives + sends >= b->traits.most_messages;
+  w->is_full = receives >= b->traits.most_messages || sends >= b->traits.most_messages;
 }
 
 void qd_order_begin(struct qd_builder* b) {
@@ -368,7 +368,7 @@ void qd_order_forget(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
   b->is_further = b->window.owes_copy = 0;
   b->memory.next_buffer = 0;
-  plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;
+  plan->buffer_count = 0;
   if (b->traits.has_global_counts) return qd_builder_forget_known(b);
   memset(b->memory.holders, -1, (size_t)plan->regions.temporaries * sizeof *b->memory.holders);
 }

@@ -124,11 +124,10 @@ struct qd_plan {
   struct qd_operation* operations;
   struct qd_copy* copies;
   int32_t part_count, part_capacity, operation_count, operation_capacity, copy_count, copy_capacity;
-  int32_t most_parts, buffer_count; /* most_parts: of a message */
+  int32_t buffer_count;
   struct qd_regions regions;
-  int is_typed;     /* every message is one whole block, which travels with the user's datatype */
-  int is_whole;     /* the plan of a whole call, else of some of its steps */
-  int lacks_memory; /* only the peers and sizes of messages are right */
+  int is_typed; /* every message is one whole block, which travels with the user's datatype */
+  int is_whole; /* the plan of a whole call, else of some of its steps */
 };
 
 /* The blocks of a buffer, if all ranks know their lengths; by block of the schedule. */

@@ -28,11 +28,6 @@ static const char* refuse_many(struct qd_tables* tables, const struct qd_context
   return tables->refusal;
 }
 
-static const char* refuse_long(struct qd_tables* tables, const struct qd_context* context,
-                               int64_t length) {
-  return refuse_many(tables, context, length, "entries");
-}
-
 static const char* allocate(struct qd_tables* tables, int index, int64_t length) {
   tables->lengths[index] = length;
   if (tables->capacities[index] > length) return NULL;
@@ -65,43 +60,26 @@ static const char* fill_counts(struct qd_tables* tables, int index, const int64_
   return error;
 }
 
-static const char* fill_prefix(struct qd_tables* tables, int index, int source) {
+/* Fills a table whose entries follow from those of another one. */
+static const char* fill_from(struct qd_tables* tables, int index, int kind, int source) {
   const int64_t length = tables->lengths[source];
   const char* error = allocate(tables, index, length + 1);
   if (error) return error;
-  int64_t* sums = tables->entries[index];
-  sums[0] = 0;
-  for (int64_t i = 0; i < length; i++)
-    if (__builtin_add_overflow(sums[i], tables->entries[source][i], &sums[i + 1]))
-      return "it overflows";
-  return NULL;
-}
-
-static const char* fill_distinct(struct qd_tables* tables, int index, int source) {
-  const int64_t length = tables->lengths[source];
   const int64_t* entries = tables->entries[source];
-  const char* error = allocate(tables, index, length + 1);
-  if (error) return error;
-  if (length > 0 && entries[0] < 1) return "distinct() wants entries of at least 1";
-  int64_t* values = tables->entries[index];
-  int64_t count = 0;
-  values[count++] = 0;
-  for (int64_t i = 0; i < length; i++)
-    if (entries[i] != values[count - 1]) values[count++] = entries[i];
-  tables->lengths[index] = count;
-  return NULL;
-}
-
-static const char* fill_greatest(struct qd_tables* tables, int index, int source) {
-  const int64_t length = tables->lengths[source];
-  const char* error = allocate(tables, index, length + 1);
-  if (error) return error;
-  int64_t* greatest = tables->entries[index];
-  greatest[0] = 0;
+  int64_t* filled = tables->entries[index];
+  int64_t count = 1;
+  filled[0] = 0;
+  if (kind == QD_TABLE_DISTINCT && length > 0 && entries[0] < 1)
+    return "distinct() wants entries of at least 1";
   for (int64_t i = 0; i < length; i++) {
-    const int64_t entry = tables->entries[source][i];
-    greatest[i + 1] = greatest[i] < entry ? entry : greatest[i];
+    const int64_t last = filled[count - 1];
+    if (kind == QD_TABLE_PREFIX && __builtin_add_overflow(last, entries[i], &filled[count]))
+      return "it overflows";
+    if (kind == QD_TABLE_GREATEST) filled[count] = last < entries[i] ? entries[i] : last;
+    if (kind == QD_TABLE_DISTINCT) filled[count] = entries[i];
+    count += kind != QD_TABLE_DISTINCT || entries[i] != last;
   }
+  tables->lengths[index] = count;
   return NULL;
 }
 
@@ -135,7 +113,7 @@ static const char* fill_map(struct qd_walker* walker, struct qd_tables* tables, 
   const struct qd_table_definition* definition = &walker->program->tables[index];
   int64_t length = 0;
   const char* error = evaluate(walker, definition->first, &length);
-  if (!error) error = refuse_long(tables, context, length);
+  if (!error) error = refuse_many(tables, context, length, "entries");
   if (!error) error = allocate(tables, index, length);
   for (int64_t i = 0; i < length && !error; i++) {
     walker->registers[0] = i; /* the index is variable 0 */
@@ -150,7 +128,8 @@ static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int 
   const int source = program->tables[index].source, kind = program->tables[index].kind;
   const int has_source =
       kind == QD_TABLE_PREFIX || kind == QD_TABLE_DISTINCT || kind == QD_TABLE_GREATEST;
-  const char* error = has_source ? refuse_long(tables, context, tables->lengths[source] + 1) : NULL;
+  const char* error =
+      has_source ? refuse_many(tables, context, tables->lengths[source] + 1, "entries") : NULL;
   if (error) return error;
   switch (kind) {
     case QD_TABLE_NODES:
@@ -160,9 +139,9 @@ static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int 
     case QD_TABLE_COUNTS: return fill_counts(tables, index, context->counts, context->ranks);
     case QD_TABLE_REMOTE_COUNTS:
       return fill_counts(tables, index, context->remote_counts, context->remote_ranks);
-    case QD_TABLE_PREFIX: return fill_prefix(tables, index, source);
-    case QD_TABLE_DISTINCT: return fill_distinct(tables, index, source);
-    case QD_TABLE_GREATEST: return fill_greatest(tables, index, source);
+    case QD_TABLE_PREFIX:
+    case QD_TABLE_DISTINCT:
+    case QD_TABLE_GREATEST: return fill_from(tables, index, kind, source);
     case QD_TABLE_LITERAL: return fill_literals(program, tables, index);
     case QD_TABLE_POWERS: return fill_powers(walker, tables, index);
     default: return fill_map(walker, tables, index, context);

@@ -4,9 +4,6 @@
 // redirects the runtime's allocations here; MPI's are not affected.
 #include <gtest/gtest.h>
 
-extern "C" {
-#include "runtime/execute/arena.h"
-}
 #include "tests/mpi/allocations.h"
 #include "tests/mpi/calls.h"
 #include "tests/mpi/world.h"
@@ -90,56 +87,6 @@ TEST_P(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
   });
   EXPECT_GT(allocated, 0);
   expect_works(schedule, comm);
-}
-
-// An allocation fails in a call on the last rank. That rank reports it, no rank waits, and a rank that lacks bytes for
-// it returns an error, too.
-TEST(CallMemory, ThatRunsOutWhileBlocksAreSentOnIsAnErrorWhereItDoes) {
-  const int victim = all() - 1;
-  int reached = 1;
-  for (long n = 1; reached; ++n) {
-    SCOPED_TRACE("allocation " + std::to_string(n));
-    const Schedule schedule("tests/mpi/forward/relay_" + std::to_string(all()) + ".qs");
-    const Communicator comm(MPI_COMM_WORLD, 0, own());
-    const quadrille_bind_options options = trusted(1);
-    EXPECT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
-    std::vector<char> from(static_cast<size_t>(20000 * all())), to(from.size());
-    const auto call = [&] {
-      return quadrille_alltoall(schedule, from.data(), 20000, MPI_CHAR, to.data(), 20000, MPI_CHAR,
-                                comm);
-    };
-    allocations.count = 0;
-    allocations.failing = own() == victim ? n : 0;
-    const int code = call();
-    allocations.failing = 0;
-    reached = allocations.count >= n;
-    MPI_Bcast(&reached, 1, MPI_INT, victim, MPI_COMM_WORLD);
-    if (!reached) {
-      EXPECT_EQ(code, MPI_SUCCESS);
-      EXPECT_GT(n, all() == 2 ? 0 : 1);
-    } else if (code != MPI_SUCCESS) {
-      EXPECT_EQ(quadrille_error_class(code), own() == victim ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
-    }
-    EXPECT_EQ(call(), MPI_SUCCESS);
-  }
-}
-
-// The error to prevent: later calls that are made again still receive nothing. Long blocks are not kept between calls.
-TEST(CallMemory, ThatRunsOutInALongCallIsTakenInTheNextOne) {
-  const int length = 1 << 20;
-  const Schedule schedule("tests/mpi/collectives/reduce-scatter/circulant_any.qs");
-  const std::vector<int> from(static_cast<size_t>(length * all()), 1);
-  for (int i = 0; i < 6; ++i) {
-    std::vector<int> to(static_cast<size_t>(length), 0);
-    qd_trim_arena();
-    allocations.count = 0;
-    allocations.failing = i == 3 && own() == all() - 1 ? 1 : 0;
-    const int code = quadrille_reduce_scatter_block(schedule, from.data(), to.data(), length,
-                                                    MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    allocations.failing = 0;
-    EXPECT_EQ(code == MPI_SUCCESS, i != 3) << i;
-    EXPECT_TRUE(i == 3 || to == std::vector<int>(to.size(), all())) << i;
-  }
 }
 
 // ---- the memory of schedules that forward blocks

@@ -181,6 +181,12 @@ using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functi
 
 extern "C" {
 
+int PMPI_Abort(MPI_Comm, int code) {
+  problem(fmt::format("the job is aborted with code {}", code));
+  world->ended = "an abort";
+  for (;;) Fibers::pause();
+}
+
 int PMPI_Comm_rank(MPI_Comm handle, int* rank) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;

@@ -30,14 +30,13 @@ struct Shortage {
   size_t at = 0;
   bool is_persistent = false;  // the call that is short of memory
   bool while_binding = false;  // a second binding, before the calls, is short of memory instead
-  bool all_ranks = false;      // all ranks are short of memory
   std::string text() const;
 };
 
-// Each rank is the victim in turn. No rank may wait forever. A call that is short of memory must report it, or be
-// correct all the same. The others must end, and each success must be correct. Nothing beside the blocks is touched,
-// and later calls are correct. Returns the greatest number of allocations.
-long expect_survival(const Shortage& shortage);
+// Each rank is the victim in turn. No rank may wait forever. A call that is short of memory must end the job, or be correct
+// all the same. Binding and making a persistent call may return an error instead, the same one at all ranks; then nothing is
+// touched, and later calls are correct. Returns the greatest number of allocations.
+long expect_no_harm(const Shortage& shortage);
 
 }  // namespace quadrille::net
 

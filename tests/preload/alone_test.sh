@@ -21,13 +21,13 @@ right 3 "${chosen[@]}"
 all_served served '1 x 3 ranks'
 
 # without LEAST KIND VARIABLE=VALUE...: refuses at least so many requests of that kind in turn. The job may end with a
-# sentence if one is for a few kilobytes.
+# sentence.
 without() {
   local from=1 ends=0 requests=0
   while :; do
     start 3 "${@:3}" -- "$2" $from
     requests=$((requests + $(grep -c '^request' "$out")))
-    [ $code -ne 0 ] && grep -q '^quadrille: memory ran out$' "$out" && [ $ends -lt 30 ] || break
+    [ $code -ne 0 ] && grep -q '^quadrille: memory ran out$' "$out" && [ $ends -lt 200 ] || break
     ends=$((ends + 1))
     from=$(($(sed -n 's/^request \([0-9]*\) is refused$/\1/p' "$out" | tail -1) + 1))
   done
