@@ -37,6 +37,7 @@ def plain_example(name, sentence, rule, deps = []):
     for mpi in ["openmpi", "mpich"]:
         program = name if mpi == "openmpi" else name + "_" + mpi
         preload = "//preload:libquadrille_preload_%s.so" % mpi
+        idle = "//tests/mpi:preloaded_idle.so"
         native.cc_binary(
             name = program,
             srcs = [name + ".c"],
@@ -48,7 +49,7 @@ def plain_example(name, sentence, rule, deps = []):
             name = "%s_%s_test" % (name, mpi),
             size = "small",
             srcs = ["//examples:plain_test.sh"],
-            args = [mpi, "$(location %s)" % program, "'%s'" % sentence, "$(location %s)" % preload, rule],
-            data = [program, preload, "//tests/mpi:mpirun.sh"],
+            args = [mpi, "$(location %s)" % program, "'%s'" % sentence, "$(location %s)" % preload, rule, "$(location %s)" % idle],
+            data = [idle, program, preload, "//tests/mpi:mpirun.sh"],
             tags = ["unsanitized"],  # a sanitizer's library has to come first of all
         )

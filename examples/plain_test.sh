@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# plain_test.sh MPI PROGRAM SENTENCE LIBRARY RULE: the example prints the sentence on six ranks, with MPI alone and with the
-# preload library. RULE names the schedule that serves it there.
+# plain_test.sh MPI PROGRAM SENTENCE LIBRARY RULE IDLE: the example prints the sentence on six ranks, with MPI alone and with the
+# preload library. RULE names the schedule that serves it there. IDLE is a library that lets waiting ranks sleep over MPICH.
 set -uo pipefail
 . tests/mpi/mpirun.sh
-mpi=$1 program=$2 sentence=$3 library=$(readlink -f "$4") rule=$5
+mpi=$1 program=$2 sentence=$3 library=$(readlink -f "$4") rule=$5 idle=$(readlink -f "$6")
 report=$TEST_TMPDIR/report
 
 # says COMMAND...: the program prints the sentence when the command runs it.
@@ -14,8 +14,8 @@ says() {
   exit 1
 }
 
-says
-says env LD_PRELOAD="$library" QUADRILLE_REPORT="$report" "$rule"
+says env LD_PRELOAD="$idle"
+says env LD_PRELOAD="$library:$idle" QUADRILLE_REPORT="$report" "$rule"
 schedule=${rule#*=}
 grep -qE "^alltoallv .* ${schedule/:/.*} .*by rule" "$report" || {
   echo "the report does not say that $schedule served it:" >&2

@@ -58,8 +58,8 @@ for mpi in openmpi mpich; do
   rm -f report
 done
 mkdir project && cp "$projects/CMakeLists.txt" "$projects/app.c" project
-configure() { # PACKAGE VERSION
-  rm -rf built && cmake -S project -B built -DMPI_C_COMPILER=mpicc.openmpi -DCMAKE_PREFIX_PATH="$prefix" \
+configure() { # PACKAGE VERSION: looks for the package anew, and keeps what CMake knows of compilers and MPI
+  cmake -S project -B built -U '?uadrille*' -DMPI_C_COMPILER=mpicc.openmpi -DCMAKE_PREFIX_PATH="$prefix" \
     -DPACKAGE="$1" -DVERSION="$2" >said 2>&1
 }
 version=$(sed -n 's/^Version: //p' "$prefix/lib/pkgconfig/quadrille-mpich.pc") major=${version%%.*} minor=${version#*.}

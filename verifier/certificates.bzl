@@ -1,7 +1,7 @@
 """quadrille_certificates: a file with the line that certify prints for each proof of a folder.
 
 The proofs are proven in parts, one action each. A part holds the proofs whose names have one checksum, so a new proof changes
-one part.
+one part. A proof that `known` lists is not proven again by the prover that wrote the list.
 """
 
 _PARTS = 24
@@ -25,15 +25,16 @@ def _parts(context):
 
 def _lines(context, proofs, number):
     lines = context.actions.declare_file("%s_%d.txt" % (context.label.name, number))
+    known = ["--known", context.file.known.path] if context.file.known else []
     context.actions.run_shell(
-        inputs = [proofs],
+        inputs = [proofs] + context.files.known,
         outputs = [lines],
         tools = [context.executable._certify],
-        arguments = [context.executable._certify.path, proofs.path, lines.path],
+        arguments = [proofs.path, lines.path, context.executable._certify.path] + known,
         command = """
             shopt -s nullglob
-            proofs=("$2"/*.proof)
-            if [ ${#proofs[@]} = 0 ]; then : >"$3"; else "$1" "${proofs[@]}" >"$3"; fi""",
+            proofs=("$1"/*.proof)
+            if [ ${#proofs[@]} = 0 ]; then : >"$2"; else "${@:3}" "${proofs[@]}" >"$2"; fi""",
         mnemonic = "Prove",
         progress_message = "Proving part %d of %d" % (number + 1, _PARTS),
     )
@@ -54,6 +55,7 @@ def _certificates(context):
 quadrille_certificates = rule(
     implementation = _certificates,
     attrs = {
+        "known": attr.label(allow_single_file = True),
         "proofs": attr.label(allow_single_file = True, mandatory = True),
         "_certify": attr.label(default = "//verifier:certify", executable = True, cfg = "host"),
     },

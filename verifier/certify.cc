@@ -1,5 +1,5 @@
-// certify PROOF...: proves every proof. Prints one line for each: name, hash of the code, hash of the proof file, number of
-// obligations, solver.
+// certify [--known LIST] PROOF...: proves every proof. Prints one line for each: name, hash of the code, hash of the proof
+// file, number of obligations, solver. It takes the lines of a LIST that this very prover has written as proven.
 // certify --write OUT LIST PROVEN PROOF...: for the build. PROVEN is a file with the lines that certify printed for these
 // proofs. Writes them to LIST, and the table of verifier/proven.h to OUT, as a C++ source.
 //
@@ -92,10 +92,35 @@ Certificate refused(int code, const std::string& why) {
 }
 
 // What certify printed before.
-using Lines = std::set<std::string>;
+struct Proven {
+  std::set<std::string> lines;
+  bool all = false;  // a proof without a line is refused, not proven
+};
 
-// Proves, unless the lines are given: then the proof's line has to be one of them.
-Certificate certificate_of(const std::string& path, size_t i, Prover& prover, const Lines* proven) {
+// What a proof's line rests on: this program, which contains the prover, the checker and the language, and Z3.
+std::string prover_line() {
+  std::vector<uint8_t> bytes = cli::read_file("/proc/self/exe").value();
+  const std::string_view solver = Z3_get_full_version();
+  bytes.insert(bytes.end(), solver.begin(), solver.end());
+  return "# prover " + short_hash(bytes);
+}
+
+// The lines of that list, without the second solver. None if another prover wrote it.
+Proven known_lines(const std::string& list) {
+  Proven known;
+  const std::string prover = prover_line();
+  bool same_prover = false;
+  std::ifstream file(list);
+  for (std::string line; std::getline(file, line);) {
+    same_prover = same_prover || line == prover;
+    known.lines.insert(line.substr(0, line.find(" cvc5")) + "\n");
+  }
+  return same_prover ? known : Proven{};
+}
+
+// Proves, unless the proof's line is among those that are proven.
+Certificate certificate_of(const std::string& path, size_t i, Prover& prover,
+                           const Proven& proven) {
   const Result<std::vector<uint8_t>> bytes = cli::read_file(path);
   if (!bytes.ok()) return refused(2, bytes.error().message);
   const std::string text(bytes->begin(), bytes->end());
@@ -107,8 +132,9 @@ Certificate certificate_of(const std::string& path, size_t i, Prover& prover, co
   const std::string name = std::filesystem::path(path).stem().string();
   const std::string line = fmt::format("{} {} {} {} z3\n", name, short_hash(proof->code),
                                        short_hash(text), plan->obligations.size());
-  if (proven && !proven->contains(line)) return refused(1, path + ": it is not proven");
-  if (!proven && !holds(*proof, *plan, prover)) return {1, "", "", ""};
+  const bool known = proven.lines.contains(line);
+  if (proven.all && !known) return refused(1, path + ": it is not proven");
+  if (!known && !holds(*proof, *plan, prover)) return {1, "", "", ""};
   return {0,
           text_constant(fmt::format("kName{}", i), name) +
               text_constant(fmt::format("kProof{}", i), text) +
@@ -123,7 +149,7 @@ struct Certificates {
   std::string constants, table, lines;
 };
 
-Certificates certify(const std::vector<std::string>& files, const Lines* proven) {
+Certificates certify(const std::vector<std::string>& files, const Proven& proven) {
   std::vector<Certificate> all(files.size());
   work_on_all(files.size(), std::thread::hardware_concurrency(), {}, [&](Prover& prover, size_t i) {
     all[i] = certificate_of(files[i], i, prover, proven);
@@ -149,6 +175,7 @@ int write(const std::string& out, const std::string& list, const Certificates& c
             "namespace quadrille::verifier\n";
   std::ofstream listed(list);
   listed << "# DO NOT EDIT. Made by: bazel run //emitted:update\n"
+         << prover_line() << "\n"
          << "# name, hash of the code, hash of the proof file, obligations, solvers\n"
          << certificates.lines;
   return source.good() && listed.good() ? 0 : 2;
@@ -156,21 +183,25 @@ int write(const std::string& out, const std::string& list, const Certificates& c
 
 int run(int argc, char** argv) {
   std::vector<std::string> files(argv + 1, argv + argc);
-  const bool writes = !files.empty() && files[0] == "--write";
-  if (files.size() < (writes ? 5 : 1)) {
-    fmt::print(stderr, "usage: certify [--write OUT LIST PROVEN] PROOF...\n");
+  const std::string option = files.empty() ? "" : files[0];
+  const size_t before = option == "--write" ? 4 : option == "--known" ? 2 : 0;  // arguments
+  if (files.size() <= before) {
+    fmt::print(stderr, "usage: certify [--write OUT LIST PROVEN | --known LIST] PROOF...\n");
     return 2;
   }
-  if (writes) {
-    const std::string out = files[1], list = files[2];
-    std::ifstream lines(files[3]);
-    Lines proven;
-    for (std::string line; std::getline(lines, line);) proven.insert(line + "\n");
-    const Certificates certificates = certify({files.begin() + 4, files.end()}, &proven);
-    return certificates.code != 0 ? certificates.code : write(out, list, certificates);
+  const std::vector<std::string> arguments(files.begin(), files.begin() + before);
+  files.erase(files.begin(), files.begin() + before);
+  if (option == "--write") {
+    std::ifstream lines(arguments[3]);
+    Proven proven{{}, true};
+    for (std::string line; std::getline(lines, line);) proven.lines.insert(line + "\n");
+    const Certificates certificates = certify(files, proven);
+    return certificates.code != 0 ? certificates.code
+                                  : write(arguments[1], arguments[2], certificates);
   }
   for (std::string& file : files) file = cli::user_path(file);
-  const Certificates certificates = certify(files, nullptr);
+  const Certificates certificates =
+      certify(files, option == "--known" ? known_lines(cli::user_path(arguments[1])) : Proven{});
   fmt::print("{}", certificates.lines);
   return certificates.code;
 }

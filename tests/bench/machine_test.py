@@ -44,7 +44,7 @@ class Commands(unittest.TestCase):
         self.assertEqual((lines, errors), (["one", "end"], "bad\n"))
 
     def test_one_that_hangs_before_is_ended_too(self):
-        lines, _ = machine.lines_until(["sh", "-c", "echo one; sleep 60"], "end", 1)
+        lines, _ = machine.lines_until(["sh", "-c", "echo one; sleep 60"], "end", 5)
         self.assertEqual(lines, ["one"])
 
     def test_each_repetition_is_timed(self):

@@ -95,7 +95,7 @@ done
 
 # The call changes nothing in this table, so it is filled once for each topology.
 sed 's/^table m = counts/&\ntable a[i in 0 .. 1048576] = i*i mod 7/; s/0 < m\[0\]/a[5] < m[0] + 4/' root.txt >large.txt
-expect 0 timeout 60 "$verifier" check --program large.txt --up-to 6
+expect 0 timeout 600 "$verifier" check --program large.txt --up-to 6
 
 # ---- Refused
 

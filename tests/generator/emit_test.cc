@@ -8,10 +8,10 @@
 
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <vector>
 
 #include "tests/generator/nodes_1_2_3.h"
+#include "tests/support/matches.h"
 
 namespace quadrille {
 namespace {
@@ -35,9 +35,8 @@ TEST(Emit, LinksTheBytesOfTheFile) {
 // The bytes in the source text.
 std::vector<uint8_t> spelled(const std::string& source) {
   std::vector<uint8_t> bytes;
-  const std::regex byte("0x([0-9a-f]{2}),");
-  for (std::sregex_iterator at(source.begin(), source.end(), byte), end; at != end; ++at)
-    bytes.push_back(static_cast<uint8_t>(std::stoi((*at)[1], nullptr, 16)));
+  for (const Match& byte : matches(source, "0x([0-9a-f]{2}),"))
+    bytes.push_back(static_cast<uint8_t>(std::stoi(byte.groups[1], nullptr, 16)));
   return bytes;
 }
 

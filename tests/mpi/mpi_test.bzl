@@ -7,7 +7,7 @@ def mpi_tests(rows):
 
     Args:
       rows: for each program NAME.cc its name, the numbers of ranks with Open MPI, those with MPICH, and the seconds that a
-        run may take; a longer run is a failure. Then a dictionary: `data`, files that it reads beside the schedules; `deps`,
+        run may take on an idle machine; one that takes ten times as long has failed. Then a dictionary: `data`, files that it reads beside the schedules; `deps`,
         beside the runtime, GoogleTest and //tests/mpi:world_MPI; `linkopts`; `tags`; `own_main`, if it has its own
         main, which prints the number of its tests as world.cc does.
     """

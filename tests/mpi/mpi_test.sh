@@ -24,7 +24,7 @@ for ranks in ${counts//,/ }; do
   fi
   failed=1
   cat "$log"
-  [ $code -eq 124 ] && echo "FAILED: still running after $seconds seconds"
+  [ $code -eq 124 ] && echo "FAILED: still running after $((seconds * 10)) seconds"
   echo "FAILED at $ranks ranks with $mpi: exit code $code, $said ranks passed"
 done
 exit $failed

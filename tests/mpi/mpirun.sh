@@ -1,9 +1,9 @@
-# Sourced: start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program, and ends it with code 124 if it takes
-# longer. Ranks share the machine's cores, however few. Each run has its own folder for files that its ranks share. Open
-# MPI names these files only by the host and the process number, and processes of two sandboxes may have the same
-# number.
+# Sourced: start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program, and ends it with code 124 if it hangs:
+# after ten times the seconds that it may take on an idle machine. Ranks share the machine's cores, however few. Each run
+# has its own folder for files that its ranks share. Open MPI names these files only by the host and the process number,
+# and processes of two sandboxes may have the same number.
 start_ranks() (
-  mpi=$1 ranks=$2 seconds=$3
+  mpi=$1 ranks=$2 limit=$(($3 * 10))
   shift 3
   folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
   trap 'rm -rf "$folder"' EXIT
@@ -13,11 +13,11 @@ start_ranks() (
   case $mpi in
     openmpi)
       export OMPI_MCA_mpi_yield_when_idle=1  # else it asks how many ranks of this run share a core, not of all
-      timeout -k 5 "$seconds" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
+      timeout -k 5 "$limit" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
         -n "$ranks" "$@"
       ;;
     mpich)
-      timeout -k 5 "$seconds" mpiexec.hydra -n "$ranks" "$@"
+      timeout -k 5 "$limit" mpiexec.hydra -n "$ranks" "$@"
       ;;
     *)
       echo "mpirun.sh: the MPI library '$mpi' is not known" >&2

@@ -28,7 +28,7 @@ expect() {
 
 expect 0 good
 expect 1 silent
-expect 1 hanging 2
+expect 1 hanging 1
 expect 1 nothing
 expect 1 one
 expect 1 different

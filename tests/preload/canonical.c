@@ -82,7 +82,8 @@ static void reduce(MPI_Comm comm, int sources, int count) {
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &ranks);
   MPI_Comm_test_inter(comm, &inter);
-  for (int i = 0; i < MOST; i++) {
+  const int filled = kind == 4 || count + ranks > MOST ? MOST : count + ranks;
+  for (int i = 0; i < filled; i++) {
     if (operator== FLOATS) ((float*)sent)[i] = (float)value(me, i);
     if (operator!= FLOATS) sent[i] = value(me, i);
   }

@@ -17,7 +17,7 @@ problem() {
 tuned() {
   local ranks=$1 wanted=$2 code=0
   shift 2
-  start_ranks "$mpi" "$ranks" 120 "$tune" "$@" >out 2>&1 </dev/null || code=$?
+  start_ranks "$mpi" "$ranks" 60 "$tune" "$@" >out 2>&1 </dev/null || code=$?
   [ "$code" -eq "$wanted" ] || problem "$* ends with $code"
 }
 # learned FILE MISSING: the expression MISSING is empty. It may name rules, those of collectives with data; and cells, the pairs of a

@@ -50,12 +50,43 @@ if "$certify" --write changed.cc list.txt proven.txt changed/alltoall.factor.pro
   echo "FAILED: a proof that is not among the proven ones is written"
   failures=$((failures + 1))
 fi
+
+# A list names proofs that this very prover need not prove again. The wrong proof shows which ones it does prove.
+right="alltoall.factor $(cut -d' ' -f2- proven.txt)"
+wrong="wrong $(cut -d' ' -f2 proven.txt) $(sha256sum <wrong.proof | cut -c1-16) $(cut -d' ' -f4- proven.txt)"
+"$certify" --write out.cc list.txt proven.txt "$factor"
+prover=$(grep '^# prover [0-9a-f]\{16\}$' list.txt) || failures=$((failures + 1))
+for end in '' ' cvc5' ' cvc5:open'; do
+  printf '%s\n' "$prover" "$wrong$end" >known.txt
+  if [ "$("$certify" --known known.txt wrong.proof "$factor")" != "$wrong"$'\n'"$right" ]; then
+    echo "FAILED: a known proof is proven again, or another one is not listed"
+    failures=$((failures + 1))
+  fi
+done
+# refused WHY LINE...: with a list of these lines the wrong proof is not taken.
+refused() {
+  printf '%s\n' "${@:2}" >known.txt
+  if "$certify" --known known.txt wrong.proof >list.txt 2>said.txt || [ -s list.txt ]; then
+    echo "FAILED: a proof is known from $1"
+    failures=$((failures + 1))
+  fi
+}
+refused 'another prover' "${prover%?}g" "$wrong"
+refused 'no prover' "$wrong"
+refused 'the line of another proof' "$prover" "$right"
+refused 'the line of another program' "$prover" "$(sed 's/[0-9a-f] /g /' <<<"$wrong")"
+refused 'a line with other obligations' "$prover" "${wrong% z3}1 z3"
+refused 'a longer line' "$prover" "$wrong cvc4"
+"$certify" --known none.txt wrong.proof >list.txt 2>said.txt && failures=$((failures + 1))
+
 "$certify" none.proof 2>said.txt
 if [ $? -ne 2 ] || ! grep -q '^certify: .*none.proof: No such file or directory$' said.txt; then
   echo "FAILED: a file that is not there is not named"
   failures=$((failures + 1))
 fi
-"$certify" --write out.cc list.txt 2>said.txt && failures=$((failures + 1))
-grep -q '^usage: certify ' said.txt || failures=$((failures + 1))
+for arguments in '--write out.cc list.txt proven.txt' '--known list.txt' ''; do
+  "$certify" $arguments 2>said.txt && failures=$((failures + 1))
+  grep -q '^usage: certify ' said.txt || failures=$((failures + 1))
+done
 
 exit $((failures > 0))

@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
-
 #include "schedule/text.h"
+#include "tests/support/matches.h"
 #include "tests/support/variants.h"
 #include "verifier/fit.h"
 #include "verifier/moments.h"
@@ -25,15 +24,15 @@ const char* const kShift =
 
 // Conditions that differ, and numbers, in place of what a person writes.
 std::string filled(const std::string& skeleton) {
-  std::string text, rest = skeleton;
+  std::string text;
+  size_t last = 0;
   int next = 0;
-  std::smatch place;
-  while (std::regex_search(rest, place, std::regex("(if |contributors )?FILL_IN"))) {
-    text += place.prefix().str() + place[1].str();
-    text += place[1].matched ? "ranks = " + std::to_string(100 + ++next) : "0";
-    rest = place.suffix();
+  for (const Match& place : matches(skeleton, "(if |contributors )?FILL_IN")) {
+    text += skeleton.substr(last, place.at - last) + place.groups[1];
+    text += place.groups[1].empty() ? "0" : "ranks = " + std::to_string(100 + ++next);
+    last = place.at + place.groups[0].size();
   }
-  return text + rest;
+  return text + skeleton.substr(last);
 }
 
 class Skeletons : public testing::TestWithParam<Variant> {};
@@ -60,9 +59,11 @@ TEST_P(Skeletons, AreTakenOnceTheirPlacesAreFilledIn) {
 
 INSTANTIATE_TEST_SUITE_P(All, Skeletons, testing::ValuesIn(variants()), [](const auto& one) {
   const Variant& variant = one.param;
-  return std::regex_replace(
-      purpose_of(variant.program.collective, variant.program.groups) + " " + variant.name,
-      std::regex("[^A-Za-z0-9]"), "_");
+  std::string name =
+      purpose_of(variant.program.collective, variant.program.groups) + " " + variant.name;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
 });
 
 TEST(Skeleton, IsAProofOfAlltoallsWithoutFurtherHops) {

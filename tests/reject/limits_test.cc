@@ -6,13 +6,13 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "runtime/plan/builder.h"
 #include "schedule/text.h"
 #include "tests/reject/files.h"
 #include "tests/support/events.h"
+#include "tests/support/matches.h"
 #include "tests/support/topologies.h"
 #include "verifier/check.h"
 #include "verifier/plans.h"
@@ -298,8 +298,8 @@ TEST(Limits, EachHasACase) {
   std::ifstream list("schedule/limits.h");
   std::set<std::string> listed, tried;
   for (std::string line; std::getline(list, line);)
-    if (std::smatch match; std::regex_search(line, match, std::regex("^#define QD_MAX_(\\w+) ")))
-      listed.insert(match[1]);
+    for (const Match& match : matches(line, "^#define QD_MAX_([A-Z0-9_]+) "))
+      listed.insert(match.groups[1]);
   for (const LimitCase& each : cases()) tried.insert(each.name);
   EXPECT_GT(listed.size(), 0u);
   EXPECT_EQ(listed, tried);

@@ -12,7 +12,7 @@ mkdir "$made"
 accepts() {
   local name=$1 least=$2 ranks=$3 said=$folder/$1.txt calls
   shift 3
-  QUADRILLE_TRACE=$folder/$name start_ranks "$mpi" "$ranks" 120 "$@" >"$said" 2>&1 </dev/null ||
+  QUADRILLE_TRACE=$folder/$name start_ranks "$mpi" "$ranks" 60 "$@" >"$said" 2>&1 </dev/null ||
     { echo "FAILED: $name: the run"; cat "$said"; failed=1; return; }
   find -L tests/mpi "$made" -name '*.qs' -print0 | sort -z |
     xargs -0 "$trace" trace "$folder/$name" >"$said" 2>&1

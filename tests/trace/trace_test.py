@@ -31,7 +31,7 @@ def made(folder, name, collective, algorithm, *flags):
 def run(ranks, traces, words, **variables):
     """Runs a program under mpirun. Returns its exit code and its output."""
     environment = {**os.environ, "QUADRILLE_TRACE": traces, **variables}
-    command = ["bash", "-c", f'. "{MPIRUN}"; start_ranks "$@"', "bash", MPI, str(ranks), "100", *words]
+    command = ["bash", "-c", f'. "{MPIRUN}"; start_ranks "$@"', "bash", MPI, str(ranks), "60", *words]
     ran = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return ran.returncode, ran.stdout
 
@@ -307,7 +307,7 @@ class Traces(unittest.TestCase):
         for place in range(0, size, 13):
             with open(path, "wb") as file:
                 file.write(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
-            ran = subprocess.run([TRACE, "trace", folder, self.direct], capture_output=True, timeout=60)
+            ran = subprocess.run([TRACE, "trace", folder, self.direct], capture_output=True, timeout=600)
             self.assertIn(ran.returncode, (0, 1, 2), place)
 
     def test_files_that_are_missing_or_of_another_run(self):

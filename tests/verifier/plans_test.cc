@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <fstream>
-#include <regex>
 #include <set>
 
 #include "generator/encode.h"
 #include "runtime/plan/plan.h"
 #include "schedule/text.h"
 #include "tests/support/effort.h"
+#include "tests/support/matches.h"
 #include "tests/support/plan_mutants.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
@@ -236,10 +236,8 @@ TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
   const size_t begin = text.find("Record lawful_plan := {"), end = text.find("\n}.", begin);
   ASSERT_NE(end, std::string::npos);
   const std::string record = text.substr(begin, end - begin);
-  const std::regex field("\n  ([a-z_]+) :");
   std::vector<std::string> fields;
-  for (std::sregex_iterator it(record.begin(), record.end(), field), none; it != none; ++it)
-    fields.push_back((*it)[1]);
+  for (const Match& field : matches(record, "\n  ([a-z_]+) :")) fields.push_back(field.groups[1]);
   std::vector<std::string> laws(std::begin(verifier::kPlanLaws), std::end(verifier::kPlanLaws));
   ASSERT_GE(laws.size(), fields.size());
   laws.resize(fields.size());

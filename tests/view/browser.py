@@ -97,7 +97,7 @@ class Page:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def wait(self, condition, seconds=30):
+    def wait(self, condition, seconds=300):
         end = time.monotonic() + seconds
         while not self.value(condition):
             if time.monotonic() > end:

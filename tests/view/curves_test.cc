@@ -1,11 +1,11 @@
 // The plot of times over sizes: each curve has its points in the right order, its name, and a look of its own.
 #include "view/curves.h"
+#include "tests/support/matches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <regex>
 #include <set>
 
 namespace quadrille {
@@ -26,14 +26,11 @@ struct Path {
 
 std::vector<Path> paths_of(const std::string& svg) {
   std::vector<Path> paths;
-  const std::regex path(R"re(<path d="(M[^h"]*)" class="([^"]*)"/>)re"),
-      point(R"([ML]([\d.]+),([\d.]+))");
-  for (std::sregex_iterator at(svg.begin(), svg.end(), path), end; at != end; ++at) {
-    if ((*at)[2] == "guide") continue;
-    paths.push_back({{}, (*at)[2]});
-    const std::string text = (*at)[1];
-    for (std::sregex_iterator each(text.begin(), text.end(), point); each != end; ++each)
-      paths.back().points.emplace_back(std::stod((*each)[1]), std::stod((*each)[2]));
+  for (const Match& path : matches(svg, R"re(<path d="(M[^h"]*)" class="([^"]*)"/>)re")) {
+    if (path.groups[2] == "guide") continue;
+    paths.push_back({{}, path.groups[2]});
+    for (const Match& point : matches(path.groups[1], "[ML]([0-9.]+),([0-9.]+)"))
+      paths.back().points.emplace_back(std::stod(point.groups[1]), std::stod(point.groups[2]));
   }
   return paths;
 }
@@ -59,10 +56,9 @@ TEST(Curves, AreAsFarApartAsTheLogarithmsOfTheirTimes) {
 TEST(Curves, HaveSizesThatDoNotOverlap) {
   Curves curves{"a", {8, 32, 128, 192, 200}, {{"one", {10, 100, 200, 300, 400}}}, {}, {}};
   const std::string svg = curves_svg(curves);
-  const std::regex size(R"re(x="([\d.]+)" y="[\d.]+" class="x">([^<]*)<)re");
   std::map<double, std::string> sizes;
-  for (std::sregex_iterator at(svg.begin(), svg.end(), size), end; at != end; ++at)
-    sizes[std::stod((*at)[1])] = (*at)[2];
+  for (const Match& size : matches(svg, R"re(x="([0-9.]+)" y="[0-9.]+" class="x">([^<]*)<)re"))
+    sizes[std::stod(size.groups[1])] = size.groups[2];
   EXPECT_EQ(sizes.rbegin()->second, "200 B");
   EXPECT_EQ(sizes.begin()->second, "8 B");
   EXPECT_EQ(sizes.size(), 4u);  // 192 B has no room

@@ -7,13 +7,13 @@
 
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
 #include "generator/registry.h"
 #include "schedule/text.h"
 #include "tests/support/events.h"
+#include "tests/support/matches.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "view/lanes.h"
@@ -93,23 +93,21 @@ Happenings of_figure(const Figure& figure) {
 Happenings of_text(const std::string& text, int64_t first_ranks) {
   std::set<Happening> result;  // at most one of each in a step of these schedules
   std::istringstream lines(text);
-  const std::regex row(R"(^ *(-?\d+) \|(.*))"), arc(R"((\d+'?)(?:(<?)([-=~])>(\d+'?))?)");
   const auto numbered = [&](const std::string& rank) {
     return std::stoll(rank) + (rank.ends_with("'") ? first_ranks : 0);
   };
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (!std::regex_match(line, match, row)) continue;
-    const int64_t key = std::stoll(match[1]);
-    const std::string cells = match[2];
-    for (std::sregex_iterator at(cells.begin(), cells.end(), arc), end; at != end; ++at) {
-      const int64_t source = numbered((*at)[1]);
-      const int64_t target = (*at)[4].matched ? numbered((*at)[4]) : source;
-      const ArcKind kind = (*at)[3] == "~"   ? ArcKind::kToken
-                           : (*at)[3] == "=" ? ArcKind::kCombines
-                                             : ArcKind::kMoves;
+    const std::vector<Match> row = matches(line, R"(^ *(-?[0-9]+) \|(.*)$)");
+    if (row.empty()) continue;
+    const int64_t key = std::stoll(row[0].groups[1]);
+    for (const Match& arc : matches(row[0].groups[2], "([0-9]+'?)((<?)([-=~])>([0-9]+'?))?")) {
+      const int64_t source = numbered(arc.groups[1]);
+      const int64_t target = arc.groups[2].empty() ? source : numbered(arc.groups[5]);
+      const ArcKind kind = arc.groups[4] == "~"   ? ArcKind::kToken
+                           : arc.groups[4] == "=" ? ArcKind::kCombines
+                                                  : ArcKind::kMoves;
       result.insert({key, source, target, kind});
-      if ((*at)[2] == "<") result.insert({key, target, source, kind});
+      if (arc.groups[3] == "<") result.insert({key, target, source, kind});
     }
   }
   return {result.begin(), result.end()};
@@ -124,22 +122,24 @@ struct Drawn {
 // Lines and dots of the SVG, by the ranks whose columns they touch.
 std::multiset<Drawn> of_svg(const std::string& svg, int64_t first_ranks) {
   std::map<int64_t, int64_t> rank_at;
-  const std::regex rank(R"re(<text x="(\d+)" y="\d+" class="rank">(\d+)('?)</text>)re");
-  for (std::sregex_iterator at(svg.begin(), svg.end(), rank), end; at != end; ++at)
+  for (const Match& rank :
+       matches(svg, R"re(<text x="([0-9]+)" y="[0-9]+" class="rank">([0-9]+)('?)</text>)re"))
     for (int64_t slack = -4; slack <= 4; ++slack)
-      rank_at[std::stoll((*at)[1]) + slack] =
-          std::stoll((*at)[2]) + ((*at)[3].length() > 0 ? first_ranks : 0);
+      rank_at[std::stoll(rank.groups[1]) + slack] =
+          std::stoll(rank.groups[2]) + (rank.groups[3].empty() ? 0 : first_ranks);
   std::multiset<Drawn> result;
   const std::string rows = svg.substr(std::min(svg.find("<g data-row"), svg.size()));
-  const std::regex line(
-      R"re(<line x1="(\d+)" y1="\d+" x2="(\d+)" y2="\d+" class="((?:between|inside)(?: token)?)"( marker-start="url\(#(?:from|sums)\)")? marker-end="url\(#(to|sum)\)")re");
-  for (std::sregex_iterator at(rows.begin(), rows.end(), line), end; at != end; ++at)
+  for (
+      const Match& line : matches(
+          rows,
+          R"re(<line x1="([0-9]+)" y1="[0-9]+" x2="([0-9]+)" y2="[0-9]+" class="((between|inside)( token)?)"( marker-start="url\(#(from|sums)\)")? marker-end="url\(#(to|sum)\)")re"))
+    result.insert({rank_at.at(std::stoll(line.groups[1])), rank_at.at(std::stoll(line.groups[2])),
+                   fmt::format("{} {}{}", line.groups[3], line.groups[8],
+                               line.groups[6].empty() ? "" : "<")});
+  for (const Match& dot :
+       matches(rows, R"re(<circle cx="([0-9]+)" cy="[0-9]+" r="4" class="copy"/>)re"))
     result.insert(
-        {rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[2])),
-         fmt::format("{} {}{}", (*at)[3].str(), (*at)[5].str(), (*at)[4].matched ? "<" : "")});
-  const std::regex dot(R"re(<circle cx="(\d+)" cy="\d+" r="4" class="copy"/>)re");
-  for (std::sregex_iterator at(rows.begin(), rows.end(), dot), end; at != end; ++at)
-    result.insert({rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[1])), "copy"});
+        {rank_at.at(std::stoll(dot.groups[1])), rank_at.at(std::stoll(dot.groups[1])), "copy"});
   return result;
 }
 
@@ -168,17 +168,16 @@ using Cell = std::tuple<int64_t, int64_t, int64_t, std::string, bool>;
 // The cells of all squares, of `side` pixels each.
 std::set<Cell> of_squares(const std::string& svg, int64_t side) {
   std::set<Cell> result;
-  const std::regex row(
-      R"re(<text x="(\d+)" y="(\d+)" class="heading">(-?\d+)[^<]*</text>\n<rect[^>]*/>\n<path d="([^"]*)" class="inside cell"/><path d="([^"]*)" class="between cell"/>)re");
-  const std::regex cell(R"(M(\d+),(\d+)([hl]))");
-  for (std::sregex_iterator at(svg.begin(), svg.end(), row), end; at != end; ++at)
+  for (
+      const Match& row : matches(
+          svg,
+          R"re(<text x="([0-9]+)" y="([0-9]+)" class="heading">(-?[0-9]+)[^<]*</text>[[:space:]]<rect[^>]*/>[[:space:]]<path d="([^"]*)" class="inside cell"/><path d="([^"]*)" class="between cell"/>)re"))
     for (const int colour : {4, 5}) {
-      const std::string path = (*at)[colour];
-      const int64_t x = std::stoll((*at)[1]), y = std::stoll((*at)[2]) + 4;
-      for (std::sregex_iterator each(path.begin(), path.end(), cell); each != end; ++each)
-        result.insert({std::stoll((*at)[3]), (std::stoll((*each)[2]) - y) / side,
-                       (std::stoll((*each)[1]) - x) / side, colour == 4 ? "inside" : "between",
-                       (*each)[3] == "l"});
+      const int64_t x = std::stoll(row.groups[1]), y = std::stoll(row.groups[2]) + 4;
+      for (const Match& cell : matches(row.groups[colour], "M([0-9]+),([0-9]+)([hl])"))
+        result.insert({std::stoll(row.groups[3]), (std::stoll(cell.groups[2]) - y) / side,
+                       (std::stoll(cell.groups[1]) - x) / side, colour == 4 ? "inside" : "between",
+                       cell.groups[3] == "l"});
     }
   return result;
 }
@@ -186,18 +185,19 @@ std::set<Cell> of_squares(const std::string& svg, int64_t side) {
 // Every tag is closed in order, and attributes are quoted.
 bool is_well_formed(const std::string& xml) {
   std::vector<std::string> open;
-  const std::regex tag(R"re(<(/?)([a-zA-Z]+)((?: [a-zA-Z0-9-]+="[^"<]*")*)(/?)>)re");
   std::string rest;
   size_t last = 0;
-  for (std::sregex_iterator at(xml.begin(), xml.end(), tag), end; at != end; ++at) {
-    rest += xml.substr(last, at->position() - last);
-    last = at->position() + at->length();
-    if ((*at)[1] == "/") {
-      if (open.empty() || open.back() != (*at)[2] || (*at)[3].length() || (*at)[4].length())
+  for (const Match& tag :
+       matches(xml, R"re(<(/?)([a-zA-Z]+)(( [a-zA-Z0-9-]+="[^"<]*")*)(/?)>)re")) {
+    rest += xml.substr(last, tag.at - last);
+    last = tag.at + tag.groups[0].size();
+    if (tag.groups[1] == "/") {
+      if (open.empty() || open.back() != tag.groups[2] || !tag.groups[3].empty() ||
+          !tag.groups[5].empty())
         return false;
       open.pop_back();
-    } else if ((*at)[4] != "/") {
-      open.push_back((*at)[2]);
+    } else if (tag.groups[5] != "/") {
+      open.push_back(tag.groups[2]);
     }
   }
   rest += xml.substr(last);
