@@ -160,6 +160,7 @@ static void judge_first(struct race* r, const double* times) {
     if (one->ratio >= clear) continue;
     clear = one->ratio;
     r->choice = r->entrants[i];
+    r->interval = CONFIRM;
   }
 }
 

@@ -12,13 +12,13 @@ preload="$tool $library"
 # Open MPI 4 uses a communicator that was freed before its last operation has ended.
 late=()
 [ "$mpi" != mpich ] || late=(lingering)
-for case in handler handlers attributes nested dying "${late[@]}" large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
+right 3 "${served[@]}" -- handler handlers attributes nested dying "${late[@]}" large nulls empty wrong
 right 3 QUADRILLE=adapt QUADRILLE_REPORT= -- refused
 right 3 QUADRILLE=on QUADRILLE_ALLREDUCE=doubling -- refused
-for case in handler handlers attributes nested dying "${late[@]}" wrong; do right 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- $case; done
+right 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- handler handlers attributes nested dying "${late[@]}" wrong
 rm -f learned.txt
 # Without a report, calls are kept.
-for case in handler handlers attributes nested dying wrong; do right 3 "${served[@]}" QUADRILLE_REPORT= -- $case; done
+right 3 "${served[@]}" QUADRILLE_REPORT= -- handler handlers attributes nested dying wrong
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done
 right 2 QUADRILLE_ALLTOALL=factor -- many

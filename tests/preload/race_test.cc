@@ -312,6 +312,8 @@ TEST(Race, FollowsAClearWinnerOfTheFirstRace) {
     EXPECT_EQ(job.race.candidates[2].state, race_candidate::RACE_FRESH);
     job.run(120);
     EXPECT_EQ(job.race.candidates[2].state, race_candidate::RACE_KNOWN);
+    EXPECT_EQ(job.race.races, 2);
+    EXPECT_EQ(job.race.interval, 96);  // the next race confirms it
   }
 }
 

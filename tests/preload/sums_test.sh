@@ -37,29 +37,30 @@ right 4 "${forced[@]}" QUADRILLE_SUMS=any -- 1000
 start 2 QUADRILLE_SUMS=never -- 10
 said 1 'QUADRILLE_SUMS=never is not known: write native, any or canonical'
 
-# CANONICAL finds the bits of the tree on all communicators of a job of 17 ranks, whatever the nodes, rules and modes are.
+# CANONICAL finds the bits of the tree on all communicators of a job of 17 ranks, and of 9, whatever the nodes, rules and modes are.
 program=$canonical preload="$library $tool"
-canonical() { right 17 QUADRILLE_SUMS=canonical RANKS_A_NODE="$1" "${@:2}"; }
-canonical 17
+# canonical RANKS RANKS_A_NODE VARIABLE=VALUE...
+canonical() { right "$1" QUADRILLE_SUMS=canonical RANKS_A_NODE="$2" "${@:3}"; }
+canonical 17 17
 not_reported ' native '
 for schedule in 'allreduce .* binomial' 'allreduce .* halving' 'allreduce .* segments' 'allreduce .* leader' 'reduce .* binomial' \
   'reduce_scatter .* spread-out' 'reduce_scatter_block .* spread-out' 'reduce_scatter_block .* leader' 'scan .* binomial' \
   'exscan .* binomial'; do
   grep -qE "^$schedule .* canonical sums" "$report" || problem "no canonical sums by: $schedule"
 done
-canonical 3 "${forced[@]}" QUADRILLE_REDUCE_SCATTER=native QUADRILLE=on
+canonical 9 2 "${forced[@]}" QUADRILLE_REDUCE_SCATTER=native QUADRILLE=on
 not_reported ' native |by rule'
-canonical 3 QUADRILLE=on QUADRILLE_REPORT= # without rules
-canonical 5 QUADRILLE_ALLREDUCE=segments QUADRILLE=learn QUADRILLE_RULES=learned.json
+canonical 9 2 QUADRILLE=on QUADRILLE_REPORT= # without rules
+canonical 9 5 QUADRILLE_ALLREDUCE=segments QUADRILLE=learn QUADRILLE_RULES=learned.json
 reported allreduce segments 'by rule'
 not_reported ' native '
-canonical 4 QUADRILLE_ALLREDUCE=halving QUADRILLE=verify
+canonical 9 4 QUADRILLE_ALLREDUCE=halving QUADRILLE=verify
 reported allreduce binomial 'canonical sums'
 # SUM has nodes of 2 and 3 ranks, in this order. These have 3 and 2, so its order of ranks is not that of the communicator.
 right 5 QUADRILLE_SUMS=canonical RANKS_A_NODE=3 QUADRILLE_ALLREDUCE="file:$sum" QUADRILLE_VERIFIER="$verifier"
 reported allreduce '2 x 2 to 3 ranks' binomial 'canonical sums'
 not_reported ' native '
 # The program sees other bits.
-start 17 QUADRILLE_SUMS=any "${forced[@]}"
+start 9 QUADRILLE_SUMS=any "${forced[@]}"
 grep -q 'has other bits' "$out" || problem "sums of a ring have the bits of the tree"
 exit $failed
