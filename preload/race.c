@@ -149,9 +149,12 @@ static void add_cost(struct race* r, const double* times) {
 }
 
 static void judge_first(struct race* r, const double* times) {
-  double best = RACE_NEVER, clear = kClear * ratio_of(r, r->choice);
+  double best = RACE_NEVER, clear = ratio_of(r, r->choice);
   r->again = AGAIN * later(r->calls, LATER);
-  for (int i = 0; i < r->entrant_count; i++) best = fmin(best, times[i]);
+  for (int i = 0; i < r->entrant_count; i++) {
+    best = fmin(best, times[i]);
+    if (r->entrants[i] == r->choice) clear = kClear * fmin(clear, times[i] / r->native);
+  }
   for (int i = 1; i < r->entrant_count; i++) {
     struct race_candidate* one = &r->candidates[r->entrants[i]];
     if (one->state != RACE_WAITS) continue;

@@ -304,9 +304,9 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   give_long_copies(binding);
   const int reads_directly =
       g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.traits.in_place);
-  binding->last.may_repeat =
-      binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] && reads_directly &&
-      !qd_exchanges_counts(&g); /* other ranks may have to exchange them again */
+  /* Not if other ranks may have to exchange counts again. */
+  binding->last.may_repeat &= binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] &&
+                              reads_directly && !qd_exchanges_counts(&g) && !differs[0];
   /* An error handler may free the communicator, and the binding with it. */
   code = qd_call_report(binding->call, comm);
   return code == MPI_SUCCESS && differs[0] ? qd_error(comm, MPI_ERR_COUNT, "%s", differs) : code;

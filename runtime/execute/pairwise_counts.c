@@ -76,6 +76,5 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   }
   qd_call_begin(c);
   qd_call_finish(c);
-  binding->last.may_repeat = 1;
   return qd_call_report(c, comm);
 }

@@ -307,6 +307,7 @@ void qd_call_finish(struct qd_call* c) {
   if (c->memory.has_long && !c->is_persistent) give_long(c);
   c->is_ready = c->is_planned && !c->is_observed && !c->memory.has_long && !c->in_place &&
                 is_right(c) && !c->builder.error;
+  c->binding->last.may_repeat = is_right(c) && !c->builder.error;
 }
 
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
@@ -330,11 +331,10 @@ int qd_call_again(struct qd_call* c, MPI_Comm comm) {
     rewind_position(c);
     qd_call_progress(c, 1);
     if (is_right(c)) return MPI_SUCCESS;
-    c->is_ready = 0;
+    c->is_ready = c->binding->last.may_repeat = 0;
   } else {
     qd_call_begin(c);
     qd_call_finish(c);
   }
-  c->binding->last.may_repeat = is_right(c) && !c->builder.error;
   return qd_call_report(c, comm);
 }

@@ -1,4 +1,6 @@
 // One rank's buffer for a block has another length than its sender sends.
+#include <array>
+
 #include "tests/net/jobs.h"
 
 namespace quadrille::net {
@@ -82,6 +84,33 @@ TEST_P(Truncation, OfABlockThatIsForwardedIsAnErrorOfItsReceiver) {
 TEST_P(Truncation, OfAPersistentCallIsAnErrorEverywhereWhenItIsMade) {
   expect_all(exchanging("tuna", {5}, {2}), true);
   expect_all(exchanging("factor", {4}), true);
+}
+
+// Each rank sends that many numbers to each, and has room for `room` from each.
+int exchange(quadrille_schedule schedule, MPI_Comm comm, int count, int room) {
+  constexpr int kRanks = 4, kMost = 8;
+  std::array<int, size_t{kRanks * kMost}> from, to{};
+  for (int i = 0; i < kRanks * kMost; ++i) from[static_cast<size_t>(i)] = 100 * this_rank() + i;
+  const int code =
+      quadrille_alltoall(schedule, from.data(), count, MPI_INT, to.data(), room, MPI_INT, comm);
+  for (int i = 0; i < kRanks * count && code == MPI_SUCCESS; ++i)
+    EXPECT_EQ(to[static_cast<size_t>(i)],
+              100 * (i / count) + this_rank() * count + i % count)
+        << count;
+  return code;
+}
+
+// The runtime keeps four calls. A wrong one takes the place of the first, which is made again.
+TEST(AfterTruncation, CallsAreRight) {
+  constexpr int kKept = 4;
+  for (const Scheduled& scheduled : {exchanging("factor", {4}), exchanging("tuna", {4}, {2})})
+    expect_everywhere(scheduled, {}, MPI_SUCCESS, [](quadrille_schedule schedule, MPI_Comm comm) {
+      for (int count = 1; count <= kKept; ++count)
+        expect_success(exchange(schedule, comm, count, count), "before");
+      EXPECT_EQ(quadrille_error_class(exchange(schedule, comm, 8, 7)), MPI_ERR_TRUNCATE);
+      MPI_Barrier(comm);
+      return exchange(schedule, comm, 1, 1);
+    });
 }
 
 }  // namespace

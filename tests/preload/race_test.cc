@@ -182,6 +182,24 @@ TEST(Race, ChoosesAWinnerSoon) {
   }
 }
 
+// A schedule that is faster than the choice used to be, but not than it is in the same race, is not followed.
+TEST(Race, FollowsNothingThatTheChoiceBeats) {
+  struct race race = {};
+  race.count = 3;
+  race_adopt(&race, 1, 0.9);
+  race.candidates[2].ratio = 1;
+  race.candidates[2].state = race_candidate::RACE_WAITS;
+  race.usual = 1e-4;
+  race.calls = int64_t{1} << 40;
+  race.confirm = 2 * race.calls;
+  race_plan(&race);
+  ASSERT_EQ(race.entrant_count, 3);
+  const double times[RACE_CANDIDATES] = {1e-4, 0.5e-4, 0.7e-4};
+  race_end(&race, times);
+  EXPECT_EQ(race.choice, 1);
+  EXPECT_EQ(race.candidates[2].state, race_candidate::RACE_OUT);
+}
+
 TEST(Race, LosesLittleWhereNothingWins) {
   const std::vector<std::vector<double>> machines = {
       {1, 1.15, 1.3, 1.6}, {1, 2.5, 3, 4}, {1, 1.02, 1.05, 1.1}};
