@@ -78,11 +78,16 @@ bool are_for_same_calls(const preload_rule& a, preload_rule b) {
   return preload_rule_for_same(&one, &a) != nullptr;
 }
 
-// Adds a line. It replaces an earlier rule for the same calls.
-void add(std::vector<Line>& lines, Line line) {
-  const auto earlier = std::find_if(lines.begin(), lines.end(), [&](const Line& one) {
+// The rule for the same calls, or the end.
+std::vector<Line>::iterator find_same(std::vector<Line>& lines, const Line& line) {
+  return std::find_if(lines.begin(), lines.end(), [&](const Line& one) {
     return one.rule && line.rule && are_for_same_calls(*one.rule, *line.rule);
   });
+}
+
+// Adds a line of a later file. It replaces an earlier rule for the same calls.
+void add(std::vector<Line>& lines, Line line) {
+  const auto earlier = find_same(lines, line);
   if (earlier == lines.end())
     lines.push_back(std::move(line));
   else
@@ -100,6 +105,8 @@ Result<bool> read(const std::string& path, std::vector<Line>& lines) {
     text = *converted;
     where = path + ": rule ";
   }
+  // Of two rules for the same calls, the library takes the first.
+  std::vector<Line> own;
   int64_t number = 1;
   for (size_t at = 0, end; at < text.size(); at = end + 1, number++) {
     end = std::min(text.find('\n', at), text.size());
@@ -109,8 +116,9 @@ Result<bool> read(const std::string& path, std::vector<Line>& lines) {
     const int found = preload_read_rule(line.text.data(), line.text.size(), &rule, error);
     if (found < 0) return Error{fmt::format("{}{}: {}", where, number, error)};
     if (found > 0) line.rule = rule;
-    add(lines, std::move(line));
+    if (find_same(own, line) == own.end()) own.push_back(std::move(line));
   }
+  for (Line& line : own) add(lines, std::move(line));
   return true;
 }
 

@@ -32,6 +32,10 @@ says 'both.txt: 5 rules'
 cmp both.txt wanted.txt || fail "$(diff both.txt wanted.txt)"
 expect 0 rules both.txt one.txt --out both.txt
 grep -qF 'use=bruck' both.txt || fail 'the order of the files does not count'
+# The library takes the first rule that fits, so a later one of that file does not replace it.
+printf '%s\n' 'bcast bytes=4 use=binomial' 'bcast use=native' 'bcast bytes=4 use=hypercube' >twice.txt
+expect 0 rules one.txt twice.txt
+[ "$(tail -n 2 .out)" = "$(head -n 2 twice.txt)" ] || fail 'another rule than the first counts'
 printf 'scan use=native' >open.txt
 expect 0 rules open.txt
 says 'scan use=native'

@@ -94,8 +94,7 @@ int exchange(quadrille_schedule schedule, MPI_Comm comm, int count, int room) {
   const int code =
       quadrille_alltoall(schedule, from.data(), count, MPI_INT, to.data(), room, MPI_INT, comm);
   for (int i = 0; i < kRanks * count && code == MPI_SUCCESS; ++i)
-    EXPECT_EQ(to[static_cast<size_t>(i)],
-              100 * (i / count) + this_rank() * count + i % count)
+    EXPECT_EQ(to[static_cast<size_t>(i)], 100 * (i / count) + this_rank() * count + i % count)
         << count;
   return code;
 }
