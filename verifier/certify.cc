@@ -97,25 +97,28 @@ struct Proven {
   bool all = false;  // a proof without a line is refused, not proven
 };
 
-// What a proof's line rests on: this program, which contains the prover, the checker and the language, and Z3.
-std::string prover_line() {
+// What the lines of a list rest on: this program, which contains the prover, the checker and the language, and Z3. The
+// hash is also of the lines, so two lists that are merged belong to no prover.
+std::string prover_line(const std::string& lines) {
   std::vector<uint8_t> bytes = cli::read_file("/proc/self/exe").value();
-  const std::string_view solver = Z3_get_full_version();
-  bytes.insert(bytes.end(), solver.begin(), solver.end());
+  const std::string rest = Z3_get_full_version() + lines;
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
   return "# prover " + short_hash(bytes);
 }
 
-// The lines of that list, without the second solver. None if another prover wrote it.
+// The lines of that list, without the second solver. None if this prover did not write them all.
 Proven known_lines(const std::string& list) {
   Proven known;
-  const std::string prover = prover_line();
-  bool same_prover = false;
+  std::string prover, lines;
   std::ifstream file(list);
   for (std::string line; std::getline(file, line);) {
-    same_prover = same_prover || line == prover;
-    known.lines.insert(line.substr(0, line.find(" cvc5")) + "\n");
+    if (line.starts_with("# prover")) prover = line;
+    if (line.starts_with("#")) continue;
+    const std::string proven = line.substr(0, line.find(" cvc5")) + "\n";
+    known.lines.insert(proven);
+    lines += proven;
   }
-  return same_prover ? known : Proven{};
+  return prover == prover_line(lines) ? known : Proven{};
 }
 
 // Proves, unless the proof's line is among those that are proven.
@@ -175,7 +178,7 @@ int write(const std::string& out, const std::string& list, const Certificates& c
             "namespace quadrille::verifier\n";
   std::ofstream listed(list);
   listed << "# DO NOT EDIT. Made by: bazel run //emitted:update\n"
-         << prover_line() << "\n"
+         << prover_line(certificates.lines) << "\n"
          << "# name, hash of the code, hash of the proof file, obligations, solvers\n"
          << certificates.lines;
   return source.good() && listed.good() ? 0 : 2;
