@@ -139,7 +139,7 @@ static void find_candidates(struct preload_learner* learner) {
 static struct preload_learner* start(const struct preload_call* call,
                                      const struct preload_rule* of) {
   struct preload_learner* learner = calloc(1, sizeof *learner);
-  if (!learner) preload_end_without_memory(call->of->comm);
+  if (!learner) qd_end_without_memory(call->of->comm);
   learner->shape = call->of->shape;
   learner->collective = call->collective;
   learner->size_class = preload_size_class(call->bytes);

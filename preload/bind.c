@@ -12,7 +12,7 @@ static quadrille_schedule* handles; /* of all schedules */
 static void make_handles(void) {
   qd_serve_preload();
   handles = calloc((size_t)preload_schedule_count(), sizeof *handles);
-  if (!handles) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!handles) qd_end_without_memory(MPI_COMM_WORLD);
 }
 
 /* The caller holds the lock. */

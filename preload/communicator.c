@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "preload/interpose.h"
 #include "preload/preload.h"
@@ -84,7 +83,7 @@ static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* ex
 
 static struct preload_dying* begin_to_leave(MPI_Comm comm, struct preload_communicator* of) {
   struct preload_dying* const made = malloc(sizeof *made);
-  if (!made) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!made) qd_end_without_memory(MPI_COMM_WORLD);
   *made = (struct preload_dying){.comm = comm, .of = of};
   pthread_mutex_lock(&lock);
   made->next = ending;
@@ -189,12 +188,10 @@ static void take_rules(struct preload_communicator* of) {
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;
 }
 
-void preload_end_without_memory(MPI_Comm comm) { qd_end_without_memory(comm); }
-
 static struct preload_communicator* describe(MPI_Comm comm) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
-  if (!of) preload_end_without_memory(comm);
+  if (!of) qd_end_without_memory(comm);
   of->comm = comm;
   of->tag = -1;
   PMPI_Comm_test_inter(comm, &inter);
@@ -216,7 +213,7 @@ static void fill(struct preload_communicator* of) {
   warn();
   of->rules = calloc((size_t)settings->rule_count + 1, sizeof *of->rules);
   of->bound = calloc((size_t)preload_schedule_count(), sizeof *of->bound);
-  if (!of->rules || !of->bound) preload_end_without_memory(of->comm);
+  if (!of->rules || !of->bound) qd_end_without_memory(of->comm);
   of->adapts = settings->mode > PRELOAD_ON;
   take_rules(of);
 }
@@ -236,7 +233,7 @@ static int key_of(MPI_Comm comm) {
   if (keyval == MPI_KEYVAL_INVALID)
     code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval, NULL);
   pthread_mutex_unlock(&lock);
-  if (code != MPI_SUCCESS) preload_end_without_memory(comm);
+  if (code != MPI_SUCCESS) qd_end_without_memory(comm);
   return keyval;
 }
 
@@ -292,7 +289,7 @@ struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* gi
   if (end)
     end->of = of;
   else if (PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS)
-    preload_end_without_memory(comm);
+    qd_end_without_memory(comm);
   fill(of);
   return of;
 }

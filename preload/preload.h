@@ -127,8 +127,6 @@ static inline struct preload_communicator* preload_quickly(MPI_Comm comm) {
 /* Finds the attribute, or makes it at the first call on the communicator. NULL if MPI does not run, and for MPI_COMM_NULL. Sets this
  * rank's role in the call. */
 struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given);
-/* Ends the job: the other ranks would wait for this one, which lacks the memory to know what they do. */
-_Noreturn void preload_end_without_memory(MPI_Comm comm);
 /* The number of known communicators that were freed so far. */
 unsigned preload_freed(void);
 /* From now on MPI serves the communicator, for that reason. */

@@ -69,7 +69,7 @@ void preload_know_world(void) {
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   world = calloc((size_t)ranks, sizeof *world);
   node_of = calloc((size_t)ranks, sizeof *node_of);
-  if (!world || !node_of) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!world || !node_of) qd_end_without_memory(MPI_COMM_WORLD);
   tell();
   qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
   qd_private_communicator(MPI_COMM_WORLD, &carrier);
@@ -92,7 +92,7 @@ static int find_members(MPI_Group group, int count, int* members) {
   int* const all = malloc((size_t)count * sizeof *all);
   int are_known = 1;
   MPI_Group whole;
-  if (!all) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!all) qd_end_without_memory(MPI_COMM_WORLD);
   for (int i = 0; i < count; i++) all[i] = i;
   PMPI_Comm_group(MPI_COMM_WORLD, &whole);
   PMPI_Group_translate_ranks(group, count, all, whole, members);
@@ -125,7 +125,7 @@ static int find_all_members(const struct preload_communicator* of, struct qd_mem
 
 static void find_nodes(const struct qd_members* all) {
   int* const first = calloc((size_t)ranks, sizeof *first); /* number on the node, plus 1 */
-  if (!first) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!first) qd_end_without_memory(MPI_COMM_WORLD);
   for (int i = 0; i < all->count; i++) {
     int* const one = &first[node_of[all->ranks[i]]];
     if (*one == 0) *one = i + 1;
@@ -161,7 +161,7 @@ const char* preload_agree(struct preload_communicator* of) {
   all->carrier = carrier;
   all->ranks = malloc((size_t)count * sizeof *all->ranks);
   all->node_of = calloc(2 * (size_t)count, sizeof *all->node_of);
-  if (!all->ranks || !all->node_of) preload_end_without_memory(MPI_COMM_WORLD);
+  if (!all->ranks || !all->node_of) qd_end_without_memory(MPI_COMM_WORLD);
   if (!find_all_members(of, all)) return "it has processes from outside MPI_COMM_WORLD";
   for (int i = 0; i < count; i++) add(&sum, all, all->ranks[i]);
   find_nodes(all);

@@ -305,9 +305,9 @@ void qd_call_finish(struct qd_call* c) {
   if (c->is_observed) qd_trace_end(c);
   /* A persistent call keeps what it took when it was made. */
   if (c->memory.has_long && !c->is_persistent) give_long(c);
-  c->is_ready = c->is_planned && !c->is_observed && !c->memory.has_long && !c->in_place &&
-                is_right(c) && !c->builder.error;
   c->binding->last.may_repeat = is_right(c) && !c->builder.error;
+  c->is_ready = c->binding->last.may_repeat && c->is_planned && !c->is_observed &&
+                !c->memory.has_long && !c->in_place;
 }
 
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
