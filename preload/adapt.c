@@ -225,7 +225,7 @@ static void agree(const struct preload_call* call, struct preload_learner* learn
   uint64_t mine[4] = {found(learner), nanoseconds(usual), own_cost(call, meeting),
                       preload_loaded_driver()};
   uint64_t all[4];
-  preload_most(call->of, mine, all, 4, MPI_UINT64_T);
+  qd_allreduce(mine, all, 4, MPI_UINT64_T, MPI_MAX, call->of->comm);
   preload_meet_driver(call->of, (int)all[3]);
   race->usual = seconds_of(all[1]);
   race->barrier = cost_of(call, all[2]);
@@ -245,7 +245,7 @@ static void conclude(struct preload_call* call, struct preload_learner* learner)
   mine[count + 1] = nanoseconds(learner->preparation);
   mine[count + 2] = nanoseconds(usual_time(learner));
   mine[count + 3] = preload_loaded_driver();
-  preload_most(call->of, mine, all, count + 4, MPI_UINT64_T);
+  qd_allreduce(mine, all, count + 4, MPI_UINT64_T, MPI_MAX, call->of->comm);
   preload_meet_driver(call->of, (int)all[count + 3]);
   for (int i = 0; i < count; i++)
     times[i] = are_in_a_row ? cost_of(call, all[i]) : seconds_of(all[i]);

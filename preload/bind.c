@@ -112,7 +112,7 @@ void preload_bind_all(struct preload_communicator* of, const struct preload_rule
   }
   if (made == 0) return;
   if (of->tag < 0) mine[0] = preload_offer_tag(preload_own_tags());
-  preload_most(of, mine, all, 1 + made, MPI_UINT64_T);
+  qd_allreduce(mine, all, 1 + made, MPI_UINT64_T, MPI_MAX, of->comm);
   if (of->tag < 0) of->tag = preload_take_tag(preload_own_tags(), mine[0], all[0]);
   if (of->tag < 0) preload_stop_serving(of, "all tags of MPI are in use");
   for (int i = 0; i < made; i++) end_binding(of, bound[i], all[1 + i] != 0 || of->tag < 0);

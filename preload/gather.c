@@ -1,14 +1,9 @@
-/* Data that the ranks combine: maxima on all of them, and all data on rank 0 when MPI ends. All ranks agree whether
- * memory suffices before any of them sends, so none waits for another. Tested by tests/preload/corners_test.sh. */
+/* The data of all ranks on rank 0 when MPI ends. All ranks agree whether memory suffices before any of them sends, so none waits for
+ * another. Tested by tests/preload/corners_test.sh. */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "preload/preload.h"
-
-void preload_most(struct preload_communicator* of, const void* mine, void* all, int count,
-                  MPI_Datatype type) {
-  qd_allreduce(mine, all, count, type, MPI_MAX, of->comm);
-}
 
 void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all) {
   int rank = 0, ranks = 0, length = size > INT_MAX ? 0 : (int)size;

@@ -158,7 +158,7 @@ DEFINE_FORTRAN(pmpi_comm_create_errhandler_)
 DEFINE_FORTRAN(ompi_comm_create_errhandler_f) /* of mpi_f08 */
 #endif
 
-/* ---- The beginning and the end of MPI. All ranks read their rules before any of them can write to the file. */
+/* ---- The beginning and the end of MPI */
 
 /* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first. This library's are the first ones. So the
  * program's own delete functions run before, and may communicate with ranks that have not come to MPI_Finalize. */

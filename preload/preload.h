@@ -150,9 +150,6 @@ void preload_forget_world(void);
 
 /* ---- gather.c */
 
-/* The maxima over all ranks, of both groups if there are two. Collective. */
-void preload_most(struct preload_communicator* of, const void* mine, void* all, int count,
-                  MPI_Datatype type);
 /* Gathers the data of all ranks of MPI_COMM_WORLD on rank 0, into memory that the caller frees. NULL on other ranks,
  * if a rank does not want it, and if memory ran out. Collective. */
 void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);

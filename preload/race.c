@@ -3,13 +3,14 @@
 #include <math.h>
 
 enum {
-  PART = 64,       /* of the time is for races */
-  EARLY = 600,     /* calls: races may cost early what a promising candidate gains in them, */
-  CREDIT = 60,     /* and at most the time of so many */
-  SOON = 16,       /* the calls before the ranks first agree, if so */
-  LATER = 256,     /* else */
-  CONFIRM = 48,    /* the calls before the choice is raced again; they double each time */
-  AGAIN = 4,       /* times as many calls: those that are out are raced again */
+  PART = 64,    /* of the time is for races */
+  EARLY = 600,  /* calls: races may cost early what a promising candidate gains in them, */
+  CREDIT = 60,  /* and at most the time of so many */
+  SOON = 16,    /* the calls before the ranks first agree, if so */
+  LATER = 256,  /* else */
+  CONFIRM = 48, /* the calls before the choice is raced again; they double each time */
+  AGAIN = 4,    /* times as many calls: those that are out are raced again */
+  EIGHTH = 8,
   AGREEMENT = 2,   /* barriers; a guess */
   FIRST_CALLS = 1, /* of a look in a first race; slow candidates cost little */
   /* Calls in a row overlap at different ranks, as they do in many programs. */
@@ -33,17 +34,25 @@ static int has(const struct race* r, int state) {
   return 0;
 }
 
+static double ratio_of(const struct race* r, int i) { return i == 0 ? 1 : r->candidates[i].ratio; }
+
+/* A first race has found the choice, which no second race has tried yet. */
+static int is_guess(const struct race* r) { return r->candidates[r->choice].state == RACE_FRESH; }
+
+/* Candidates promise something if they gain on what is known to be the fastest. */
+static double known_ratio(const struct race* r) { return is_guess(r) ? 1 : ratio_of(r, r->choice); }
+
 static int promises(const struct race* r, int i) {
   const struct race_candidate* one = &r->candidates[i];
-  return one->state < RACE_OUT && one->ratio < kGain;
+  return one->state < RACE_OUT && one->ratio < kGain * known_ratio(r);
 }
 
 /* The part of the time that the most promising candidate gains. */
 static double promise(const struct race* r) {
-  double least = 1;
+  double least = known_ratio(r);
   for (int i = 1; i < r->count; i++)
     if (promises(r, i)) least = fmin(least, r->candidates[i].ratio);
-  return 1 - least;
+  return 1 - least / known_ratio(r);
 }
 
 /* In a first race those run that wait, the promising ones before the others. In a second race those run that have passed a first one. */
@@ -73,8 +82,6 @@ int race_candidate_of(const struct race* r, int call) {
 
 /* ---- Costs */
 
-static double ratio_of(const struct race* r, int i) { return i == 0 ? 1 : r->candidates[i].ratio; }
-
 /* What the race costs beyond as many usual calls. */
 static double cost_of(const struct race* r) {
   double calls = 0;
@@ -83,17 +90,15 @@ static double cost_of(const struct race* r) {
   return 2 * calls * r->calls_of_look * r->usual + (2 * r->entrant_count + AGREEMENT) * r->barrier;
 }
 
-/* A first race has found the choice, which no second race has tried yet. */
-static int is_guess(const struct race* r) { return r->candidates[r->choice].state == RACE_FRESH; }
-
 /* The calls, of all, after which the race with these entrants may cost what it is expected to. No race costs more than all calls before
- * it. What a guess seems to gain pays for the race that tries it. */
-static int64_t payable(const struct race* r) {
+ * it. What a guess seems to gain from now on pays for the race that tries it, and an eighth of what another choice seems to gain. */
+static int64_t payable(const struct race* r, int is_second) {
   if (r->is_eager) return r->calls;
   const double cost = cost_of(r), all = r->cost + cost, now = (double)r->calls;
   const double credit = fmin(fmin(EARLY * promise(r), CREDIT) * r->usual, kCredit);
+  const double gain = r->usual / ratio_of(r, r->choice) - r->usual;
   double calls = fmax(PART * (all - credit), all) / r->usual;
-  if (is_guess(r)) calls = fmin(calls, now + cost / (r->usual / ratio_of(r, r->choice) - r->usual));
+  if (is_second && gain > 0) calls = fmin(calls, now + (is_guess(r) ? 1 : EIGHTH) * cost / gain);
   return (int64_t)fmin(kMostCalls, fmax(now, ceil(calls)));
 }
 
@@ -113,11 +118,11 @@ int64_t race_plan(struct race* r) {
       if (r->candidates[i].state == RACE_OUT && i != r->choice) r->candidates[i].state = RACE_WAITS;
   if (has(r, RACE_FRESH) || r->choice > 0) {
     enter(r, 1);
-    second = later(payable(r), has(r, RACE_FRESH) ? 0 : r->confirm);
+    second = later(payable(r, 1), has(r, RACE_FRESH) ? 0 : r->confirm);
   }
   if (has(r, RACE_WAITS) && !has(r, RACE_FRESH)) {
     enter(r, 0);
-    first = payable(r);
+    first = payable(r, 0);
   } else if (!has(r, RACE_FRESH) && has(r, RACE_OUT)) {
     first = r->again; /* to plan anew */
   }

@@ -120,8 +120,12 @@ static inline int preload_finds_rules(enum preload_mode mode) {
 
 /* ---- settings.c */
 
-/* Reads the environment at the first call. */
+/* Reads the environment at the first call, but no rules file. */
 const struct preload_settings* preload_settings(void);
+/* Reads the rules file into the settings at the first call. Returns its text, which the caller frees, or NULL. */
+char* preload_read_own_rules(size_t* length);
+/* Adds the rules of that text, which another rank has read, to the settings. */
+void preload_take_rules(const char* text, size_t length);
 /* Names of files keep to this folder, or else to that in which this library was loaded. */
 void preload_keep_to(const char* folder);
 /* Such a name. `full` has QD_MAX_PATH characters. Returns `full`, or `name` if it is too long. */

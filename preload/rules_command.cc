@@ -41,7 +41,8 @@ std::string line_of(const json& rule) {
   line += " use=" + rule.at("algorithm").get<std::string>();
   const double time = rule.value("time", 0.0), native = rule.value("native_time", 0.0);
   if (time > 0 && native > 0)
-    line += fmt::format("  # {:.2f} of native, {} calls", time / native, rule.value("calls", 0LL));
+    line +=
+        fmt::format("  # {:.2f} of native, {:.0f} calls", time / native, rule.value("calls", 0.0));
   return line + '\n';
 }
 

@@ -305,12 +305,14 @@ FILE* preload_open(const char* path, int job_ends) {
 }
 
 int preload_close(FILE* file, const char* path, const char* what, int is_complete) {
+  static int failures; /* of the rules and of the report, which are tried again and again */
   char name[PATH_MAX], partial[PATH_MAX];
   const int is_special = find_names(path, name, partial),
             is_whole = is_complete && file && fflush(file) == 0 && !ferror(file);
   const int is_written = is_whole && (is_special || rename(partial, name) == 0);
   if (file && !is_written && !is_special) remove(partial);
   if (file) fclose(file); /* last, since it lets another job write */
-  if (!is_written) fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
+  if (!is_written && failures++ < 2)
+    fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
   return is_written;
 }

@@ -1,5 +1,5 @@
-/* The settings that the environment of this process asks for, read once. communicator.c compares them between ranks, by
- * a hash. Wrong settings become one error, and then nothing is served. Tested by tests/preload/choice_test.sh. */
+/* The settings that the environment of this process asks for, read once. world.c compares them between ranks, by
+ * a hash, and gives all ranks the rules that rank 0 has read. Wrong settings become one error, and then nothing is served. Tested by tests/preload/choice_test.sh. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +143,7 @@ static void read_variable(const char* entry) {
   const char** const kept[] = {&settings.rules_file, &settings.report, &settings.verifier};
   if (number < ELSEWHERE + 3) {
     *kept[number - ELSEWHERE] = strdup(value);
+    if (number == ELSEWHERE) hash("", variable, strlen(variable)); /* rank 0 reads the file */
     return;
   }
   const int collective = number < VARIABLES ? -1 : preload_collective_of(variable + 10);
@@ -197,20 +198,40 @@ const char* preload_unread_reason(void) {
                           : strerror(errno);
 }
 
-static void read_file(void) {
-  size_t length = 0;
-  char* text = (char*)preload_read(settings.rules_file, PRELOAD_MOST_RULES, &length);
-  if (!text && errno == ENOENT && preload_finds_rules(settings.mode)) return;
-  if (!text)
-    return refuse("QUADRILLE_RULES: %.500s: %s", settings.rules_file, preload_unread_reason());
-  hash("", text, length);
+/* The schedules of files that were read since the last call. */
+static void hash_schedules(void) {
+  static int known;
+  if (known < quadrille_universal_count) known = quadrille_universal_count;
+  for (; known < preload_schedule_count(); known++)
+    hash(preload_schedule_name(known), (const char*)preload_schedule(known)->bytes,
+         preload_schedule(known)->length);
+}
+
+static int has_rules; /* those of the file */
+
+void preload_take_rules(const char* text, size_t length) {
   char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];
+  has_rules = 1;
+  hash("", text, length);
   memcpy(first, settings.error, sizeof first);
-  const int is_read = preload_read_rules(settings.rules_file, text, length, &settings);
+  const char* const path = settings.rules_file ? settings.rules_file : "the rules of rank 0";
+  const int is_read = preload_read_rules(path, text, length, &settings);
   memcpy(wrong, settings.error, sizeof wrong);
   memcpy(settings.error, first, sizeof first);
   if (!is_read) refuse("%s", wrong);
-  free(text);
+  hash_schedules();
+}
+
+char* preload_read_own_rules(size_t* length) {
+  const char* const path = preload_settings()->rules_file;
+  *length = 0;
+  if (!path || has_rules) return NULL;
+  char* text = (char*)preload_read(path, PRELOAD_MOST_RULES, length);
+  if (text)
+    preload_take_rules(text, *length);
+  else if (errno != ENOENT || !preload_finds_rules(settings.mode))
+    refuse("QUADRILLE_RULES: %.500s: %s", path, preload_unread_reason());
+  return text;
 }
 
 static void read_all(void) {
@@ -224,10 +245,7 @@ static void read_all(void) {
     settings.rules_file = "quadrille-rules.txt";
   if (settings.mode == PRELOAD_LEARN && !settings.report) settings.report = "1";
   settings.first_of_file = settings.rule_count;
-  if (settings.rules_file) read_file();
-  for (int i = quadrille_universal_count; i < preload_schedule_count(); i++)
-    hash(preload_schedule_name(i), (const char*)preload_schedule(i)->bytes,
-         preload_schedule(i)->length);
+  hash_schedules();
 }
 
 const struct preload_settings* preload_settings(void) {

@@ -130,7 +130,7 @@ static int has_open_elements(const struct preload_call* call,
   int mine = 0, any = 0;
   for (MPI_Count i = 0; results->elements > 0 && blocks > 0 && i < side.count; i++)
     mine |= preload_is_open(&results->numbers, call->given.operation, results->scales[i]);
-  preload_most(call->of, &mine, &any, 1, MPI_INT);
+  qd_allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, call->of->comm);
   return any;
 }
 
@@ -190,7 +190,7 @@ void preload_verify_begin(struct preload_call* call) {
                                                           : NOTHING,
                        is_scaled};
   int all[2];
-  preload_most(call->of, mine, all, 2, MPI_INT);
+  qd_allreduce(mine, all, 2, MPI_INT, MPI_MAX, call->of->comm);
   if (all[0] != NOTHING || !results) {
     call->reason = reasons[all[0]];
     free(results);

@@ -1,6 +1,6 @@
 /* What each rank of MPI_COMM_WORLD brings: its settings, and the node that it is on. All ranks tell all others in MPI_Init. So the
- * ranks of a later communicator agree without a message. MPI_Init also makes the communicator on which the messages of all schedules
- * travel. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+ * ranks of a later communicator agree without a message. Rank 0 reads the rules for all. MPI_Init also makes the communicator on
+ * which the messages of all schedules travel. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 struct told {
   uint64_t hash; /* of its settings */
   int has_report, has_error, revokes;
-  int has_unfollowed_file; /* rank 0 alone: a schedule of a file must not be followed */
-  int driver;              /* enum qd_driver */
+  int driver; /* enum qd_driver */
+  int rules;  /* rank 0 alone: the length of the rules that other ranks lack */
   uint64_t wishes[QD_WISHES];
 };
 
@@ -46,7 +46,7 @@ static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
 }
 
 /* A rank may run without this library, and the others wait for it. So this collective blocks in the library that says so. */
-static void tell(void) {
+static void tell(size_t rules) {
   const struct preload_settings* const settings = preload_settings();
   MPI_Request request;
   const char* const file = own == 0 ? preload_unfollowed_file() : "";
@@ -55,22 +55,38 @@ static void tell(void) {
                       .has_report = settings->report != NULL,
                       .has_error = error[0] != 0,
                       .revokes = dl_iterate_phdr(has_revoke, NULL),
-                      .has_unfollowed_file = file[0] != 0,
-                      .driver = (int)preload_loaded_driver()};
+                      .driver = (int)preload_loaded_driver(),
+                      .rules = error[0] ? 0 : (int)rules};
   qd_wish(mine.wishes);
   PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, world, sizeof mine, MPI_BYTE, MPI_COMM_WORLD,
                   &request);
   qd_wait_for_library(&request);
 }
 
+/* Gives all ranks the rules that rank 0 has read. Another job may have replaced the file before other ranks could read it. */
+static void share_rules(char* text, int length) {
+  if (own != 0 && !(text = malloc((size_t)length))) qd_end_without_memory(MPI_COMM_WORLD);
+  PMPI_Bcast(text, length, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (own == 0) return;
+  preload_take_rules(text, (size_t)length);
+  free(text);
+}
+
 void preload_know_world(void) {
   int *greatest = NULL, has_greatest = 0;
+  size_t length = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &own);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   world = calloc((size_t)ranks, sizeof *world);
   node_of = calloc((size_t)ranks, sizeof *node_of);
   if (!world || !node_of) qd_end_without_memory(MPI_COMM_WORLD);
-  tell();
+  char* const rules = own == 0 ? preload_read_own_rules(&length) : NULL;
+  tell(length);
+  if (world[0].rules > 0) {
+    share_rules(rules, world[0].rules);
+    tell(0);
+  }
+  free(rules);
   qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
   qd_private_communicator(MPI_COMM_WORLD, &carrier);
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &greatest, &has_greatest);
@@ -169,7 +185,7 @@ const char* preload_agree(struct preload_communicator* of) {
     qd_measure_nodes(all->node_of, count, all->node_of + count, &shape->nodes, &shape->least,
                      &shape->most);
   if (sum.revokes) return "the program can revoke communicators";
-  if (world[0].has_unfollowed_file) sum.first_error = 0;
+  if (world[0].has_error) sum.first_error = 0;
   of->is_watched = sum.has_report;
   if (sum.first_error < ranks) {
     if (sum.first_error == own) preload_say_once(&said_error, error);

@@ -302,8 +302,10 @@ void doctor_look_at_variables(void) {
       [PRELOAD_VERIFY] = "each call is made twice, and the results are compared",
       [PRELOAD_LEARN] = "calls follow rules; the others compare all schedules at once"};
   char text[PRELOAD_TEXT];
+  size_t length = 0;
   preload_tell_errors(tell);
   const struct preload_settings* settings = preload_settings();
+  free(preload_read_own_rules(&length));
   doctor_fact("mode", "%s: %s", preload_mode_name(settings->mode), does[settings->mode]);
   look_at_rules(settings);
   if (settings->mode == PRELOAD_OFF)

@@ -163,6 +163,8 @@ static int may_learn(const char* rules) {
   setenv("QUADRILLE_RULES", rules, 1);
   const struct preload_settings* settings = preload_settings();
   const char* wrong = settings->error;
+  size_t length = 0;
+  free(preload_read_own_rules(&length));
   if (!wrong[0] && rank == 0 && (preload_loses_rules(lost) || preload_loses_report(lost)))
     wrong = lost;
   const int first = (int)combine((uint64_t)(wrong[0] ? rank : ranks), MPI_MIN);

@@ -100,6 +100,13 @@ reported alltoall '2 x 1 to 2 ranks' pairwise 'by rule'
 preload=$library
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   ONE:QUADRILLE_RULES=rules.txt
+# Rank 0 reads the rules for all.
+echo 'bcast use=nosuch' >wrong.txt
+for other in none.txt wrong.txt; do
+  right 3 QUADRILLE_RULES=rules.txt ONE:QUADRILLE_RULES=$other
+  reported allgather '3 ranks' bruck 'by rule'
+done
+refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=wrong.txt ONE:QUADRILLE_RULES=rules.txt
 
 # Verification works: it detects a tool behind the library that makes MPI's own result wrong.
 preload="$library $tool"

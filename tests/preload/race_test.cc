@@ -253,6 +253,29 @@ TEST(Race, SpendsLittleOnAPromise) {
   }
 }
 
+// Races that try the choice again cost at most an eighth of what it gains. What it gains is no promise of the others.
+TEST(Race, TriesAChoiceAgainForAnEighthOfItsGain) {
+  constexpr double kCall = 1e-4;  // seconds
+  for (unsigned seed = 0; seed < kMachines; ++seed) {
+    std::mt19937 random(seed);
+    const double ratio = std::uniform_real_distribution<double>(0.3, 0.96)(random);
+    const double barrier = std::uniform_real_distribution<double>(0.1, 3)(random);
+    Job job({kCall, kCall * ratio, kCall * 1.2}, kCall * barrier);
+    job.race.candidates[2].ratio = 1;
+    while (job.race.candidates[1].state != race_candidate::RACE_KNOWN && job.race.calls < 20000)
+      job.run(1);
+    if (job.race.choice != 1) continue;
+    const double gain = 1 - ratio, race = 6 * barrier + 12 * gain;
+    double time = 0;
+    for (int64_t calls = 1; calls <= 5000; ++calls) {
+      time += job.run(1) / kCall;
+      ASSERT_LE(time, static_cast<double>(calls) * (ratio + ratio / 64 + gain / 8) + race + 1e-9)
+          << "seed " << seed << ", " << calls << " calls";
+      if (calls == 100) EXPECT_EQ(job.looked[2], 0) << "seed " << seed;
+    }
+  }
+}
+
 // Calls of the program overlap at different ranks. Those of looks do not, which is charged.
 TEST(Race, ChargesCallsThatDoNotOverlap) {
   for (unsigned seed = 0; seed < kMachines; ++seed) {
