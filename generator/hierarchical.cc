@@ -1,4 +1,5 @@
-// Hierarchical factor all-to-all on nodes of any sizes, and its circle variant, which is ours.
+// Hierarchical factor all-to-all on nodes of any sizes, and its circle variant. The paper has such factors for ranks,
+// not for nodes.
 //
 // A phase starts with D ranks of every larger node done. It ends with C ranks done, where C is the size of the
 // smallest node that is not done. It pairs the n nodes f .. N-1 that are still active by a 1-factorization with

@@ -1,6 +1,6 @@
 // Our own all-to-all on nodes of any sizes, which overlaps the exchanges inside nodes with those between nodes. If
-// blocks travel first and then spread in their node, the network idles afterwards. If they are gathered first, it
-// idles meanwhile. Here both exchanges inside the node are over before the network is idle.
+// blocks travel first and then spread in their node, the network idles afterwards. If they are gathered first, as in the
+// paper, it idles meanwhile. Here both exchanges inside the node are over before the network is idle.
 //
 // Coverage: on a node of q ranks from `home` on, rank home + j serves every rank r, of this node or of another, with
 // (r - home) mod q = j. A rank is the server of itself (tuna_nodes.cc). Let d be on the m-th node after that of s. If
