@@ -37,7 +37,7 @@ std::string scattered_program(const Choices& choices) {
   return R"(
 -- The rounds of spread-out in batches of --block-count. A batch starts when the one before is complete. With --wait round a
 -- round starts as soon as the one that many before it is complete, so that the network does not idle between batches.
--- Use: if the messages of spread-out exhaust buffers or the network. A batch has 32 rounds by default
+-- Use: if the messages of spread-out exhaust buffers or the network
 -- Source: Fan et al. 2024, section II (d), scattered
 -- Cost: p - 1 messages a rank, one batch in flight at a time
 )" + program("scattered", "parameter block_count\nrequire 1 <= block_count\n",

@@ -16,7 +16,7 @@ std::string program(const Choices&) {
 -- A block for the rank i below has distance i. Written with the radix, i is a sum of hops z*radix^x, one for each nonzero
 -- digit. In round (x, z) every rank sends to the rank z*radix^x below it all blocks whose digit x is z. Between hops a block
 -- stays in a temporary buffer of p - (K + 1) blocks, for K messages a rank.
--- Use: for small blocks: radix 2 sends the fewest messages, radix p sends every block straight. A radix near the square root of p suits blocks of middle size. On nodes of several ranks take tuna-coalesced
+-- Use: for small blocks, and with a larger radix for blocks of middle size. On nodes of several ranks take tuna-coalesced
 -- Source: Fan et al. 2024, section III, Algorithm 1
 -- Cost: one message a rank for each distance z*radix^x below p; a block travels once for each nonzero digit of its distance
 -- Needs: a radix of 2 to p
