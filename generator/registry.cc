@@ -24,18 +24,22 @@ Option self_loops_option() {
 }
 
 Opening opening_of(const std::string& program) {
-  const std::string text = program.substr(program.find("-- "));
-  const auto line = [&text](const std::string& mark) {
-    const size_t begin = text.find(mark);
-    if (begin == std::string::npos) return std::string();
-    const size_t after = begin + mark.size();
+  const size_t opens = program.find("-- ");
+  check(opens != std::string::npos, "a program has no opening comment");
+  const std::string text = program.substr(opens);
+  const auto line = [&text](const std::string& mark, const std::string& otherwise) {
+    const size_t begin = text.find("\n-- " + mark + ": ");
+    if (begin == std::string::npos) return otherwise;
+    const size_t after = text.find(": ", begin) + 2;
     return text.substr(after, text.find('\n', after) - after);
   };
   const std::string idea =
       text.substr(3, std::min(text.find("\n--\n"), text.find("\n-- Use: ")) - 3);
-  const std::string needs = line("\n-- Needs: ");
-  return {std::regex_replace(idea, std::regex("\n-- "), " "), line("\n-- Use: "),
-          line("\n-- Source: "), line("\n-- Cost: "), needs.empty() ? "none" : needs};
+  Opening opening = {std::regex_replace(idea, std::regex("\n-- "), " "), line("Use", ""),
+                     line("Source", ""), line("Cost", ""), line("Needs", "none")};
+  check(!opening.use.empty() && !opening.source.empty() && !opening.cost.empty(),
+        "a program does not say its use, source and cost");
+  return opening;
 }
 
 const std::vector<Algorithm>& algorithms() {
