@@ -1,11 +1,11 @@
 """python3 -m bench.expected TABLE GENERATOR PROGRAM [--accept]: compares simulated times with the expected ones.
 
-A line of the table is: network, nodes, collective, counts, window, seconds, algorithm and its options. Counts are bytes a
-block, for allgatherv DISTRIBUTION:BYTES in all, or for alltoallv and a persistent one a distribution of bench/collective.c. The option --remote-nodes makes two groups: the ranks of these nodes and the
-others. Simulated times are the same on every run. So a difference beyond rounding is a change of the schedule, of the
-runtime, or of the simulator. --accept writes the new times into the table.
+A line of the table is: network, nodes, collective, counts, window, seconds, algorithm and its options. Counts are bytes a block, for
+allgatherv DISTRIBUTION:BYTES in all, or for alltoallv and a persistent one a distribution of bench/collective.c. The option --remote-nodes
+makes two groups: the ranks of these nodes and the others. A difference beyond rounding is a change of the schedule, the runtime or the
+simulator. --accept writes the new times into TABLE, which is tests/simulation/expected.txt; look at them with `git diff`.
 
-PROGRAM is bench/collective.c compiled for SimGrid. Exit codes: 0 as expected, 1 not, 2 bad input.
+PROGRAM is the target //bench:smpi_collective.so. Exit codes: 0 as expected, 1 not, 2 bad input.
 """
 import os
 import sys

@@ -38,7 +38,7 @@ class Setting:
 
 
 def settings(ranks, most):
-    """The eight settings for so many ranks and bytes. Groups are equal, or as 25 to 7."""
+    """The eight settings for so many ranks and bytes, of which two pairs agree. Groups are equal, or as 25 to 7."""
 
     def equal(first, of_first, of_second):
         return [of_first] * first + [of_second] * (ranks - first)
@@ -49,13 +49,11 @@ def settings(ranks, most):
 
     half, more = ranks // 2, ranks * 25 // 32
     return [
-        Setting("1", half, equal(half, most, most)),
-        Setting("2", more, equal(more, most, most)),
+        Setting("1 and 5", half, equal(half, most, most)),
+        Setting("2 and 7", more, equal(more, most, most)),
         Setting("3", more, equal(more, most, most // 4)),
         Setting("4", more, equal(more, most // 4, most)),
-        Setting("5", half, equal(half, most, most)),
         Setting("6", half, arithmetic(half)),
-        Setting("7", more, equal(more, most, most)),
         Setting("8", more, arithmetic(more)),
     ]
 

@@ -1,16 +1,7 @@
-// Blocked ring allgather(v) (Traeff et al. 2008).
-//
-// Idea: contributions of any lengths are cut into blocks of B bytes. The blocks travel round the ring of ranks, one in
-// each round, so that a large contribution keeps all links busy. Rank i has b_i = max(1, ceil(m_i / B)) blocks; an
-// empty contribution is one empty block. s is the prefix sum of b_i, and b the number of all blocks. In round k, rank
-// i sends block s_{i+1} - 1 - k (mod b) and receives block s_i - 1 - k: first its own blocks from the last one down,
-// then those of its left neighbor, and so on. Two kinds of blocks are not sent: empty ones, and those that the
-// receiver owns.
-//
-// Cost: b - 1 rounds of B bytes, (b - 1) (alpha + beta B). All ranks know the counts, so B is chosen at the call.
-// Precondition: none.
-//
-// A rank sends blocks of its own, or blocks that arrived in round k - b_i. So b_i rounds may be in flight.
+// Blocked ring allgather(v), which keeps all links busy where contributions differ. An empty contribution is one
+// empty block. s is the prefix sum of the numbers b_i of blocks, and b the number of all. In round k, rank i sends
+// block s_{i+1} - 1 - k (mod b) and receives block s_i - 1 - k. A rank sends blocks of its own, or blocks that
+// arrived in round k - b_i. So b_i rounds may be in flight.
 #include "generator/blocked_ring.h"
 
 #include <fmt/core.h>
@@ -84,6 +75,12 @@ namespace {
 
 std::string program(const Choices&) {
   return R"(
+-- Contributions are cut into blocks of B bytes. Rank i has max(1, ceil(m_i/B)) blocks. In each round a rank sends one block
+-- to its right neighbour: first its own, from the last one down, then its left neighbour's, and so on. A block that is
+-- empty, or that its receiver owns, is not sent. As many rounds may be in flight as the rank has blocks.
+-- Use: for long contributions, above all uneven ones
+-- Source: Traeff et al. 2008, blocked ring
+-- Cost: b - 1 rounds of B bytes, for b blocks in all: (b - 1)(alpha + beta B)
 algorithm blocked-ring for allgather
 port one+one per rank
 in_place
@@ -130,16 +127,6 @@ held send 1
 
 }  // namespace
 
-Algorithm blocked_ring() {
-  return {"blocked-ring",
-          Collective::kAllgather,
-          "contributions are cut into blocks of B bytes, which go round a ring of ranks",
-          "Traeff et al. 2008, blocked ring",
-          "b - 1 rounds of B bytes, for b blocks in all: (b - 1)(alpha + beta B)",
-          "none",
-          {},
-          program,
-          proof};
-}
+Algorithm blocked_ring() { return {"blocked-ring", Collective::kAllgather, {}, program, proof}; }
 
 }  // namespace quadrille

@@ -1,15 +1,9 @@
-// Blocked ring allgather(v) with one call at a time, for systems that cannot send and receive at once. The rounds are
-// those of Traeff et al. 2008, who assume that a rank does both. The order of calls is ours.
-//
-// Idea: the rounds of the blocked ring (generator/blocked_ring.cc) as blocking calls. Even ranks send first, and odd
-// ranks receive first. So a round takes the time of two calls, or of three if p is odd.
+// Blocked ring allgather(v) with one call at a time. Traeff et al. assume that a rank sends and receives at once.
+// The order of calls is ours.
 //
 // A potential shows that this cannot deadlock with synchronous sends. The message of rank i in round k has the
-// potential 3k if i is even, 3k + 1 if i is even and the last rank, and 3k + 2 if i is odd. The last rank may be even
-// and then sends to an even rank. The potential increases along the calls of every rank, and the program uses it as
-// the key.
-//
-// Cost: 2 (b - 1) calls for each rank. Precondition: none.
+// potential 3k if i is even, 3k + 1 if i is even and the last rank, and 3k + 2 if i is odd. The last rank may be
+// even and then sends to an even rank. The program uses the potential as the key.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -20,6 +14,11 @@ namespace {
 
 std::string program(const Choices&) {
   return R"(
+-- The rounds of blocked-ring as blocking calls: even ranks send first, odd ranks receive first. It cannot deadlock with
+-- synchronous sends: a potential grows along the calls of every rank.
+-- Use: on a system that cannot send and receive at the same time
+-- Source: ours: the rounds of Traeff et al. 2008, blocked ring, by blocking calls
+-- Cost: 2(b - 1) calls a rank, for b blocks in all; a round lasts two calls, or three if p is odd
 algorithm blocked-ring-blocking for allgather
 port one+one per rank
 in_place
@@ -77,16 +76,7 @@ keys turn
 }  // namespace
 
 Algorithm blocked_ring_blocking() {
-  return {"blocked-ring-blocking",
-          Collective::kAllgather,
-          "blocked-ring with one call at a time: even ranks send first, odd ranks receive first",
-          "ours: the rounds of Traeff et al. 2008, blocked ring, by blocking calls",
-          "2(b - 1) calls a rank, for b blocks in all; a round lasts two calls, or three if p "
-          "is odd",
-          "none",
-          {},
-          program,
-          proof};
+  return {"blocked-ring-blocking", Collective::kAllgather, {}, program, proof};
 }
 
 }  // namespace quadrille

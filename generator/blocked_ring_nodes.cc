@@ -1,13 +1,7 @@
-// Blocked ring allgather(v) on nodes of any sizes (Traeff et al. 2008, "virtual ranking").
-//
-// Idea: the blocked ring over ranks in the order of nodes (generator/blocked_ring.cc). The first rank of a node
-// receives from outside, and the last rank sends to outside. One thing changes. A block that a rank of the node owns
-// would come back over the network to the node's first rank, in the last rounds (k >= b - blocks of the node).
-// Instead, the node's own last rank sends it there, and the previous node's last rank skips it. So no node receives a
-// block twice, and messages inside a node travel meanwhile.
-//
-// Cost: b - 1 rounds, as in the flat ring. The network carries b - (blocks of the node) blocks to each node.
-// Precondition: none. With one rank on every node it is the flat ring.
+// Blocked ring allgather(v) on nodes of any sizes. In the flat ring a block that a rank of the node owns would come
+// back over the network to the node's first rank, in the last rounds (k >= b - blocks of the node). Here the
+// previous node's last rank skips it. Messages inside a node travel meanwhile. With one rank on every node it is the
+// flat ring.
 //
 // The last rank L has the block y that the first rank F needs in round k, in time for `after k - b_L`. Either y is L's
 // own, or it arrived at L in round k' = s_L - 1 - y, while k = s_F - 1 - y + b. So k - k' = b - (s_L - s_F). That is
@@ -24,6 +18,11 @@ namespace {
 // last rank of a node, all ranks of the next node. max(right, min(i, far)) is i only for these.
 std::string program(const Choices&) {
   return R"(
+-- blocked-ring over the ranks in the order of nodes. The first rank of a node receives from outside, and the last one sends.
+-- A block that a rank of the node owns does not return over the network: the node's own last rank sends it to the first.
+-- Use: for long contributions on nodes of several ranks, of any sizes. The preload library compares it with MPI's own from 2 KiB a rank on, on several nodes of which one has several ranks
+-- Source: Traeff et al. 2008, blocked ring with virtual ranking
+-- Cost: b - 1 rounds of B bytes, for b blocks in all; a node receives each block of other nodes once, and none of its own
 algorithm blocked-ring-nodes for allgather
 port one+one per node
 in_place
@@ -103,16 +102,7 @@ port
 }  // namespace
 
 Algorithm blocked_ring_nodes() {
-  return {"blocked-ring-nodes",
-          Collective::kAllgather,
-          "blocked-ring on nodes of any sizes: one rank of a node receives from outside, one sends",
-          "Traeff et al. 2008, blocked ring with virtual ranking",
-          "b - 1 rounds of B bytes, for b blocks in all; a node receives each block of other nodes "
-          "once, and none of its own",
-          "none",
-          {},
-          program,
-          proof};
+  return {"blocked-ring-nodes", Collective::kAllgather, {}, program, proof};
 }
 
 }  // namespace quadrille

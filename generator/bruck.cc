@@ -1,13 +1,6 @@
-// Bruck allgather(v) with radix k (Bruck et al. 1997, section 4: concatenation).
-//
-// Idea: before digit x, a rank holds the blocks of the k^x ranks from itself upwards. It sends them to the k - 1 ranks
-// that are h = k^x, 2 k^x, .. below it, and receives as many from those above. Then it holds k^(x+1) blocks; the last
-// digit brings the missing rest. Blocks arrive at their final place in the receive buffer, so nothing is rotated.
-//
-// Cost: ceil(log_k p) digits of at most k - 1 messages, which may all be in flight. So small contributions need few
-// starts. Radix p is direct exchange. Precondition: 2 <= radix, and radix <= p if p > 2.
-//
-// A message without bytes is not sent. Both ends know this from prefix sums of the counts.
+// Bruck allgather(v) with any radix (concatenation). The last digit brings the rest that is missing. Nothing is
+// rotated. All messages of a digit may be in flight together. A message without bytes is not sent. Both ends know
+// this from prefix sums of the counts.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -35,6 +28,13 @@ std::string blocks(const std::string& first) {
 
 std::string program(const Choices&) {
   return R"(
+-- Before digit x a rank holds the blocks of the radix^x ranks from itself upwards. It sends them to the radix - 1 ranks that
+-- are radix^x, 2 radix^x, .. below it. It receives blocks from those above in the same way. Blocks arrive where they belong,
+-- in the receive buffer.
+-- Use: for short contributions on any number of ranks. Radix p is a direct exchange
+-- Source: Bruck et al. 1997, section 4
+-- Cost: ceil(log p to the base radix) digits of at most radix - 1 messages a rank
+-- Needs: a radix of 2 to p
 algorithm bruck for allgather
 port one+one per rank
 in_place
@@ -120,10 +120,6 @@ keys z
 Algorithm bruck() {
   return {"bruck",
           Collective::kAllgather,
-          "a rank holds radix times as many blocks after each digit: few messages",
-          "Bruck et al. 1997, section 4",
-          "ceil(log p to the base radix) digits of at most radix - 1 messages a rank",
-          "a radix of 2 to p",
           {},
           program,
           proof,

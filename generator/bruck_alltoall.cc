@@ -1,12 +1,6 @@
-// Bruck's all-to-all with any radix (Bruck et al. 1997, section 3: index).
-//
-// Idea: as in tuna.cc, a block for the rank i below hops z*radix^x for each digit z of i, and a round exchanges the
-// blocks with one digit. But all blocks are first copied to the temporary buffer in the order of their distances. They
-// stay there until the last round, and are then copied to the receive buffer. These copies are the rotations of the
-// original. This is the baseline: MPI libraries use it for small blocks. tuna sends the same messages with fewer
-// copies and slots. Bruck requires blocks of one size; here lengths travel with the blocks, so it serves any sizes.
-//
-// Cost: the messages of tuna, and two copies for each block. Precondition: 2 <= radix, and radix <= p if p > 2.
+// Bruck's all-to-all with any radix (index). As in tuna.cc, a round exchanges the blocks with one digit. They stay
+// in the temporary buffer until the last round. The copies are the rotations of the original. Bruck requires blocks
+// of one size; here lengths travel with the blocks, so it serves any sizes.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 
@@ -23,6 +17,12 @@ constexpr const char* kBlocks = R"(
 
 std::string program(const Choices&) {
   return R"(
+-- A block hops as in tuna. First all blocks are copied into a buffer, in the order of their distances. In the end they are
+-- copied to the receive buffer.
+-- Use: as the baseline that MPI libraries have for small blocks. tuna sends the same messages with fewer copies and less memory
+-- Source: Bruck et al. 1997, section 3
+-- Cost: the messages of tuna, and two copies a block
+-- Needs: a radix of 2 to p
 algorithm bruck for alltoall
 port one+one per rank
 parameter radix
@@ -54,10 +54,6 @@ for i in 1 .. ranks
 Algorithm bruck_alltoall() {
   return {"bruck",
           Collective::kAlltoall,
-          "the messages of tuna; all blocks are copied to a buffer first and from it last",
-          "Bruck et al. 1997, section 3",
-          "the messages of tuna, and two copies a block",
-          "a radix of 2 to p",
           {},
           program,
           written_proof("alltoall.bruck"),

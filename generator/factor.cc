@@ -1,10 +1,4 @@
-// Flat factor all-to-all (Sanders and Traeff 2002, section 2, figure 1).
-//
-// Idea: the complete graph on p ranks with self-loops decomposes into p 1-factors. In round i, rank u meets (i - u)
-// mod p. The relation is symmetric, so both directions of a pair travel in one exchange. u and w meet in round (u + w)
-// mod p only.
-//
-// Cost: p rounds, of which every rank spends one with itself. Precondition: none.
+// Flat factor all-to-all: the complete graph on p ranks with self-loops decomposes into p 1-factors.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -13,6 +7,11 @@ namespace {
 std::string program(const Choices& choices) {
   const bool drop = choices.at("self-loops") == "drop";
   return std::string(R"(
+-- All pairs of ranks fall into p rounds. In round i, rank u meets rank (i - u) mod p. The relation is symmetric, so both
+-- directions of a pair travel in one exchange. Two ranks u and w meet in round (u + w) mod p and in no other.
+-- Use: for long blocks on a network without nodes, or with one rank on each node, for any number of ranks
+-- Source: Sanders and Traeff 2002, section 2, figure 1
+-- Cost: p rounds; a rank exchanges in p - 1 of them and copies its own block in one
 algorithm factor for alltoall
 port exchange per rank
 in_place
@@ -58,15 +57,7 @@ cover
 }  // namespace
 
 Algorithm factor() {
-  return {"factor",
-          Collective::kAlltoall,
-          "in round i, rank u exchanges with rank (i - u) mod p",
-          "Sanders and Traeff 2002, section 2, figure 1",
-          "p rounds; a rank exchanges in p - 1 of them and copies its own block in one",
-          "none",
-          {self_loops_option()},
-          program,
-          proof};
+  return {"factor", Collective::kAlltoall, {self_loops_option()}, program, proof};
 }
 
 }  // namespace quadrille

@@ -1,10 +1,5 @@
-// Flat factor all-to-all for an even number of ranks (Sanders and Traeff 2002, end of section 2).
-//
-// Idea: the circle method. q = p - 1 ranks are on a circle, and rank q is at its center. Round i < q pairs u with (i -
-// u) mod q. One rank would meet itself, i/2 or (i + q)/2; it meets the center instead. All self-loops are in round q,
-// which can be dropped.
-//
-// Cost: p - 1 exchanges for each rank, and all ranks are busy in each. Precondition: p is even.
+// Flat factor all-to-all for an even number of ranks: q = p - 1 of them are on the circle. In round i the rank that
+// would meet itself is i/2 or (i + q)/2. All self-loops are in round q, which can be dropped.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -13,6 +8,13 @@ namespace {
 std::string program(const Choices& choices) {
   const bool drop = choices.at("self-loops") == "drop";
   return std::string(R"(
+-- The circle method: p - 1 ranks stand on a circle and one rank in its centre. In round i, rank u on the circle meets rank
+-- (i - u) mod (p - 1). The one rank that would meet itself meets the centre instead. All copies of a rank to itself share
+-- one round.
+-- Use: in place of factor where the number of ranks is even: no rank idles in any exchange
+-- Source: Sanders and Traeff 2002, section 2, last paragraph
+-- Cost: p - 1 rounds of one exchange a rank, and one round of copies
+-- Needs: an even number of ranks
 algorithm factor-even for alltoall
 port exchange per rank
 in_place
@@ -59,15 +61,7 @@ keys round
 }  // namespace
 
 Algorithm factor_even() {
-  return {"factor-even",
-          Collective::kAlltoall,
-          "the circle method: every rank exchanges in each of p - 1 rounds",
-          "Sanders and Traeff 2002, section 2, last paragraph",
-          "p - 1 rounds of one exchange a rank, and one round of copies",
-          "an even number of ranks",
-          {self_loops_option()},
-          program,
-          proof};
+  return {"factor-even", Collective::kAlltoall, {self_loops_option()}, program, proof};
 }
 
 }  // namespace quadrille

@@ -1,25 +1,19 @@
-// Hierarchical factor all-to-all on nodes of any sizes (Sanders and Traeff 2002, section 3, figure 2), and its circle
-// variant, which is ours.
+// Hierarchical factor all-to-all on nodes of any sizes, and its circle variant. The paper has such factors for ranks,
+// not for nodes.
 //
-// Idea: nodes are sorted by size. A phase starts with D ranks of every larger node done. It ends with C ranks done,
-// where C is the size of the smallest node that is not done. A phase pairs the n nodes f .. N-1 that are still active
-// in n rounds, by a 1-factorization with self-loops. When two nodes meet, each of the ranks D .. C-1 of the lesser
-// node exchanges with all ranks of the other. There is one pair per step, so a node has one inter-node exchange at a
-// time. A node that is paired with itself sends from its ranks D .. C-1 to all its ranks.
+// A phase starts with D ranks of every larger node done. It ends with C ranks done, where C is the size of the
+// smallest node that is not done. It pairs the n nodes f .. N-1 that are still active by a 1-factorization with
+// self-loops. When two nodes meet, each of the ranks D .. C-1 of the lesser node exchanges with all ranks of the
+// other. A node that is paired with itself sends from its ranks D .. C-1 to all its ranks.
 //
-// Cost: longest * ranks steps, self-copies included, where longest is the largest node (Theorem 1). In at most
-// longest^2 of these the largest node sends inside while others exchange (end of the proof). Let an exchange take 2
-// and a send inside 1. Then the time is at most longest^2 above the work of the largest node, and above the lower
-// bound of verifier/port_accounting.h. Precondition: none.
-//
-// hierarchical-circle uses the circle method if n is even. All self-loops fall in one round, so no node waits for
-// another's intra-node work. For an even number of equal nodes of n ranks this saves n * n of time.
+// Cost: n*p steps by Theorem 1. In at most n^2 of these the largest node sends inside while others exchange (end of
+// the proof). Let an exchange take 2 and a send inside 1. Then the time is at most n^2 above the work of the largest
+// node, and above the lower bound of verifier/port_accounting.h.
 //
 // Options. --intra exchange is section 4's "more intra-node work in rounds where a node is paired with itself".
-// Intra-node messages travel both ways at once, which takes no longer than the exchanges of other nodes. They also
-// travel as early as there is room, so later phases have less or nothing to do. --pacing token: empty messages inside
-// a node pass on the right to use its port. So the port holds for every timing, and not only in lock-step.
-// --self-loops drop: self-copies come before the first step, and may take `longest` more time.
+// Messages both ways at once take no longer than the exchanges of other nodes. They also travel as early as there is
+// room, so later phases have less or nothing to do. --pacing token: the empty messages pass on the right to use the
+// node's port. --self-loops drop: self-copies may take `longest` more time.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -223,8 +217,25 @@ for phase in 0 .. length(done) - 1
   return text;
 }
 
-std::string factor_program(const Choices& choices) { return program(kFactor, choices); }
-std::string circle_program(const Choices& choices) { return program(kCircle, choices); }
+std::string factor_program(const Choices& choices) {
+  return R"(
+-- Nodes stand in the order of their sizes. A phase serves all ranks up to the size of the smallest unfinished node. It pairs
+-- the n active nodes in n rounds. When two nodes meet, one pair of ranks exchanges in each step. So a node has one
+-- inter-node exchange at a time. A node that is paired with itself sends inside.
+-- Use: for long blocks on nodes of unequal sizes, where the network serves one exchange of a node at a time. --pacing token makes that hold for every timing. --intra exchange moves more data inside nodes while others use the network
+-- Source: Sanders and Traeff 2002, section 3, figure 2
+-- Cost: n*p steps with self-copies, for n ranks on the largest node; its time is at most n^2 above the lower bound
+)" + program(kFactor, choices);
+}
+std::string circle_program(const Choices& choices) {
+  return R"(
+-- hierarchical-factor, but where the number of active nodes is even, the circle method pairs them. All nodes are then paired
+-- with themselves in one round, so that no node waits for work inside another.
+-- Use: in place of hierarchical-factor where the number of nodes is even, above all on nodes of one size
+-- Source: ours: Sanders and Traeff 2002, section 3, with the factors of the last paragraph of section 2
+-- Cost: as hierarchical-factor, and n^2 less time on an even number of equal nodes of n ranks
+)" + program(kCircle, choices);
+}
 
 std::vector<Option> options() {
   return {self_loops_option(),
@@ -241,29 +252,12 @@ std::vector<Option> options() {
 }  // namespace
 
 Algorithm hierarchical_factor() {
-  return {
-      "hierarchical-factor",
-      Collective::kAlltoall,
-      "nodes of any sizes, one inter-node exchange a node at a time, in phases of equal node size",
-      "Sanders and Traeff 2002, section 3, figure 2",
-      "n*p steps with self-copies, for n ranks on the largest node; its time is at most n^2 above "
-      "the lower bound",
-      "none",
-      options(),
-      factor_program,
-      hierarchical_factor_proof};
+  return {"hierarchical-factor", Collective::kAlltoall, options(), factor_program,
+          hierarchical_factor_proof};
 }
 
 Algorithm hierarchical_circle() {
-  return {"hierarchical-circle",
-          Collective::kAlltoall,
-          "hierarchical-factor with the circle method where the number of active nodes is even",
-          "ours: Sanders and Traeff 2002, section 3, with the factors of the last paragraph of "
-          "section 2",
-          "as hierarchical-factor, and n^2 less time on an even number of equal nodes of n ranks",
-          "none",
-          options(),
-          circle_program,
+  return {"hierarchical-circle", Collective::kAlltoall, options(), circle_program,
           hierarchical_circle_proof};
 }
 

@@ -1,10 +1,6 @@
-// Our own all-to-all on nodes of any sizes, which overlaps the exchanges inside nodes with those between nodes. It
-// builds on the two stages of Fan et al. 2024, section IV.
-//
-// Idea: if a node first gathers its blocks for another node (tuna-coalesced), the network idles meanwhile. If blocks
-// travel first and then spread in their node, the network idles afterwards. Here the blocks for the next `early` nodes
-// travel first and are spread last. The blocks for all other nodes are gathered first and travel last. Both exchanges
-// inside the node are over before the network is idle.
+// Our own all-to-all on nodes of any sizes, which overlaps the exchanges inside nodes with those between nodes. If
+// blocks travel first and then spread in their node, the network idles afterwards. If they are gathered first, as in the
+// paper, it idles meanwhile. Here both exchanges inside the node are over before the network is idle.
 //
 // Coverage: on a node of q ranks from `home` on, rank home + j serves every rank r, of this node or of another, with
 // (r - home) mod q = j. A rank is the server of itself (tuna_nodes.cc). Let d be on the m-th node after that of s. If
@@ -16,10 +12,7 @@
 // different nodes. The first `early` of these wait for nothing, the others for the exchange. Then an exchange spreads
 // the blocks of each early node, as soon as they are there. A message between nodes carries the blocks of one rank for
 // all ranks of a node, or of all ranks of a node for one. So a rank sends each node at most ceil(q/q') messages of q
-// blocks, or one of q'.
-//
-// Cost: q - 1 messages inside the node, of about p/q blocks each; as many with at most ceil(q'/q) blocks for each of
-// the early nodes; each block crosses the network once.
+// blocks, or one of q'. Inside the node a message has about p/q blocks, and one that spreads at most ceil(q'/q).
 //
 // Temporary buffer: two parts. Each has one slot for each rank that this one serves and each other rank of its node:
 // slot r - r mod q + j for rank r and the j-th rank of the node. So no slot is used twice.
@@ -29,7 +22,14 @@
 namespace quadrille {
 namespace {
 
-constexpr const char* kProgram = R"(algorithm hierarchical-overlapped for alltoall
+constexpr const char* kProgram = R"(
+-- tuna-coalesced gathers inside a node first, and the network idles meanwhile. Here the blocks for the next --early nodes
+-- travel first and are spread inside those nodes last. The blocks for all other nodes are gathered first and travel last. So
+-- the exchanges inside nodes overlap with the messages between them.
+-- Use: for blocks of middle size on nodes of several ranks
+-- Source: ours: the stages of Fan et al. 2024, section IV, in both orders at once
+-- Cost: q - 1 messages inside a node of q ranks, and as many for each early node; each block crosses the network once
+algorithm hierarchical-overlapped for alltoall
 parameter early
 table size = nodes
 table base = prefix(size)
@@ -114,21 +114,15 @@ std::string program(const Choices&) { return kProgram; }
 }  // namespace
 
 Algorithm hierarchical_overlapped() {
-  return {
-      "hierarchical-overlapped",
-      Collective::kAlltoall,
-      "nodes of any sizes: one message a node and rank, exchanges inside nodes at the same time",
-      "ours: the stages of Fan et al. 2024, section IV, in both orders at once",
-      "q - 1 messages inside a node of q ranks, and as many for each early node; each block "
-      "crosses the network once",
-      "none",
-      {},
-      program,
-      written_proof("alltoall.hierarchical-overlapped"),
-      {{"early", 1, NumberKind::kNodes,
-        "the number of nodes whose blocks travel first and are spread there; blocks for other "
-        "nodes "
-        "are gathered first"}}};
+  return {"hierarchical-overlapped",
+          Collective::kAlltoall,
+          {},
+          program,
+          written_proof("alltoall.hierarchical-overlapped"),
+          {{"early", 1, NumberKind::kNodes,
+            "the number of nodes whose blocks travel first and are spread there; blocks for other "
+            "nodes "
+            "are gathered first"}}};
 }
 
 }  // namespace quadrille

@@ -1,14 +1,9 @@
-// Hierarchical all-to-all by permutations of nodes, with k ports a node (Sanders and Traeff 2002, end of section 3).
+// Hierarchical all-to-all by permutations of nodes, with k ports a node. In a phase of hierarchical.cc, the messages
+// of two nodes are between a rank x in D .. C-1 of the lesser node and any rank y of the greater one, and take the
+// step (x, y) of the round. A node with k ports works on k rounds at once: a batch.
 //
-// Idea: the phases of hierarchical.cc, with directed cycles of nodes in place of pairs. In round i of a phase of n active
-// nodes, a node sends to the i-th node after it and receives from the i-th before it. Both are messages between a rank x in
-// D .. C-1 of the lesser node and any rank y of the greater one, and take the step (x, y) of the round. So a node sends one
-// message at a time and receives one. A node with k ports works on k rounds at once: a batch. In round 0 a node sends to
-// itself, and no node waits for another's intra-node work.
-//
-// Cost: with one port, longest * (ranks - 1) steps, where longest is the largest node. In the model of hierarchical.cc a
-// node's time is what it sends and what it receives. The largest node has both in each step of each round but round 0.
-// So the time is that of its own work, for all nodes. Precondition: at least one port.
+// Cost: in the model of hierarchical.cc a node's time is what it sends and what it receives. The largest node has
+// both in each step of each round but round 0. So the time is that of its own work, for all nodes.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 
@@ -17,6 +12,13 @@ namespace {
 
 std::string program(const Choices&) {
   return R"(
+-- The phases of hierarchical-factor, with directed cycles of nodes in place of pairs. In round i a node sends to the i-th
+-- node after it and receives from the i-th before it. So it has one message to send and one to receive at a time. With k
+-- ports it works on k rounds at once. All nodes send inside in round 0, so that no node waits for work inside another.
+-- Use: for long blocks on nodes of unequal sizes, where the network serves one send and one receive of a node at a time, or k of each (--ports)
+-- Source: Sanders and Traeff 2002, end of section 3
+-- Cost: with one port n*(p - 1) steps, for n ranks on the largest node; with k ports about 1/k of them
+-- Needs: at least one port
 algorithm hierarchical-permutation for alltoall
 parameter ports
 port ports+ports per node
@@ -55,19 +57,13 @@ for phase in 0 .. length(done) - 1
 }  // namespace
 
 Algorithm hierarchical_permutation() {
-  return {
-      "hierarchical-permutation",
-      Collective::kAlltoall,
-      "hierarchical-factor with cycles of nodes in place of pairs, and any number of ports a node",
-      "Sanders and Traeff 2002, end of section 3",
-      "with one port n*(p - 1) steps, for n ranks on the largest node; with k ports about 1/k of "
-      "them",
-      "at least one port",
-      {},
-      program,
-      written_proof("alltoall.hierarchical-permutation"),
-      {{"ports", 1, NumberKind::kLanes,
-        "how many nodes a node sends to at a time, and receives from"}}};
+  return {"hierarchical-permutation",
+          Collective::kAlltoall,
+          {},
+          program,
+          written_proof("alltoall.hierarchical-permutation"),
+          {{"ports", 1, NumberKind::kLanes,
+            "how many nodes a node sends to at a time, and receives from"}}};
 }
 
 }  // namespace quadrille

@@ -1,19 +1,10 @@
-// Allreduce on nodes of any sizes, over several lanes (Traeff and Hunold 2020, "full-lane" collectives; the paper's
-// nodes have one size).
-//
-// Idea: rank j of each node is lane j, for as many lanes as the smallest node has ranks, or fewer. Each lane has a part
-// of the vector, and each node a segment of each part. Four exchanges follow one another, each of one message a pair:
-// - the ranks of a node send each part to the rank of its lane, which combines them;
-// - the ranks of a lane send each segment to the rank of its node, which combines them;
-// - the ranks of a lane send their sums to each other;
-// - the rank of each lane sends its part to all ranks of its node.
-// So no message waits for more than three others, and several ranks of a node use the network at once.
+// Allreduce on nodes of any sizes, over several lanes. Each lane has a part of the vector, and each node a segment
+// of each part. Four exchanges follow one another, each of one message a pair. So no message waits for more than
+// three others, and several ranks of a node use the network at once.
 //
 // Why this is right: lane j has segments j*n .. (j + 1)*n of all, for n nodes. Contributions are kept in temporary
-// blocks, at their place in the vector, and combined in the order of ranks, then of nodes. Operators need not commute.
-//
-// Cost: on a node of q ranks a lane's rank sends 2(q - 1) messages inside the node and 2(n - 1) to other nodes. A node
-// receives 2(n - 1)/n of the vector, the least possible. Precondition: none.
+// blocks, at their place in the vector, and combined in the order of ranks, then of nodes. Operators need not
+// commute.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 
@@ -22,6 +13,13 @@ namespace {
 
 std::string program(const Choices&) {
   return R"(
+-- Rank j of each node is lane j. The ranks of a node send part j of the vector to lane j, which combines them. The ranks of
+-- a lane send each other a segment of their part, combine, and send the sums back. At last each lane sends its part to all
+-- ranks of its node. All messages of an exchange are in flight at once. The order of ranks is kept if they are numbered node
+-- by node, smaller nodes first. Otherwise calls refuse operators that do not commute.
+-- Use: for short and middle vectors on few nodes, of any sizes, and where one rank alone cannot fill the network. For long vectors on many nodes take ring-nodes. --lanes is 4 by default, and never more than the ranks of the smallest node
+-- Source: Traeff and Hunold 2020, full-lane allreduce, there on nodes of one size
+-- Cost: 2(q - 1) messages inside a node of q ranks and 2(N - 1) between N nodes, in four steps; 2(N - 1)/N of the vector enters a node, the least possible
 algorithm lanes for allreduce
 parameter lanes
 table m = counts
@@ -94,12 +92,6 @@ for z in 1 .. mine
 Algorithm lanes() {
   return {"lanes",
           Collective::kAllreduce,
-          "parts of the vector are reduced in each node, straight between nodes, and spread again; "
-          "for short and middle vectors",
-          "Traeff and Hunold 2020, full-lane allreduce, there on nodes of one size",
-          "2(q - 1) messages inside a node of q ranks and 2(N - 1) between N nodes, in four steps; "
-          "2(N - 1)/N of the vector enters a node, the least possible",
-          "none",
           {},
           program,
           written_proof("allreduce.lanes"),

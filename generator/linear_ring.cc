@@ -1,10 +1,4 @@
-// Linear ring allgather(v) (Traeff et al. 2008, "linear ring"; Thakur, Rabenseifner and Gropp 2005, section 4.1).
-//
-// Idea: in round k, rank i sends block i - k to its right neighbor and receives block i - 1 - k from its left one. So
-// each rank forwards the block that it received in the previous round.
-//
-// Cost: p - 1 rounds, each as long as its largest block. A large block passes through all ranks as a whole;
-// blocked-ring avoids that. Precondition: none.
+// Linear ring allgather(v). In round k, rank i receives block i - 1 - k from its left neighbor.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -13,6 +7,10 @@ namespace {
 // A round sends the block that the previous one received, so no two of them overlap.
 std::string program(const Choices&) {
   return R"(
+-- In round k every rank sends to its right neighbour the block that came from k places to its left.
+-- Use: for long contributions of equal length. One long contribution among short ones moves round the whole ring in one piece: take blocked-ring then
+-- Source: Traeff et al. 2008, linear ring; Thakur, Rabenseifner and Gropp 2005, section 4.1
+-- Cost: p - 1 rounds, each as long as its largest block
 algorithm linear-ring for allgather
 port one+one per rank
 in_place
@@ -49,16 +47,6 @@ keys k
 
 }  // namespace
 
-Algorithm linear_ring() {
-  return {"linear-ring",
-          Collective::kAllgather,
-          "whole blocks go round a ring of ranks",
-          "Traeff et al. 2008, linear ring; Thakur, Rabenseifner and Gropp 2005, section 4.1",
-          "p - 1 rounds, each as long as its largest block",
-          "none",
-          {},
-          program,
-          proof};
-}
+Algorithm linear_ring() { return {"linear-ring", Collective::kAllgather, {}, program, proof}; }
 
 }  // namespace quadrille

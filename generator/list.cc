@@ -21,10 +21,11 @@ bool has_block_size(const Algorithm& algorithm) {
 bool is_proven(const Algorithm& algorithm) { return algorithm.proof != nullptr; }
 
 std::string text_of(const Algorithm& algorithm, const char* proven, const char* any_nodes) {
-  std::string text = fmt::format("{} {}{}\n  {}\n  cost: {}\n  needs: {}\n  source: {}\n",
-                                 name_of(algorithm.collective), algorithm.name,
-                                 algorithm.groups == 2 ? " between groups" : "", algorithm.summary,
-                                 algorithm.cost, algorithm.precondition, algorithm.source);
+  const Opening& opening = algorithm.opening;
+  std::string text = fmt::format(
+      "{} {}{}\n  {}\n  use it {}\n  cost: {}\n  needs: {}\n  source: {}\n",
+      name_of(algorithm.collective), algorithm.name, algorithm.groups == 2 ? " between groups" : "",
+      opening.idea, opening.use, opening.cost, opening.needs, opening.source);
   text += fmt::format("  proven: {}\n  --nodes any: {}\n", proven, any_nodes);
   for (const Option& option : algorithm.options)
     text += fmt::format("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
@@ -55,10 +56,11 @@ std::string json_of(const Algorithm& algorithm) {
       .text("collective", name_of(algorithm.collective))
       .text("algorithm", algorithm.name)
       .number("groups", algorithm.groups)
-      .text("summary", algorithm.summary)
-      .text("cost", algorithm.cost)
-      .text("needs", algorithm.precondition)
-      .text("source", algorithm.source)
+      .text("summary", algorithm.opening.idea)
+      .text("use", algorithm.opening.use)
+      .text("cost", algorithm.opening.cost)
+      .text("needs", algorithm.opening.needs)
+      .text("source", algorithm.opening.source)
       .truth("proven", is_proven(algorithm))
       .truth("any_nodes", is_proven(algorithm))
       .value("options", cli::json_list(options))
@@ -69,14 +71,8 @@ std::string json_of(const Algorithm& algorithm) {
 
 // `optimal` is no program of the registry.
 Algorithm optimal() {
-  Algorithm algorithm;
-  algorithm.name = kOptimal;
-  algorithm.collective = Collective::kAlltoall;
-  algorithm.summary = kOptimalSummary;
-  algorithm.cost = kOptimalCost;
-  algorithm.precondition = kOptimalNeeds;
-  algorithm.source = kOptimalSource;
-  return algorithm;
+  return {kOptimal, Collective::kAlltoall,      {}, nullptr, nullptr, {},
+          1,        opening_of(kOptimalOpening)};
 }
 
 }  // namespace

@@ -1,12 +1,8 @@
-// Neighbor exchange allgather(v) for an even number of ranks (Chen et al. 2005).
-//
-// Idea: ranks r = 2q and 2q + 1 are pair q of N = p / 2 pairs. In round 0 the two ranks of a pair exchange their
-// blocks. In every later round, each rank exchanges the two blocks of some pair with one of its two neighbors: in
-// turn, its neighbor in the other pair and in its own pair. It sends the two blocks that it received in the previous
-// round, and in round 1 those of its own pair. So in round t an even rank receives the blocks of pair q - (t + 1)/2 if
-// t is odd, and q + t/2 if t is even. An odd rank receives those of the mirrored pair.
-//
-// Cost: p / 2 rounds, half the starts of a ring, with the same bytes. Precondition: p is even.
+// Neighbor exchange allgather(v) for an even number of ranks. Ranks r = 2q and 2q + 1 are pair q of N = p / 2 pairs.
+// From round 1 on a rank exchanges by turns with its neighbor in the other pair and in its own pair. It sends the
+// two blocks that it received in the previous round, and in round 1 those of its own pair. So in round t an even
+// rank receives the blocks of pair q - (t + 1)/2 if t is odd, and q + t/2 if t is even. An odd rank receives those
+// of the mirrored pair.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -30,6 +26,12 @@ std::string pair_message(const std::string& message, const std::string& pair) {
 // its peer, a rank of the other kind, receives.
 std::string program(const Choices&) {
   return R"(
+-- Ranks 2q and 2q + 1 are a pair and exchange their blocks. In every later round each rank exchanges two blocks with a
+-- neighbour, alternately the left and the right one.
+-- Use: for contributions of middle and large size on an even number of ranks: it has half the rounds of a ring
+-- Source: Chen et al. 2005
+-- Cost: p/2 rounds, with the bytes of a ring
+-- Needs: an even number of ranks
 algorithm neighbor-exchange for allgather
 port exchange per rank
 in_place
@@ -85,16 +87,7 @@ keys t
 }  // namespace
 
 Algorithm neighbor_exchange() {
-  return {
-      "neighbor-exchange",
-      Collective::kAllgather,
-      "each rank exchanges two blocks with its two neighbours by turns: half the rounds of a ring",
-      "Chen et al. 2005",
-      "p/2 rounds, with the bytes of a ring",
-      "an even number of ranks",
-      {},
-      program,
-      proof};
+  return {"neighbor-exchange", Collective::kAllgather, {}, program, proof};
 }
 
 }  // namespace quadrille

@@ -1,17 +1,9 @@
-// Recursive doubling allgather(v) for any number of ranks (Thakur, Rabenseifner and Gropp 2005, section 4.1; the fold
-// of ranks beyond a power of two is theirs for reductions, section 4.4).
+// Recursive doubling allgather(v) for any number of ranks. Let q be the greatest power of two that is at most p.
+// Rank i serves rank q + i. Group and peer come from rank div w, not from bits. The peer is w above if the group's
+// number is even, and w below if it is odd.
 //
-// Idea: let q be the greatest power of two that is at most p. Each of the p - q extra ranks q + i gives its block to
-// rank i. Among the first q ranks, groups of w = 1, 2, 4, .. ranks meet in pairs: each rank exchanges all blocks of
-// its group with the rank at its own place in the other group, w away. In the end rank i gives rank q + i all blocks
-// except its own. Group and peer come from rank div w, not from bits. The peer is w above if the group's number is
-// even, and w below if it is odd.
-//
-// Cost: log2 q exchanges, and two more messages for the extra ranks; the last one is as long as all blocks.
-// Precondition: none.
-//
-// A group's blocks are two runs: those of its own ranks, and those of the extra ranks that its ranks serve. A message
-// of empty blocks only is not sent.
+// A group's blocks are two runs: those of its own ranks, and those of the extra ranks that its ranks serve. The last
+// message to an extra rank is as long as all blocks. A message of empty blocks only is not sent.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
@@ -58,6 +50,11 @@ if q <= rank
 
 std::string program(const Choices&) {
   return std::string(R"(
+-- Groups of 1, 2, 4, .. ranks meet in pairs, and each rank exchanges all that its group has with its partner. Ranks beyond
+-- the greatest power of two give their block to a partner first, and receive the others' blocks from it in the end.
+-- Use: for short contributions, above all on a power of two of ranks
+-- Source: Thakur, Rabenseifner and Gropp 2005, section 4.1, with the fold of section 4.4
+-- Cost: floor(log2 p) exchanges a rank, and two more messages for each rank beyond the greatest power of two
 algorithm recursive-doubling for allgather
 port exchange per rank
 in_place
@@ -108,11 +105,6 @@ else
 Algorithm recursive_doubling() {
   return {"recursive-doubling",
           Collective::kAllgather,
-          "groups of 1, 2, 4, .. ranks exchange all they have; any number of ranks",
-          "Thakur, Rabenseifner and Gropp 2005, section 4.1, with the fold of section 4.4",
-          "floor(log2 p) exchanges a rank, and two more messages for each rank beyond the greatest "
-          "power of two",
-          "none",
           {},
           program,
           written_proof("allgather.recursive-doubling")};

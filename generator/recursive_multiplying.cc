@@ -1,15 +1,9 @@
-// Recursive multiplying, an allreduce (Ruefenacht, Bull and Booth 2017; MPICH's allreduce of that name).
-//
-// Idea: recursive doubling with groups of `radix` ranks in place of pairs. There are as many seats as the largest power of the
-// radix that is at most p. Each seat stands for one or more adjacent ranks: its first rank combines their contributions
-// first, and sends them the result last. In round x, seats whose numbers differ in digit x alone exchange their sums. They
-// hold sums of adjacent ranks, so each seat combines them in the order of ranks. It begins with the first one, so all ranks
-// have the same bits.
-//
-// Cost: fewer rounds than doubling with more messages in each, for short vectors. Precondition: 2 <= radix, and radix <= p if
-// p > 2. MPICH puts rank r beyond the seats to seat r mod the number of seats; its operators must commute then.
-//
-// Temporary buffer: one block for each seat of a group.
+// Recursive multiplying, an allreduce. There are as many seats as the largest power of the radix that is at most p.
+// Each seat stands for one or more adjacent ranks: its first rank combines their contributions. In round x, seats
+// whose numbers differ in digit x alone exchange their sums. They hold sums of adjacent ranks, so each seat combines
+// them in the order of ranks. It begins with the first one, so all ranks have the same bits. MPICH puts rank r
+// beyond the seats to seat r mod the number of seats; its operators must commute then. The temporary buffer has one
+// block for each seat of a group.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 
@@ -18,6 +12,13 @@ namespace {
 
 std::string program(const Choices&) {
   return R"(
+-- Recursive doubling with groups of radix ranks in place of pairs: all ranks of a group exchange their sums in one round. If
+-- p is no power of the radix, each rank of the groups stands for several adjacent ranks. It combines their contributions
+-- first and sends them the result last. So the order of ranks is kept, and all ranks get the same bits.
+-- Use: for short vectors, where a round costs more than a message: with p a power of the radix, or a little above
+-- Source: Ruefenacht, Bull and Booth 2017; MPICH, src/mpi/coll/allreduce/allreduce_intra_recursive_multiplying.c
+-- Cost: floor(log_r p) rounds for radix r, with r - 1 messages of the whole vector in each, and two more rounds if p is no power of r
+-- Needs: a radix of 2 to p
 algorithm recursive-multiplying for allreduce
 parameter radix
 table mine = counts
@@ -69,13 +70,6 @@ if 0 < mine[0]
 Algorithm recursive_multiplying() {
   return {"recursive-multiplying",
           Collective::kAllreduce,
-          "groups of `radix` ranks exchange their sums in each round: fewer rounds than doubling; "
-          "for short messages",
-          "Ruefenacht, Bull and Booth 2017; MPICH, "
-          "src/mpi/coll/allreduce/allreduce_intra_recursive_multiplying.c",
-          "floor(log_r p) rounds for radix r, with r - 1 messages of the whole vector in each, and "
-          "two more rounds if p is no power of r",
-          "a radix of 2 to p",
           {},
           program,
           written_proof("allreduce.recursive-multiplying"),

@@ -2,6 +2,7 @@
 #include "generator/registry.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "generator/algorithms.h"
 #include "generator/programs.h"
@@ -20,6 +21,25 @@ Option self_loops_option() {
       {"keep", "drop"},
       "keep: a rank copies its own block in the round that pairs it with itself; drop: it copies "
       "the block before the first step, and the round's step is left out"};
+}
+
+Opening opening_of(const std::string& program) {
+  const size_t opens = program.find("-- ");
+  check(opens != std::string::npos, "a program has no opening comment");
+  const std::string text = program.substr(opens);
+  const auto line = [&text](const std::string& mark, const std::string& otherwise) {
+    const size_t begin = text.find("\n-- " + mark + ": ");
+    if (begin == std::string::npos) return otherwise;
+    const size_t after = text.find(": ", begin) + 2;
+    return text.substr(after, text.find('\n', after) - after);
+  };
+  const std::string idea =
+      text.substr(3, std::min(text.find("\n--\n"), text.find("\n-- Use: ")) - 3);
+  Opening opening = {std::regex_replace(idea, std::regex("\n-- "), " "), line("Use", ""),
+                     line("Source", ""), line("Cost", ""), line("Needs", "none")};
+  check(!opening.use.empty() && !opening.source.empty() && !opening.cost.empty(),
+        "a program does not say its use, source and cost");
+  return opening;
 }
 
 const std::vector<Algorithm>& algorithms() {
@@ -50,6 +70,8 @@ const std::vector<Algorithm>& algorithms() {
     for (Algorithm& algorithm : written_algorithms()) all.push_back(std::move(algorithm));
     all.push_back(lanes());
     all.push_back(recursive_multiplying());
+    for (Algorithm& algorithm : all)
+      algorithm.opening = opening_of(algorithm.program(all_choices(algorithm)[0]));
     return all;
   }();
   return kAlgorithms;

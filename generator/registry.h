@@ -41,22 +41,28 @@ struct Number {
 // The chosen value of each option, by name.
 using Choices = std::map<std::string, std::string>;
 
+// What the opening comment of a program says. It begins with the idea, up to an empty comment or the first of these lines:
+//   -- Use: when to use it
+//   -- Source: paper and section, by the names of docs/references.md; without a paper "ours: " and what it builds on
+//   -- Cost: rounds, messages and bytes, for p ranks (of each group)
+//   -- Needs: for people, as the program's own `require` decides; may be left out
+// `list` prints this, and docs/algorithms.md is made of it.
+struct Opening {
+  std::string idea, use, source, cost, needs;
+};
+Opening opening_of(const std::string& program);
+
 struct Algorithm {
   std::string name;
   Collective collective;
-  std::string summary;
-  // Paper and section, by the names of docs/references.md. Without a paper: "ours: " and the work that it builds on.
-  std::string source;
-  // Rounds, messages and bytes, for p ranks (of each group); docs/algorithms.md has the same words.
-  std::string cost;
-  std::string precondition;  // for people; the program's own `require` decides
   std::vector<Option> options;
   // The program in its text form (schedule/text.h), and its claims and proof (verifier/prove/proof.h), or nullptr
   // without a known proof.
   std::function<std::string(const Choices& choices)> program;
   std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};
-  int groups = 1;  // 2: between groups, on an intercommunicator
+  int groups = 1;        // 2: between groups, on an intercommunicator
+  Opening opening = {};  // of the program of the defaults; the registry fills it in
 };
 
 const std::vector<Algorithm>& algorithms();

@@ -1,15 +1,6 @@
-// All-to-all round the ring of ranks (Kang et al. 2020; Fan et al. 2024, section II (d)). With one round after another
-// it is that of Thakur, Rabenseifner and Gropp 2005, section 4.3.
-//
-// Idea: in round i, rank u sends to u + i and receives from u - i. In lock-step, no two ranks send to one rank at a
-// time. Three baselines differ in how many rounds are in flight. spread-out has all of them. scattered has batches of
-// block_count rounds, and each batch starts when the previous one is complete, as in MPICH's MPI_Alltoallv. pairwise has
-// one. In factor and xor, both messages of a rank in a round are with one partner; here they are with two.
-//
-// Options. --wait round of scattered does not let the network idle at the end of a batch: a round starts when the one
-// block_count before it is complete. MPICH's MPI_Ialltoallv does so for four rounds at a time.
-//
-// Cost: p - 1 messages for each rank. Precondition: none.
+// All-to-all round the ring of ranks. Three baselines differ in how many rounds are in flight: all, a batch, as in
+// MPICH's MPI_Alltoallv, or one. In factor and xor, both messages of a rank in a round are with one partner; here
+// they are with two. MPICH's MPI_Ialltoallv starts rounds as --wait round does, for four rounds at a time.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -32,15 +23,36 @@ for i in 1 .. ranks
 )";
 }
 
-std::string spread_out_program(const Choices&) { return program("spread-out", "", " after -1"); }
-
-std::string scattered_program(const Choices& choices) {
-  return program("scattered", "parameter block_count\nrequire 1 <= block_count\n",
-                 choices.at("wait") == "round" ? " after i - block_count"
-                                               : " after (i - 1) div block_count*block_count");
+std::string spread_out_program(const Choices&) {
+  return R"(
+-- In round i, rank u sends to rank u + i and receives from rank u - i. As long as rounds keep step, no two ranks send to the
+-- same rank. No round waits for another.
+-- Use: for blocks of middle size: it is linear with less competition at the receivers
+-- Source: Kang et al. 2020; Fan et al. 2024, section II (d)
+-- Cost: p - 1 messages a rank, all in flight at once
+)" + program("spread-out", "", " after -1");
 }
 
-std::string pairwise_program(const Choices&) { return program("pairwise", "", ""); }
+std::string scattered_program(const Choices& choices) {
+  return R"(
+-- The rounds of spread-out in batches of --block-count. A batch starts when the one before is complete. With --wait round a
+-- round starts as soon as the one that many before it is complete, so that the network does not idle between batches.
+-- Use: if the messages of spread-out exhaust buffers or the network
+-- Source: Fan et al. 2024, section II (d), scattered
+-- Cost: p - 1 messages a rank, one batch in flight at a time
+)" + program("scattered", "parameter block_count\nrequire 1 <= block_count\n",
+             choices.at("wait") == "round" ? " after i - block_count"
+                                           : " after (i - 1) div block_count*block_count");
+}
+
+std::string pairwise_program(const Choices&) {
+  return R"(
+-- The rounds of spread-out, one after another.
+-- Use: for long blocks on many ranks, where one message each way already fills the wire
+-- Source: Thakur, Rabenseifner and Gropp 2005, section 4.3; Fan et al. 2024, section II (d)
+-- Cost: p - 1 rounds of one message each way
+)" + program("pairwise", "", "");
+}
 
 std::string proof(const Choices&) {
   return R"(match receive 1
@@ -58,24 +70,12 @@ keys i
 }  // namespace
 
 Algorithm spread_out() {
-  return {"spread-out",
-          Collective::kAlltoall,
-          "in round i, rank u sends to u + i and receives from u - i; all rounds at once",
-          "Kang et al. 2020; Fan et al. 2024, section II (d)",
-          "p - 1 messages a rank, all in flight at once",
-          "none",
-          {},
-          spread_out_program,
-          proof};
+  return {"spread-out", Collective::kAlltoall, {}, spread_out_program, proof};
 }
 
 Algorithm scattered() {
   return {"scattered",
           Collective::kAlltoall,
-          "spread-out in batches of rounds, one batch after another",
-          "Fan et al. 2024, section II (d), scattered",
-          "p - 1 messages a rank, one batch in flight at a time",
-          "none",
           {{"wait",
             {"batch", "round"},
             "batch: a batch starts when the previous one is complete; round: a round starts when "
@@ -85,16 +85,6 @@ Algorithm scattered() {
           {{"block_count", 32, NumberKind::kBatch, "the number of rounds in a batch"}}};
 }
 
-Algorithm pairwise() {
-  return {"pairwise",
-          Collective::kAlltoall,
-          "spread-out with one round after another",
-          "Thakur, Rabenseifner and Gropp 2005, section 4.3; Fan et al. 2024, section II (d)",
-          "p - 1 rounds of one message each way",
-          "none",
-          {},
-          pairwise_program,
-          proof};
-}
+Algorithm pairwise() { return {"pairwise", Collective::kAlltoall, {}, pairwise_program, proof}; }
 
 }  // namespace quadrille

@@ -1,14 +1,6 @@
-// TuNA, all-to-all of tunable radix (Fan et al. 2024, section III, Algorithm 1).
-//
-// Idea: a block for the rank i below has the distance i. Written with the radix, i is a sum of hops z*radix^x, one for
-// each digit x of i that is not 0. In round (x, z) every rank sends all its blocks whose digit x is z to the rank
-// z*radix^x below it. A block's first hop (digits below x are 0: i = f) is from the send buffer. After its last hop
-// (no digits above x: q = 0) it has arrived. Between hops it lies in the temporary buffer. The rounds of a digit touch
-// different blocks, so all of them may be in flight together. A step has its distance for a key.
-//
-// Cost: a rank sends K messages, one for each distance of one hop. Every block travels as often as its distance has
-// digits other than 0. Radix 2 sends the fewest messages; radix p sends every block directly. Precondition: 2 <=
-// radix, and radix <= p if p > 2.
+// TuNA, all-to-all of tunable radix. A block's first hop (digits below x are 0: i = f) is from the send buffer.
+// After its last hop (no digits above x: q = 0) it has arrived. The rounds of a digit touch different blocks, so all
+// of them may be in flight together. A step has its distance for a key.
 //
 // Temporary buffer: every distance i of several hops has a slot: the number of such distances below i. Distances of
 // one hop need none. The ascending table of these tells how many of 1 .. i there are: locate(hop, i) + 1. There are
@@ -21,6 +13,13 @@ namespace {
 
 std::string program(const Choices&) {
   return R"(
+-- A block for the rank i below has distance i. Written with the radix, i is a sum of hops z*radix^x, one for each nonzero
+-- digit. In round (x, z) every rank sends to the rank z*radix^x below it all blocks whose digit x is z. Between hops a block
+-- stays in a temporary buffer of p - (K + 1) blocks, for K messages a rank.
+-- Use: for small blocks, and with a larger radix for blocks of middle size. On nodes of several ranks take tuna-coalesced
+-- Source: Fan et al. 2024, section III, Algorithm 1
+-- Cost: one message a rank for each distance z*radix^x below p; a block travels once for each nonzero digit of its distance
+-- Needs: a radix of 2 to p
 algorithm tuna for alltoall
 port one+one per rank
 parameter radix
@@ -61,11 +60,6 @@ for x in 0 .. length(pow) - 1
 Algorithm tuna() {
   return {"tuna",
           Collective::kAlltoall,
-          "blocks hop digit by digit of their distance: few messages for small blocks",
-          "Fan et al. 2024, section III, Algorithm 1",
-          "one message a rank for each distance z*radix^x below p; a block travels once for each "
-          "nonzero digit of its distance",
-          "a radix of 2 to p",
           {},
           program,
           written_proof("alltoall.tuna"),

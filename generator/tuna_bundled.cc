@@ -1,11 +1,5 @@
-// All-to-all on nodes of any sizes, with one message from each node to each other one. A node has several leaders, as in
-// Kinkead et al. 2025. The exchanges inside nodes are those of TuNA (Fan et al. 2024; tuna.cc).
-//
-// Idea: small blocks cost messages, not bytes. So all blocks from one node to another travel in one message. Each rank of
-// a node leads towards some of the other nodes, so that its ranks share that work.
-//
-// Leaders: local rank b mod q of a node of q ranks leads towards node b. It sends there what all ranks of its node have
-// for all ranks of node b, to node b's leader towards its own node. That rank sends it the reverse.
+// TuNA with one message from each node to each other one, and several leaders a node. Small blocks cost messages,
+// not bytes. A leader sends what all ranks of its node have for all ranks of the other one.
 //
 // First stage. Inside the node, a block for another node goes to the leader, and a block for the node itself to its
 // target. A block whose destination is i below its source, round the node, hops z*radix^x for each digit z of i, at place
@@ -18,9 +12,7 @@
 // carry leads anywhere, there is no message. A message may still have no blocks: a leader may lead towards its own node
 // alone.
 //
-// Cost, on each of N nodes of q ranks: the messages of tuna on q ranks twice, and up to ceil(N/q) messages of q*q blocks
-// to other nodes. Precondition: 2 <= radix, and radix <= p if p > 2; at most 4096 ranks on a node, as a leader stores a
-// block for each pair of ranks of two nodes.
+// A leader stores a block for each pair of ranks of two nodes, so a node has at most 4096 ranks.
 //
 // Temporary buffer: slot row*q + i for a block that has to go i ranks down, where each other node has one row for each of
 // its ranks. Rows of nodes with one leader differ: node b begins at row base[b] div q + 1, and the next node of the
@@ -33,6 +25,14 @@ namespace {
 
 std::string program(const Choices&) {
   return R"(
+-- All blocks from one node to another travel in one message. On a node of q ranks, local rank b mod q leads towards node b.
+-- The ranks of the node first send this leader their blocks for node b, with the hops of tuna. The leader exchanges one
+-- message with node b's leader towards its own node. Then the blocks that arrived hop to their targets. So a node sends and
+-- receives several messages at a time, and few in all.
+-- Use: for blocks of a few bytes on many nodes, or on nodes of many ranks. Each block is copied often: longer ones go faster by tuna-coalesced
+-- Source: Kinkead et al. 2025; inside nodes Fan et al. 2024, section III, Algorithm 1
+-- Cost: on each of N nodes of q ranks: twice the messages of tuna on q ranks, then up to ceil(N/q) messages of q*q blocks to other nodes
+-- Needs: at most 4096 ranks on a node
 algorithm tuna-bundled for alltoall
 parameter radix
 table size = nodes
@@ -135,11 +135,6 @@ for x in 0 .. length(pow) - 1
 Algorithm tuna_bundled() {
   return {"tuna-bundled",
           Collective::kAlltoall,
-          "nodes of any sizes: one message between two nodes, several leaders a node",
-          "Kinkead et al. 2025; inside nodes Fan et al. 2024, section III, Algorithm 1",
-          "on each of N nodes of q ranks: twice the messages of tuna on q ranks, then up to "
-          "ceil(N/q) messages of q*q blocks to other nodes",
-          "at most 4096 ranks on a node",
           {},
           program,
           written_proof("alltoall.tuna-bundled"),

@@ -1,15 +1,10 @@
-// TuNA on nodes of any sizes, coalesced and staggered (Fan et al. 2024, section IV, Algorithms 3 and 2; the paper's
-// nodes have one size).
+// TuNA on nodes of any sizes, coalesced and staggered.
 //
-// Idea: the ranks of a node first exchange among themselves, with TuNA (tuna.cc). Then each has the blocks of all of
-// them for the ranks that it serves, and sends them there.
-//
-// Coverage: on a node of q ranks from `home` on, rank home + j serves every d with (d - home) mod q = j. So each node
-// has one server for each rank; a rank of the node is its own server. In the first stage, a block from s to d goes
-// from s to d's server on the node of s. In the second stage, if d is on another node, it goes from there to d. No
-// rank of a node serves more than one rank more than another. If all nodes have q ranks, rank j of each node serves
-// rank j of all. A rank of a small node serves several of a large one; a rank of a large node serves none of some
-// small ones.
+// Coverage: each node has one server for each rank; a rank of the node is its own server. In the first stage, a
+// block from s to d goes from s to d's server on the node of s. In the second stage, if d is on another node, it
+// goes from there to d. No rank of a node serves more than one rank more than another. If all nodes have q ranks,
+// rank j of each node serves rank j of all. A rank of a small node serves several of a large one; a rank of a large
+// node serves none of some small ones.
 //
 // First stage. A block whose server is i below its source, round the node, hops z*radix^x for each digit z of i, at
 // place x. All blocks of its source for that server travel with it: those for d with d mod q = `low`, one in each
@@ -22,10 +17,6 @@
 // so a rank receives one message per node. Staggered: one message per block. Rounds are in batches of block_count
 // nodes, staggered ones in batches of block_count messages. Receivers know the lengths, as all blocks are for
 // themselves.
-//
-// Cost, on a node of q ranks: first that of tuna on q ranks, with at most ceil(p/q) times the blocks in each message.
-// Then at most ceil(p/q) messages to send and one from each other node, of q blocks each; staggered, q times as many
-// of one block. Precondition: 2 <= radix, and radix <= p if p > 2.
 //
 // Temporary buffer: slot t*q + i, for the block in window t that comes from i above. After the first stage it stays
 // there, staged for the second. So no slot is used twice. There are q*ceil(p/q) slots: p if all nodes have q ranks,
@@ -86,7 +77,16 @@ for m in 1 .. length(size)
 )";
 
 std::string coalesced(const Choices&) {
-  return std::string("algorithm tuna-coalesced for alltoall") + kFirstStage + R"(
+  return std::string(R"(
+-- Rank j of a node of q ranks serves every rank d with (d - first rank of the node) mod q = j. The ranks of a node first
+-- exchange among themselves with tuna, until each has all blocks of the node for the ranks that it serves. Then it sends
+-- each of them one message with the blocks of the whole node. The paper asks for nodes of one size; this program does not.
+-- Use: for small blocks on nodes of several ranks. --block-count limits how many nodes a rank sends to at a time
+-- Source: Fan et al. 2024, section IV, Algorithm 3, there on nodes of one size
+-- Cost: on a node of q ranks: tuna on q ranks with up to ceil(p/q) times the blocks, then up to ceil(p/q) messages of q blocks to other nodes
+-- Needs: a radix of 2 to p
+algorithm tuna-coalesced for alltoall)") +
+         kFirstStage + R"(
   step ranks + m after ranks + (m - 1) div block_count*block_count
     receive from base[c] + (rank - base[c]) mod size[c]
       for s in base[c] .. base[c + 1]
@@ -104,7 +104,14 @@ std::string coalesced(const Choices&) {
 
 // In its step number s, a round has the blocks of every node's rank s. No step is empty.
 std::string staggered(const Choices&) {
-  return std::string("algorithm tuna-staggered for alltoall") + kFirstStage + R"(
+  return std::string(R"(
+-- tuna-coalesced, with one message for each block between nodes.
+-- Use: where one long message between nodes is slower than several short ones
+-- Source: Fan et al. 2024, section IV, Algorithm 2, there on nodes of one size
+-- Cost: as tuna-coalesced, with q messages of one block for each message of q blocks
+-- Needs: a radix of 2 to p
+algorithm tuna-staggered for alltoall)") +
+         kFirstStage + R"(
   let first = base[b] + (rank - base[b]) mod mine
   let targets = (base[b + 1] - 1 - first) div mine + 1
   for s in 0 .. max(0 < targets ? mine : 0, size[c])
@@ -137,11 +144,6 @@ std::vector<Number> numbers() {
 Algorithm tuna_coalesced() {
   return {"tuna-coalesced",
           Collective::kAlltoall,
-          "nodes of any sizes: tuna inside nodes, then one message a node and rank",
-          "Fan et al. 2024, section IV, Algorithm 3, there on nodes of one size",
-          "on a node of q ranks: tuna on q ranks with up to ceil(p/q) times the blocks, then up to "
-          "ceil(p/q) messages of q blocks to other nodes",
-          "a radix of 2 to p",
           {},
           coalesced,
           written_proof("alltoall.tuna-coalesced"),
@@ -151,10 +153,6 @@ Algorithm tuna_coalesced() {
 Algorithm tuna_staggered() {
   return {"tuna-staggered",
           Collective::kAlltoall,
-          "nodes of any sizes: tuna inside nodes, then one message a block",
-          "Fan et al. 2024, section IV, Algorithm 2, there on nodes of one size",
-          "as tuna-coalesced, with q messages of one block for each message of q blocks",
-          "a radix of 2 to p",
           {},
           staggered,
           written_proof("alltoall.tuna-staggered"),

@@ -1,11 +1,5 @@
-// All-to-all by exclusive or (Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and Gropp 2005,
-// section 4.3).
-//
-// Idea: in round i, rank u exchanges with u xor i. This is an involution, and u and w meet in round u xor w only.
-// Round 0 holds all self-loops.
-//
-// Cost: p - 1 exchanges for each rank, and all ranks are busy in each. Precondition: p is a power of two. The program
-// requires it as p xor (p - 1) = 2p - 1, which holds for powers of two only.
+// All-to-all by exclusive or, which is an involution. Round 0 holds all self-loops. The program requires a power of
+// two as p xor (p - 1) = 2p - 1, which holds for powers of two only.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -14,6 +8,11 @@ namespace {
 std::string program(const Choices& choices) {
   const bool drop = choices.at("self-loops") == "drop";
   return std::string(R"(
+-- In round i, rank u exchanges with rank u xor i. Two ranks u and w meet in round u xor w and in no other.
+-- Use: in place of factor where the number of ranks is a power of two: no rank idles in any exchange
+-- Source: Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and Gropp 2005, section 4.3
+-- Cost: p - 1 rounds of one exchange a rank, and one round of copies
+-- Needs: a power of two of ranks
 algorithm xor for alltoall
 port exchange per rank
 in_place
@@ -68,16 +67,7 @@ keys round
 }  // namespace
 
 Algorithm xor_exchange() {
-  return {"xor",
-          Collective::kAlltoall,
-          "in round i, rank u exchanges with rank u xor i",
-          "Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and Gropp 2005, "
-          "section 4.3",
-          "p - 1 rounds of one exchange a rank, and one round of copies",
-          "a power of two of ranks",
-          {self_loops_option()},
-          program,
-          proof};
+  return {"xor", Collective::kAlltoall, {self_loops_option()}, program, proof};
 }
 
 }  // namespace quadrille

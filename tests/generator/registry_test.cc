@@ -20,10 +20,9 @@ TEST(Registry, FindsEveryAlgorithmByItsNameAndNoOther) {
 
 TEST(Registry, SaysWhatUsersAskOfAnAlgorithm) {
   for (const Algorithm& algorithm : algorithms()) {
-    EXPECT_FALSE(algorithm.summary.empty()) << algorithm.name;
-    EXPECT_FALSE(algorithm.source.empty()) << algorithm.name;
-    EXPECT_FALSE(algorithm.cost.empty()) << algorithm.name;
-    EXPECT_FALSE(algorithm.precondition.empty()) << algorithm.name;
+    const Opening& says = algorithm.opening;
+    for (const std::string& words : {says.idea, says.use, says.source, says.cost, says.needs})
+      EXPECT_FALSE(words.empty()) << algorithm.name;
     for (const Option& option : algorithm.options) {
       EXPECT_GE(option.values.size(), 2u) << algorithm.name << " " << option.name;
       for (const std::string& value : option.values)

@@ -21,7 +21,7 @@ def run(table):
 class Expected(unittest.TestCase):
     def test_times_are_those_of_the_table(self):
         code, printed = run(TABLE)
-        self.assertEqual(code, 0, f"\n{printed}if that is meant to be so: see docs/measurements.md")
+        self.assertEqual(code, 0, f"\n{printed}if that is meant to be so: see bench/expected.py")
 
     def test_another_time_is_noticed(self):
         row = next(row for row in expected.read(TABLE) if isinstance(row, list))
