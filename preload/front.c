@@ -14,10 +14,10 @@
 #include "preload/rules.h"
 
 #ifdef PRELOAD_MPICH
-#define CORE "$ORIGIN/quadrille/libquadrille_preload_mpich_core.so"
+#define CORE "quadrille/libquadrille_preload_mpich_core.so"
 enum { IS_FOR_OPEN_MPI = 0 };
 #else
-#define CORE "$ORIGIN/quadrille/libquadrille_preload_openmpi_core.so"
+#define CORE "quadrille/libquadrille_preload_openmpi_core.so"
 enum { IS_FOR_OPEN_MPI = 1 };
 #endif
 
@@ -46,9 +46,17 @@ enum { IS_FOR_OPEN_MPI = 1 };
 
 static void* core; /* NULL: it has nothing to do */
 static char folder[4096];
+static char core_file[2 * sizeof folder]; /* its full name */
 
-__attribute__((constructor)) static void note_folder(void) {
+/* A program may change its folder later. Other libraries may stand before dlopen, so that $ORIGIN would be theirs. */
+__attribute__((constructor)) static void note_folders(void) {
+  Dl_info own;
   if (!getcwd(folder, sizeof folder)) folder[0] = '\0';
+  if (!dladdr(folder, &own)) return;
+  const char* const name = own.dli_fname;
+  const char* const slash = strrchr(name, '/');
+  snprintf(core_file, sizeof core_file, "%s/%.*s" CORE, name[0] == '/' ? "" : folder,
+           slash ? (int)(slash + 1 - name) : 0, name);
 }
 
 static void* next_of(const char* name) {
@@ -103,7 +111,7 @@ static void look(void) {
     fprintf(stderr,
             "quadrille: the program's MPI library has the standard ABI of MPI, which this preload "
             "library is not for; it does nothing\n");
-  else if (!is_off && !(core = dlopen(CORE, RTLD_NOW | RTLD_LOCAL)))
+  else if (!is_off && !(core = dlopen(core_file, RTLD_NOW | RTLD_LOCAL)))
     fprintf(stderr,
             "quadrille: the rest of the preload library cannot be loaded, so it does nothing: %s\n",
             dlerror());

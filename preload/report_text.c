@@ -87,8 +87,9 @@ static void print_headline(FILE* file, const struct preload_table* table) {
   const struct sum all = add_up(table, -1);
   const double gain = all.saved < 0 ? -all.saved : all.saved,
                percent = table->seconds > 0 ? 100 / table->seconds : 0;
-  fprintf(file, "quadrille: collectives took %.0f %% of %.*f s; ", percent * all.seconds,
-          table->seconds < 1 ? 3 : 1, table->seconds);
+  fprintf(file, "quadrille: collectives took %.0f %% of %.*f s%s; ", percent * all.seconds,
+          table->seconds < 1 ? 3 : 1, table->seconds,
+          all.seconds > table->seconds ? " in several threads" : "");
   if (all.is_measured)
     fprintf(file, "Quadrille %s %.*f s, %.*f %%, measured in this run\n",
             all.saved < 0 ? "cost" : "saved", gain < 1 ? 3 : 1, gain, percent * gain < 10 ? 1 : 0,
@@ -104,7 +105,16 @@ static void print_number(FILE* file, int is_there, int digits, double number) {
     fprintf(file, "  %10s", "-");
 }
 
-/* Prints the line of a collective. `longest` takes the most time of all its calls. */
+/* The line with this number, or the next one of its collective with times that were measured. */
+static const struct preload_line* shown(const struct preload_table* table, int i) {
+  const struct preload_line* const first = &table->lines[i];
+  for (; i < table->count; i++)
+    if (table->lines[i].collective == first->collective && preload_is_measured(&table->lines[i]))
+      return &table->lines[i];
+  return first;
+}
+
+/* Prints the line of a collective. `longest` takes the most time of all its calls, or of those that were measured. */
 static void print_collective(FILE* file, const struct preload_table* table,
                              const struct preload_line* longest) {
   const struct sum sum = add_up(table, longest->collective);
@@ -132,7 +142,7 @@ void preload_print_summary(FILE* file, struct preload_table* table) {
   for (int i = 0; i < table->count; i++) {
     int earlier = 0;
     while (table->lines[earlier].collective != table->lines[i].collective) earlier++;
-    if (earlier == i) print_collective(file, table, &table->lines[i]);
+    if (earlier == i) print_collective(file, table, shown(table, i));
   }
   uselocale(former);
 }

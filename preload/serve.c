@@ -213,6 +213,12 @@ static int follow_decision(struct preload_call* call) {
   return 0;
 }
 
+/* Whether the call moves nothing. Then MPI may refuse it at one rank alone, and the others do not notice. So nothing may count it. */
+static int is_empty(const struct preload_call* call) {
+  return call->bytes == 0 && call->collective != PRELOAD_Barrier &&
+         preload_finds_rules(preload_settings()->mode);
+}
+
 /* The rule that the call follows, or NULL. A call that needs canonical sums follows one in any case, if there is such a schedule. */
 static const struct preload_rule* find_rule(struct preload_call* call) {
   const struct preload_rule* rule = rule_of(call);
@@ -223,7 +229,9 @@ static const struct preload_rule* find_rule(struct preload_call* call) {
     call->reason = rule ? "canonical sums" : "no schedule has canonical sums for it";
   }
   if (call->is_canonical || !call->of->adapts || (rule && !is_raced(rule))) return rule;
-  return preload_learn_begin(call, rule);
+  if (!is_empty(call)) return preload_learn_begin(call, rule);
+  if (!rule) call->reason = "it moves no bytes";
+  return rule;
 }
 
 /* Chooses what makes the call. */

@@ -167,6 +167,15 @@ static void add(struct sum* sum, struct qd_members* all, int rank) {
     if (one->wishes[i] > all->wishes[i]) all->wishes[i] = one->wishes[i];
 }
 
+/* Says why nothing is served. */
+static const char* refuse(int speaks, int* is_said, const char* text, const char* reason) {
+  static int said_sums;
+  if (speaks) preload_say_once(is_said, text);
+  if (speaks && preload_settings()->sums == PRELOAD_CANONICAL_SUMS)
+    preload_say_once(&said_sums, "so sums are MPI's own, and not canonical");
+  return reason;
+}
+
 const char* preload_agree(struct preload_communicator* of) {
   static int said_error, said_different;
   struct preload_shape* const shape = &of->shape;
@@ -187,16 +196,12 @@ const char* preload_agree(struct preload_communicator* of) {
   if (sum.revokes) return "the program can revoke communicators";
   if (world[0].has_error) sum.first_error = 0;
   of->is_watched = sum.has_report;
-  if (sum.first_error < ranks) {
-    if (sum.first_error == own) preload_say_once(&said_error, error);
-    return "settings are wrong";
-  }
-  if (sum.are_different) {
-    if (of->rank == 0)
-      preload_say_once(&said_different,
-                       "ranks have different QUADRILLE variables or rules; MPI's own collectives "
-                       "are used where they meet");
-    return "ranks have different settings";
-  }
+  if (sum.first_error < ranks)
+    return refuse(sum.first_error == own, &said_error, error, "settings are wrong");
+  if (sum.are_different)
+    return refuse(of->rank == 0, &said_different,
+                  "ranks have different QUADRILLE variables or rules; MPI's own collectives are "
+                  "used where they meet",
+                  "ranks have different settings");
   return sum.driver == PRELOAD_NO_DRIVER ? NULL : preload_driver_reason(sum.driver);
 }

@@ -41,6 +41,11 @@ grep -qE '^scan +2 +1\.000000 +- +- +-  chain +by rule, not measured in this run
 document "$(line scan chain 'by rule' 2 1 2 4 2 0)" >raced.json
 expect 0 report raced.json
 grep -qE '2\.000000  chain +by rule$' .out || fail "a rule that was compared: $(cat .out)"
+# The longest line that was measured is shown. Threads may take more than all of the time.
+document "$(line scan native 'not yet compared' 10 9 0 0 0 0), $(line scan chain chosen 2 3 2 4 2 0)" >threads.json
+expect 0 report threads.json
+says 'collectives took 120 % of 10.0 s in several threads; Quadrille saved 2.0 s, 20 %, measured in this run'
+grep -qE '^scan +12 +12\.000000 .* chain +chosen; and 1 more$' .out || fail "the longest line: $(cat .out)"
 
 # The details.
 expect 0 report one.json --details

@@ -106,7 +106,8 @@ for other in none.txt wrong.txt; do
   right 3 QUADRILLE_RULES=rules.txt ONE:QUADRILLE_RULES=$other
   reported allgather '3 ranks' bruck 'by rule'
 done
-refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=wrong.txt ONE:QUADRILLE_RULES=rules.txt
+refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=wrong.txt ONE:QUADRILLE_RULES=rules.txt QUADRILLE_SUMS=canonical
+said 1 "quadrille: so sums are MPI's own, and not canonical"
 
 # Verification works: it detects a tool behind the library that makes MPI's own result wrong.
 preload="$library $tool"

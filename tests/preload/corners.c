@@ -297,6 +297,14 @@ static void wrong(void) {
 #else
   expect(code == MPI_ERR_BUFFER, "one buffer for both");
 #endif
+  for (int round = 0; round < 40; round++) {
+    MPI_Gather(&me, 1, MPI_INT, received, 1, MPI_INT, 0, comm);
+    for (int r = 0; r < ranks && me == 0; r++) expect(received[r] == r, "a gather is wrong");
+    const int count = round == 1 && me == 0 ? -1 : 0; /* one rank alone notices */
+    expect((MPI_Gather(&me, 0, MPI_INT, received, count, MPI_INT, 0, comm) == MPI_SUCCESS) ==
+               (count == 0),
+           "an empty gather");
+  }
   expect_alltoall(comm);
   MPI_Comm_free(&comm);
 }
