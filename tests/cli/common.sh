@@ -26,8 +26,17 @@ expect() {
   [ "$code" -eq "$wanted" ] || fail "exit code $code instead of $wanted: $* ($(cat .err))"
 }
 
-# says TEXT: the last output contains it.
-says() { grep -qF -- "$1" .out || fail "does not say '$1': $(cat .out)"; }
+# says TEXT...: the last output contains each.
+says() {
+  local text
+  for text in "$@"; do grep -qF -- "$text" .out || fail "does not say '$text': $(cat .out)"; done
+}
+
+# prints TEXT COMMAND...: exit code 0, and the output contains TEXT.
+prints() {
+  expect 0 "${@:2}"
+  says "$1"
+}
 
 # refuses TEXT COMMAND...: exit code 2, nothing on stdout, one line on stderr that contains TEXT, and no file made,
 # changed or half-written.
@@ -44,4 +53,63 @@ refuses() {
 
 files() {
   find . -type f ! -name .out ! -name .err -exec cksum {} + | sort
+}
+
+# ---- The commands that most tests call
+
+generate() { "$generator" generate "$@"; }
+alltoall() { generate alltoall --algorithm "$@"; }
+allgather() { generate allgather --algorithm "$@"; }
+show() { "$generator" show "$@"; }
+emit() { "$generator" emit "$@"; }
+check() { "$verifier" check "$@"; }
+
+# verifies FILE ARGUMENTS...: `check` finds it right.
+verifies() { prints "$1: verified" check "$@"; }
+
+# remakes COMMAND FILE: the emitted files name this command, which makes the same file again.
+remakes() {
+  local command="generate $1 --out $2" name
+  name=made/$(basename "$2" .qs)
+  expect 0 emit "$2" --out made
+  [ "$(sed -n 's/.*bazel run \/\/generator -- \(generate.*\)/\1/p' "$name.c" "$name.h" | uniq)" = "$command" ] ||
+    fail "another command than $command: $(head -5 "$name.c")"
+  cp "$2" before.qs
+  eval "expect 0 \"\$generator\" $command"
+  cmp "$2" before.qs || fail "made again, it differs: $command"
+}
+
+# replays TEXT [END]: the command for a replay that the last output names works as printed, and prints TEXT. It ends so.
+replays() {
+  local command
+  command=$(sed -n 's/.*to see it: bazel run \/\/verifier -- //p' .out)
+  [ -n "$command" ] && [ "${command%"${2:-}"}${2:-}" = "$command" ] || fail "no such replay command: $(cat .out)"
+  eval "expect 0 \"\$verifier\" $command"
+  says "$1"
+}
+
+# Writes an all-to-all and its proof.
+write_shift() {
+  cat >shift.txt <<'END'
+algorithm shift for alltoall
+
+copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  let right = wrap(rank + round, ranks)
+  let left = wrap(rank - round, ranks)
+  step round
+    send send[right] to right
+    receive recv[left] from left
+END
+  cat >shift.proof <<'END'
+match send 1
+  with receive 1 where round = round
+match receive 1
+  with send 1 where round = round
+cover
+  with receive 1 where round = wrap(target - source, ranks)
+keys round
+  from round
+  to round + 1
+END
 }
