@@ -35,8 +35,7 @@ prints '  hierarchical-factor for alltoall on any nodes, here 1,2,3 (6 ranks), '
 grep -vE 'any.qs|hash|checked' .out | cmp given.txt || fail 'the verdicts differ'
 prints '  serves    any number of ranks, on nodes of any sizes' check any.qs
 expect 0 alltoall factor --nodes any --out flat.qs
-expect 1 check flat.qs --nodes 2,2,2 --ports 1
-says 'flat.qs: REFUTED'
+refutes 'flat.qs: REFUTED' check flat.qs --nodes 2,2,2 --ports 1
 replays 'rank ' ' --nodes 3x2'
 cmp any.qs kept.qs || fail 'a check changes the file'
 
@@ -67,12 +66,11 @@ refuses 'groups.qs serves any nodes; say on which with --nodes 1,2,3 --remote-no
 refuses 'groups.qs serves any nodes; say on which with --nodes 1,2,3 --remote-nodes 2,2' check groups.qs --remote-nodes 3
 refuses "--remote-nodes: 'x' is not a node list" check groups.qs --nodes 3 --remote-nodes x
 refuses '--remote-nodes: any.qs is for one group; leave it out' check any.qs --nodes 3 --remote-nodes 2
-refuses '--remote-nodes: give the nodes of both groups, or any for both' between --nodes any --remote-nodes 2 --out x.qs
-refuses '--algorithm: direct for alltoall is for two groups; give the nodes of the other with --remote-nodes' \
-  between --nodes 3 --out x.qs
-refuses '--algorithm: xor for alltoall is for one group; leave out --remote-nodes' alltoall xor --nodes 3 --remote-nodes 2 --out x.qs
-refuses "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct, factor" \
-  alltoall factory --nodes 3 --remote-nodes 2 --out x.qs
+unmade '--remote-nodes: give the nodes of both groups, or any for both' between --nodes any --remote-nodes 2
+unmade '--algorithm: direct for alltoall is for two groups; give the nodes of the other with --remote-nodes' between --nodes 3
+unmade '--algorithm: xor for alltoall is for one group; leave out --remote-nodes' alltoall xor --nodes 3 --remote-nodes 2
+unmade "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct, factor" \
+  alltoall factory --nodes 3 --remote-nodes 2
 
 # Requirements.
 expect 0 alltoall xor --nodes any --out xor.qs
@@ -124,14 +122,14 @@ prints ', B = 100' check ring.qs --nodes 3 --counts 300,0,50
 
 # ---- Refused
 
-refuses '--nodes any: auto chooses for given nodes; name an algorithm and its numbers' alltoall auto --nodes any --bytes 4 --out x.qs
-refuses '--nodes any: auto chooses for given nodes' alltoall tuna --nodes any --radix auto --bytes 4 --out x.qs
-refuses 'give the nodes once' alltoall tuna --nodes any --slurm 4 --out x.qs
-refuses '--radix: 1 is less than 2, the least that there is' alltoall tuna --nodes any --radix 1 --out x.qs
-refuses '--radix:1:3: ' alltoall tuna --nodes any --radix '3 x' --out x.qs
-refuses "--radix: 'rank' in a declaration, which means the same at all ranks" alltoall tuna --nodes any --radix rank --out x.qs
-refuses "--radix: a parameter depends on numbers, 'ranks' and node sizes alone" alltoall tuna --nodes any --radix 'pow[1]' --out x.qs
-refuses '--early: factor has no such option' alltoall factor --nodes any --early 1 --out x.qs
+unmade '--nodes any: auto chooses for given nodes; name an algorithm and its numbers' alltoall auto --nodes any --bytes 4
+unmade '--nodes any: auto chooses for given nodes' alltoall tuna --nodes any --radix auto --bytes 4
+unmade 'give the nodes once' alltoall tuna --nodes any --slurm 4
+unmade '--radix: 1 is less than 2, the least that there is' alltoall tuna --nodes any --radix 1
+unmade '--radix:1:3: ' alltoall tuna --nodes any --radix '3 x'
+unmade "--radix: 'rank' in a declaration, which means the same at all ranks" alltoall tuna --nodes any --radix rank
+unmade "--radix: a parameter depends on numbers, 'ranks' and node sizes alone" alltoall tuna --nodes any --radix 'pow[1]'
+unmade '--early: factor has no such option' alltoall factor --nodes any --early 1
 
 refuses 'any.qs serves any nodes; say on which with --nodes 1,2,3' check any.qs --ports 1
 refuses 'ring.qs serves any nodes; say on which with --nodes 1,2,3' check ring.qs --counts 1,2

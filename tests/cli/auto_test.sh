@@ -86,29 +86,28 @@ grep -q 'marker-end="url(#sum)"/>' sum.svg || fail 'nothing is combined'
 
 # ---- Refusals
 
-refuses 'give the bytes of a block, on the average, with --bytes, or of all with --counts' auto allgather --nodes 4 --out x.qs
-refuses "--bytes: '0' is not a number of bytes from 1 to 2147483647" auto scan --nodes 4 --bytes 0 --out x.qs
-refuses '--counts: a barrier moves nothing; leave them out' auto barrier --nodes 4 --counts 4x1 --out x.qs
-refuses '--counts: all blocks of an all-to-all have one length in the model; give --bytes, their average' \
-  auto alltoall --nodes 4 --counts 4x1 --out x.qs
-refuses '--counts: all blocks of a gather have one length in the model' auto gather --nodes 4 --counts 4x1 --out x.qs
-refuses "--counts: '3x1' has 3 counts for 4 ranks; give each one" auto allgather --nodes 4 --counts 3x1 --out x.qs
-refuses "--counts: '4x1' is for 1 group, and there are 2; give one list a group" \
-  auto allgather --nodes 4 --remote-nodes 4 --counts 4x1 --out x.qs
-refuses "--counts: '4x1/3x1' has 3 counts for 4 ranks" auto allgather --nodes 4 --remote-nodes 4 --counts 4x1/3x1 --out x.qs
-refuses "--counts: '3x1,-7' has -7; counts are bytes from 0 to 2147483647" auto allgather --nodes 4 --counts 3x1,-7 --out x.qs
-refuses "--counts: '1,2' has 1 and 2; all ranks of a broadcast have one count" auto broadcast --nodes 2 --counts 1,2 --out x.qs
-refuses "--counts: '1,,2' is not a list of numbers like 3,0,5" auto allgather --nodes 4 --counts 1,,2 --out x.qs
-refuses '--counts: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
-  generate gather --algorithm linear --nodes 4 --counts 4x1 --out x.qs
-refuses '--ordered: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
-  generate scan --algorithm doubling --nodes 4 --ordered --out x.qs
-refuses '--ordered: a gather combines nothing; leave it out' auto gather --nodes 4 --bytes 4 --ordered --out x.qs
-refuses "--block-size: give it with an algorithm's name; auto leaves options as they are" \
-  auto broadcast --nodes 4 --bytes 4 --block-size 10 --out x.qs
-refuses 'none is known for scan between groups' auto scan --nodes 4 --remote-nodes 3 --bytes 4 --out x.qs
-refuses "'gossip' is no collective that schedules are generated for" auto gossip --nodes 4 --bytes 4 --out x.qs
-refuses '--nodes any: auto chooses for given nodes' auto scan --nodes any --bytes 4 --out x.qs
+unmade 'give the bytes of a block, on the average, with --bytes, or of all with --counts' auto allgather --nodes 4
+unmade "--bytes: '0' is not a number of bytes from 1 to 2147483647" auto scan --nodes 4 --bytes 0
+unmade '--counts: a barrier moves nothing; leave them out' auto barrier --nodes 4 --counts 4x1
+unmade '--counts: all blocks of an all-to-all have one length in the model; give --bytes, their average' \
+  auto alltoall --nodes 4 --counts 4x1
+unmade '--counts: all blocks of a gather have one length in the model' auto gather --nodes 4 --counts 4x1
+unmade "--counts: '3x1' has 3 counts for 4 ranks; give each one" auto allgather --nodes 4 --counts 3x1
+unmade "--counts: '4x1' is for 1 group, and there are 2; give one list a group" auto allgather --nodes 4 --remote-nodes 4 --counts 4x1
+unmade "--counts: '4x1/3x1' has 3 counts for 4 ranks" auto allgather --nodes 4 --remote-nodes 4 --counts 4x1/3x1
+unmade "--counts: '3x1,-7' has -7; counts are bytes from 0 to 2147483647" auto allgather --nodes 4 --counts 3x1,-7
+unmade "--counts: '1,2' has 1 and 2; all ranks of a broadcast have one count" auto broadcast --nodes 2 --counts 1,2
+unmade "--counts: '1,,2' is not a list of numbers like 3,0,5" auto allgather --nodes 4 --counts 1,,2
+unmade '--counts: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
+  generate gather --algorithm linear --nodes 4 --counts 4x1
+unmade '--ordered: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
+  generate scan --algorithm doubling --nodes 4 --ordered
+unmade '--ordered: a gather combines nothing; leave it out' auto gather --nodes 4 --bytes 4 --ordered
+unmade "--block-size: give it with an algorithm's name; auto leaves options as they are" \
+  auto broadcast --nodes 4 --bytes 4 --block-size 10
+unmade 'none is known for scan between groups' auto scan --nodes 4 --remote-nodes 3 --bytes 4
+unmade "'gossip' is no collective that schedules are generated for" auto gossip --nodes 4 --bytes 4
+unmade '--nodes any: auto chooses for given nodes' auto scan --nodes any --bytes 4
 expect 0 allgather segment-map --nodes 2 --remote-nodes 2 --out equal.qs
 refuses 'segment-map requires ' show equal.qs --explain --counts 1,2/3,4
 refuses 'give the bytes of a block' show equal.qs --explain

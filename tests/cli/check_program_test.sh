@@ -2,7 +2,7 @@
 # `check --program FILE --up-to N`: verdicts, commands that show a counterexample, and refusals.
 source "$(dirname "$0")/common.sh"
 
-write_shift
+copy_shift
 
 # ---- Verified
 
@@ -36,33 +36,27 @@ follow() { # REPLAYED
   says "$1"
 }
 sed 's/1 \.\. ranks/1 .. min(ranks, 5)/' shift.txt >"short one's.txt"
-expect 1 check --program "short one's.txt" --up-to 8
-says "short one's.txt: REFUTED on nodes 6x1"
+refutes "short one's.txt: REFUTED on nodes 6x1" check --program "short one's.txt" --up-to 8
 says '  coverage: every block arrives'
 says '  but '
 follow 'step 1: send '
 # A parameter, and a schedule file in place of a text.
 sed 's/^copy/parameter r\n&/; s/1 \.\. ranks/1 .. ranks - (r = 2 ? 1 : 0)/' shift.txt >number.txt
-expect 1 check --program number.txt --up-to 8
-says 'number.txt: REFUTED on nodes 2x1, parameter 2'
+refutes 'number.txt: REFUTED on nodes 2x1, parameter 2' check --program number.txt --up-to 8
 follow 'rank 1'
 # A parameter of the call.
 sed 's/^copy/parameter B at call\n&/; s/1 \.\. ranks/1 .. ranks - (B = 1 and ranks = 3 ? 1 : 0)/' shift.txt >chosen.txt
-expect 1 check --program chosen.txt --up-to 8
-says 'chosen.txt: REFUTED on nodes 3x1, parameter 1'
+refutes 'chosen.txt: REFUTED on nodes 3x1, parameter 1' check --program chosen.txt --up-to 8
 follow 'rank 1'
 expect 0 generate alltoall --program "short one's.txt" --nodes 3 --out short.qs
-expect 1 check --program short.qs --up-to 8
-says 'short.qs: REFUTED on nodes 6x1'
+refutes 'short.qs: REFUTED on nodes 6x1' check --program short.qs --up-to 8
 follow 'step 1: send '
 # A root and counts.
 printf '%s\n' 'algorithm late for broadcast' 'table m = counts' 'step 0' '  if rank = root and m[0] != 1' '    for k in 0 .. ranks' '      if k != rank' \
   '        send send[0] to k' '  if rank != root and m[0] != 1' '    receive recv[0] from root' >late.txt
-expect 1 check --program late.txt --up-to 4
-says 'late.txt: REFUTED on nodes '
+refutes 'late.txt: REFUTED on nodes ' check --program late.txt --up-to 4
 follow 'rank '
-expect 1 check --program shift.txt --up-to 4 --ports 1
-says '  port: no port is used twice at a time'
+refutes '  port: no port is used twice at a time' check --program shift.txt --up-to 4 --ports 1
 
 # ---- Unknown
 

@@ -33,10 +33,13 @@ says() {
 }
 
 # prints TEXT COMMAND...: exit code 0, and the output contains TEXT.
-prints() {
-  expect 0 "${@:2}"
-  says "$1"
-}
+prints() { expect 0 "${@:2}" && says "$1"; }
+
+# refutes TEXT COMMAND...: exit code 1, and the output contains TEXT.
+refutes() { expect 1 "${@:2}" && says "$1"; }
+
+# unmade TEXT COMMAND...: the command makes no x.qs, as `refuses` says.
+unmade() { refuses "$1" "${@:2}" --out x.qs; }
 
 # refuses TEXT COMMAND...: exit code 2, nothing on stdout, one line on stderr that contains TEXT, and no file made,
 # changed or half-written.
@@ -88,28 +91,5 @@ replays() {
   says "$1"
 }
 
-# Writes an all-to-all and its proof.
-write_shift() {
-  cat >shift.txt <<'END'
-algorithm shift for alltoall
-
-copy send[rank] to recv[rank]
-for round in 1 .. ranks
-  let right = wrap(rank + round, ranks)
-  let left = wrap(rank - round, ranks)
-  step round
-    send send[right] to right
-    receive recv[left] from left
-END
-  cat >shift.proof <<'END'
-match send 1
-  with receive 1 where round = round
-match receive 1
-  with send 1 where round = round
-cover
-  with receive 1 where round = wrap(target - source, ranks)
-keys round
-  from round
-  to round + 1
-END
-}
+# Copies an all-to-all and its proof to here.
+copy_shift() { cp "$root"/tests/cli/shift.{txt,proof} . && chmod u+w shift.*; }

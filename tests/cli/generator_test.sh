@@ -165,42 +165,40 @@ bad_nodes 2147483648 'more than 1048576 ranks; check the counts'
 for list in , 1,,2 1, x 4x '1;2' one 1.5 '16(x2)'; do
   bad_nodes "$list" "--nodes: '$list' is not a node list; write sizes like 1,2,3 or 4x8 or 512x16,5"
 done
-refuses "--slurm: '4x8' is not a node list" alltoall factor --slurm 4x8 --out x.qs
-refuses 'nowhere: No such file' alltoall factor --hostfile nowhere --out x.qs
+unmade "--slurm: '4x8' is not a node list" alltoall factor --slurm 4x8
+unmade 'nowhere: No such file' alltoall factor --hostfile nowhere
 printf 'a slots=2\nb slots=many\n' >bad
-refuses "bad:2: 'b slots=many' is not a host line" alltoall factor --hostfile bad --out x.qs
+unmade "bad:2: 'b slots=many' is not a host line" alltoall factor --hostfile bad
 printf 'a slots=2\nnode[3-01]:5\n' >bad
-refuses "bad:2: 'node[3-01]' is not a host or a list of hosts like node[01-03,07]" alltoall factor --hostfile bad --out x.qs
-refuses 'no nodes; give at least one' alltoall factor --hostfile /dev/null --out x.qs
-refuses 'is a folder; name a file' alltoall factor --hostfile made --out x.qs
-refuses 'give the nodes once' alltoall factor --out x.qs
-refuses 'give the nodes once' alltoall factor --nodes 4 --slurm 4 --out x.qs
-refuses '--nodes: its value is empty' alltoall factor --nodes '' --out x.qs
+unmade "bad:2: 'node[3-01]' is not a host or a list of hosts like node[01-03,07]" alltoall factor --hostfile bad
+unmade 'no nodes; give at least one' alltoall factor --hostfile /dev/null
+unmade 'is a folder; name a file' alltoall factor --hostfile made
+unmade 'give the nodes once' alltoall factor
+unmade 'give the nodes once' alltoall factor --nodes 4 --slurm 4
+unmade '--nodes: its value is empty' alltoall factor --nodes ''
 
-refuses "--algorithm: 'fastest' is not known for alltoall; choose one of factor, factor-even, xor" \
-  alltoall fastest --nodes 4 --out x.qs
-refuses "'alltoal' is no collective that schedules are generated for; choose one of alltoall, " \
-  generate alltoal --algorithm factor --nodes 4 --out x.qs
-refuses "'scattering' is no collective that schedules are generated for; choose one of alltoall, allgather, broadcast, gather, scatter, reduce, allreduce, reduce-scatter, scan, exscan, barrier" \
-  generate scattering --algorithm factor --nodes 4 --out x.qs
-refuses "--algorithm: 'factor' is not known for allgather; choose one of linear-ring, blocked-ring" \
-  allgather factor --nodes 4 --out x.qs
-refuses '--pacing: factor has no such option' alltoall factor --nodes 4 --pacing token --out x.qs
-refuses "--pacing: 'slow' is none of free, token" alltoall hierarchical-factor --nodes 4 --pacing slow --out x.qs
-refuses 'xor requires' alltoall xor --nodes 6 --out x.qs
-refuses 'which does not hold for 6 ranks' alltoall xor --nodes 1,2,3 --out x.qs
-refuses 'factor-even requires ranks mod 2 = 0, which does not hold for 5 ranks' alltoall factor-even --nodes 5 --out x.qs
+unmade "--algorithm: 'fastest' is not known for alltoall; choose one of factor, factor-even, xor" alltoall fastest --nodes 4
+unmade "'alltoal' is no collective that schedules are generated for; choose one of alltoall, " \
+  generate alltoal --algorithm factor --nodes 4
+unmade "'scattering' is no collective that schedules are generated for; choose one of alltoall, allgather, broadcast, gather, scatter, reduce, allreduce, reduce-scatter, scan, exscan, barrier" \
+  generate scattering --algorithm factor --nodes 4
+unmade "--algorithm: 'factor' is not known for allgather; choose one of linear-ring, blocked-ring" allgather factor --nodes 4
+unmade '--pacing: factor has no such option' alltoall factor --nodes 4 --pacing token
+unmade "--pacing: 'slow' is none of free, token" alltoall hierarchical-factor --nodes 4 --pacing slow
+unmade 'xor requires' alltoall xor --nodes 6
+unmade 'which does not hold for 6 ranks' alltoall xor --nodes 1,2,3
+unmade 'factor-even requires ranks mod 2 = 0, which does not hold for 5 ranks' alltoall factor-even --nodes 5
 refuses '--quick' alltoall factor --nodes 4 --out x.qs --quick
 refuses '--out is required' alltoall factor --nodes 4
 refuses 'collective is required' "$generator" generate
 refuses 'generator: name a command: generate, choose, compare, list, show, emit, proofs' "$generator"
 refuses "generator: 'dance' is no command; there are generate, choose, compare, list, show, emit, proofs" "$generator" dance
 refuses "list: '--all' is not known; generator list --help names what is" "$generator" list --all
-refuses "generate: '--block_count' is written --block-count" alltoall scattered --nodes 9 --block_count 3 --out x.qs
-refuses 'generate: --bytes is given 2 times; give it once' alltoall auto --nodes 4 --bytes 3 --bytes 4 --out x.qs
-refuses 'generate: --radix: its value is empty; give one' alltoall tuna --nodes 9 --radix '' --out x.qs
-refuses "generate: --bytes: '4KB' is not a number of bytes from 1 to 2147483647, such as 4096 or 4KiB" \
-  alltoall auto --nodes 4 --bytes 4KB --out x.qs
+unmade "generate: '--block_count' is written --block-count" alltoall scattered --nodes 9 --block_count 3
+unmade 'generate: --bytes is given 2 times; give it once' alltoall auto --nodes 4 --bytes 3 --bytes 4
+unmade 'generate: --radix: its value is empty; give one' alltoall tuna --nodes 9 --radix ''
+unmade "generate: --bytes: '4KB' is not a number of bytes from 1 to 2147483647, such as 4096 or 4KiB" \
+  alltoall auto --nodes 4 --bytes 4KB
 prints 'with blocks of 4096 bytes' alltoall auto --nodes 4 --bytes 4KiB --alpha '5 µs' --alpha-inside '1μs' --out x.qs
 # A rate stands for the time of a byte, and every size may have a unit.
 for beta in 80ps 100Gbit/s '12.5 GB/s'; do
@@ -212,63 +210,59 @@ expect 0 allgather blocked-ring --nodes 4 --block-size 4096 --out number.qs
 cmp size.qs number.qs || fail '4KiB is not 4096'
 
 for size in 0 -1 2147483648 99999999999999999999 1.5 4k most min: min:0 min:4k; do
-  refuses "--block-size: '$size' is not min, min:SIZE, model, auto or a SIZE in bytes from 1 to 2147483647" \
-    allgather blocked-ring --nodes 4 --block-size "$size" --out x.qs
+  unmade "--block-size: '$size' is not min, min:SIZE, model, auto or a SIZE in bytes from 1 to 2147483647" \
+    allgather blocked-ring --nodes 4 --block-size "$size"
 done
 for given in '' '--alpha 30us' '--beta 40ns'; do
-  refuses '--block-size model: give what a message and a byte take where it will run, with --alpha and --beta' \
-    allgather blocked-ring --nodes 4 --block-size model $given --out x.qs
+  unmade '--block-size model: give what a message and a byte take where it will run, with --alpha and --beta' \
+    allgather blocked-ring --nodes 4 --block-size model $given
 done
 for time in 30 30ns; do
-  refuses '--alpha: --block-size min does not use it; leave it out' \
-    allgather blocked-ring --nodes 4 --block-size min --alpha $time --out x.qs
+  unmade '--alpha: --block-size min does not use it; leave it out' allgather blocked-ring --nodes 4 --block-size min --alpha $time
 done
-refuses "--alpha: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" allgather blocked-ring --nodes 4 --alpha 2s --out x.qs
+unmade "--alpha: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" allgather blocked-ring --nodes 4 --alpha 2s
 for time in -1ns 1,5us us nan 1e3 2ms 100Gbps 0Gbit/s; do
-  refuses "--beta: '$time' is neither what a byte takes, like 40ns or 125ps, nor a rate like 100Gbit/s or 12GB/s; a byte takes 1ms at most" \
-    allgather blocked-ring --nodes 4 --beta $time --out x.qs
+  unmade "--beta: '$time' is neither what a byte takes, like 40ns or 125ps, nor a rate like 100Gbit/s or 12GB/s; a byte takes 1ms at most" \
+    allgather blocked-ring --nodes 4 --beta $time
 done
 for flag in '--block-size min' '--alpha 1us' '--beta 1ns' '--radix 2'; do
-  refuses "${flag% *}: linear-ring has no such option" allgather linear-ring --nodes 4 $flag --out x.qs
+  unmade "${flag% *}: linear-ring has no such option" allgather linear-ring --nodes 4 $flag
 done
 for radix in 1 0 -2 10 x 2.5; do
-  refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" allgather bruck --nodes 9 --radix $radix --out x.qs
+  unmade "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" allgather bruck --nodes 9 --radix $radix
   for algorithm in bruck tuna; do
-    refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" alltoall $algorithm --nodes 9 --radix $radix --out x.qs
+    unmade "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" alltoall $algorithm --nodes 9 --radix $radix
   done
-  refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" alltoall tuna-coalesced --nodes 2,3,4 --radix $radix --out x.qs
+  unmade "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" alltoall tuna-coalesced --nodes 2,3,4 --radix $radix
 done
 for count in 0 -1 x 1.5 99999999999999999999; do
   for algorithm in scattered tuna-coalesced tuna-staggered; do
-    refuses "--block-count: '$count' is not a number of at least 1" alltoall $algorithm --nodes 2,3,4 --block-count "$count" --out x.qs
+    unmade "--block-count: '$count' is not a number of at least 1" alltoall $algorithm --nodes 2,3,4 --block-count "$count"
   done
 done
 for early in -1 x 1.5 99999999999999999999; do
-  refuses "--early: '$early' is not a number of at least 0" alltoall hierarchical-overlapped --nodes 2,3,4 --early "$early" --out x.qs
+  unmade "--early: '$early' is not a number of at least 0" alltoall hierarchical-overlapped --nodes 2,3,4 --early "$early"
 done
-refuses 'give the bytes of a block, on the average, with --bytes' alltoall auto --nodes 4 --out x.qs
+unmade 'give the bytes of a block, on the average, with --bytes' alltoall auto --nodes 4
 for bytes in 0 -1 2147483648 4k 1.5; do
-  refuses "--bytes: '$bytes' is not a number of bytes from 1 to 2147483647" alltoall auto --nodes 4 --bytes $bytes --out x.qs
+  unmade "--bytes: '$bytes' is not a number of bytes from 1 to 2147483647" alltoall auto --nodes 4 --bytes $bytes
 done
-refuses '--alpha and --beta are missing, for messages between the nodes; calibrate on two nodes or more' \
-  alltoall auto --nodes 2x4 --bytes 4 --alpha-inside 2us --out x.qs
-refuses "--alpha-inside: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" \
-  alltoall auto --nodes 4 --bytes 4 --alpha-inside 2s --out x.qs
-refuses "--port: 'switch' is none of node, rank" alltoall auto --nodes 4 --bytes 4 --port switch --out x.qs
-refuses '--bytes: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' \
-  alltoall tuna --nodes 4 --bytes 4 --out x.qs
-refuses "--pacing: give it with an algorithm's name" alltoall auto --nodes 4 --bytes 4 --pacing token --out x.qs
-refuses '--radix: factor has no such option' alltoall factor --nodes 4 --bytes 4 --radix auto --out x.qs
-refuses "--radix: '5' is not a number from 2 to 4, for 4 ranks" alltoall auto --nodes 4 --bytes 4 --radix 5 --out x.qs
-refuses 'none serves these nodes with the numbers given' alltoall xor --nodes 3 --bytes 4 --block-count auto --out x.qs
-refuses '--block-count: tuna has no such option' alltoall tuna --nodes 9 --block-count 2 --out x.qs
-refuses "--radix: '3' is not a number from 2 to 2, for 1 rank" alltoall tuna --nodes 1 --radix 3 --out x.qs
-refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; neighbor-exchange needs an even number of ranks' \
-  allgather neighbor-exchange --nodes 5 --out x.qs
+unmade '--alpha and --beta are missing, for messages between the nodes; calibrate on two nodes or more' \
+  alltoall auto --nodes 2x4 --bytes 4 --alpha-inside 2us
+unmade "--alpha-inside: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" alltoall auto --nodes 4 --bytes 4 --alpha-inside 2s
+unmade "--port: 'switch' is none of node, rank" alltoall auto --nodes 4 --bytes 4 --port switch
+unmade '--bytes: nothing is chosen by it; give --algorithm auto, --radix auto or --block-size auto' alltoall tuna --nodes 4 --bytes 4
+unmade "--pacing: give it with an algorithm's name" alltoall auto --nodes 4 --bytes 4 --pacing token
+unmade '--radix: factor has no such option' alltoall factor --nodes 4 --bytes 4 --radix auto
+unmade "--radix: '5' is not a number from 2 to 4, for 4 ranks" alltoall auto --nodes 4 --bytes 4 --radix 5
+unmade 'none serves these nodes with the numbers given' alltoall xor --nodes 3 --bytes 4 --block-count auto
+unmade '--block-count: tuna has no such option' alltoall tuna --nodes 9 --block-count 2
+unmade "--radix: '3' is not a number from 2 to 2, for 1 rank" alltoall tuna --nodes 1 --radix 3
+unmade 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; neighbor-exchange needs an even number of ranks' \
+  allgather neighbor-exchange --nodes 5
 
 for collective in scan reduce-scatter barrier broadcast; do # of which MPI has no other
-  refuses "'${collective}v' is no collective that schedules are generated for" \
-    generate ${collective}v --algorithm ring --nodes 4 --out x.qs
+  unmade "'${collective}v' is no collective that schedules are generated for" generate ${collective}v --algorithm ring --nodes 4
 done
 
 # The least time, which check compares with the lower bound.
@@ -282,12 +276,12 @@ prints '  proven: no program for all sizes; check tests each schedule, and that 
 says '  --nodes any: no, it is made for given nodes'
 expect 0 alltoall optimal --nodes 1,2,3 --out best.qs
 remakes 'alltoall --algorithm optimal --nodes 1,2,3' best.qs
-refuses '--nodes: a schedule of the least time is known for up to 8 nodes; these are 9' alltoall optimal --nodes 9x2 --out x.qs
-refuses '--nodes any: optimal is made for given nodes; give the nodes that it is for' alltoall optimal --nodes any --out x.qs
-refuses '--radix: optimal has no such option' alltoall optimal --nodes 1,2,3 --radix auto --out x.qs
-refuses '--pacing: optimal has no such option' alltoall optimal --nodes 1,2,3 --pacing free --out x.qs
-refuses '--block-size: optimal has no such option' alltoall optimal --nodes 1,2,3 --block-size 5 --out x.qs
-refuses "--algorithm: 'optimal' is not known for alltoall between groups" alltoall optimal --nodes 2 --remote-nodes 2 --out x.qs
+unmade '--nodes: a schedule of the least time is known for up to 8 nodes; these are 9' alltoall optimal --nodes 9x2
+unmade '--nodes any: optimal is made for given nodes; give the nodes that it is for' alltoall optimal --nodes any
+unmade '--radix: optimal has no such option' alltoall optimal --nodes 1,2,3 --radix auto
+unmade '--pacing: optimal has no such option' alltoall optimal --nodes 1,2,3 --pacing free
+unmade '--block-size: optimal has no such option' alltoall optimal --nodes 1,2,3 --block-size 5
+unmade "--algorithm: 'optimal' is not known for alltoall between groups" alltoall optimal --nodes 2 --remote-nodes 2
 
 cp a.qs kept.qs
 refuses 'is not known' alltoall fastest --nodes 4 --out kept.qs

@@ -3,7 +3,7 @@
 # column.
 source "$(dirname "$0")/common.sh"
 
-write_shift
+copy_shift
 
 of_text() { generate alltoall --program "$@"; }
 prove() { "$verifier" prove --program "$@"; }
@@ -79,8 +79,7 @@ prints '  barrier   no rank leaves before every rank has come' check barrier.qs
 says '  steps     3, 15 messages'
 sed 's/length(pow) - 1/length(pow) - 2/' barrier.txt >short.txt
 expect 0 generate barrier --program short.txt --nodes 5 --out short.qs
-expect 1 check short.qs
-says 'but rank 0 leaves without having heard of rank 1'
+refutes 'but rank 0 leaves without having heard of rank 1' check short.qs
 cat >scan.txt <<'END'
 algorithm chain for scan
 table m = counts
@@ -99,14 +98,13 @@ expect 0 generate scan --program scan.txt --nodes 4 --out scan.qs
 prints '  call      counts 4x1048576: ' check scan.qs
 says '  call      counts 4x0: '
 sed 's/for scan/for scan between groups/' scan.txt >wrong.txt
-refuses 'wrong.txt:1:1: a scan between groups, which MPI does not have' \
-  generate scan --program wrong.txt --nodes 4 --remote-nodes 4 --out x.qs
+unmade 'wrong.txt:1:1: a scan between groups, which MPI does not have' generate scan --program wrong.txt --nodes 4 --remote-nodes 4
 expect 0 check scan.qs --counts 4x7
 for change in 's/receive recv/receive sized recv/' 's/receive recv\[0\]/receive temp[0]/'; do
   sed "$change" scan.txt >wrong.txt
-  refuses 'wrong.txt:' generate scan --program wrong.txt --nodes 4 --out x.qs
+  unmade 'wrong.txt:' generate scan --program wrong.txt --nodes 4
 done
-refuses '; name a range, temp[i]@0..n, or combine' generate scan --program wrong.txt --nodes 4 --out x.qs
+unmade '; name a range, temp[i]@0..n, or combine' generate scan --program wrong.txt --nodes 4
 
 # Requirements on the call are checked at the call.
 cat >large.txt <<'END'
@@ -116,8 +114,7 @@ require 4 <= B and B <= 8
 require ranks mod 2 = 0
 END
 expect 0 generate allgather --program large.txt --nodes 4 --block-size min --out large.qs
-refuses 'large.txt: large requires ranks mod 2 = 0, which does not hold for 3 ranks' \
-  generate allgather --program large.txt --nodes 3 --out x.qs
+unmade 'large.txt: large requires ranks mod 2 = 0, which does not hold for 3 ranks' generate allgather --program large.txt --nodes 3
 
 # So are tables and temporary blocks that depend on the root: they may be undefined for a root that the program refuses.
 for declaration in 'table t[i in 0 .. 2] = 100 div root' 'temporary 100 div root blocks' 'temporary 2 - 1 div root blocks' \
@@ -129,7 +126,7 @@ for declaration in 'table t[i in 0 .. 2] = 100 div root' 'temporary 100 div root
 done
 # Those that do not depend on the call are refused before it, beside counts too.
 printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'table u[i in 0 .. 1] = 1 div (ranks - 3)' >never.txt
-refuses 'never.txt: u[0] is undefined' generate broadcast --program never.txt --nodes 3 --out x.qs
+unmade 'never.txt: u[0] is undefined' generate broadcast --program never.txt --nodes 3
 
 # emit has no call of the user's.
 printf '%s\n' 'algorithm only for broadcast' 'table m = counts' 'require m[0] = 1000' >only.txt
@@ -142,7 +139,7 @@ expect 0 emit only.qs --out made --force
 
 wrong() { # LINE TEXT MESSAGE: the line of shift.txt, replaced
   sed "$1s/.*/$2/" shift.txt >wrong.txt
-  refuses "generate: wrong.txt:$1:$3" of_text wrong.txt --nodes 3 --out x.qs
+  unmade "generate: wrong.txt:$1:$3" of_text wrong.txt --nodes 3
   refuses "prove: wrong.txt:$1:$3" prove wrong.txt --proof shift.proof
 }
 wrong 1 'algorithm shift' "16: expected 'for' before the end of the line"
@@ -153,53 +150,51 @@ wrong 8 '    send send[right] right' "22: expected 'to' before 'right'"
 wrong 9 '   receive recv[left] from left' "4: indented unlike the statements before it"
 wrong 9 '    receive recv[left] from left < 3' '5: a condition stands where a number is wanted'
 sed 's/step round/if round < 9/' shift.txt >wrong.txt
-refuses 'wrong.txt:8:5: a message outside a step' of_text wrong.txt --nodes 3 --out x.qs
+unmade 'wrong.txt:8:5: a message outside a step' of_text wrong.txt --nodes 3
 
-refuses 'nothing.txt: No such file' of_text nothing.txt --nodes 3 --out x.qs
-refuses 'shift.qs: a schedule file and no text; write its program down with `show shift.qs --out FILE`' \
-  of_text shift.qs --nodes 3 --out x.qs
-refuses '/dev/null: no program in it' of_text /dev/null --nodes 3 --out x.qs
-refuses 'shift.txt: its program is for alltoall; `generate alltoall` takes it' \
-  generate allgather --program shift.txt --nodes 3 --out x.qs
+unmade 'nothing.txt: No such file' of_text nothing.txt --nodes 3
+unmade 'shift.qs: a schedule file and no text; write its program down with `show shift.qs --out FILE`' of_text shift.qs --nodes 3
+unmade '/dev/null: no program in it' of_text /dev/null --nodes 3
+unmade 'shift.txt: its program is for alltoall; `generate alltoall` takes it' generate allgather --program shift.txt --nodes 3
 refuses '--out: shift.txt: is the file that is read' of_text shift.txt --nodes 3 --out shift.txt
-refuses 'give the nodes once' of_text shift.txt --out x.qs
-refuses '--program: give it without --algorithm' of_text shift.txt --algorithm factor --nodes 3 --out x.qs
-refuses '--program: give it without --algorithm' of_text shift.txt --algorithm auto --bytes 8 --nodes 3 --out x.qs
-refuses 'give an algorithm with --algorithm, or a program of yours with --program' generate alltoall --nodes 3 --out x.qs
+unmade 'give the nodes once' of_text shift.txt
+unmade '--program: give it without --algorithm' of_text shift.txt --algorithm factor --nodes 3
+unmade '--program: give it without --algorithm' of_text shift.txt --algorithm auto --bytes 8 --nodes 3
+unmade 'give an algorithm with --algorithm, or a program of yours with --program' generate alltoall --nodes 3
 for flag in '--radix 2' '--radix auto' '--self-loops drop'; do
-  refuses "${flag% *}: it is for --algorithm; --program takes --parameter NAME=VALUE" of_text shift.txt --nodes 3 $flag --out x.qs
+  unmade "${flag% *}: it is for --algorithm; --program takes --parameter NAME=VALUE" of_text shift.txt --nodes 3 $flag
 done
 for flag in '--block-size min' '--alpha 1us' '--beta 1ns'; do
-  refuses "${flag% *}: shift.txt has no parameter that is chosen at the call" of_text shift.txt --nodes 3 $flag --out x.qs
+  unmade "${flag% *}: shift.txt has no parameter that is chosen at the call" of_text shift.txt --nodes 3 $flag
 done
-refuses '--gap: nothing is chosen by it' of_text shift.txt --nodes 3 --gap 1us --out x.qs
-refuses '--parameter: it is for --program' alltoall tuna --nodes 4 --parameter radix=2 --out x.qs
-refuses '--remote-nodes: shift.txt is for one group; leave it out' of_text shift.txt --nodes 3 --remote-nodes 4 --out x.qs
-refuses '--nodes: exchange.txt is for two groups; give the nodes of the other with --remote-nodes' \
-  generate allgather --program exchange.txt --nodes 3 --out x.qs
-refuses "--remote-nodes: '2,' is not a node list" generate allgather --program exchange.txt --nodes 3 --remote-nodes 2, --out x.qs
-refuses "--nodes: '3/4' is not a node list" generate allgather --program exchange.txt --nodes 3/4 --out x.qs
+unmade '--gap: nothing is chosen by it' of_text shift.txt --nodes 3 --gap 1us
+unmade '--parameter: it is for --program' alltoall tuna --nodes 4 --parameter radix=2
+unmade '--remote-nodes: shift.txt is for one group; leave it out' of_text shift.txt --nodes 3 --remote-nodes 4
+unmade '--nodes: exchange.txt is for two groups; give the nodes of the other with --remote-nodes' \
+  generate allgather --program exchange.txt --nodes 3
+unmade "--remote-nodes: '2,' is not a node list" generate allgather --program exchange.txt --nodes 3 --remote-nodes 2,
+unmade "--nodes: '3/4' is not a node list" generate allgather --program exchange.txt --nodes 3/4
 for nodes in '--nodes any --remote-nodes 2' '--nodes 2 --remote-nodes any'; do
-  refuses '--remote-nodes: give the nodes of both groups, or any for both' generate allgather --program exchange.txt $nodes --out x.qs
+  unmade '--remote-nodes: give the nodes of both groups, or any for both' generate allgather --program exchange.txt $nodes
 done
-refuses '--nodes any: a program of yours is not proven for all sizes' \
-  generate allgather --program exchange.txt --nodes any --remote-nodes any --out x.qs
+unmade '--nodes any: a program of yours is not proven for all sizes' \
+  generate allgather --program exchange.txt --nodes any --remote-nodes any
 
 expect 0 alltoall tuna --nodes 6 --out tuna.qs
 show tuna.qs --out tuna.txt
-refuses '--parameter radix=N is needed: tuna.txt has that parameter' of_text tuna.txt --nodes 6 --out x.qs
+unmade '--parameter radix=N is needed: tuna.txt has that parameter' of_text tuna.txt --nodes 6
 for text in radix r=2 =2 'radix =2'; do
-  refuses "--parameter: '$text' is not NAME=VALUE of a parameter of tuna.txt" of_text tuna.txt --nodes 6 --parameter "$text" --out x.qs
+  unmade "--parameter: '$text' is not NAME=VALUE of a parameter of tuna.txt" of_text tuna.txt --nodes 6 --parameter "$text"
 done
 for text in radix= radix=x radix=2.5 radix=2,3 radix=99999999999999999999; do
-  refuses "--parameter: '$text' does not give one number" of_text tuna.txt --nodes 6 --parameter $text --out x.qs
+  unmade "--parameter: '$text' does not give one number" of_text tuna.txt --nodes 6 --parameter $text
 done
-refuses "--parameter: 'radix' is given twice" of_text tuna.txt --nodes 6 --parameter radix=2 --parameter radix=3 --out x.qs
-refuses 'tuna.txt: tuna requires 2 <= radix and radix <= max(2, ranks), which does not hold for 6 ranks and radix = 7' \
-  of_text tuna.txt --nodes 6 --parameter radix=7 --out x.qs
+unmade "--parameter: 'radix' is given twice" of_text tuna.txt --nodes 6 --parameter radix=2 --parameter radix=3
+unmade 'tuna.txt: tuna requires 2 <= radix and radix <= max(2, ranks), which does not hold for 6 ranks and radix = 7' \
+  of_text tuna.txt --nodes 6 --parameter radix=7
 for size in 0 -1 2147483648; do
-  refuses "--parameter: 'B=$size': what a file gives for all its calls is from 1 to 2147483647" \
-    generate allgather --program large.txt --nodes 4 --parameter B=$size --out x.qs
+  unmade "--parameter: 'B=$size': what a file gives for all its calls is from 1 to 2147483647" \
+    generate allgather --program large.txt --nodes 4 --parameter B=$size
 done
 
 # ---- Wrong schedules
@@ -208,13 +203,11 @@ refuted() { # SED WHAT: the program so changed is refuted, on some nodes and as 
   sed "$1" shift.txt >wrong.txt
   ! cmp -s shift.txt wrong.txt || fail "nothing is changed: $1"
   expect 0 of_text wrong.txt --nodes 5 --out wrong.qs
-  expect 1 check wrong.qs
-  says 'wrong.qs: REFUTED'
+  refutes 'wrong.qs: REFUTED' check wrong.qs
   says "$2"
   says '  to see it: bazel run //verifier -- replay wrong.qs --ranks '
   grep -q '^copy' wrong.txt || return 0 # of which the proof speaks
-  expect 1 prove wrong.txt --proof shift.proof
-  says 'wrong.txt: REFUTED on nodes '
+  refutes 'wrong.txt: REFUTED on nodes ' prove wrong.txt --proof shift.proof
 }
 refuted '/^ *receive/s/left/right/g' 'but in step 1, '
 refuted '/^for/s/1/2/' 'never arrives'

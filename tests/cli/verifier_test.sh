@@ -64,8 +64,7 @@ expect 0 check ring.qs --all-calls
 sed 's/0 \.\. total - 1$/0 .. total - 1 - (total mod ranks)/' other.txt >forgetful.txt
 "$write_schedule" forgetful.txt 4 forgetful.qs
 expect 0 check forgetful.qs --counts 4x1 --parameter size=1000
-expect 1 check forgetful.qs --parameter size=1000
-says 'forgetful.qs: REFUTED'
+refutes 'forgetful.qs: REFUTED' check forgetful.qs --parameter size=1000
 says ' --counts 3000,0,5000,2000 --parameter size=1000'
 refuses '3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' check ring.qs --counts 1,2,3
 refuses '5 counts are given for group 0, whose ranks are 4' check ring.qs --counts 5x1
@@ -100,8 +99,7 @@ refuted() { # PROGRAM NODES WHAT REPLAYED [ARGUMENTS]
   printf '%s\n' "$1" >wrong.txt
   # shellcheck disable=SC2086 # the nodes of two groups are several words
   "$write_schedule" wrong.txt $2 "wrong one's.qs"
-  expect 1 check "wrong one's.qs" "${@:5}"
-  says "wrong one's.qs: REFUTED"
+  refutes "wrong one's.qs: REFUTED" check "wrong one's.qs" "${@:5}"
   says "$3"
   replays "$4"
   [ $# -gt 4 ] || refuses_to_emit "wrong one's.qs"
@@ -161,8 +159,7 @@ for r in 1 .. ranks
     if rank = r
       receive recv[0] from 0' >zero.txt
 "$write_schedule" zero.txt 3 zero.qs
-expect 1 check zero.qs
-says ' --root 1'
+refutes ' --root 1' check zero.qs
 prints '  call      root 0' check zero.qs --root 0
 says 'verified for this topology and this call alone'
 refuted 'algorithm a for allgather between groups
@@ -183,10 +180,8 @@ prints '  call      counts 3,5/7,9, B = 7' check ruled.qs --counts 3,5/7,9
 # The steps do not keep to the number of ports that --ports asks about.
 expect 0 check flat.qs
 expect 0 alltoall factor --nodes 2,2,2 --out nodes.qs
-expect 1 check nodes.qs --ports 1
-says 'for the port of node'
-expect 1 check a.qs nodes.qs --ports 1
-says 'a.qs: verified'
+refutes 'for the port of node' check nodes.qs --ports 1
+refutes 'a.qs: verified' check a.qs nodes.qs --ports 1
 
 # ---- Proven, refuted, unknown
 
@@ -201,8 +196,7 @@ sed '/^code/s/18 81 20 81 00 00$/18 81 20 42 00 00/' "$proof" >wrong.proof # sen
 ! cmp -s "$proof" wrong.proof || fail 'the proof is for other code by now'
 expect 1 "$verifier" prove --proof wrong.proof
 # A refutation counts more than an unknown verdict.
-expect 1 "$verifier" prove --proof wrong.proof --proof weak.proof
-says 'wrong.proof: REFUTED on nodes '
+refutes 'wrong.proof: REFUTED on nodes ' "$verifier" prove --proof wrong.proof --proof weak.proof
 expect 0 "$verifier" prove factor --export questions
 [ -s questions/alltoall.factor.smt2 ] || fail 'nothing exported'
 
@@ -275,8 +269,7 @@ expect 0 generate broadcast --algorithm binomial --nodes 65 --out many.qs
 prints '  plans     not checked: more than 64 ranks' check many.qs
 # Correct for blocks of one size only.
 "$write_schedule" "$root/tests/mpi/programs/onward.txt" 3 onward.qs
-expect 1 check onward.qs
-says 'rank 1 keeps a block in block 2 of its receive buffer that has another length if block sizes differ'
+refutes 'rank 1 keeps a block in block 2 of its receive buffer that has another length if block sizes differ' check onward.qs
 refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3
 refuses 'verifier: name a command: check, prove, replay' "$verifier"
 refuses "verifier: 'dance' is no command; there are check, prove, replay" "$verifier" dance

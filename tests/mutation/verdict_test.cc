@@ -13,7 +13,6 @@
 #include "tests/support/mutants.h"
 #include "tests/support/oracle.h"
 #include "tests/support/programs.h"
-#include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
 #include "verifier/check.h"

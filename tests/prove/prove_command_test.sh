@@ -23,7 +23,7 @@ proves 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, 
 matches 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
 
 # The checker's own walk: a program that requires more ranks is walked on the fewest that it admits.
-write_shift
+copy_shift
 says_walked() { # RANKS PATTERN
   sed "s/^copy/require $1 <= ranks\n&/" shift.txt >requires.txt
   proves 0 "$2" --program requires.txt --proof shift.proof

@@ -5,10 +5,8 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "generator/encode.h"
-#include "generator/registry.h"
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
