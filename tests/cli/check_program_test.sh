@@ -2,39 +2,25 @@
 # `check --program FILE --up-to N`: verdicts, commands that show a counterexample, and refusals.
 source "$(dirname "$0")/common.sh"
 
-check() { "$verifier" check "$@"; }
-
-cat >shift.txt <<'END'
-algorithm shift for alltoall
-copy send[rank] to recv[rank]
-for round in 1 .. ranks
-  step round
-    send send[wrap(rank + round, ranks)] to wrap(rank + round, ranks)
-    receive recv[wrap(rank - round, ranks)] from wrap(rank - round, ranks)
-END
+copy_shift
 
 # ---- Verified
 
-expect 0 check --program shift.txt --up-to 8
-says 'shift.txt: verified on all 66 topologies of up to 8 ranks'
+prints 'shift.txt: verified on all 66 topologies of up to 8 ranks' check --program shift.txt --up-to 8
 says '  shift for alltoall'
 says '  walked    66 calls'
 says '  scope     verified for these topologies alone; prove covers all sizes'
 says '  checked   in '
-expect 0 check --program shift.txt --up-to 1
-says 'shift.txt: verified on the 1 topology of up to 1 rank'
+prints 'shift.txt: verified on the 1 topology of up to 1 rank' check --program shift.txt --up-to 1
 sed 's/^copy/require ranks mod 2 = 0\n&/' shift.txt >even.txt
-expect 0 check --program even.txt --up-to 6
-says 'even.txt: verified on the 18 topologies of up to 6 ranks that it serves; it refuses 11'
-"$generator" generate allgather --algorithm segment-map --nodes any --remote-nodes any --out groups.qs >/dev/null
-expect 0 check --program groups.qs --up-to 5
-says 'groups.qs: verified on all 37 topologies of up to 5 ranks'
+prints 'even.txt: verified on the 18 topologies of up to 6 ranks that it serves; it refuses 11' check --program even.txt --up-to 6
+expect 0 allgather segment-map --nodes any --remote-nodes any --out groups.qs
+prints 'groups.qs: verified on all 37 topologies of up to 5 ranks' check --program groups.qs --up-to 5
 says '; and counts up to 2 on up to 4 ranks, counts at the limits on up to 5 ranks, at most 3 in a group; at most 5000 cases of each on a topology'
 
 printf '%s\n' 'algorithm root for broadcast' 'table m = counts' 'if rank = root and 0 < m[0]' '  copy send[0] to recv[0]' 'step 0' '  for k in 0 .. ranks' \
   '    if rank = root and k != root and 0 < m[0]' '      send send[0] to k' '  if rank != root and 0 < m[0]' '    receive recv[0] from root' >root.txt
-expect 0 check --program root.txt --up-to 8
-says 'root.txt: verified for these counts on all 66 topologies of up to 8 ranks'
+prints 'root.txt: verified for these counts on all 66 topologies of up to 8 ranks' check --program root.txt --up-to 8
 says '  scope     verified for these topologies and counts alone; prove covers all sizes'
 says '; and counts up to 2 on up to 6 ranks, counts at the limits on up to 6 ranks; at most 5000 cases of each on a topology'
 
@@ -50,33 +36,27 @@ follow() { # REPLAYED
   says "$1"
 }
 sed 's/1 \.\. ranks/1 .. min(ranks, 5)/' shift.txt >"short one's.txt"
-expect 1 check --program "short one's.txt" --up-to 8
-says "short one's.txt: REFUTED on nodes 6x1"
+refutes "short one's.txt: REFUTED on nodes 6x1" check --program "short one's.txt" --up-to 8
 says '  coverage: every block arrives'
 says '  but '
 follow 'step 1: send '
 # A parameter, and a schedule file in place of a text.
 sed 's/^copy/parameter r\n&/; s/1 \.\. ranks/1 .. ranks - (r = 2 ? 1 : 0)/' shift.txt >number.txt
-expect 1 check --program number.txt --up-to 8
-says 'number.txt: REFUTED on nodes 2x1, parameter 2'
+refutes 'number.txt: REFUTED on nodes 2x1, parameter 2' check --program number.txt --up-to 8
 follow 'rank 1'
 # A parameter of the call.
 sed 's/^copy/parameter B at call\n&/; s/1 \.\. ranks/1 .. ranks - (B = 1 and ranks = 3 ? 1 : 0)/' shift.txt >chosen.txt
-expect 1 check --program chosen.txt --up-to 8
-says 'chosen.txt: REFUTED on nodes 3x1, parameter 1'
+refutes 'chosen.txt: REFUTED on nodes 3x1, parameter 1' check --program chosen.txt --up-to 8
 follow 'rank 1'
-"$generator" generate alltoall --program "short one's.txt" --nodes 3 --out short.qs >/dev/null
-expect 1 check --program short.qs --up-to 8
-says 'short.qs: REFUTED on nodes 6x1'
+expect 0 generate alltoall --program "short one's.txt" --nodes 3 --out short.qs
+refutes 'short.qs: REFUTED on nodes 6x1' check --program short.qs --up-to 8
 follow 'step 1: send '
 # A root and counts.
 printf '%s\n' 'algorithm late for broadcast' 'table m = counts' 'step 0' '  if rank = root and m[0] != 1' '    for k in 0 .. ranks' '      if k != rank' \
   '        send send[0] to k' '  if rank != root and m[0] != 1' '    receive recv[0] from root' >late.txt
-expect 1 check --program late.txt --up-to 4
-says 'late.txt: REFUTED on nodes '
+refutes 'late.txt: REFUTED on nodes ' check --program late.txt --up-to 4
 follow 'rank '
-expect 1 check --program shift.txt --up-to 4 --ports 1
-says '  port: no port is used twice at a time'
+refutes '  port: no port is used twice at a time' check --program shift.txt --up-to 4 --ports 1
 
 # ---- Unknown
 

@@ -3,12 +3,12 @@
 # explains itself.
 source "$(dirname "$0")/common.sh"
 
-generate() { "$generator" generate alltoall --algorithm factor --nodes "$@"; }
+factor_on() { alltoall factor --nodes "$@"; }
 
 # A target is replaced as a whole, and no other file remains.
-expect 0 generate 4 --out a.qs
+expect 0 factor_on 4 --out a.qs
 cp a.qs before.qs
-expect 0 generate 5 --out a.qs
+expect 0 factor_on 5 --out a.qs
 ! cmp -s a.qs before.qs || fail 'the file is still the old one'
 [ "$(ls)" = $'a.qs\nbefore.qs' ] || fail "something is left behind: $(ls)"
 
@@ -34,11 +34,11 @@ for command in "$generator list" "$generator show a.qs" "$verifier check a.qs"; 
 done
 
 # A file that is replaced keeps its mode. A new one has the umask's.
-expect 0 generate 4 --out mode.qs
+expect 0 factor_on 4 --out mode.qs
 [ "$(stat -c %a mode.qs)" = "$(printf %o $((0666 & ~$(umask))))" ] || fail "mode $(stat -c %a mode.qs)"
 for mode in 400 640 777; do
   chmod $mode mode.qs
-  expect 0 generate 5 --out mode.qs
+  expect 0 factor_on 5 --out mode.qs
   [ "$(stat -c %a mode.qs)" = $mode ] || fail "mode $mode has become $(stat -c %a mode.qs)"
 done
 rm mode.qs
@@ -51,11 +51,11 @@ ln -s ../links/old links/again
 ln -s "$folder/links/below/new.qs" links/new
 ln -s circle links/circle
 for link in old again new; do
-  expect 0 generate 5 --out links/$link
+  expect 0 factor_on 5 --out links/$link
   [ -L links/$link ] || fail "the link '$link' is replaced"
 done
 cmp a.qs links/below/old.qs && cmp a.qs links/below/new.qs || fail 'what links point to is not written'
-refuses 'links/circle: Too many levels of symbolic links' generate 5 --out links/circle
+refuses 'links/circle: Too many levels of symbolic links' factor_on 5 --out links/circle
 [ "$(find links | sort | tr '\n' ' ')" = \
   'links links/again links/below links/below/new.qs links/below/old.qs links/circle links/new links/old ' ] ||
   fail "something else is there: $(find links)"
@@ -64,51 +64,47 @@ refuses 'links/circle: Too many levels of symbolic links' generate 5 --out links
 mkfifo pipe
 cat pipe >piped.qs &
 reader=$!
-expect 0 generate 5 --out pipe
+expect 0 factor_on 5 --out pipe
 wait "$reader"
 [ -p pipe ] || fail 'a pipe is replaced'
 cmp a.qs piped.qs || fail 'the pipe gives other bytes'
 ln -s /dev/null nothing
-expect 0 generate 5 --out nothing
+expect 0 factor_on 5 --out nothing
 [ -c /dev/null ] && [ -L nothing ] || fail 'a device is replaced'
 ln -s /dev/full full
-refuses 'full: No space left on device' generate 5 --out full
+refuses 'full: No space left on device' factor_on 5 --out full
 [ -c /dev/full ] || fail 'a device is replaced'
-expect 0 "$generator" show a.qs --out /dev/stdout
-says 'algorithm factor for alltoall'
+prints 'algorithm factor for alltoall' show a.qs --out /dev/stdout
 
 # The file that is read is not overwritten, by whatever name.
 ln a.qs same.qs
 ln -s a.qs linked.qs
 for name in a.qs ./a.qs same.qs linked.qs; do
-  refuses "--out: $name: is the file that is read, and would be replaced; name another" \
-    "$generator" show a.qs --out $name
+  refuses "--out: $name: is the file that is read, and would be replaced; name another" show a.qs --out $name
 done
 echo 'node1:4' >hosts
-refuses '--out: hosts: is the file that is read' \
-  "$generator" generate alltoall --algorithm factor --hostfile hosts --out hosts
+refuses '--out: hosts: is the file that is read' alltoall factor --hostfile hosts --out hosts
 
 # A hand-written file is not overwritten; an emitted one is.
 mkdir src
 echo 'int main(void) { return 0; }' >src/app.c
 cp a.qs app.qs
-refuses "--out: src/app.c: is no emitted file, as it does not begin with '/* DO NOT EDIT. Made by:'" \
-  "$generator" emit app.qs --out src
+refuses "--out: src/app.c: is no emitted file, as it does not begin with '/* DO NOT EDIT. Made by:'" emit app.qs --out src
 mv src/app.c src/app.h
-refuses '--out: src/app.h: is no emitted file' "$generator" emit app.qs --out src
+refuses '--out: src/app.h: is no emitted file' emit app.qs --out src
 : >src/app.h
-expect 0 "$generator" emit app.qs --out src
+expect 0 emit app.qs --out src
 cp src/app.c first.c
 cp before.qs app.qs
-expect 0 "$generator" emit app.qs --out src
+expect 0 emit app.qs --out src
 ! cmp -s first.c src/app.c || fail 'what was emitted before is not replaced'
 
 explains() { # PROGRAM COMMAND WORDS...
-  local program=$1 command=$2 word
+  local program=$1 command=$2
   shift 2
   expect 0 "$program" $command --help
   [ ! -s .err ] || fail "help on stderr: $command"
-  for word in "$@"; do says "$word"; done
+  says "$@"
   ! grep -qE 'TEXT|INT' .out || fail "a bare type in the help of '$command'"
   # Every option and positional has a description.
   ! awk '/^  [^ ]/ && NF < 2' .out | grep -q -- -- || fail "an option without a word in '$command'"
@@ -129,7 +125,7 @@ examples() { "$@" --help | sed -n 's/^Example: [a-z]* //p'; }
 "$generator" $(examples "$generator" generate) >/dev/null || fail 'the example of generate'
 "$generator" $(examples "$generator" show) >/dev/null || fail 'the example of show'
 "$generator" $(examples "$generator" emit) >/dev/null || fail 'the example of emit'
-"$generator" show small.qs --out mine.txt
+show small.qs --out mine.txt
 while read -r words; do "$verifier" $words >/dev/null || fail "the example '$words'"; done < <(examples "$verifier" check)
 "$verifier" $(examples "$verifier" replay) >/dev/null || fail 'the example of replay'
 [ -s src/small.c ] && [ -s small.html ] || fail 'the examples do not make what they say'

@@ -8,19 +8,17 @@ choose() { "$generator" choose "$@"; }
 
 # ---- compare
 
-expect 0 compare alltoall --nodes 2x2 --bytes 8..1KiB
-says 'alltoall on nodes 2x2; microseconds, the least of ours with a star'
+prints 'alltoall on nodes 2x2; microseconds, the least of ours with a star' compare alltoall --nodes 2x2 --bytes 8..1KiB
 says '          8 B         32 B        128 B        512 B        1 KiB'
 says 'hierarchical-factor '
 says 'no schedule takes less'
-expect 0 compare allgather --nodes 2x2 --remote-nodes 3 --bytes 4KiB
-says 'allgather between groups on nodes 2x2 and 3; '
+prints 'allgather between groups on nodes 2x2 and 3; ' compare allgather --nodes 2x2 --remote-nodes 3 --bytes 4KiB
 says 'segment-map-v '
 
 # Each time is that of `simulate`, and none is below the bound.
 expect 0 compare broadcast --nodes 4x2 --bytes 64..1KiB --format csv --out times.csv
 [ ! -s .out ] || fail 'printed what is in the file'
-expect 0 "$generator" generate broadcast --algorithm binomial --nodes 4x2 --out tree.qs
+expect 0 generate broadcast --algorithm binomial --nodes 4x2 --out tree.qs
 for bytes in 64 1024; do
   expect 0 "$simulator" simulate tree.qs --bytes $bytes --sharing fair --format json
   picoseconds=$(sed 's/.*"time_ps": \([0-9]*\).*/\1/' .out)
@@ -33,16 +31,14 @@ awk -F, 'NR > 1 && $1 == "bound" { bound[$2] = $3 } NR > 1 { time[$1, $2] = $3 }
 expect 0 compare alltoall --nodes 4 --bytes 8..64 --format svg --out times.svg
 grep -q '</svg>' times.svg || fail 'no picture'
 
-expect 0 "$generator" show tree.qs --format html --bytes 64 --curves times.csv --out page.html
+expect 0 show tree.qs --format html --bytes 64 --curves times.csv --out page.html
 grep -q 'binomial' page.html && grep -q 'no schedule takes less' page.html || fail 'no curves on the page'
 echo 'binomial,64' >wrong.csv
-refuses "--curves: wrong.csv:1: no line 'algorithm,bytes,nanoseconds'" \
-  "$generator" show tree.qs --format html --bytes 64 --curves wrong.csv
-refuses '--curves: it is for --format html' "$generator" show tree.qs --curves times.csv
+refuses "--curves: wrong.csv:1: no line 'algorithm,bytes,nanoseconds'" show tree.qs --format html --bytes 64 --curves wrong.csv
+refuses '--curves: it is for --format html' show tree.qs --curves times.csv
 
 # Commutative algorithms are left out.
-expect 0 compare allreduce --nodes 4 --bytes 8 --format csv
-says 'ring,8,'
+prints 'ring,8,' compare allreduce --nodes 4 --bytes 8 --format csv
 expect 0 compare allreduce --nodes 4 --bytes 8 --format csv --ordered
 ! grep -q '^ring,' .out || fail 'ring keeps no order'
 
@@ -54,8 +50,7 @@ echo "  a-schedule   $3.5 us  (1.0 to 9.0)"
 echo "  MPI_Alltoall 77.0 us  (70.0 to 90.0)"
 RUN
 chmod +x run.sh
-expect 0 compare alltoall --nodes 4 --bytes 8..32 --measure ./run.sh --format csv
-says 'factor,8,8500'
+prints 'factor,8,8500' compare alltoall --nodes 4 --bytes 8..32 --measure ./run.sh --format csv
 says 'linear,32,32500'
 says 'native,8,77000'
 ! grep -q '^bound' .out || fail 'a bound of a model among measured times'
@@ -64,8 +59,7 @@ refuses "--measure: 'true " compare alltoall --nodes 4 --bytes 8 --measure true
 
 # ---- choose
 
-expect 0 choose all --nodes 4x4 --bytes 8..64KiB --machine ethernet-10g --out rules.txt
-says 'rules.txt: '
+prints 'rules.txt: ' choose all --nodes 4x4 --bytes 8..64KiB --machine ethernet-10g --out rules.txt
 for name in alltoall allgather allgatherv bcast reduce allreduce reduce_scatter reduce_scatter_block gather scatter; do
   grep -q "^$name " rules.txt || fail "no rule for $name"
 done

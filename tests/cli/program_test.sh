@@ -3,50 +3,26 @@
 # column.
 source "$(dirname "$0")/common.sh"
 
-cat >shift.txt <<'END'
-algorithm shift for alltoall
+copy_shift
 
-copy send[rank] to recv[rank]
-for round in 1 .. ranks
-  let right = wrap(rank + round, ranks)
-  let left = wrap(rank - round, ranks)
-  step round
-    send send[right] to right
-    receive recv[left] from left
-END
-cat >shift.proof <<'END'
-match send 1
-  with receive 1 where round = round
-match receive 1
-  with send 1 where round = round
-cover
-  with receive 1 where round = wrap(target - source, ranks)
-keys round
-  from round
-  to round + 1
-END
-
-generate() { "$generator" generate alltoall --program "$@"; }
+of_text() { generate alltoall --program "$@"; }
 prove() { "$verifier" prove --program "$@"; }
 
 # ---- From a text to a schedule
 
-expect 0 generate shift.txt --nodes 1,2,3 --out shift.qs
-says 'shift.qs: shift for alltoall on nodes 1,2,3 (6 ranks), '
-expect 0 "$verifier" check shift.qs
-says 'shift.qs: verified'
+prints 'shift.qs: shift for alltoall on nodes 1,2,3 (6 ranks), ' of_text shift.txt --nodes 1,2,3 --out shift.qs
+verifies shift.qs
 says '  blocks    each arrives once where it belongs, whatever its size (alltoall, alltoallv)'
 says 'verified for this topology alone: no proof of this code is known'
-expect 0 "$generator" show shift.qs --format steps
-says 'shift on nodes 1,2,3'
-expect 0 "$generator" generate alltoallv --program shift.txt --slurm '1,2,3' --out again.qs
+prints 'shift on nodes 1,2,3' show shift.qs --format steps
+expect 0 generate alltoallv --program shift.txt --slurm '1,2,3' --out again.qs
 cmp shift.qs again.qs || fail 'the same program makes another file'
 
 # The output of `show` is such a text, and makes the same file. So does the command in emitted files.
 again() { # GENERATE ARGUMENTS...
   expect 0 "$generator" "$@" --out first.qs
-  expect 0 "$generator" show first.qs --out first.txt
-  expect 0 "$generator" generate "$2" --program first.txt --nodes "${nodes:-1,2,3}" "${flags[@]}" --out second.qs
+  expect 0 show first.qs --out first.txt
+  expect 0 generate "$2" --program first.txt --nodes "${nodes:-1,2,3}" "${flags[@]}" --out second.qs
   cmp first.qs second.qs || fail "made from its text, it is another file: $*"
 }
 flags=()
@@ -61,25 +37,18 @@ again generate allgather --algorithm blocked-ring --nodes 1,2,3 --block-size 409
 flags=(--block-size model --alpha 2us --beta 100ps)
 again generate allgather --algorithm blocked-ring-nodes --nodes 1,2,3 "${flags[@]}"
 
-remade() { # MADE-BY: the command in the emitted file, which makes the same file
-  expect 0 "$generator" emit own.qs --out made
-  sed -n 's/.*bazel run \/\/generator -- \(generate.*\) --out own.qs$/\1/p' made/own.c >command
-  [ "$(cat command)" = "$1" ] || fail "another command: $(cat command)"
-  eval "expect 0 \"\$generator\" $(cat command) --out again.qs"
-  cmp own.qs again.qs || fail "made again, it differs: $1"
-}
-expect 0 generate shift.txt --nodes 4x2 --out own.qs
-remade 'generate alltoall --program shift.txt --nodes 4x2'
-"$generator" show first.qs --out blocked-ring-nodes.txt
+expect 0 of_text shift.txt --nodes 4x2 --out own.qs
+remakes 'alltoall --program shift.txt --nodes 4x2' own.qs
+show first.qs --out blocked-ring-nodes.txt
 sed -i 's/1 < ranks/2 <= ranks/' blocked-ring-nodes.txt
-expect 0 "$generator" generate allgather --program blocked-ring-nodes.txt --nodes 3 --parameter B=7 --out own.qs
-remade 'generate allgather --program blocked-ring-nodes.txt --parameter B=7 --nodes 3'
-expect 0 "$generator" generate allgather --program blocked-ring-nodes.txt --nodes 3 --block-size min --out own.qs
-remade 'generate allgather --program blocked-ring-nodes.txt --block-size min --nodes 3'
+expect 0 generate allgather --program blocked-ring-nodes.txt --nodes 3 --parameter B=7 --out own.qs
+remakes 'allgather --program blocked-ring-nodes.txt --parameter B=7 --nodes 3' own.qs
+expect 0 generate allgather --program blocked-ring-nodes.txt --nodes 3 --block-size min --out own.qs
+remakes 'allgather --program blocked-ring-nodes.txt --block-size min --nodes 3' own.qs
 # A program with another one's name is shown as its own text.
 sed 's/algorithm shift/algorithm factor/' shift.txt >factor.txt
-expect 0 generate factor.txt --nodes 3 --out own.qs
-remade 'generate alltoall --program factor.txt --nodes 3'
+expect 0 of_text factor.txt --nodes 3 --out own.qs
+remakes 'alltoall --program factor.txt --nodes 3' own.qs
 
 # Two groups.
 cat >exchange.txt <<'END'
@@ -90,13 +59,11 @@ step 0
     send send[0] to remote k
     receive recv[k] from remote k
 END
-expect 0 "$generator" generate allgather --program exchange.txt --nodes 1,2 --remote-nodes 2 --out groups.qs
+expect 0 generate allgather --program exchange.txt --nodes 1,2 --remote-nodes 2 --out groups.qs
 says 'groups.qs: exchange for allgather between groups on nodes 1,2 (3 ranks) and nodes 2 (2 ranks)'
-expect 0 "$verifier" check groups.qs
-says 'groups.qs: verified'
+verifies groups.qs
 says '  exchange for allgather between groups on nodes 1,2 (3 ranks) and nodes 2 (2 ranks), '
-cp groups.qs own.qs
-remade 'generate allgather --program exchange.txt --nodes 1,2 --remote-nodes 2'
+remakes 'allgather --program exchange.txt --nodes 1,2 --remote-nodes 2' groups.qs
 
 # Barriers and scans.
 cat >barrier.txt <<'END'
@@ -107,14 +74,12 @@ for x in 0 .. length(pow) - 1
     receive nothing from wrap(rank - pow[x], ranks)
     send nothing to wrap(rank + pow[x], ranks)
 END
-expect 0 "$generator" generate barrier --program barrier.txt --nodes 5 --out barrier.qs
-expect 0 "$verifier" check barrier.qs
-says '  barrier   no rank leaves before every rank has come'
+expect 0 generate barrier --program barrier.txt --nodes 5 --out barrier.qs
+prints '  barrier   no rank leaves before every rank has come' check barrier.qs
 says '  steps     3, 15 messages'
 sed 's/length(pow) - 1/length(pow) - 2/' barrier.txt >short.txt
-expect 0 "$generator" generate barrier --program short.txt --nodes 5 --out short.qs
-expect 1 "$verifier" check short.qs
-says 'but rank 0 leaves without having heard of rank 1'
+expect 0 generate barrier --program short.txt --nodes 5 --out short.qs
+refutes 'but rank 0 leaves without having heard of rank 1' check short.qs
 cat >scan.txt <<'END'
 algorithm chain for scan
 table m = counts
@@ -129,20 +94,17 @@ if 0 < m[0]
     step rank + 1
       send recv[0] to rank + 1
 END
-expect 0 "$generator" generate scan --program scan.txt --nodes 4 --out scan.qs
-expect 0 "$verifier" check scan.qs
-says '  call      counts 4x1048576: '
+expect 0 generate scan --program scan.txt --nodes 4 --out scan.qs
+prints '  call      counts 4x1048576: ' check scan.qs
 says '  call      counts 4x0: '
 sed 's/for scan/for scan between groups/' scan.txt >wrong.txt
-refuses 'wrong.txt:1:1: a scan between groups, which MPI does not have' \
-  "$generator" generate scan --program wrong.txt --nodes 4 --remote-nodes 4 --out x.qs
-expect 0 "$verifier" check scan.qs --counts 4x7
+unmade 'wrong.txt:1:1: a scan between groups, which MPI does not have' generate scan --program wrong.txt --nodes 4 --remote-nodes 4
+expect 0 check scan.qs --counts 4x7
 for change in 's/receive recv/receive sized recv/' 's/receive recv\[0\]/receive temp[0]/'; do
   sed "$change" scan.txt >wrong.txt
-  refuses 'wrong.txt:' "$generator" generate scan --program wrong.txt --nodes 4 --out x.qs
+  unmade 'wrong.txt:' generate scan --program wrong.txt --nodes 4
 done
-refuses '; name a range, temp[i]@0..n, or combine' \
-  "$generator" generate scan --program wrong.txt --nodes 4 --out x.qs
+unmade '; name a range, temp[i]@0..n, or combine' generate scan --program wrong.txt --nodes 4
 
 # Requirements on the call are checked at the call.
 cat >large.txt <<'END'
@@ -151,35 +113,33 @@ parameter B at call
 require 4 <= B and B <= 8
 require ranks mod 2 = 0
 END
-expect 0 "$generator" generate allgather --program large.txt --nodes 4 --block-size min --out large.qs
-refuses 'large.txt: large requires ranks mod 2 = 0, which does not hold for 3 ranks' \
-  "$generator" generate allgather --program large.txt --nodes 3 --out x.qs
+expect 0 generate allgather --program large.txt --nodes 4 --block-size min --out large.qs
+unmade 'large.txt: large requires ranks mod 2 = 0, which does not hold for 3 ranks' generate allgather --program large.txt --nodes 3
 
 # So are tables and temporary blocks that depend on the root: they may be undefined for a root that the program refuses.
 for declaration in 'table t[i in 0 .. 2] = 100 div root' 'temporary 100 div root blocks' 'temporary 2 - 1 div root blocks' \
   $'table t[i in 0 .. 2] = 4 div root\ntable s = prefix(t)\ntemporary 8 div s[2] blocks\nrequire 4 div s[1] < 3'; do
   printf '%s\n' 'algorithm later for broadcast' 'require 1 <= root' "$declaration" 'if rank = root' '  copy send[0] to recv[0]' 'for k in 0 .. ranks' \
     '  step k' '    if rank = root and k != rank' '      send send[0] to k' '    if rank != root and rank = k' '      receive recv[0] from root' >later.txt
-  expect 0 "$generator" generate broadcast --program later.txt --nodes 3 --out later.qs
-  expect 0 "$verifier" check later.qs
+  expect 0 generate broadcast --program later.txt --nodes 3 --out later.qs
+  expect 0 check later.qs
 done
 # Those that do not depend on the call are refused before it, beside counts too.
 printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'table u[i in 0 .. 1] = 1 div (ranks - 3)' >never.txt
-refuses 'never.txt: u[0] is undefined' "$generator" generate broadcast --program never.txt --nodes 3 --out x.qs
+unmade 'never.txt: u[0] is undefined' generate broadcast --program never.txt --nodes 3
 
 # emit has no call of the user's.
 printf '%s\n' 'algorithm only for broadcast' 'table m = counts' 'require m[0] = 1000' >only.txt
-expect 0 "$generator" generate broadcast --program only.txt --nodes 1 --out only.qs
-says 'on nodes 1 (1 rank), '
+prints 'on nodes 1 (1 rank), ' generate broadcast --program only.txt --nodes 1 --out only.qs
 refuses 'only.qs: it is not checked, since it takes none of the calls that emit tries; check a call with bazel run //verifier -- check only.qs --counts LIST, then write it with --force' \
-  "$generator" emit only.qs --out made
-expect 0 "$generator" emit only.qs --out made --force
+  emit only.qs --out made
+expect 0 emit only.qs --out made --force
 
 # ---- Wrong syntax, wrong meaning
 
 wrong() { # LINE TEXT MESSAGE: the line of shift.txt, replaced
   sed "$1s/.*/$2/" shift.txt >wrong.txt
-  refuses "generate: wrong.txt:$1:$3" generate wrong.txt --nodes 3 --out x.qs
+  unmade "generate: wrong.txt:$1:$3" of_text wrong.txt --nodes 3
   refuses "prove: wrong.txt:$1:$3" prove wrong.txt --proof shift.proof
 }
 wrong 1 'algorithm shift' "16: expected 'for' before the end of the line"
@@ -190,65 +150,51 @@ wrong 8 '    send send[right] right' "22: expected 'to' before 'right'"
 wrong 9 '   receive recv[left] from left' "4: indented unlike the statements before it"
 wrong 9 '    receive recv[left] from left < 3' '5: a condition stands where a number is wanted'
 sed 's/step round/if round < 9/' shift.txt >wrong.txt
-refuses 'wrong.txt:8:5: a message outside a step' generate wrong.txt --nodes 3 --out x.qs
+unmade 'wrong.txt:8:5: a message outside a step' of_text wrong.txt --nodes 3
 
-refuses 'nothing.txt: No such file' generate nothing.txt --nodes 3 --out x.qs
-refuses 'shift.qs: a schedule file and no text; write its program down with `show shift.qs --out FILE`' \
-  generate shift.qs --nodes 3 --out x.qs
-refuses '/dev/null: no program in it' generate /dev/null --nodes 3 --out x.qs
-refuses 'shift.txt: its program is for alltoall; `generate alltoall` takes it' \
-  "$generator" generate allgather --program shift.txt --nodes 3 --out x.qs
-refuses '--out: shift.txt: is the file that is read' generate shift.txt --nodes 3 --out shift.txt
-refuses 'give the nodes once' generate shift.txt --out x.qs
-refuses '--program: give it without --algorithm' generate shift.txt --algorithm factor --nodes 3 --out x.qs
-refuses '--program: give it without --algorithm' \
-  generate shift.txt --algorithm auto --bytes 8 --nodes 3 --out x.qs
-refuses 'give an algorithm with --algorithm, or a program of yours with --program' \
-  "$generator" generate alltoall --nodes 3 --out x.qs
+unmade 'nothing.txt: No such file' of_text nothing.txt --nodes 3
+unmade 'shift.qs: a schedule file and no text; write its program down with `show shift.qs --out FILE`' of_text shift.qs --nodes 3
+unmade '/dev/null: no program in it' of_text /dev/null --nodes 3
+unmade 'shift.txt: its program is for alltoall; `generate alltoall` takes it' generate allgather --program shift.txt --nodes 3
+refuses '--out: shift.txt: is the file that is read' of_text shift.txt --nodes 3 --out shift.txt
+unmade 'give the nodes once' of_text shift.txt
+unmade '--program: give it without --algorithm' of_text shift.txt --algorithm factor --nodes 3
+unmade '--program: give it without --algorithm' of_text shift.txt --algorithm auto --bytes 8 --nodes 3
+unmade 'give an algorithm with --algorithm, or a program of yours with --program' generate alltoall --nodes 3
 for flag in '--radix 2' '--radix auto' '--self-loops drop'; do
-  refuses "${flag% *}: it is for --algorithm; --program takes --parameter NAME=VALUE" \
-    generate shift.txt --nodes 3 $flag --out x.qs
+  unmade "${flag% *}: it is for --algorithm; --program takes --parameter NAME=VALUE" of_text shift.txt --nodes 3 $flag
 done
 for flag in '--block-size min' '--alpha 1us' '--beta 1ns'; do
-  refuses "${flag% *}: shift.txt has no parameter that is chosen at the call" \
-    generate shift.txt --nodes 3 $flag --out x.qs
+  unmade "${flag% *}: shift.txt has no parameter that is chosen at the call" of_text shift.txt --nodes 3 $flag
 done
-refuses '--gap: nothing is chosen by it' generate shift.txt --nodes 3 --gap 1us --out x.qs
-refuses '--parameter: it is for --program' \
-  "$generator" generate alltoall --algorithm tuna --nodes 4 --parameter radix=2 --out x.qs
-refuses '--remote-nodes: shift.txt is for one group; leave it out' \
-  generate shift.txt --nodes 3 --remote-nodes 4 --out x.qs
-refuses '--nodes: exchange.txt is for two groups; give the nodes of the other with --remote-nodes' \
-  "$generator" generate allgather --program exchange.txt --nodes 3 --out x.qs
-refuses "--remote-nodes: '2,' is not a node list" \
-  "$generator" generate allgather --program exchange.txt --nodes 3 --remote-nodes 2, --out x.qs
-refuses "--nodes: '3/4' is not a node list" \
-  "$generator" generate allgather --program exchange.txt --nodes 3/4 --out x.qs
+unmade '--gap: nothing is chosen by it' of_text shift.txt --nodes 3 --gap 1us
+unmade '--parameter: it is for --program' alltoall tuna --nodes 4 --parameter radix=2
+unmade '--remote-nodes: shift.txt is for one group; leave it out' of_text shift.txt --nodes 3 --remote-nodes 4
+unmade '--nodes: exchange.txt is for two groups; give the nodes of the other with --remote-nodes' \
+  generate allgather --program exchange.txt --nodes 3
+unmade "--remote-nodes: '2,' is not a node list" generate allgather --program exchange.txt --nodes 3 --remote-nodes 2,
+unmade "--nodes: '3/4' is not a node list" generate allgather --program exchange.txt --nodes 3/4
 for nodes in '--nodes any --remote-nodes 2' '--nodes 2 --remote-nodes any'; do
-  refuses '--remote-nodes: give the nodes of both groups, or any for both' \
-    "$generator" generate allgather --program exchange.txt $nodes --out x.qs
+  unmade '--remote-nodes: give the nodes of both groups, or any for both' generate allgather --program exchange.txt $nodes
 done
-refuses '--nodes any: a program of yours is not proven for all sizes' \
-  "$generator" generate allgather --program exchange.txt --nodes any --remote-nodes any --out x.qs
+unmade '--nodes any: a program of yours is not proven for all sizes' \
+  generate allgather --program exchange.txt --nodes any --remote-nodes any
 
-"$generator" generate alltoall --algorithm tuna --nodes 6 --out tuna.qs >/dev/null
-"$generator" show tuna.qs --out tuna.txt
-refuses '--parameter radix=N is needed: tuna.txt has that parameter' generate tuna.txt --nodes 6 --out x.qs
+expect 0 alltoall tuna --nodes 6 --out tuna.qs
+show tuna.qs --out tuna.txt
+unmade '--parameter radix=N is needed: tuna.txt has that parameter' of_text tuna.txt --nodes 6
 for text in radix r=2 =2 'radix =2'; do
-  refuses "--parameter: '$text' is not NAME=VALUE of a parameter of tuna.txt" \
-    generate tuna.txt --nodes 6 --parameter "$text" --out x.qs
+  unmade "--parameter: '$text' is not NAME=VALUE of a parameter of tuna.txt" of_text tuna.txt --nodes 6 --parameter "$text"
 done
 for text in radix= radix=x radix=2.5 radix=2,3 radix=99999999999999999999; do
-  refuses "--parameter: '$text' does not give one number" \
-    generate tuna.txt --nodes 6 --parameter $text --out x.qs
+  unmade "--parameter: '$text' does not give one number" of_text tuna.txt --nodes 6 --parameter $text
 done
-refuses "--parameter: 'radix' is given twice" \
-  generate tuna.txt --nodes 6 --parameter radix=2 --parameter radix=3 --out x.qs
-refuses 'tuna.txt: tuna requires 2 <= radix and radix <= max(2, ranks), which does not hold for 6 ranks and radix = 7' \
-  generate tuna.txt --nodes 6 --parameter radix=7 --out x.qs
+unmade "--parameter: 'radix' is given twice" of_text tuna.txt --nodes 6 --parameter radix=2 --parameter radix=3
+unmade 'tuna.txt: tuna requires 2 <= radix and radix <= max(2, ranks), which does not hold for 6 ranks and radix = 7' \
+  of_text tuna.txt --nodes 6 --parameter radix=7
 for size in 0 -1 2147483648; do
-  refuses "--parameter: 'B=$size': what a file gives for all its calls is from 1 to 2147483647" \
-    "$generator" generate allgather --program large.txt --nodes 4 --parameter B=$size --out x.qs
+  unmade "--parameter: 'B=$size': what a file gives for all its calls is from 1 to 2147483647" \
+    generate allgather --program large.txt --nodes 4 --parameter B=$size
 done
 
 # ---- Wrong schedules
@@ -256,14 +202,12 @@ done
 refuted() { # SED WHAT: the program so changed is refuted, on some nodes and as such
   sed "$1" shift.txt >wrong.txt
   ! cmp -s shift.txt wrong.txt || fail "nothing is changed: $1"
-  expect 0 generate wrong.txt --nodes 5 --out wrong.qs
-  expect 1 "$verifier" check wrong.qs
-  says 'wrong.qs: REFUTED'
+  expect 0 of_text wrong.txt --nodes 5 --out wrong.qs
+  refutes 'wrong.qs: REFUTED' check wrong.qs
   says "$2"
   says '  to see it: bazel run //verifier -- replay wrong.qs --ranks '
   grep -q '^copy' wrong.txt || return 0 # of which the proof speaks
-  expect 1 prove wrong.txt --proof shift.proof
-  says 'wrong.txt: REFUTED on nodes '
+  refutes 'wrong.txt: REFUTED on nodes ' prove wrong.txt --proof shift.proof
 }
 refuted '/^ *receive/s/left/right/g' 'but in step 1, '
 refuted '/^for/s/1/2/' 'never arrives'
@@ -273,13 +217,10 @@ refuted 's/step round/step 1/' 'keys'
 
 # ---- Proofs
 
-expect 0 prove shift.txt --proof shift.proof
-says 'shift.txt: proven for all sizes ('
+prints 'shift.txt: proven for all sizes (' prove shift.txt --proof shift.proof
 says ': everything proven'
-expect 0 prove shift.qs --proof shift.proof
-says 'shift.qs: proven for all sizes ('
-expect 0 prove shift.txt --proof shift.proof --verbose
-says '  match send 1'
+prints 'shift.qs: proven for all sizes (' prove shift.qs --proof shift.proof
+prints '  match send 1' prove shift.txt --proof shift.proof --verbose
 expect 0 prove shift.txt --proof shift.proof --export questions
 [ -s questions/shift.txt.smt2 ] || fail 'nothing is exported'
 
@@ -305,21 +246,17 @@ sed 's/target - source/target - sauce/' shift.proof >slip.proof
 refuses "prove: slip.proof:6:46: 'sauce' is not defined here" prove shift.txt --proof slip.proof
 refuses 'nothing.proof: No such file' prove shift.txt --proof nothing.proof
 refuses 'nothing.txt: No such file' prove nothing.txt --proof shift.proof
-refuses '--program: give one program, one --proof of it, and no names' \
-  prove shift.txt --proof shift.proof --proof shift.proof
-refuses '--program: give one program, one --proof of it, and no names' \
-  prove shift.txt --proof shift.proof factor
+refuses '--program: give one program, one --proof of it, and no names' prove shift.txt --proof shift.proof --proof shift.proof
+refuses '--program: give one program, one --proof of it, and no names' prove shift.txt --proof shift.proof factor
 refuses 'shift.proof:1: not a proof' "$verifier" prove --proof shift.proof
 head -c 100 shift.qs >short.qs
 refuses 'short.qs: ' prove short.qs --proof shift.proof
 
 # A proof with code is a proof of that program only.
 cp "$root/emitted/proofs/alltoall.factor.proof" factor.proof
-"$generator" generate alltoall --algorithm factor --nodes 6 --out factor.qs >/dev/null
-"$generator" show factor.qs --out factor.txt
-expect 0 prove factor.txt --proof factor.proof
-says 'factor.txt: proven for all sizes ('
-refuses "factor.proof:6: the code above is another program's; leave the heading out" \
-  prove shift.txt --proof factor.proof
+expect 0 alltoall factor --nodes 6 --out factor.qs
+show factor.qs --out factor.txt
+prints 'factor.txt: proven for all sizes (' prove factor.txt --proof factor.proof
+refuses "factor.proof:6: the code above is another program's; leave the heading out" prove shift.txt --proof factor.proof
 
 finish

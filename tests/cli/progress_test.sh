@@ -33,14 +33,13 @@ moves() {
   [ ! -s .err ] || fail "something is shown that is no terminal: $* ($(head -c 200 .err))"
 }
 
-make() { "$generator" generate "$@" >/dev/null; }
-make alltoall --algorithm factor --nodes 256x16 --out straight.qs
-make allgather --algorithm linear-ring --nodes 64x24 --out gather.qs
-make allreduce --algorithm ring --nodes 480 --out sum.qs
+expect 0 alltoall factor --nodes 256x16 --out straight.qs
+expect 0 allgather linear-ring --nodes 64x24 --out gather.qs
+expect 0 generate allreduce --algorithm ring --nodes 480 --out sum.qs
 moves 'checking: [0-9]+ messages' "$verifier" check straight.qs
 moves 'checking call [1-4] of 4: [0-9]+ of 1536 ranks' "$verifier" check gather.qs
 moves 'checking( call [1-4] of 4)?: [0-9]+ messages' "$verifier" check sum.qs
-make alltoall --algorithm tuna --nodes any --out digits.qs
+expect 0 alltoall tuna --nodes any --out digits.qs
 moves '[0-9]+ of 914 topologies: [0-9x,]+' "$verifier" check --program digits.qs --up-to 16
 moves '[0-2] of 2 programs' "$verifier" prove alltoall.factor xor+drop
 moves 'trying [a-z-]+' "$generator" generate alltoall --algorithm auto --nodes 1,2,3 --bytes 64 --out auto.qs

@@ -35,8 +35,7 @@ expect 0 report slow.json
 grep -qE '^rank 0 +with waiting' .out && grep -q 'took 10 % of 10.0 s; Quadrille cost 0.250 s, 2.5 %, measured in this run$' .out || fail "a loss: $(cat .out)"
 # Only this run counts.
 document "$(line scan chain 'by rule' 2 1 0 0 0 0)" >ruled.json
-expect 0 report ruled.json
-says 'nothing that Quadrille saved or cost was measured in this run'
+prints 'nothing that Quadrille saved or cost was measured in this run' report ruled.json
 grep -qE '^scan +2 +1\.000000 +- +- +-  chain +by rule, not measured in this run$' .out || fail "a rule: $(cat .out)"
 document "$(line scan chain 'by rule' 2 1 2 4 2 0)" >raced.json
 expect 0 report raced.json
@@ -59,8 +58,7 @@ grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +400 +1600 +8\.000000 +40000\.0
 # JSON says the same again.
 expect 0 report one.json two.json --format json --out sum.json
 grep -q '"seconds": 20.000000, "collective_seconds": 8.250000, "saved_seconds": 2.250000' sum.json || fail "the sums in JSON: $(cat sum.json)"
-expect 0 report ruled.json --format json
-says '"saved_seconds": null'
+prints '"saved_seconds": null' report ruled.json --format json
 expect 0 report one.json two.json --details
 cp .out text
 expect 0 report sum.json --details
@@ -71,8 +69,7 @@ grep -q '^<!DOCTYPE html>' page.html && grep -q '<p>quadrille: collectives took 
   grep -q 'class="bar taken" style="width: 66.7%"' page.html || fail "the page: $(cat page.html)"
 ! grep -qE 'https?://|<script|@import|src=' page.html || fail 'the page needs other files'
 document "$(line bcast '<b>' chosen 1 1 0 0 0 0)" >marked.json
-expect 0 report marked.json --format html
-says '&lt;b&gt;'
+prints '&lt;b&gt;' report marked.json --format html
 
 printf '{"schema": 3,\n "calls": [}' >half.json
 refuses 'report: half.json:2: this is no JSON' report half.json

@@ -4,8 +4,11 @@ rules=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
 rules() { "$rules" rules "$@"; }
-# prints FILE: the last command has printed what is there.
-prints() { cmp -s .out "$1" || fail "$(diff .out "$1")"; }
+# lists FILE RULES...: the command prints what is in the file.
+lists() {
+  expect 0 rules "${@:2}"
+  cmp -s .out "$1" || fail "$(diff .out "$1")"
+}
 
 cat >one.txt <<'EOT'
 # measured on Monday
@@ -21,13 +24,10 @@ BCAST use=native
 EOT
 : >none.txt
 
-expect 0 rules one.txt
-prints one.txt
-expect 0 rules none.txt
-prints none.txt
+lists one.txt one.txt
+lists none.txt none.txt
 # A later file replaces rules for the same calls, and no other line.
-expect 0 rules one.txt none.txt two.txt --out both.txt
-says 'both.txt: 5 rules'
+prints 'both.txt: 5 rules' rules one.txt none.txt two.txt --out both.txt
 { sed "s/^.*allgather.*/$(sed -n 1p two.txt)/" one.txt && sed 1d two.txt; } >wanted.txt
 cmp both.txt wanted.txt || fail "$(diff both.txt wanted.txt)"
 expect 0 rules both.txt one.txt --out both.txt
@@ -37,8 +37,7 @@ printf '%s\n' 'bcast bytes=4 use=binomial' 'bcast use=native' 'bcast bytes=4 use
 expect 0 rules one.txt twice.txt
 [ "$(tail -n 2 .out)" = "$(head -n 2 twice.txt)" ] || fail 'another rule than the first counts'
 printf 'scan use=native' >open.txt
-expect 0 rules open.txt
-says 'scan use=native'
+prints 'scan use=native' rules open.txt
 
 # What a lax reader would take.
 refuses_rule() { # SENTENCE LINE
@@ -72,10 +71,9 @@ refuses 'rules: lax.txt:1: ' rules one.txt lax.txt --out other.txt
 refuses '--out: ' rules one.txt --out missing/other.txt
 
 # Schedules of files.
-"$generator" generate alltoall --algorithm spread-out --nodes any --out own.qs
+expect 0 alltoall spread-out --nodes any --out own.qs
 echo 'alltoall use=file:own.qs:window=4' >files.txt
-expect 0 rules files.txt
-prints files.txt
+lists files.txt files.txt
 refuses_rule 'file:own.qs is a schedule of alltoall on 1 group' 'bcast use=file:own.qs'
 refuses_rule 'none.qs: No such file' 'alltoall use=file:none.qs'
 head -c 40 own.qs >cut.qs
@@ -99,11 +97,9 @@ alltoallv even=yes nodes=2.. ranks-a-node=8 use=tuna:radix=8
 allgather bytes=64..255 ranks=16 use=bruck  # 0.50 of native, 100 calls
 bcast groups=2 use=leader:window=4
 EOT
-expect 0 rules old.json --out rules.txt
-says 'rules.txt: 3 rules'
+prints 'rules.txt: 3 rules' rules old.json --out rules.txt
 cmp rules.txt new.txt || fail "$(diff rules.txt new.txt)"
-expect 0 rules rules.txt
-prints new.txt
+lists new.txt rules.txt
 refuses_old() { # SENTENCE SED
   sed "$2" old.json >bad.json
   refuses "rules: bad.json: $1" rules bad.json --out other.txt

@@ -13,23 +13,6 @@ import unittest
 
 from jsonschema import Draft202012Validator
 
-SHIFT = """algorithm shift for alltoall
-copy send[rank] to recv[rank]
-for round in 1 .. ranks
-  step round
-    send send[wrap(rank + round, ranks)] to wrap(rank + round, ranks)
-    receive recv[wrap(rank - round, ranks)] from wrap(rank - round, ranks)
-"""
-PROOF = """match send 1
-  with receive 1 where round = round
-match receive 1
-  with send 1 where round = round
-cover
-  with receive 1 where round = wrap(target - source, ranks)
-keys round
-  from round
-  to round + 1
-"""
 # Maps of any names, whose members may be missing; and numbers that may be negative.
 OPEN = ["parameters"]
 SIGNED = ["comparing_seconds", "saved_seconds"]
@@ -216,6 +199,7 @@ def small(document):
 
 if __name__ == "__main__":
     GENERATOR, VERIFIER, REPORT_COMMAND = (os.path.abspath(path) for path in sys.argv[1:4])
+    SHIFT, PROOF = (open(f"tests/cli/shift.{end}", encoding="utf-8").read() for end in ["txt", "proof"])
     SCHEMAS = {}
     for path in sys.argv[4:]:
         with open(path, encoding="utf-8") as schema_file:

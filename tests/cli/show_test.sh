@@ -2,31 +2,28 @@
 # The generator's `show`: text, steps and pictures of a schedule, times by the model.
 source "$(dirname "$0")/common.sh"
 
-expect 0 "$generator" generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out a.qs
-expect 0 "$generator" show a.qs
-says 'algorithm hierarchical-factor for alltoall'
+expect 0 alltoall hierarchical-factor --nodes 1,2,3 --out a.qs
+prints 'algorithm hierarchical-factor for alltoall' show a.qs
 says '-- nodes 1,2,3 (6 ranks)'
 cp .out program.txt
 expect 0 "$write_schedule" program.txt 1,2,3 again.qs
 cmp a.qs again.qs || fail 'the shown program is another program'
-expect 0 "$generator" show a.qs --format steps
-says '-- phase 2, round 0 --'
+prints '-- phase 2, round 0 --' show a.qs --format steps
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 18 ] || fail 'not 18 steps'
-expect 0 "$generator" show a.qs --format steps --steps 3..5
+expect 0 show a.qs --format steps --steps 3..5
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 2 ] || fail 'not 2 steps'
-expect 0 "$generator" show a.qs --format steps --steps 12..
+expect 0 show a.qs --format steps --steps 12..
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 6 ] || fail 'not 6 steps'
-expect 0 "$generator" show a.qs --format svg --out a.svg
+expect 0 show a.qs --format svg --out a.svg
 [ ! -s .out ] && grep -q '</svg>' a.svg || fail 'no picture'
-expect 0 "$generator" show a.qs --format html --out a.html
+expect 0 show a.qs --format html --out a.html
 [ ! -s .out ] && grep -q '</html>' a.html || fail 'no page'
 # Without --counts a reduction has data for each rank, so that each has its part of a ring.
-expect 0 "$generator" generate allreduce --algorithm ring --nodes 4 --out around.qs
-expect 0 "$generator" show around.qs --format steps
-says 'ring on nodes 4, counts 4x4 (--counts gives others)'
+expect 0 generate allreduce --algorithm ring --nodes 4 --out around.qs
+prints 'ring on nodes 4, counts 4x4 (--counts gives others)' show around.qs --format steps
 [ "$(grep -c '0=>1' .out)" -eq 3 ] || fail 'rank 0 does not send in each of the three steps'
 
-expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
+expect 0 show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
 says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 250 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '
 says 'each rank has a port of its own'
 # Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
@@ -35,39 +32,35 @@ says '         6.0         5        2         5000        2000         1000  hie
 says 'depth of this file: 1, the messages in the longest chain in which each waits for the one before'
 
 # Pictures of a call.
-expect 0 "$generator" generate allgather --algorithm blocked-ring --nodes 4 --out ring.qs
-expect 0 "$generator" show ring.qs --format steps
-says 'blocked-ring on nodes 4, counts 4x1, B = 1 (--counts gives others)'
+expect 0 allgather blocked-ring --nodes 4 --out ring.qs
+prints 'blocked-ring on nodes 4, counts 4x1, B = 1 (--counts gives others)' show ring.qs --format steps
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 3 ] || fail 'not 3 steps'
-expect 0 "$generator" show ring.qs --explain --bytes 1000 --parameter B=100
-says 'depth of this file: 3, the'
-expect 0 "$generator" show ring.qs --format steps --counts 4,0,2,1 --parameter B=1
-says 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1'
+prints 'depth of this file: 3, the' show ring.qs --explain --bytes 1000 --parameter B=100
+prints 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1' show ring.qs --format steps --counts 4,0,2,1 --parameter B=1
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 7 ] || fail 'not 7 steps'
 
 # ---- Refused
 
-refuses "show: 'b.qs' is not known" "$generator" show a.qs b.qs
-refuses 'give the bytes of a block, on the average, with --bytes' "$generator" show a.qs --explain
-refuses '--beta: it is for --explain and --format html' "$generator" show a.qs --beta 4
-refuses 'No such file or directory' "$generator" show a.qs --out nowhere/a.txt
-refuses "show: --format: 'pdf' is none of text, steps, svg, html, plan" "$generator" show a.qs --format pdf
+refuses "show: 'b.qs' is not known" show a.qs b.qs
+refuses 'give the bytes of a block, on the average, with --bytes' show a.qs --explain
+refuses '--beta: it is for --explain and --format html' show a.qs --beta 4
+refuses 'No such file or directory' show a.qs --out nowhere/a.txt
+refuses "show: --format: 'pdf' is none of text, steps, svg, html, plan" show a.qs --format pdf
 for given in '--root 99' '--counts 1,2' '--parameter B=3' '--steps 0..2'; do
   # shellcheck disable=SC2086
-  refuses "show: ${given%% *}: the text says nothing of it; it is for --format steps, svg or html" "$generator" show a.qs $given
+  refuses "show: ${given%% *}: the text says nothing of it; it is for --format steps, svg or html" show a.qs $given
 done
-refuses 'show: --format: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --format svg
-refuses 'show: --steps: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --steps 0..2
-refuses "--steps: '3' is not LOW..HIGH" "$generator" show a.qs --format steps --steps 3
-refuses "--steps: 'a..b' is not LOW..HIGH" "$generator" show a.qs --format steps --steps a..b
+refuses 'show: --format: --explain prints a table of times' show a.qs --explain --bytes 4 --format svg
+refuses 'show: --steps: --explain prints a table of times' show a.qs --explain --bytes 4 --steps 0..2
+refuses "--steps: '3' is not LOW..HIGH" show a.qs --format steps --steps 3
+refuses "--steps: 'a..b' is not LOW..HIGH" show a.qs --format steps --steps a..b
 refuses 'ring.qs: 3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' \
-  "$generator" show ring.qs --format steps --counts 1,2,3
-refuses 'a count of -3; counts are 0 or more' "$generator" show ring.qs --format svg --counts 1,2,-3,4
-refuses "--parameter: 'b=4' is not NAME=VALUE of a parameter of its call" \
-  "$generator" show ring.qs --format steps --parameter b=4
-refuses 'no steps there' "$generator" show a.qs --format steps --steps 100..
-expect 0 "$generator" generate alltoall --algorithm factor --nodes 2000 --out big.qs
-refuses '2000 ranks are too many to draw; at most 1024 are' "$generator" show big.qs --format svg
-refuses 'show: big.qs: 2000 ranks are too many to draw; at most 1024 are' "$generator" show big.qs --format html --bytes 1
+  show ring.qs --format steps --counts 1,2,3
+refuses 'a count of -3; counts are 0 or more' show ring.qs --format svg --counts 1,2,-3,4
+refuses "--parameter: 'b=4' is not NAME=VALUE of a parameter of its call" show ring.qs --format steps --parameter b=4
+refuses 'no steps there' show a.qs --format steps --steps 100..
+expect 0 alltoall factor --nodes 2000 --out big.qs
+refuses '2000 ranks are too many to draw; at most 1024 are' show big.qs --format svg
+refuses 'show: big.qs: 2000 ranks are too many to draw; at most 1024 are' show big.qs --format html --bytes 1
 
 finish

@@ -4,19 +4,17 @@ simulator=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
 simulate() { "$simulator" simulate "$@"; }
-make() { "$generator" generate "$@" >/dev/null; }
-make alltoall --algorithm factor --nodes 1,1 --out two.qs
-make alltoall --algorithm hierarchical-factor --nodes any --out any.qs
-make allgather --algorithm linear-ring --nodes 3x1 --out ring.qs
-make allreduce --algorithm ring --nodes 2,2 --out sum.qs
-make barrier --algorithm dissemination --nodes 4x1 --out barrier.qs
-make alltoall --algorithm direct --nodes 2 --remote-nodes 1,1 --out groups.qs
+expect 0 alltoall factor --nodes 1,1 --out two.qs
+expect 0 alltoall hierarchical-factor --nodes any --out any.qs
+expect 0 allgather linear-ring --nodes 3x1 --out ring.qs
+expect 0 generate allreduce --algorithm ring --nodes 2,2 --out sum.qs
+expect 0 generate barrier --algorithm dissemination --nodes 4x1 --out barrier.qs
+expect 0 alltoall direct --nodes 2 --remote-nodes 1,1 --out groups.qs
 
 # ---- Times that follow from the flags: alpha 2 us and 1000 bytes of 1 ns, after a gap of 0.
 
 plain=(--alpha 2us --beta 1ns --gap 0 --copy 0 --beta-copy 0)
-expect 0 simulate two.qs --bytes 1000 "${plain[@]}"
-says 'time            3 us'
+prints 'time            3 us' simulate two.qs --bytes 1000 "${plain[@]}"
 says 'bound           3 us: no schedule takes less; this one takes 1.000 times as long'
 says 'messages        2, 2000 bytes'
 says 'busiest port    of node 0, when it sends: 33.3 % of the time'
@@ -33,37 +31,28 @@ assert port["of"] == "node" and port["number"] == 0 and port["busy_ps"] == 1_000
 assert [round(use) for use in port["use"]] == [1, 1, 1, 0, 0, 0, 0, 0, 0, 0], said
 assert len(said["mean_use"]) == 10 and 3.2 < sum(said["mean_use"]) < 3.4, said
 EOT
-expect 0 simulate any.qs --nodes 4x2 --bytes 4KiB --sharing fair
-says 'messages        56, '
-expect 0 simulate ring.qs --counts 1000,0,3000 "${plain[@]}"
-says 'messages        4, 8000 bytes'
+prints 'messages        56, ' simulate any.qs --nodes 4x2 --bytes 4KiB --sharing fair
+prints 'messages        4, 8000 bytes' simulate ring.qs --counts 1000,0,3000 "${plain[@]}"
 expect 0 simulate sum.qs --bytes 8
-expect 0 simulate sum.qs --bytes 1600 "${plain[@]}" --element 8
-says 'messages        24, 9600 bytes'
+prints 'messages        24, 9600 bytes' simulate sum.qs --bytes 1600 "${plain[@]}" --element 8
 says 'bound           3.6 us'
-expect 0 simulate sum.qs --counts 200 "${plain[@]}" --element 8
-says 'messages        24, 9600 bytes'
-expect 0 simulate barrier.qs
-says 'bound           2 us'
-expect 0 simulate groups.qs --bytes 8
-says 'messages        8, 64 bytes'
+prints 'messages        24, 9600 bytes' simulate sum.qs --counts 200 "${plain[@]}" --element 8
+prints 'bound           2 us' simulate barrier.qs
+prints 'messages        8, 64 bytes' simulate groups.qs --bytes 8
 
 # ---- Lengths that only the two ends of a message know
 
-make alltoall --algorithm tuna --radix 2 --nodes 4x1 --out tuna.qs
-expect 0 simulate tuna.qs --bytes 1000
-says 'messages        8, 16000 bytes'
+expect 0 alltoall tuna --radix 2 --nodes 4x1 --out tuna.qs
+prints 'messages        8, 16000 bytes' simulate tuna.qs --bytes 1000
 expect 0 simulate tuna.qs --bytes 1000 --sizes equal # 2 bytes a block and 2 before them
 says 'messages        8, 16048 bytes'
 expect 0 simulate tuna.qs --bytes 10000 --sizes equal # 8 bytes a block and 8 before them, as messages of their own
 says 'messages        16, 160192 bytes'
-expect 0 simulate tuna.qs --bytes 10000 --sizes equal --persistent
-says 'messages        8, 160000 bytes'
+prints 'messages        8, 160000 bytes' simulate tuna.qs --bytes 10000 --sizes equal --persistent
 expect 0 simulate two.qs --bytes 10000 --sizes equal # each message is a whole block, so its receiver knows its length
 says 'messages        2, 20000 bytes'
 printf '%s\n' '0 5' '7, 0' >sizes.txt
-expect 0 simulate two.qs --sizes sizes.txt "${plain[@]}"
-says 'messages        2, 12 bytes'
+prints 'messages        2, 12 bytes' simulate two.qs --sizes sizes.txt "${plain[@]}"
 says 'bound           2.007 us'
 expect 0 simulate tuna.qs --sizes uniform:1000 --format json && cp .out one.json
 expect 0 simulate tuna.qs --sizes uniform:1000 --seed 2 --format json
@@ -99,7 +88,7 @@ refuses "missing.qs" simulate missing.qs --bytes 8
 refuses 'any.qs serves any nodes; say on which with --nodes 1,2,3' simulate any.qs --bytes 8
 refuses 'give the bytes of each block with --bytes, or those of each rank with --counts' simulate two.qs
 refuses 'give the bytes of each block with --bytes' simulate ring.qs --bytes 8 --counts 1,2,3
-expect 0 "$generator" generate gather --algorithm binomial --nodes 3 --out gather.qs
+expect 0 generate gather --algorithm binomial --nodes 3 --out gather.qs
 refuses '--counts: of a gather only the two ends of a message know its length; give --bytes' simulate gather.qs --counts 1,2,3
 refuses "--bytes: 'much'" simulate two.qs --bytes much
 refuses '--window: 0 is not a number of steps from 1 to 65536' simulate two.qs --bytes 8 --window 0

@@ -3,101 +3,83 @@
 # every refusal of a file or a flag.
 source "$(dirname "$0")/common.sh"
 
-"$generator" generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out a.qs >/dev/null
-"$generator" generate alltoall --algorithm factor --nodes 6 --out flat.qs >/dev/null
+expect 0 alltoall hierarchical-factor --nodes 1,2,3 --out a.qs
+expect 0 alltoall factor --nodes 6 --out flat.qs
 
 # ---- Verified
 
-expect 0 "$verifier" check a.qs flat.qs
-says 'a.qs: verified'
-says 'flat.qs: verified'
-for line in '  blocks    each arrives once' '  progress  ' '  port      one exchange at a time per node' \
+verifies a.qs flat.qs
+says 'flat.qs: verified' '  blocks    each arrives once' '  progress  ' '  port      one exchange at a time per node' \
   '  steps     16 (and 2 with copies only), 30 messages, depth 1' '  time      ' '  window    any number' '  in place  ' \
-  'alltoall.hierarchical-factor, proven for all sizes' '  checked   in '; do
-  says "$line"
-done
-expect 0 "$verifier" check a.qs --ports 1
-expect 0 "$verifier" check a.qs --ports 2000000000
+  'alltoall.hierarchical-factor, proven for all sizes' '  checked   in '
+expect 0 check a.qs --ports 1
+expect 0 check a.qs --ports 2000000000
 for ports in 99999999999999999999 two 1.5; do
-  refuses "check: --ports: '$ports' is not a whole number, or is too large" "$verifier" check a.qs --ports $ports
+  refuses "check: --ports: '$ports' is not a whole number, or is too large" check a.qs --ports $ports
 done
 expect 0 env -C / BUILD_WORKING_DIRECTORY="$folder" "$verifier" check a.qs
 
 # Claims that depend on the counts are checked for some counts.
-"$generator" generate allgather --algorithm blocked-ring --nodes 4 --out ring.qs >/dev/null
-expect 0 "$verifier" check ring.qs --counts 400,0,250,1 --parameter B=100
-says 'ring.qs: verified'
+expect 0 allgather blocked-ring --nodes 4 --out ring.qs
+verifies ring.qs --counts 400,0,250,1 --parameter B=100
 says '  call      counts 400,0,250,1, B = 100'
 says '  blocks    every byte arrives once where it belongs, and no empty block travels'
 says '  steps     8, 24 messages, depth 8'
 says '  window    at most 1 step in flight'
-expect 0 "$verifier" check ring.qs --counts 400,300,2x250 --parameter B=100
-says '  call      counts 400,300,2x250, B = 100'
+prints '  call      counts 400,300,2x250, B = 100' check ring.qs --counts 400,300,2x250 --parameter B=100
 says '  window    at most 3 steps in flight'
-expect 0 "$verifier" check ring.qs --counts 2x500,0,500 # all counts of the model together
+expect 0 check ring.qs --counts 2x500,0,500 # all counts of the model together
 says 'B is chosen at the call: auto, alpha 2000 ns, beta 100 ps'
 says ', B = 500'
 # By the model a block of a broadcast passes all ranks, or one more than it takes doublings to reach them.
 for algorithm in 'pipeline 24655' 'hypercube 61749'; do
-  "$generator" generate broadcast --algorithm ${algorithm% *} --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs >/dev/null
-  expect 0 "$verifier" check tree.qs --counts 36x1048576
-  says "counts 36x1048576, B = ${algorithm#* }"
+  expect 0 generate broadcast --algorithm ${algorithm% *} --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs
+  prints "counts 36x1048576, B = ${algorithm#* }" check tree.qs --counts 36x1048576
 done
 # Over trees an allgather is one contribution of all counts.
-"$generator" generate allgather --algorithm hypercube --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs >/dev/null
+expect 0 allgather hypercube --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs
 for counts in 1048576,35x0 35x0,1048576 16x65536,20x0; do
-  expect 0 "$verifier" check tree.qs --counts $counts
-  says "counts $counts, B = 61749"
+  prints "counts $counts, B = 61749" check tree.qs --counts $counts
 done
-"$generator" show ring.qs | sed 's/parameter B at call/parameter size at call/; s/\<B\>/size/g; s/1 < ranks/2 <= ranks/; s/^in_place$/&\nwindow 5/' >other.txt
+show ring.qs | sed 's/parameter B at call/parameter size at call/; s/\<B\>/size/g; s/1 < ranks/2 <= ranks/; s/^in_place$/&\nwindow 5/' >other.txt
 "$write_schedule" other.txt 4 other.qs
-expect 0 "$verifier" check other.qs --counts 400,0,250,1 --parameter size=100
-says 'other.qs: verified for these counts'
+prints 'other.qs: verified for these counts' check other.qs --counts 400,0,250,1 --parameter size=100
 says 'verified for this topology and this call alone: no proof of this code is known'
 says '  plans     lawful at every rank, windows 1, 2, 16 and 5'
 for size in 0 -1 2147483648; do
   refuses "blocked-ring requires 1 <= B and B <= 2147483647, which does not hold for 4 ranks and B = $size" \
-    "$verifier" check ring.qs --counts 4x4 --parameter B=$size
+    check ring.qs --counts 4x4 --parameter B=$size
 done
 # Without given counts, four lists of them are checked.
-expect 0 "$verifier" check ring.qs
-says 'ring.qs: verified'
-for line in '  call      counts 4x1, B = 1: steps 3, 12 messages, depth 3' \
-  '  call      counts 4x0, B = 1: steps 0, 0 messages, depth 0' \
+verifies ring.qs
+says '  call      counts 4x1, B = 1: steps 3, 12 messages, depth 3' '  call      counts 4x0, B = 1: steps 0, 0 messages, depth 0' \
   '  call      counts 2x0,1048576,0, B = ' '  call      counts 3000,0,5000,2000, B = ' \
-  '  window    at most 1 step in flight' '  scope     this code is allgather.blocked-ring, proven for all sizes'; do
-  says "$line"
-done
-expect 0 "$verifier" check ring.qs --parameter B=1000
-says '  call      counts 3000,0,5000,2000, B = 1000: steps 10, 30 messages, depth 10'
-expect 0 "$verifier" check other.qs --parameter size=100
-says 'other.qs: verified for these counts'
+  '  window    at most 1 step in flight' '  scope     this code is allgather.blocked-ring, proven for all sizes'
+prints '  call      counts 3000,0,5000,2000, B = 1000: steps 10, 30 messages, depth 10' check ring.qs --parameter B=1000
+prints 'other.qs: verified for these counts' check other.qs --parameter size=100
 says 'verified for this topology and these calls alone: no proof of this code is known'
-expect 3 "$verifier" check other.qs --parameter size=100 --all-calls
-expect 0 "$verifier" check ring.qs --all-calls
+expect 3 check other.qs --parameter size=100 --all-calls
+expect 0 check ring.qs --all-calls
 # A ring that forgets the last block of each contribution is correct until a contribution has several.
 sed 's/0 \.\. total - 1$/0 .. total - 1 - (total mod ranks)/' other.txt >forgetful.txt
 "$write_schedule" forgetful.txt 4 forgetful.qs
-expect 0 "$verifier" check forgetful.qs --counts 4x1 --parameter size=1000
-expect 1 "$verifier" check forgetful.qs --parameter size=1000
-says 'forgetful.qs: REFUTED'
+expect 0 check forgetful.qs --counts 4x1 --parameter size=1000
+refutes 'forgetful.qs: REFUTED' check forgetful.qs --parameter size=1000
 says ' --counts 3000,0,5000,2000 --parameter size=1000'
-refuses '3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' \
-  "$verifier" check ring.qs --counts 1,2,3
-refuses '5 counts are given for group 0, whose ranks are 4' "$verifier" check ring.qs --counts 5x1
-refuses '1 count is given for group 0, whose ranks are 4' "$verifier" check ring.qs --counts 7
-refuses 'a count of -7; counts are 0 or more' "$verifier" check ring.qs --counts 3x1,-7
+refuses '3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' check ring.qs --counts 1,2,3
+refuses '5 counts are given for group 0, whose ranks are 4' check ring.qs --counts 5x1
+refuses '1 count is given for group 0, whose ranks are 4' check ring.qs --counts 7
+refuses 'a count of -7; counts are 0 or more' check ring.qs --counts 3x1,-7
 for counts in 1,,2,3 4x, x4 1x1x4 0x4 -4x1 99999999x1 99999999999999999999,1,1,1 1.5,1,1,1; do
-  refuses "--counts: '$counts' is not a list of numbers like 3,0,5 or 4x7, four times 7" \
-    "$verifier" check ring.qs --counts "$counts"
+  refuses "--counts: '$counts' is not a list of numbers like 3,0,5 or 4x7, four times 7" check ring.qs --counts "$counts"
 done
 
 # Numbers of the file that the program refuses.
 numbered() { # ALGORITHM NAME VALUE REQUIREMENT
-  "$generator" generate alltoall --algorithm "$1" --nodes 6 --out numbered.qs >/dev/null
-  "$generator" show numbered.qs >numbered.txt
+  expect 0 alltoall "$1" --nodes 6 --out numbered.qs
+  show numbered.qs >numbered.txt
   "$write_schedule" numbered.txt 6 numbered.qs "$3"
-  refuses "$1 requires $4, which does not hold for 6 ranks and $2 = $3" "$verifier" check numbered.qs
+  refuses "$1 requires $4, which does not hold for 6 ranks and $2 = $3" check numbered.qs
 }
 for radix in 1 0 -3 7; do
   numbered tuna radix $radix '2 <= radix and radix <= max(2, ranks)'
@@ -107,34 +89,25 @@ for count in 0 -1; do
 done
 
 # A program without a proof.
-"$generator" show a.qs | sed 's/for phase in 0 \.\. /for phase in 0 .. 0 + /' >other.txt
+show a.qs | sed 's/for phase in 0 \.\. /for phase in 0 .. 0 + /' >other.txt
 "$write_schedule" other.txt 1,2,3 other.qs
-expect 0 "$verifier" check other.qs
-says 'verified for this topology alone: no proof of this code is known'
+prints 'verified for this topology alone: no proof of this code is known' check other.qs
 
 # ---- Refuted, with a replay command that works as printed
 
-replays() {
-  local command
-  command=$(sed -n 's/.*to see it: bazel run \/\/verifier -- //p' .out)
-  [ -n "$command" ] || fail "no replay command: $(cat .out)"
-  eval "expect 0 \"\$verifier\" $command"
-  says "$1"
-}
 refuted() { # PROGRAM NODES WHAT REPLAYED [ARGUMENTS]
   printf '%s\n' "$1" >wrong.txt
   # shellcheck disable=SC2086 # the nodes of two groups are several words
   "$write_schedule" wrong.txt $2 "wrong one's.qs"
-  expect 1 "$verifier" check "wrong one's.qs" "${@:5}"
-  says "wrong one's.qs: REFUTED"
+  refutes "wrong one's.qs: REFUTED" check "wrong one's.qs" "${@:5}"
   says "$3"
   replays "$4"
   [ $# -gt 4 ] || refuses_to_emit "wrong one's.qs"
 }
 refuses_to_emit() { # FILE: what is refuted is emitted by --force alone
-  expect 1 "$generator" emit "$1" --out emitted
+  expect 1 emit "$1" --out emitted
   { [ "$(wc -l <.err)" -eq 1 ] && grep -qF "emit: $1: the schedule is refuted, since " .err && [ ! -e emitted ]; } || fail "emit: $(cat .err)"
-  expect 0 "$generator" emit "$1" --out emitted --force
+  expect 0 emit "$1" --out emitted --force
   rm -r emitted
 }
 refuted 'algorithm a for alltoall
@@ -186,10 +159,8 @@ for r in 1 .. ranks
     if rank = r
       receive recv[0] from 0' >zero.txt
 "$write_schedule" zero.txt 3 zero.qs
-expect 1 "$verifier" check zero.qs
-says ' --root 1'
-expect 0 "$verifier" check zero.qs --root 0
-says '  call      root 0'
+refutes ' --root 1' check zero.qs
+prints '  call      root 0' check zero.qs --root 0
 says 'verified for this topology and this call alone'
 refuted 'algorithm a for allgather between groups
 step 0
@@ -203,26 +174,21 @@ step 0
   for k in 0 .. remote_ranks
     receive recv[k] from remote k
     send send[0] to remote k' >ruled.txt
-"$generator" generate allgather --program ruled.txt --nodes 2 --remote-nodes 2 --block-size min --out ruled.qs >/dev/null
-expect 0 "$verifier" check ruled.qs --counts 3,5/7,9
-says '  call      counts 3,5/7,9, B = 7'
+expect 0 generate allgather --program ruled.txt --nodes 2 --remote-nodes 2 --block-size min --out ruled.qs
+prints '  call      counts 3,5/7,9, B = 7' check ruled.qs --counts 3,5/7,9
 
 # The steps do not keep to the number of ports that --ports asks about.
-expect 0 "$verifier" check flat.qs
-"$generator" generate alltoall --algorithm factor --nodes 2,2,2 --out nodes.qs >/dev/null
-expect 1 "$verifier" check nodes.qs --ports 1
-says 'for the port of node'
-expect 1 "$verifier" check a.qs nodes.qs --ports 1
-says 'a.qs: verified'
+expect 0 check flat.qs
+expect 0 alltoall factor --nodes 2,2,2 --out nodes.qs
+refutes 'for the port of node' check nodes.qs --ports 1
+refutes 'a.qs: verified' check a.qs nodes.qs --ports 1
 
 # ---- Proven, refuted, unknown
 
-expect 0 "$verifier" prove factor xor+drop
-says 'alltoall.factor: proven for all sizes'
+prints 'alltoall.factor: proven for all sizes' "$verifier" prove factor xor+drop
 says 'alltoall.xor+drop: proven for all sizes'
 proof=$root/emitted/proofs/alltoall.factor.proof
-expect 0 "$verifier" prove --proof "$proof" --verbose
-says 'final'
+prints 'final' "$verifier" prove --proof "$proof" --verbose
 sed '/^cover/,/^once/{/use/d}' "$root/emitted/proofs/alltoall.xor.proof" >weak.proof
 expect 3 "$verifier" prove --proof weak.proof
 says 'UNKNOWN: not proven'
@@ -230,8 +196,7 @@ sed '/^code/s/18 81 20 81 00 00$/18 81 20 42 00 00/' "$proof" >wrong.proof # sen
 ! cmp -s "$proof" wrong.proof || fail 'the proof is for other code by now'
 expect 1 "$verifier" prove --proof wrong.proof
 # A refutation counts more than an unknown verdict.
-expect 1 "$verifier" prove --proof wrong.proof --proof weak.proof
-says 'wrong.proof: REFUTED on nodes '
+refutes 'wrong.proof: REFUTED on nodes ' "$verifier" prove --proof wrong.proof --proof weak.proof
 expect 0 "$verifier" prove factor --export questions
 [ -s questions/alltoall.factor.smt2 ] || fail 'nothing exported'
 
@@ -260,7 +225,6 @@ done
 
 # ---- Refused flags
 
-check() { "$verifier" check "$@"; }
 refuses '--ports: a node has at least 1 port' check a.qs --ports 0
 refuses '--ports: a node has at least 1 port' check a.qs --ports -3
 refuses '--ports' check a.qs --ports many
@@ -273,8 +237,7 @@ printf 'algorithm a for broadcast\nparameter r at call\n' >call.txt
 refuses '--parameter r=N is needed' check call.qs
 refuses "--parameter: 'r=x' is not one number" check call.qs --parameter r=x
 refuses "--parameter: 'r=1,2' is not one number" check call.qs --parameter r=1,2
-refuses 'there is no rank 3 to be the root; give one of 0 to 2 with --root' \
-  check call.qs --parameter r=1 --root 3
+refuses 'there is no rank 3 to be the root; give one of 0 to 2 with --root' check call.qs --parameter r=1 --root 3
 refuses "--parameter: 'r' is given twice" check call.qs --parameter r=1 --parameter r=2
 refuses "--counts: '3x1/3x1' is for 2 groups, and the schedule for 1; give one list a group" \
   check call.qs --parameter r=1 --counts 3x1/3x1
@@ -286,8 +249,7 @@ refuses '--counts: a barrier moves nothing; leave them out' check barrier.qs --c
 # An empty call alone is no check of a program that moves bytes.
 printf 'algorithm seven for broadcast\ntable m = counts\nrequire m[0] mod 7 = 0\n' >seven.txt
 "$write_schedule" seven.txt 3 seven.qs
-refuses 'seven takes none of the calls that check tries but empty ones; give one with --counts' \
-  check seven.qs
+refuses 'seven takes none of the calls that check tries but empty ones; give one with --counts' check seven.qs
 expect 1 check seven.qs --counts 7
 expect 0 check seven.qs --counts 0
 # A requirement on the root leaves roots out, also when the schedule is made.
@@ -296,22 +258,18 @@ expect 0 check seven.qs --counts 0
   printf 'if rank = root\n  copy send[0] to recv[0]\nfor k in 0 .. ranks - 1\n  step k\n'
   printf '    if rank = root\n      send send[0] to k\n    if rank = k\n      receive recv[0] from root\n'
 } >last.txt
-"$generator" generate broadcast --program last.txt --nodes 3 --out last.qs >/dev/null
-expect 0 check last.qs
-says '  call      root 2'
+expect 0 generate broadcast --program last.txt --nodes 3 --out last.qs
+prints '  call      root 2' check last.qs
 # For a collective with one count for all ranks, one count is enough.
-"$generator" generate allreduce --algorithm ring --nodes 3 --out sum.qs >/dev/null
-expect 0 check sum.qs --counts 1000
-says '  call      counts 3x1000'
+expect 0 generate allreduce --algorithm ring --nodes 3 --out sum.qs
+prints '  call      counts 3x1000' check sum.qs --counts 1000
 refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --counts 1000,1000
 # Plans are made for few ranks.
-"$generator" generate broadcast --algorithm binomial --nodes 65 --out many.qs >/dev/null
-expect 0 check many.qs
-says '  plans     not checked: more than 64 ranks'
+expect 0 generate broadcast --algorithm binomial --nodes 65 --out many.qs
+prints '  plans     not checked: more than 64 ranks' check many.qs
 # Correct for blocks of one size only.
 "$write_schedule" "$root/tests/mpi/programs/onward.txt" 3 onward.qs
-expect 1 check onward.qs
-says 'rank 1 keeps a block in block 2 of its receive buffer that has another length if block sizes differ'
+refutes 'rank 1 keeps a block in block 2 of its receive buffer that has another length if block sizes differ' check onward.qs
 refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3
 refuses 'verifier: name a command: check, prove, replay' "$verifier"
 refuses "verifier: 'dance' is no command; there are check, prove, replay" "$verifier" dance

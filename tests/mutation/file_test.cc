@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "generator/encode.h"
-#include "generator/registry.h"
 #include "runtime/program/digest.h"
 #include "runtime/program/program.h"
 #include "schedule/any_nodes.h"

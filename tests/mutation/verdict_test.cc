@@ -13,8 +13,8 @@
 #include "tests/support/mutants.h"
 #include "tests/support/oracle.h"
 #include "tests/support/programs.h"
-#include "tests/support/topologies.h"
 #include "tests/support/variants.h"
+#include "tests/verifier/reports.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
@@ -43,11 +43,6 @@ std::vector<Mutant> thinned(const std::vector<Mutant>& mutants) {
   return some;
 }
 
-std::string text(const std::optional<Violation>& violation) {
-  return violation ? fmt::format("{}: {}", property_name(violation->property), violation->detail)
-                   : "right";
-}
-
 void judge(const Mutant& mutant, const Job& job, const Call& call, const std::string& what,
            Tally& tally) {
   std::vector<Binding> bindings;
@@ -70,7 +65,7 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
   ASSERT_NE(opinion, "too long") << what;
   const Report general = execute(mutant.program, job, call, bindings, {});
   EXPECT_EQ(general.violation.has_value(), opinion != "right")
-      << what << ": " << text(general.violation) << "; oracle: " << opinion;
+      << what << ": " << verdict(general) << "; oracle: " << opinion;
   ++(general.violation ? tally.refuted : tally.right);
   if (general.violation)
     ++tally.properties[std::string(property_name(general.violation->property))];
@@ -82,16 +77,9 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
   if (!streamed) return;
   ++tally.streamed;
   EXPECT_EQ(streamed->violation.has_value(), general.violation.has_value())
-      << what << ": streamed " << text(streamed->violation) << ", general "
-      << text(general.violation);
-  if (streamed->violation || general.violation) return;
-  EXPECT_EQ(streamed->steps, general.steps) << what;
-  EXPECT_EQ(streamed->messages, general.messages) << what;
-  EXPECT_EQ(streamed->tokens, general.tokens) << what;
-  EXPECT_EQ(streamed->safe_window, general.safe_window) << what;
-  EXPECT_EQ(streamed->port, general.port) << what;
-  EXPECT_EQ(streamed->in_place, general.in_place) << what;
-  EXPECT_EQ(streamed->uneven.has_value(), general.uneven.has_value()) << what;
+      << what << ": streamed " << verdict(*streamed) << ", general " << verdict(general);
+  if (!streamed->violation && !general.violation)
+    expect_same_counts_and_claims(*streamed, general, what);
 }
 
 void print(const std::string& name, const Tally& tally) {

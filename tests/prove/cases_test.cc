@@ -3,7 +3,7 @@
 // Where a case is not proven, "unproven" lists all obligations that fail, "because" says why one of them does, and "error"
 // says why there is nothing to prove. "refuted" names the smallest call on which the checker sees the program
 // go wrong, and how; a case that is proven is refuted nowhere, unless it says so. "asked" names an obligation that is
-// there. The line "both 2 where i = i" stands for 'match send 2' with receive 2 and the reverse.
+// there.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,23 +6,19 @@ factor=$PWD/emitted/proofs/alltoall.factor.proof
 cd "$TEST_TMPDIR"
 failures=0
 
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
 # data NAME COMMENT: the proof with that comment, in a file of that name.
 data() {
   { cat "$factor"; printf -- '-- %s\n' "$2"; } >"$1.proof"
   "$certify" "$1.proof" >proven.txt
-  if ! "$certify" --write out.cc list.txt proven.txt "$1.proof"; then
-    echo "FAILED: $1.proof is not certified"
-    failures=$((failures + 1))
-  elif grep -q 'kEvil' out.cc; then
-    echo "FAILED: text of $1.proof stands in the source"
-    failures=$((failures + 1))
-  elif ! grep -q 'constexpr char kProof0Bytes' out.cc; then
-    echo "FAILED: $1.proof is missing in the source"
-    failures=$((failures + 1))
-  elif [[ $(tail -n 1 list.txt) != "$1 "*" $(sha256sum <"$1.proof" | cut -c1-16) "*" z3" ]]; then
-    echo "FAILED: the list does not name $1.proof and its hash"
-    failures=$((failures + 1))
-  fi
+  "$certify" --write out.cc list.txt proven.txt "$1.proof" || fail "$1.proof is not certified"
+  ! grep -q 'kEvil' out.cc || fail "text of $1.proof stands in the source"
+  grep -q 'constexpr char kProof0Bytes' out.cc || fail "$1.proof is missing in the source"
+  [[ $(tail -n 1 list.txt) = "$1 "*" $(sha256sum <"$1.proof" | cut -c1-16) "*" z3" ]] || fail "the list does not name $1.proof and its hash"
 }
 
 data closes ')proof"; struct Evil { Evil() { __builtin_trap(); } } kEvil; const char* kRest = R"proof('
@@ -31,25 +27,18 @@ data lines $'\r#define kEvil 1\r'
 data '"kEvil, {}, {}, 0, "' 'a name'
 
 # Without --write it prints the list. A proof that does not hold is named with its obligation, and nothing is listed.
-"$certify" "$factor" >list.txt || failures=$((failures + 1))
-if [[ $(cat list.txt) != "alltoall.factor "*" $(sha256sum <"$factor" | cut -c1-16) "*" z3" ]]; then
-  echo "FAILED: a proof that holds is not listed"
-  failures=$((failures + 1))
-fi
+"$certify" "$factor" >list.txt || fail 'a proof that holds is refused'
+[[ $(cat list.txt) = "alltoall.factor "*" $(sha256sum <"$factor" | cut -c1-16) "*" z3" ]] || fail 'a proof that holds is not listed'
 sed 's/^  to .*/  to round/' "$factor" >wrong.proof
-if "$certify" wrong.proof >list.txt 2>said.txt || [ -s list.txt ] || ! grep -q '^certify: .*wrong.proof: keys' said.txt; then
-  echo "FAILED: a proof that does not hold is listed, or not named"
-  failures=$((failures + 1))
-fi
+! "$certify" wrong.proof >list.txt 2>said.txt && [ ! -s list.txt ] && grep -q '^certify: .*wrong.proof: keys' said.txt ||
+  fail 'a proof that does not hold is listed, or not named'
 # The build takes no proof whose very bytes are not among the proven ones.
 mkdir changed
 { cat "$factor"; echo '-- changed'; } >changed/alltoall.factor.proof
 "$certify" "$factor" >proven.txt
-if "$certify" --write changed.cc list.txt proven.txt changed/alltoall.factor.proof 2>said.txt ||
-  [ -e changed.cc ] || ! grep -q '^certify: changed/alltoall.factor.proof: it is not proven$' said.txt; then
-  echo "FAILED: a proof that is not among the proven ones is written"
-  failures=$((failures + 1))
-fi
+! "$certify" --write changed.cc list.txt proven.txt changed/alltoall.factor.proof 2>said.txt &&
+  [ ! -e changed.cc ] && grep -q '^certify: changed/alltoall.factor.proof: it is not proven$' said.txt ||
+  fail 'a proof that is not among the proven ones is written'
 
 # A list names proofs that this very prover need not prove again. The wrong proof shows which ones it does prove.
 right="alltoall.factor $(cut -d' ' -f2- proven.txt)"
@@ -61,21 +50,16 @@ listed() {
 }
 listed "$right" "$factor" >other.txt
 listed "$wrong" wrong.proof >all.txt
-grep -q '^# prover [0-9a-f]\{16\}$' all.txt || failures=$((failures + 1))
+grep -q '^# prover [0-9a-f]\{16\}$' all.txt || fail 'the list does not name its prover'
 for end in '' ' cvc5' ' cvc5:open'; do
   sed "s/z3$/&$end/" all.txt >known.txt
-  if [ "$("$certify" --known known.txt wrong.proof "$factor")" != "$wrong"$'\n'"$right" ]; then
-    echo "FAILED: a known proof is proven again, or another one is not listed"
-    failures=$((failures + 1))
-  fi
+  [ "$("$certify" --known known.txt wrong.proof "$factor")" = "$wrong"$'\n'"$right" ] ||
+    fail 'a known proof is proven again, or another one is not listed'
 done
 # refused WHY COMMAND...: with the list that the command prints the wrong proof is not taken.
 refused() {
   "${@:2}" >known.txt
-  if "$certify" --known known.txt wrong.proof >list.txt 2>said.txt || [ -s list.txt ]; then
-    echo "FAILED: a proof is known from $1"
-    failures=$((failures + 1))
-  fi
+  ! "$certify" --known known.txt wrong.proof >list.txt 2>said.txt && [ ! -s list.txt ] || fail "a proof is known from $1"
 }
 refused 'another prover' sed '/^# prover/s/.$/g/' all.txt
 refused 'no prover' sed '/^# prover/d' all.txt
@@ -86,16 +70,13 @@ refused 'a longer line' sed 's/ z3$/& cvc4/' all.txt
 refused 'two lists that were merged' cat all.txt <(grep ^alltoall other.txt)
 refused 'a list with two provers' cat other.txt all.txt
 refused 'a line that was added' cat other.txt <(grep ^wrong all.txt)
-"$certify" --known none.txt wrong.proof >list.txt 2>said.txt && failures=$((failures + 1))
+"$certify" --known none.txt wrong.proof >list.txt 2>said.txt && fail 'a wrong proof is taken without a list'
 
 "$certify" none.proof 2>said.txt
-if [ $? -ne 2 ] || ! grep -q '^certify: .*none.proof: No such file or directory$' said.txt; then
-  echo "FAILED: a file that is not there is not named"
-  failures=$((failures + 1))
-fi
+[ $? -eq 2 ] && grep -q '^certify: .*none.proof: No such file or directory$' said.txt || fail 'a file that is not there is not named'
 for arguments in '--write out.cc list.txt proven.txt' '--known list.txt' ''; do
-  "$certify" $arguments 2>said.txt && failures=$((failures + 1))
-  grep -q '^usage: certify ' said.txt || failures=$((failures + 1))
+  "$certify" $arguments 2>said.txt && fail "is taken: certify $arguments"
+  grep -q '^usage: certify ' said.txt || fail "does not say how to use it: certify $arguments"
 done
 
 exit $((failures > 0))

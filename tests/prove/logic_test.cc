@@ -8,6 +8,7 @@
 
 #include "schedule/text.h"
 #include "tests/prove/terms.h"
+#include "tests/schedule/random_expressions.h"
 #include "tests/support/effort.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/topologies.h"
@@ -15,7 +16,7 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr int kVariables = 2;
+constexpr int kVariables = RandomExpressions::kVariables;
 constexpr int kExpressions = kSanitized ? 200 : 1000;
 
 Program with_tables() {
@@ -28,52 +29,6 @@ copy send[rank] to recv[rank]
                        "tables")
       .value();
 }
-
-class RandomExpressions {
- public:
-  explicit RandomExpressions(uint32_t seed) : random_(seed) {}
-
-  int64_t below(int64_t end) { return static_cast<int64_t>(random_() % end); }
-
-  Expression number(int depth) {
-    if (depth == 0 || below(6) == 0) return leaf_expression();
-    if (below(8) == 0)
-      return apply(Operator::kChoose, {condition(depth - 1), number(depth - 1), number(depth - 1)});
-    if (below(6) == 0)
-      return apply(below(2) ? Operator::kElement : Operator::kLocate, {number(depth - 1)},
-                   below(3));
-    static constexpr Operator kBinary[] = {
-        Operator::kAdd,     Operator::kSubtract, Operator::kMultiply,
-        Operator::kDivide,  Operator::kModulo,   Operator::kXor,
-        Operator::kMinimum, Operator::kMaximum,  Operator::kWrap};
-    return apply(kBinary[below(9)], {number(depth - 1), number(depth - 1)});
-  }
-
-  Expression condition(int depth) {
-    if (depth > 0 && below(4) == 0)
-      return apply(Operator::kAnd, {condition(depth - 1), condition(depth - 1)});
-    if (depth > 0 && below(6) == 0)
-      return apply(Operator::kChoose,
-                   {condition(depth - 1), condition(depth - 1), condition(depth - 1)});
-    static constexpr Operator kComparisons[] = {Operator::kEqual, Operator::kNotEqual,
-                                                Operator::kLess, Operator::kLessEqual};
-    const int inside = std::max(0, depth - 1);
-    return apply(kComparisons[below(4)], {number(inside), number(inside)});
-  }
-
- private:
-  Expression leaf_expression() {
-    switch (below(5)) {
-      case 0: return constant(below(9) - 3);
-      case 1: return leaf(Operator::kRank);
-      case 2: return leaf(Operator::kRanks);
-      case 3: return leaf(Operator::kLength, below(3));
-      default: return variable(below(kVariables));
-    }
-  }
-
-  std::mt19937 random_;
-};
 
 // The expression as a term, with the values of an environment.
 struct Translated {
@@ -98,26 +53,33 @@ struct Translated {
 
 class Sampler {
  public:
-  Sampler() : program(with_tables()), random(20080908) {
+  Sampler() : program(with_tables()) {
     for (const std::vector<int64_t>& sizes : all_node_vectors(6))
       if (std::is_sorted(sizes.begin(), sizes.end())) jobs.push_back(job_of(sizes));
   }
 
   // A job, and an environment on it, which lives until the sampler's next one.
   Environment environment() {
-    job = jobs[random.below(jobs.size())];
+    job = jobs[below(jobs.size())];
     binding = bind(program, job, {}, 0).value();
-    binding.place.rank = random.below(binding.place.ranks);
+    binding.place.rank = below(binding.place.ranks);
     Environment result{binding.place, binding.parameters, binding.tables, {}};
-    for (int i = 0; i < kVariables; ++i) result.variables.push_back(random.below(11) - 3);
+    for (int i = 0; i < kVariables; ++i) result.variables.push_back(below(11) - 3);
     return result;
   }
 
+  int64_t below(int64_t end) { return static_cast<int64_t>(random_() % end); }
+
   const Program program;
-  RandomExpressions random;
+  const RandomExpressions random{
+      [this](int64_t low, int64_t high) { return low + below(high - low); },
+      [this] { return below(9) - 3; }, 3, 0};
   std::vector<Job> jobs;
   Job job;
   Binding binding;
+
+ private:
+  std::mt19937 random_{20080908};
 };
 
 // Translates random expressions by `translate`. For each with a value, calls compare(translated term, its facts,
@@ -147,21 +109,22 @@ void compare_on_samples(const Draw& draw, const Translate& translate, const Comp
 
 TEST(Logic, NumbersMeanWhatTheyEvaluateTo) {
   int compared = 0;
-  compare_on_samples([](RandomExpressions& random, int depth) { return random.number(depth); },
-                     [](Translated& to, const Expression& e) {
-                       return to.logic.term(to.logic.number(e, to.instance));
-                     },
-                     [&](const Interpretation& meaning, const z3::expr& term, int64_t value) {
-                       ASSERT_EQ(static_cast<int64_t>(meaning.number(term)), value);
-                       ++compared;
-                     });
+  compare_on_samples(
+      [](const RandomExpressions& random, int depth) { return random.number(depth); },
+      [](Translated& to, const Expression& e) {
+        return to.logic.term(to.logic.number(e, to.instance));
+      },
+      [&](const Interpretation& meaning, const z3::expr& term, int64_t value) {
+        ASSERT_EQ(static_cast<int64_t>(meaning.number(term)), value);
+        ++compared;
+      });
   EXPECT_GT(compared, kExpressions);
 }
 
 TEST(Logic, ConditionsMeanWhatTheyEvaluateTo) {
   int true_ones = 0, false_ones = 0;
   compare_on_samples(
-      [](RandomExpressions& random, int depth) { return random.condition(depth); },
+      [](const RandomExpressions& random, int depth) { return random.condition(depth); },
       [](Translated& to, const Expression& e) { return to.logic.condition(e, to.instance); },
       [&](const Interpretation& meaning, const z3::expr& term, int64_t value) {
         ASSERT_EQ(meaning.holds(term), value != 0);

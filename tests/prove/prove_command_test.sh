@@ -1,70 +1,33 @@
 #!/usr/bin/env bash
 # The prove command: its verdicts and exit codes, bad input in one sentence, exports, and second solvers that agree,
 # lie, give up, hang or do not exist.
-set -uo pipefail
-verifier=$PWD/verifier/verifier
-factor=$PWD/emitted/proofs/alltoall.factor.proof
-cd "$TEST_TMPDIR"
-failures=0
+source "$(dirname "$0")/../cli/common.sh"
+factor=$root/emitted/proofs/alltoall.factor.proof
 
-# expect CODE PATTERN ARGUMENT...: the exit code, and a line of the output or of the one sentence.
-expect() {
-  local code=$1 pattern=$2 got=0
-  shift 2
-  "$verifier" prove "$@" >out 2>err || got=$?
-  if [ "$got" -ne "$code" ]; then
-    echo "FAILED: prove $*: exit $got instead of $code:"
-    cat out err
-    failures=$((failures + 1))
-  fi
-  says "$pattern"
-  if [ "$code" -eq 2 ] && [ "$(wc -l <err)" -ne 1 ]; then
-    echo "FAILED: prove $*: not one sentence:"
-    cat err
-    failures=$((failures + 1))
-  fi
+# proves CODE PATTERN ARGUMENT...: the exit code, and a line of the output or of the one sentence.
+proves() {
+  expect "$1" "$verifier" prove "${@:3}"
+  matches "$2"
+  [ "$1" -ne 2 ] || [ "$(wc -l <.err)" -eq 1 ] || fail "not one sentence: prove ${*:3}: $(cat .err)"
 }
 
-# says PATTERN: a line of the last output matches.
-says() {
-  cat out err | grep -qE -- "$1" && return
-  echo "FAILED: no '$1' in:"
-  cat out err
-  failures=$((failures + 1))
-}
+# matches PATTERN: a line of the last output matches.
+matches() { grep -qE -- "$1" .out .err || fail "no '$1' in: $(cat .out .err)"; }
 
 # ---- Verdicts
-expect 0 '^1 program, [0-9]+ obligations, .*: everything proven$' xor
-expect 0 '^2 programs, [0-9]+ obligations, .*: everything proven$' factor
-expect 0 'proven for all sizes' --proof "$factor"
-expect 0 'proven for all sizes' xor
-expect 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
-says 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
+proves 0 '^1 program, [0-9]+ obligations, .*: everything proven$' xor
+proves 0 '^2 programs, [0-9]+ obligations, .*: everything proven$' factor
+proves 0 'proven for all sizes' --proof "$factor"
+proves 0 'proven for all sizes' xor
+proves 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
+matches 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
 
 # The checker's own walk: a program that requires more ranks is walked on the fewest that it admits.
-says_walked() {
-  cat >requires.txt <<END
-algorithm requires for alltoall
-require $1 <= ranks
-copy send[rank] to recv[rank]
-for round in 1 .. ranks
-  step round
-    send send[wrap(rank + round, ranks)] to wrap(rank + round, ranks)
-    receive recv[wrap(rank - round, ranks)] from wrap(rank - round, ranks)
-END
-  expect 0 "$2" --program requires.txt --proof requires.proof
+copy_shift
+says_walked() { # RANKS PATTERN
+  sed "s/^copy/require $1 <= ranks\n&/" shift.txt >requires.txt
+  proves 0 "$2" --program requires.txt --proof shift.proof
 }
-cat >requires.proof <<'END'
-keys round
-  from round
-  to round + 1
-match send 1
-  with receive 1 where round = round
-match receive 1
-  with send 1 where round = round
-cover
-  with receive 1 where round = wrap(target - source, ranks)
-END
 says_walked 1 'walked on all nodes of up to 6 ranks that it serves'
 says_walked 8 'walked on all nodes of 8 ranks, the fewest that it serves'
 says_walked 13 'walked on no nodes: the program requires more ranks than are tried'
@@ -75,13 +38,13 @@ printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'require 200000
   '      receive recv[0] from root' >never.txt
 printf '%s\n' 'keys k' '  from k' '  to k + 1' 'match send 1' '  with receive 1 where k = k' 'match receive 1' '  with send 1 where k = k' 'cover' \
   '  with receive 1 where k = target' >never.proof
-expect 0 'never.txt: proven for all sizes and counts that meet its requirements; no call that is tried does \(' --program never.txt --proof never.proof
-says 'walked on no nodes: no call that is tried meets what the program requires'
+proves 0 'never.txt: proven for all sizes and counts that meet its requirements; no call that is tried does \(' --program never.txt --proof never.proof
+matches 'walked on no nodes: no call that is tried meets what the program requires'
 
 # Another interval of keys: the program is correct, but this proof of it is not.
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
-expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
-says 'keys round, statement 1: the goal does not follow'
+proves 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
+matches 'keys round, statement 1: the goal does not follow'
 # A ring in which every rank sends before it receives.
 cat >late.txt <<'END'
 algorithm late for allgather
@@ -93,79 +56,76 @@ step 1
   receive recv[wrap(rank - 1, ranks)] from wrap(rank - 1, ranks)
 END
 printf 'deadlock\n  given 2 <= ranks\n  given 0 < m[rank]\n  with send 1\n' >late.proof
-expect 0 'late.txt: proven to deadlock, where what is given holds, for all sizes and counts' \
+proves 0 'late.txt: proven to deadlock, where what is given holds, for all sizes and counts' \
   --program late.txt --proof late.proof
 # `given` admits only one rank: there are no such nodes.
 printf 'deadlock\n  given ranks = rank + 2\n  given 0 < m[rank]\n  with send 1\n' >alone.proof
-expect 3 "late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks deadlock with the 'given' conditions at every rank" \
+proves 3 "late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks deadlock with the 'given' conditions at every rank" \
   --program late.txt --proof alone.proof
 # A claim that the proof calls false, and that is true.
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
-expect 3 'truth: no counterexample found' --proof true.proof
+proves 3 'truth: no counterexample found' --proof true.proof
 # A solver that may do no work has no answer, and that is no proof.
-expect 3 'UNKNOWN' --limit 1 hierarchical-factor
-says 'the solver gave up'
+proves 3 'UNKNOWN' --limit 1 hierarchical-factor
+matches 'the solver gave up'
 # wrap(round + rank, ranks) in place of wrap(round - rank, ranks).
 sed 's/^\(code .*\)51 81 42/\150 81 42/;s/48 80 42/47 80 42/' "$factor" >changed.proof
-cmp -s "$factor" changed.proof && { echo "FAILED: nothing was changed"; failures=$((failures + 1)); }
-expect 1 'changed.proof: REFUTED on nodes 1: self-message: rank 0 sends to itself' --proof changed.proof
+cmp -s "$factor" changed.proof && fail "nothing was changed"
+proves 1 'changed.proof: REFUTED on nodes 1: self-message: rank 0 sends to itself' --proof changed.proof
 
 # ---- The beginning of a proof
-sed 's/^require.*//' requires.txt >shift.txt
-expect 0 '^shift.proof: 4 statements, 0 places to fill in \(FILL_IN\); then: .* prove --program shift.txt --proof shift.proof$' --program shift.txt --skeleton shift.proof
-expect 0 '^shift.txt: proven for all sizes' --program shift.txt --proof shift.proof
-expect 2 '^prove: --skeleton: shift.proof is there already; name another file$' --program shift.txt --skeleton shift.proof
+rm shift.proof
+proves 0 '^shift.proof: 4 statements, 0 places to fill in \(FILL_IN\); then: .* prove --program shift.txt --proof shift.proof$' --program shift.txt --skeleton shift.proof
+proves 0 '^shift.txt: proven for all sizes' --program shift.txt --proof shift.proof
+proves 2 '^prove: --skeleton: shift.proof is there already; name another file$' --program shift.txt --skeleton shift.proof
 # A built-in program's has the heading with its code. The first place to fill in is named.
-expect 0 '^bruck.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.bruck --skeleton bruck.proof
-expect 2 "^prove: bruck.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, q, i" --proof bruck.proof
-line=$(sed -n 's/^prove: bruck.proof:\([0-9]*\):.*/\1/p' err)
-sed -n "${line}p" bruck.proof | grep -q FILL_IN || { echo "FAILED: no place in line $line"; failures=$((failures + 1)); }
-expect 2 '^prove: --skeleton: give --program FILE or one algorithm, and no --proof$' --skeleton new.proof
-expect 2 '^prove: --skeleton: give --program FILE or one algorithm' alltoall.factor alltoall.xor --skeleton new.proof
-expect 2 '^prove: --skeleton: give --program FILE or one algorithm' --program shift.txt --proof shift.proof --skeleton new.proof
-expect 2 "^prove: 'nonsense' has no proof; give its text with --program FILE$" nonsense --skeleton new.proof
-expect 2 "^prove: --skeleton: 'hypercube' is the name of 4 algorithms; give one of allgather.hypercube, broadcast.hypercube, reduce-scatter.hypercube, reduce.hypercube$" hypercube --skeleton new.proof
-expect 2 '^prove: --skeleton: nothing is proven; leave out --format' --program shift.txt --skeleton new.proof --format json
-expect 2 '^prove: --skeleton: nowhere/new.proof' --program shift.txt --skeleton nowhere/new.proof
-[ ! -e new.proof ] || { echo "FAILED: a refused command writes"; failures=$((failures + 1)); }
+proves 0 '^bruck.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.bruck --skeleton bruck.proof
+proves 2 "^prove: bruck.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, q, i" --proof bruck.proof
+line=$(sed -n 's/^prove: bruck.proof:\([0-9]*\):.*/\1/p' .err)
+sed -n "${line}p" bruck.proof | grep -q FILL_IN || fail "no place in line $line"
+proves 2 '^prove: --skeleton: give --program FILE or one algorithm, and no --proof$' --skeleton new.proof
+proves 2 '^prove: --skeleton: give --program FILE or one algorithm' alltoall.factor alltoall.xor --skeleton new.proof
+proves 2 '^prove: --skeleton: give --program FILE or one algorithm' --program shift.txt --proof shift.proof --skeleton new.proof
+proves 2 "^prove: 'nonsense' has no proof; give its text with --program FILE$" nonsense --skeleton new.proof
+proves 2 "^prove: --skeleton: 'hypercube' is the name of 4 algorithms; give one of allgather.hypercube, broadcast.hypercube, reduce-scatter.hypercube, reduce.hypercube$" hypercube --skeleton new.proof
+proves 2 '^prove: --skeleton: nothing is proven; leave out --format' --program shift.txt --skeleton new.proof --format json
+proves 2 '^prove: --skeleton: nowhere/new.proof' --program shift.txt --skeleton nowhere/new.proof
+[ ! -e new.proof ] || fail "a refused command writes"
 
 # ---- Bad input
-expect 2 "^prove: 'nonsense' has no proof" nonsense
-expect 2 '^prove: nowhere.proof: No such file' --proof nowhere.proof
+proves 2 "^prove: 'nonsense' has no proof" nonsense
+proves 2 '^prove: nowhere.proof: No such file' --proof nowhere.proof
 mkdir -p folder
-expect 2 'folder: is a folder' --proof folder
+proves 2 'folder: is a folder' --proof folder
 echo 'proof 7' >future.proof
-expect 2 '^prove: future.proof:1: not a proof that this verifier reads' --proof future.proof
+proves 2 '^prove: future.proof:1: not a proof that this verifier reads' --proof future.proof
 sed 's/cover/clover/' "$factor" >slip.proof
-expect 2 "^prove: slip.proof:[0-9]+: 'clover' is not a statement" --proof slip.proof
+proves 2 "^prove: slip.proof:[0-9]+: 'clover' is not a statement" --proof slip.proof
 sed 's/^match send 1/&\n  use monotone(typo, rank, 1)/' "$factor" >typo.proof
-expect 2 "^prove: typo.proof:[0-9]+:16: 'typo' is not defined here" --proof typo.proof
+proves 2 "^prove: typo.proof:[0-9]+:16: 'typo' is not defined here" --proof typo.proof
 { cat "$factor" && printf 'port\n  inside receive 1\n'; } >unused.proof
-expect 2 '^prove: unused.proof:[0-9]+: no obligation asks for this line; remove it' --proof unused.proof
-expect 2 'limit: give 1 to 4294967295' --limit 0 factor
-expect 2 'limit: give 1 to 4294967295' --limit 4294967296 factor
-expect 2 'export' --export /dev/null/nowhere factor
+proves 2 '^prove: unused.proof:[0-9]+: no obligation asks for this line; remove it' --proof unused.proof
+proves 2 'limit: give 1 to 4294967295' --limit 0 factor
+proves 2 'limit: give 1 to 4294967295' --limit 4294967296 factor
+proves 2 'export' --export /dev/null/nowhere factor
 
 # ---- Exports
-expect 0 'everything proven' --export exports factor xor
+proves 0 'everything proven' --export exports factor xor
 for file in exports/alltoall.factor.smt2 exports/alltoall.xor.smt2; do
   name=$(basename "$file" .smt2)
   head -n 2 "$file" | tr '\n' ' ' | grep -q "^; Obligations of $name\..*; | algorithm ${name#*.}" ||
-    { echo "FAILED: $file does not say whose they are"; failures=$((failures + 1)); }
+    fail "$file does not say whose they are"
   grep -q '^; match send 1: part 1 of the goal, denied: unsat$' "$file" ||
-    { echo "FAILED: $file does not say what is asked"; failures=$((failures + 1)); }
-  grep -q '(check-sat)' "$file" || { echo "FAILED: $file asks nothing"; failures=$((failures + 1)); }
-  if grep -o '(declare-fun [^ ]*' "$file" | grep -v '(declare-fun qd_'; then
-    echo "FAILED: $file declares names that a solver may have itself"
-    failures=$((failures + 1))
-  fi
+    fail "$file does not say what is asked"
+  grep -q '(check-sat)' "$file" || fail "$file asks nothing"
+  ! grep -o '(declare-fun [^ ]*' "$file" | grep -v '(declare-fun qd_' || fail "$file declares names that a solver may have itself"
 done
 
 # ---- A second solver
-expect 0 'answered [1-9][0-9]* questions in .*: the same answers' --second-solver cvc5 factor xor
-expect 2 "^prove: --second-solver: 'no-such-solver' cannot be run; is it installed\?" \
+proves 0 'answered [1-9][0-9]* questions in .*: the same answers' --second-solver cvc5 factor xor
+proves 2 "^prove: --second-solver: 'no-such-solver' cannot be run; is it installed\?" \
   --second-solver no-such-solver factor
-grep -q 'proven' out && { echo "FAILED: proves before it looks for the second solver"; failures=$((failures + 1)); }
+grep -q 'proven' .out && fail "proves before it looks for the second solver"
 # $1 pretends to be a solver: it gets the file as its last argument.
 pretend() {
   printf '#!/bin/sh\n%s\n' "$1" >solver
@@ -173,15 +133,14 @@ pretend() {
 }
 honest='cvc5 "$@"'
 pretend "$honest"
-expect 0 'the same answers' --second-solver ./solver factor
+proves 0 'the same answers' --second-solver ./solver factor
 for lie in "$honest | sed s/unsat/sat/" "$honest | sed '1s/unsat/unknown/'" "$honest | sed 1d" \
   "$honest | head -n 3" 'echo timeout' 'exit 1' 'kill -9 $$' "$honest | tac"; do
   pretend "$lie"
-  expect 3 'disagrees' --second-solver ./solver factor
+  proves 3 'disagrees' --second-solver ./solver factor
 done
 pretend 'exit 0'
-expect 3 'no answer instead of' --second-solver ./solver factor
-expect 3 'disagrees' --second-solver 'cvc5 --tlimit=1' hierarchical-factor
+proves 3 'no answer instead of' --second-solver ./solver factor
+proves 3 'disagrees' --second-solver 'cvc5 --tlimit=1' hierarchical-factor
 
-[ "$failures" -eq 0 ] && echo "all as expected"
-[ "$failures" -eq 0 ]
+finish

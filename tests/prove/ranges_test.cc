@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "generator/registry.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"

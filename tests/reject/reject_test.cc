@@ -1,16 +1,13 @@
 // The corpus of programs that must be refused. Each case is refused with its stated verdict, and accepted once the
 // wrong line is corrected.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
-#include <sstream>
 
 #include "schedule/text.h"
 #include "tests/support/cases.h"
 #include "tests/support/oracle.h"
-#include "tests/support/topologies.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {

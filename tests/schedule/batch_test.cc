@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "schedule/text.h"
 #include "schedule/walk.h"
 #include "tests/support/distributions.h"

@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "generator/registry.h"
 #include "schedule/text.h"
 #include "schedule/walk.h"
-#include "tests/support/topologies.h"
 
 namespace quadrille {
 namespace {

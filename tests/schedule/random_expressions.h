@@ -1,8 +1,10 @@
-// Random well-typed expressions over two parameters, two tables and two variables, inside a property.
+// Random well-typed expressions over parameters, tables and two variables: inside a property, or of any draws.
 #ifndef QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
 #define QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
 
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -32,47 +34,56 @@ inline int64_t random_constant() {
   return drawn(0, 13) < 12 ? drawn(-9, 40) : kFar[drawn(0, kFar.size())];
 }
 
-Expression random_condition(int depth);
+// Draws expressions from numbers in [low, high) and from constants.
+struct RandomExpressions {
+  std::function<int64_t(int64_t low, int64_t high)> draw;
+  std::function<int64_t()> draw_constant;
+  int64_t tables = 2, parameters = 2;
+  static constexpr int64_t kVariables = 2;
 
-inline Expression random_number(int depth) {
-  const int kind = drawn(0, depth == 0 ? 6 : 20);
-  const auto operands = [&] {
-    return std::vector<Expression>{random_number(depth - 1), random_number(depth - 1)};
-  };
-  switch (kind) {
-    case 0: return constant(random_constant());
-    case 1: return leaf(Operator::kParameter, drawn(0, 2));
-    case 2: return variable(drawn(0, 2));
-    case 3: return leaf(Operator::kRank);
-    case 4: return leaf(Operator::kRanks);
-    case 5: return leaf(Operator::kLength, drawn(0, 2));
-    case 6: return apply(Operator::kElement, {random_number(depth - 1)}, drawn(0, 2));
-    case 7: return apply(Operator::kLocate, {random_number(depth - 1)}, drawn(0, 2));
-    case 8:
-    case 9:
-      return apply(Operator::kChoose, {random_condition(depth - 1), random_number(depth - 1),
-                                       random_number(depth - 1)});
-    default: {
-      static const std::vector<Operator> kBinary = {
-          Operator::kAdd,     Operator::kSubtract, Operator::kMultiply,
-          Operator::kDivide,  Operator::kModulo,   Operator::kXor,
-          Operator::kMinimum, Operator::kMaximum,  Operator::kWrap};
-      return apply(kBinary[drawn(0, kBinary.size())], operands());
+  Expression number(int depth) const {
+    const auto inner = [&] { return number(depth - 1); };
+    const int64_t kind = draw(0, depth == 0 ? 6 : 20);
+    switch (kind) {
+      case 0: return constant(draw_constant());
+      case 1: return parameters ? leaf(Operator::kParameter, draw(0, parameters)) : variable(0);
+      case 2: return variable(draw(0, kVariables));
+      case 3: return leaf(Operator::kRank);
+      case 4: return leaf(Operator::kRanks);
+      case 5: return leaf(Operator::kLength, draw(0, tables));
+      case 6: return apply(Operator::kElement, {inner()}, draw(0, tables));
+      case 7: return apply(Operator::kLocate, {inner()}, draw(0, tables));
+      case 8:
+      case 9: return apply(Operator::kChoose, {condition(depth - 1), inner(), inner()});
+      default: {
+        static constexpr Operator kBinary[] = {
+            Operator::kAdd,     Operator::kSubtract, Operator::kMultiply,
+            Operator::kDivide,  Operator::kModulo,   Operator::kXor,
+            Operator::kMinimum, Operator::kMaximum,  Operator::kWrap};
+        const Operator op = kBinary[draw(0, std::size(kBinary))];
+        return apply(op, {inner(), inner()});
+      }
     }
   }
-}
 
+  Expression condition(int depth) const {
+    static constexpr Operator kComparisons[] = {Operator::kEqual, Operator::kNotEqual,
+                                                Operator::kLess, Operator::kLessEqual};
+    const int64_t kind = depth == 0 ? 0 : draw(0, 5);
+    const int next = depth == 0 ? 0 : depth - 1;
+    if (kind == 1) return apply(Operator::kAnd, {condition(next), condition(next)});
+    if (kind == 2)
+      return apply(Operator::kChoose, {condition(next), condition(next), condition(next)});
+    const Operator op = kComparisons[draw(0, std::size(kComparisons))];
+    return apply(op, {number(next), number(next)});
+  }
+};
+
+inline Expression random_number(int depth) {
+  return RandomExpressions{drawn, random_constant}.number(depth);
+}
 inline Expression random_condition(int depth) {
-  static const std::vector<Operator> kComparisons = {Operator::kEqual, Operator::kNotEqual,
-                                                     Operator::kLess, Operator::kLessEqual};
-  const int kind = depth == 0 ? 0 : drawn(0, 5);
-  const int next = depth == 0 ? 0 : depth - 1;
-  if (kind == 1) return apply(Operator::kAnd, {random_condition(next), random_condition(next)});
-  if (kind == 2)
-    return apply(Operator::kChoose,
-                 {random_condition(next), random_condition(next), random_condition(next)});
-  return apply(kComparisons[drawn(0, kComparisons.size())],
-               {random_number(next), random_number(next)});
+  return RandomExpressions{drawn, random_constant}.condition(depth);
 }
 
 }  // namespace quadrille

@@ -2,13 +2,8 @@
 // recursion.
 #include "schedule/walk.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "generator/registry.h"
-#include "schedule/text.h"
 #include "tests/schedule/random_expressions.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/events.h"

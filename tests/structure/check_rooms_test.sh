@@ -37,59 +37,50 @@ if ! said=$("$check" "$tree"); then
   failures=$((failures + 1))
 fi
 
-breaks schedule/walk.cc '#include "verifier/check.h"' 'schedule/ knows no other room'
+# The rules that several lines break.
+schedule_knows='schedule/ knows no other room'
+verifier_knows='verifier/ knows schedule/, the table format and plans, never generator/'
+simulate_knows='simulate/ knows schedule/, plans, calls and the decoder, never generator/'
+view_knows='view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
+trace_knows='trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
+runtime_knows='runtime/ knows no other room but the limits of schedule/'
+preload_knows='preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
+tools_knows='tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
+
+breaks schedule/walk.cc '#include "verifier/check.h"' "$schedule_knows"
 if "$check" "$tree" >/dev/null; then
   echo 'a tree with one wrong line is accepted'
   failures=$((failures + 1))
 fi
-breaks schedule/BUILD '    deps = ["//generator:registry"],' 'schedule/ knows no other room'
-breaks verifier/check.cc '#include "generator/registry.h"' \
-  'verifier/ knows schedule/, the table format and plans, never generator/'
-breaks verifier/prove/sites.cc '#include "generator/encode.h"' \
-  'verifier/ knows schedule/, the table format and plans, never generator/'
-breaks verifier/BUILD '    deps = ["//generator:encode"],' \
-  'verifier/ knows schedule/, the table format and plans, never generator/'
-breaks verifier/decode.cc '#include "runtime/program/program.h"' \
-  'verifier/ knows schedule/, the table format and plans, never generator/'
-breaks generator/encode.cc '#include "verifier/memory.h"' \
-  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'
-breaks simulate/engine.cc '#include "generator/registry.h"' \
-  'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
-breaks simulate/engine.cc '#include "view/page.h"' \
-  'simulate/ knows schedule/, plans, calls and the decoder, never generator/'
-breaks view/page.cc '#include "generator/registry.h"' \
-  'view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
-breaks view/page.cc '#include "verifier/decode.h"' \
-  'view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
-breaks view/BUILD '    deps = ["//generator:encode"],' \
-  'view/ knows schedule/, simulate/, the JSON of cli/ and the checker, never generator/'
-breaks verifier/check.cc '#include "view/page.h"' \
-  'verifier/ knows schedule/, the table format and plans, never generator/'
-breaks trace/check.cc '#include "generator/registry.h"' \
-  'trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
-breaks trace/file.cc '#include "runtime/execute/call.h"' \
-  'trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
+breaks schedule/BUILD '    deps = ["//generator:registry"],' "$schedule_knows"
+breaks verifier/check.cc '#include "generator/registry.h"' "$verifier_knows"
+breaks verifier/prove/sites.cc '#include "generator/encode.h"' "$verifier_knows"
+breaks verifier/BUILD '    deps = ["//generator:encode"],' "$verifier_knows"
+breaks verifier/decode.cc '#include "runtime/program/program.h"' "$verifier_knows"
+breaks generator/encode.cc '#include "verifier/memory.h"' 'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'
+breaks simulate/engine.cc '#include "generator/registry.h"' "$simulate_knows"
+breaks simulate/engine.cc '#include "view/page.h"' "$simulate_knows"
+breaks view/page.cc '#include "generator/registry.h"' "$view_knows"
+breaks view/page.cc '#include "verifier/decode.h"' "$view_knows"
+breaks view/BUILD '    deps = ["//generator:encode"],' "$view_knows"
+breaks verifier/check.cc '#include "view/page.h"' "$verifier_knows"
+breaks trace/check.cc '#include "generator/registry.h"' "$trace_knows"
+breaks trace/file.cc '#include "runtime/execute/call.h"' "$trace_knows"
 breaks verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 breaks runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 breaks generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'
-breaks runtime/program/walk.c '#include "schedule/program.h"' 'runtime/ knows no other room but the limits of schedule/'
-breaks runtime/BUILD '    deps = ["//generator:encode"],' 'runtime/ knows no other room but the limits of schedule/'
+breaks runtime/program/walk.c '#include "schedule/program.h"' "$runtime_knows"
+breaks runtime/BUILD '    deps = ["//generator:encode"],' "$runtime_knows"
 breaks runtime/program/load.c '#include <mpi.h>' 'runtime/program/ and runtime/plan/ need libc alone'
 breaks runtime/program/walk.c '#include <zlib.h>' 'runtime/ needs MPI and libc alone'
-breaks verifier/check.cc '#include "tests/support/oracle.h"' \
-  'nothing that ships knows tests, measurements or examples'
+breaks verifier/check.cc '#include "tests/support/oracle.h"' 'nothing that ships knows tests, measurements or examples'
 breaks cli/files.cc '#include "verifier/check.h"' 'cli/ knows schedule/ alone'
-breaks preload/serve.c '#include "runtime/internal.h"' \
-  'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
-breaks preload/BUILD '    deps = ["//generator:registry"],' \
-  'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
-breaks tools/run.c '#include "runtime/execute/state.h"' \
-  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
-breaks tools/run.c '#include "preload/preload.h"' \
-  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
-breaks tools/run.c '#include "cli/files.h"' \
-  'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
-breaks runtime/program/walk.c '#include "preload/rules.h"' 'runtime/ knows no other room but the limits of schedule/'
+breaks preload/serve.c '#include "runtime/internal.h"' "$preload_knows"
+breaks preload/BUILD '    deps = ["//generator:registry"],' "$preload_knows"
+breaks tools/run.c '#include "runtime/execute/state.h"' "$tools_knows"
+breaks tools/run.c '#include "preload/preload.h"' "$tools_knows"
+breaks tools/run.c '#include "cli/files.h"' "$tools_knows"
+breaks runtime/program/walk.c '#include "preload/rules.h"' "$runtime_knows"
 
 said=$("$check" "$tree")
 for ((i = 0; i < ${#broken[@]}; i += 3)); do

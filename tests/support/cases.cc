@@ -40,12 +40,48 @@ void change(TextCase& one, const std::string& key, const std::string& value) {
     text = edited(text, value, key.starts_with("change all"));
 }
 
-// A line of a proof: "both 2 where i = i" stands for two statements.
-std::string statement(const std::string& line) {
-  if (!line.starts_with("both ")) return line + "\n";
-  const std::string witness = line.substr(5), number = witness.substr(0, witness.find(' '));
-  return "match send " + number + "\n  with receive " + witness + "\nmatch receive " + number +
-         "\n  with send " + witness + "\n";
+// "both 2 where i = i", "both 2 3": of send 2 and receive 2, or 3.
+std::string both(const std::string& rest) {
+  const std::string send = rest.substr(0, rest.find(' '));
+  std::string values = rest.substr(send.size()), receive = send;
+  if (values.size() > 1 && std::isdigit(static_cast<unsigned char>(values[1]))) {
+    receive = values.substr(1, values.find(' ', 1) - 1);
+    values.erase(0, 1 + receive.size());
+  }
+  return "match send " + send + "\n  with receive " + receive + values + "\nmatch receive " +
+         receive + "\n  with send " + send + values + "\n";
+}
+
+// A statement of a proof and the lines below it, with its short form written out.
+std::string statement(const std::string& head, const std::string& lines) {
+  const std::string kind = head.substr(0, head.find(' '));
+  const std::string rest = head.substr(std::min(head.size(), kind.size() + 1));
+  if (kind == "both") return both(rest);
+  if (kind == "keys" && lines.empty())
+    return head + "\n  from " + rest + "\n  to " + rest + " + 1\n";
+  if (kind != "carries" && kind != "held" && kind != "base" && kind != "used")
+    return head + "\n" + lines;
+  std::string all;
+  for (size_t from = 0, comma = 0; comma != std::string::npos; from = comma + 2) {
+    comma = rest.find(", ", from);
+    all += kind + " " + rest.substr(from, comma - from) + "\n" + lines;
+  }
+  return all;
+}
+
+std::string written_out(const std::string& proof) {
+  std::istringstream text(proof);
+  std::string all, head, lines;
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with(' ') || line.empty()) {
+      lines += line + "\n";
+      continue;
+    }
+    if (!head.empty() || !lines.empty()) all += statement(head, lines);
+    head = line;
+    lines.clear();
+  }
+  return all + statement(head, lines);
 }
 
 // Adds the cases of one file to those of earlier files.
@@ -71,6 +107,7 @@ class Reader {
 
   void finish() {
     if (!in_case_) return;
+    end_text();
     if (is_whole_) whole_ = {one_.program, one_.proof};
     if (!one_.expectations.empty()) cases_.push_back(one_);
     for (const auto& [key, value] : tries_) try_out(key, value);
@@ -94,33 +131,29 @@ class Reader {
   // Lines from here on go to the program or the proof, and replace or extend its text.
   bool begins_text(const std::string& line) {
     const bool whole_program = !text_ && (line.starts_with("algorithm ") || line.starts_with("--"));
-    is_whole_ |= whole_program;
-    if (whole_program) one_.program.clear(), one_.proof.clear();
-    if (line == "proof") one_.proof.clear();
-    if (whole_program || line == "after the program")
-      begin(one_.program, one_.program.size());
-    else if (line == "proof" || line == "before the proof")
-      begin(one_.proof, 0);
-    else if (line == "after the proof")
-      begin(one_.proof, one_.proof.size());
-    else
+    if (!whole_program && line != "proof" && line != "before the proof" &&
+        line != "after the program" && line != "after the proof")
       return false;
+    end_text();
+    is_whole_ |= whole_program;
+    if (whole_program) one_.program.clear();
+    if (whole_program || line == "proof") one_.proof.clear();
+    text_ = whole_program || line == "after the program" ? &one_.program : &one_.proof;
+    at_ = line == "before the proof" ? 0 : text_->size();
     if (whole_program) add(line);
     return true;
-  }
-
-  void begin(std::string& text, size_t at) {
-    text_ = &text;
-    at_ = at;
-    empty_lines_.clear();
   }
 
   // Empty lines count if another line follows them.
   void add(const std::string& line) {
     if (line.empty()) return empty_lines_.push_back('\n');
-    const std::string added = empty_lines_ + (text_ == &one_.proof ? statement(line) : line + "\n");
-    text_->insert(at_, added);
-    at_ += added.size();
+    lines_ += empty_lines_ + line + "\n";
+    empty_lines_.clear();
+  }
+
+  void end_text() {
+    if (!lines_.empty()) text_->insert(at_, text_ == &one_.proof ? written_out(lines_) : lines_);
+    lines_.clear();
     empty_lines_.clear();
   }
 
@@ -152,7 +185,7 @@ class Reader {
   std::vector<std::pair<std::string, std::string>> tries_;
   std::string* text_ = nullptr;  // the destination of lines
   size_t at_ = 0;
-  std::string empty_lines_;
+  std::string lines_, empty_lines_;
 };
 
 }  // namespace

@@ -18,7 +18,8 @@
 //   try: A => B ==> key: value | key: value    a separate case: this one with that change, and its expectations
 //   try proof: A => B ==> ..., try before the proof: TEXT ==> ..., and so on
 //
-// In a proof the line "both 2 where i = i" stands for 'match send 2' with receive 2 and 'match receive 2' with send 2.
+// In a proof the line "both 2 where i = i" stands for 'match send 2' with receive 2 and 'match receive 2' with send 2; "both 2 3"
+// for those of send 2 and receive 3. "keys k" alone is from k to k + 1. "carries send 1, receive 2" says the same of each.
 // Lines below "after the program", "before the proof" or "after the proof" are added there.
 #ifndef QUADRILLE_TESTS_SUPPORT_CASES_H_
 #define QUADRILLE_TESTS_SUPPORT_CASES_H_

@@ -1,5 +1,5 @@
 // A traversal changes a copy of the program in one place, records it, and changes it back. Two changes may give the
-// same program: equal code is recorded once. Tested by tests/mutation/program_test.cc.
+// same program: equal code is recorded once. Tested by tests/mutation/oracle_test.cc.
 #include "tests/support/mutants.h"
 
 #include <fmt/core.h>

@@ -5,10 +5,8 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "generator/encode.h"
-#include "generator/registry.h"
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
@@ -88,11 +86,13 @@ void expect_equal(const Report& a, const Report& b, const std::string& what) {
   EXPECT_EQ(a.lower_bound, b.lower_bound) << what;
 }
 
-TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanks) {
+TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanksAndTwoLargerOnes) {
+  std::vector<std::vector<int64_t>> vectors = all_node_vectors(8);
+  vectors.insert(vectors.end(), {{9}, {1, 3, 6}});
   for (const Variant& variant : alltoalls()) {
     int checked = 0, number = 0;
     ASSERT_TRUE(fits_key_order(variant.program)) << variant.name;
-    for (const std::vector<int64_t>& sizes : all_node_vectors(8))
+    for (const std::vector<int64_t>& sizes : vectors)
       for (const Job& job : jobs_on(variant, sizes)) {
         if (++number % kThinning != 0) continue;
         const Binding binding = bind(variant.program, job, {}, 0).value();

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <tuple>
 
 #include "generator/encode.h"
 #include "runtime/plan/plan.h"
 #include "schedule/text.h"
-#include "tests/support/effort.h"
 #include "tests/support/matches.h"
 #include "tests/support/plan_mutants.h"
 #include "tests/support/programs.h"
@@ -134,6 +134,22 @@ step 1
     receive sized recv[1] from 1
 )";
 
+// A temporary block is as long as the data last written to it, and no data was written: an empty range makes it no
+// longer.
+constexpr const char* kBringsNothing = R"(
+algorithm brings-nothing for broadcast
+temporary 1 blocks
+require ranks = 2
+step 0
+  if rank = root
+    copy send[0] to recv[0]
+    send send[0] to 1 - root
+  else
+    receive temp[0]@4..4 from root
+if rank != root
+  copy temp[0] to recv[0]
+)";
+
 Result<Plans> plans_of_text(const char* text, int64_t ranks, int64_t count) {
   Case one{job_of({ranks}), {}, ""};
   const Program program = parse_program(text, "a test's program").value();
@@ -144,11 +160,14 @@ Result<Plans> plans_of_text(const char* text, int64_t ranks, int64_t count) {
   return plans_of(program, one);
 }
 
-TEST(Plans, OfStepsThatCopyOverWhatTheySendAreLawful) {
-  for (const int64_t count : {2, 1 << 20}) {
-    const Result<Plans> plans = plans_of_text(kCopiesOver, 2, count);
-    ASSERT_TRUE(plans.ok());
-    EXPECT_EQ(plans->objection(), std::nullopt) << count;
+TEST(Plans, OfStepsThatOverwriteWhatTheySendOrUseABufferAgainAreLawful) {
+  for (const auto& [text, ranks, count] : {std::tuple(kCopiesOver, 2, 2),
+                                           {kCopiesOver, 2, 1 << 20},
+                                           {kHandsOver, 3, 0},
+                                           {kBringsNothing, 2, 0}}) {
+    const Result<Plans> plans = plans_of_text(text, ranks, count);
+    ASSERT_TRUE(plans.ok()) << text;
+    EXPECT_EQ(plans->objection(), std::nullopt) << text << count;
   }
 }
 
@@ -171,32 +190,6 @@ for d in 1 .. ranks
   ASSERT_TRUE(printed.ok()) << printed.error().message;
   EXPECT_NE(printed->find("receive buffer bytes 0..5"), std::string::npos) << *printed;
   EXPECT_EQ(printed->find("send buffer"), std::string::npos) << *printed;
-}
-
-TEST(Plans, UseABufferAgainOnceItsMessageHasArrived) {
-  const Result<Plans> plans = plans_of_text(kHandsOver, 3, 0);
-  ASSERT_TRUE(plans.ok());
-  EXPECT_EQ(plans->objection(), std::nullopt);
-}
-
-// A temporary block is as long as the data last written to it, and no data was written.
-TEST(Plans, AnEmptyRangeMakesATemporaryBlockNoLonger) {
-  const Result<Plans> plans = plans_of_text(R"(
-algorithm brings-nothing for broadcast
-temporary 1 blocks
-require ranks = 2
-step 0
-  if rank = root
-    copy send[0] to recv[0]
-    send send[0] to 1 - root
-  else
-    receive temp[0]@4..4 from root
-if rank != root
-  copy temp[0] to recv[0]
-)",
-                                            2, 0);
-  ASSERT_TRUE(plans.ok());
-  EXPECT_EQ(plans->objection(), std::nullopt);
 }
 
 // Two ranks exchange one byte so often that there are too many pairs of exchanges to check.

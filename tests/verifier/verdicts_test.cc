@@ -7,7 +7,6 @@
 //   on N: VERDICT      the quick checker on N ranks with counts of 12: "verified", a property, or "unclear" if it
 //                      leaves the schedule to the general one, which otherwise agrees
 //   both on N M: ...   the same for each N, and the general checker names the same property
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
