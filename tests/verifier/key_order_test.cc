@@ -1,5 +1,5 @@
 // The checker in key order beside the general one. TuNA for every number of ranks up to 32 and every radix, and at
-// random above.
+// random above. algorithms_test.cc compares the two on every all-to-all.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,14 +14,7 @@
 namespace quadrille::verifier {
 namespace {
 
-const Variant& tuna() {
-  for (const Variant& variant : variants_of(Collective::kAlltoall))
-    if (variant.name == "tuna") {
-      static const Variant kTuna = variant;
-      return kTuna;
-    }
-  std::abort();
-}
+const Variant& tuna() { return variant_named(Collective::kAlltoall, "tuna"); }
 
 Job tuna_job(int64_t ranks, int64_t radix) {
   Job job = job_of({ranks});
@@ -52,23 +45,6 @@ std::string fault(const Report& report, int64_t ranks, int64_t radix) {
   if (report.steps != digits.one_hop || report.messages != ranks * digits.one_hop) return "steps";
   if (report.uneven) return "not for all counts";
   return "";
-}
-
-TEST(KeyOrderChecker, SaysOfEveryAllToAllWhatTheGeneralOneSays) {
-  for (const Variant& variant : variants_of(Collective::kAlltoall))
-    for (const std::vector<int64_t>& sizes :
-         {std::vector<int64_t>{1}, {2}, {1, 2}, {5}, {1, 2, 3}, {2, 2, 2, 2}, {9}, {1, 3, 6}})
-      for (const Job& job : jobs_on(variant, sizes)) {
-        const std::string what = fmt::format("{} on {} ({})", variant.name, job.groups[0].text(),
-                                             fmt::join(job.parameters, ", "));
-        ASSERT_TRUE(fits_key_order(variant.program)) << what;
-        const Binding binding = bind(variant.program, job, {}, 0).value();
-        const auto report = check_key_order(variant.program, job, binding, {});
-        ASSERT_TRUE(report) << what;
-        ASSERT_EQ(verdict(*report), "verified") << what;
-        expect_same_counts_and_claims(*report, execute(variant.program, job, {}, {binding}, {}),
-                                      what);
-      }
 }
 
 TEST(KeyOrderChecker, FindsTunaRightForEveryRadixOfUpTo32Ranks) {
