@@ -1,6 +1,6 @@
 // The envelope of a schedule file, read strictly. Every section must be in its place, checksum and hash must be right,
 // and nothing may be left over. So two files with the same program have the same code. Tested by
-// tests/verifier/decode_test.cc, by the mutants of tests/mutation and by tests/fuzz.
+// tests/generator/encode_test.cc, by the mutants of tests/mutation and by tests/fuzz.
 #include "verifier/decode.h"
 
 #include <fmt/core.h>

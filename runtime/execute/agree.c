@@ -1,4 +1,4 @@
-/* Binding: the problems of this rank, and the agreement of all ranks. Tested by tests/mpi/binding_test.cc. */
+/* Binding: the problems of this rank, and the agreement of all ranks. Tested by tests/net/refusals_test.cc. */
 #include "runtime/execute/agree.h"
 #include "runtime/execute/trace.h"
 #include "runtime/plan/plan.h"

@@ -1,5 +1,5 @@
 /* Checks MPI's arguments without communication. MPI libraries refuse what is refused here, and a call that they allow is never
- * refused. Tested by tests/preload/corners_test.sh, tests/mpi/binding_test.cc and tests/net/mistakes_test.cc. */
+ * refused. Tested by tests/preload/corners_test.sh, tests/net/refusals_test.cc and mistakes_test.cc. */
 #include "runtime/execute/arguments.h"
 
 #include <stddef.h>

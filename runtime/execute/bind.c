@@ -2,7 +2,7 @@
  *
  * Every rank enters the agreement, also a rank without a schedule. So all ranks return the same error, and no rank
  * waits. All ranks compute the rest from the same data. Further agreements cover what can differ: memory, and the
- * place of an error in a broken schedule. Tested by tests/mpi/binding_test.cc and memory_test.cc. */
+ * place of an error in a broken schedule. Tested by tests/net/refusals_test.cc and memory_test.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Channels: what belongs to a user's communicator, and the bindings to it. A binding holds a reference to its schedule and to its
- * channel. Tested by tests/mpi/communicator_test.cc and lifetime_test.cc. */
+ * channel. Tested by tests/net/communicators_test.cc and tests/mpi/lifetime_test.cc. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -268,7 +268,7 @@ refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --count
 expect 0 generate broadcast --algorithm binomial --nodes 65 --out many.qs
 prints '  plans     not checked: more than 64 ranks' check many.qs
 # Correct for blocks of one size only.
-"$write_schedule" "$root/tests/mpi/programs/onward.txt" 3 onward.qs
+"$write_schedule" "$root/tests/net/programs/onward.txt" 3 onward.qs
 refutes 'rank 1 keeps a block in block 2 of its receive buffer that has another length if block sizes differ' check onward.qs
 refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3
 refuses 'verifier: name a command: check, prove, replay' "$verifier"

@@ -15,24 +15,15 @@ namespace {
 
 using testing::HasSubstr;
 
-const Variant& variant_of(const std::string& name) {
-  for (const Variant& variant : variants())
-    if (variant.name == name && variant.algorithm->collective == Collective::kAlltoall &&
-        variant.algorithm->groups == 1)
-      return variant;
-  check(false, "no such algorithm");
-  return variants()[0];
-}
-
 // The first number's value on these nodes.
 int64_t value(const std::string& name, const std::string& text, const std::vector<int64_t>& sizes) {
-  const Variant& variant = variant_of(name);
+  const Variant& variant = variant_named(Collective::kAlltoall, name);
   const Job job = job_for_any_nodes(variant, {{variant.algorithm->numbers[0].name, text}});
   return on_nodes(variant.program, job, {topology_of(sizes)}).value().parameters[0];
 }
 
 std::string refusal(const std::string& name, const std::string& text) {
-  const Variant& variant = variant_of(name);
+  const Variant& variant = variant_named(Collective::kAlltoall, name);
   const auto formula = read_formula(variant.algorithm->numbers[0], text, variant.program);
   return formula.ok() ? "taken" : formula.error().message;
 }
@@ -107,7 +98,7 @@ TEST(Formulas, WhateverTheNodesAreTheProgramTakesThem) {
 TEST(Formulas, AreToldByTheFlagThatMakesThem) {
   for (const char* name : {"tuna", "scattered", "hierarchical-overlapped", "tuna-coalesced"})
     for (const char* text : {"3", "100", "ranks div 2", "ranks <= 4 ? 2 : 3"}) {
-      const Variant& variant = variant_of(name);
+      const Variant& variant = variant_named(Collective::kAlltoall, name);
       const Number& number = variant.algorithm->numbers[0];
       const Expression formula = read_formula(number, text, variant.program).value();
       const bool is_number = std::isdigit(static_cast<unsigned char>(text[0])) != 0;
@@ -116,7 +107,7 @@ TEST(Formulas, AreToldByTheFlagThatMakesThem) {
                           : fmt::format(" {} '{}'", flag_of(number.name), text));
     }
   for (const char* name : {"tuna", "tuna-coalesced"}) {
-    const Variant& variant = variant_of(name);
+    const Variant& variant = variant_named(Collective::kAlltoall, name);
     const Number& number = variant.algorithm->numbers[0];
     const auto flag = [&](const std::string& text) {
       return formula_flag(number, variant.program,
@@ -138,10 +129,12 @@ TEST(Formulas, ThatAreNoneAreRefused) {
 }
 
 TEST(Formulas, AJobSaysInWordsWhatIsRequiredOfTheRanksAlone) {
-  EXPECT_EQ(job_for_any_nodes(variant_of("xor")).needs, "a power of two of ranks");
-  EXPECT_EQ(job_for_any_nodes(variant_of("factor-even")).needs, "an even number of ranks");
-  EXPECT_EQ(job_for_any_nodes(variant_of("tuna")).needs, "");
-  EXPECT_EQ(job_for_any_nodes(variant_of("factor")).needs, "");
+  EXPECT_EQ(job_for_any_nodes(variant_named(Collective::kAlltoall, "xor")).needs,
+            "a power of two of ranks");
+  EXPECT_EQ(job_for_any_nodes(variant_named(Collective::kAlltoall, "factor-even")).needs,
+            "an even number of ranks");
+  EXPECT_EQ(job_for_any_nodes(variant_named(Collective::kAlltoall, "tuna")).needs, "");
+  EXPECT_EQ(job_for_any_nodes(variant_named(Collective::kAlltoall, "factor")).needs, "");
 }
 
 // One file serves every job. It is no longer than one for given nodes with the program's requirements.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tests/mpi/handles.h"
+
 namespace quadrille::mpi {
 namespace {
 
@@ -394,14 +396,11 @@ void CollectivePart::expect_rest_untouched(const std::string& what, bool is_righ
 }
 
 void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed) {
-  quadrille_schedule_info info{};
-  info.size = sizeof info;
-  ASSERT_EQ(quadrille_info(schedule, &info), MPI_SUCCESS);
-  int rank = 0, entered = 0;
+  const int rank = rank_in(comm);
+  int entered = 0;
   CollectiveCall call;
-  call.collective = collective_named(info.collective).value();
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &call.groups.ranks);
+  call.collective = collective_named(info_of(schedule).collective).value();
+  call.groups.ranks = ranks_of(comm);
   call.form = static_cast<int>(seed % 3);
   call.lengths = seed == 0 ? LengthKind::kEqual : LengthKind::kUneven;
   call.length_seed = call.layout = call.seed = seed;

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "tests/mpi/calls.h"
-#include "tests/mpi/world.h"
+#include "tests/mpi/handles.h"
 #include "tests/support/effort.h"
 
 namespace quadrille::mpi {
@@ -21,7 +21,7 @@ std::vector<std::string> all_paths(int groups) {
   std::vector<std::string> found;
   const std::vector<std::string> folders =
       groups == 2 ? std::vector<std::string>{"collectives_between"}
-                  : std::vector<std::string>{"schedules", "forward", "gather", "collectives"};
+                  : std::vector<std::string>{"schedules", "gather", "collectives"};
   for (const std::string& folder : folders)
     for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/mpi/" + folder))
       if (entry.path().extension() == ".qs") found.push_back(entry.path().string());
@@ -30,6 +30,10 @@ std::vector<std::string> all_paths(int groups) {
 }
 
 bool serves(const quadrille_schedule_info& info, const Groups& groups) {
+  const std::string algorithm = info.algorithm;
+  if (algorithm == "xor" && (groups.ranks & (groups.ranks - 1)) != 0) return false;
+  if ((algorithm == "factor-even" || algorithm == "neighbor-exchange") && groups.ranks % 2 != 0)
+    return false;
   return info.ranks == 0 ||
          (info.ranks == groups.ranks && (info.groups == 1 || info.remote_ranks == groups.remote));
 }
@@ -38,11 +42,10 @@ bool serves(const quadrille_schedule_info& info, const Groups& groups) {
 void run(const std::string& path, MPI_Comm comm, const Groups& groups, int place, unsigned seed) {
   SCOPED_TRACE(path + ", " + std::to_string(groups.ranks) + " + " + std::to_string(groups.remote));
   const Schedule schedule(path);
-  quadrille_schedule_info info{};
-  info.size = sizeof info;
-  ASSERT_EQ(quadrille_info(schedule, &info), MPI_SUCCESS);
+  const quadrille_schedule_info info = info_of(schedule);
   // With more ranks than cores, ranks wait for each other longer than they work.
   if (!serves(info, groups) || !takes_next_of_many(kSanitized || groups.all() > 3)) return;
+  // Those of allgathers.
   const bool takes_block_size = path.find("gather/blocked-ring") != std::string::npos ||
                                 path.find("gather/hypercube") != std::string::npos;
   const bool is_given = info.ranks > 0 && groups.remote == 0;
@@ -118,6 +121,25 @@ TEST(Collectives, AreRefusedWhereMpiHasNotThatOperator) {
                "not for elements of that datatype");
   ASSERT_EQ(make(MPI_SUM), MPI_SUCCESS);
   EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+}
+
+// By MPI's own answer: all ranks of this machine share its memory.
+TEST(Layout, OfOneMachineIsOneNode) {
+  const Communicator reversed(MPI_COMM_WORLD, 0, -own());
+  expect_works(Schedule("tests/mpi/schedules/hierarchical-factor_" + std::to_string(all()) + ".qs"),
+               reversed);
+}
+
+// Bindings, handles and communicators that the program never frees: MPI_Finalize must still return.
+TEST(Bindings, MayBeLeftToMpiFinalize) {
+  quadrille_schedule schedule;
+  ASSERT_EQ(quadrille_load_file("tests/mpi/collectives/alltoall/factor_any.qs", &schedule),
+            MPI_SUCCESS);
+  MPI_Comm left;
+  MPI_Comm_dup(MPI_COMM_WORLD, &left);
+  for (const MPI_Comm comm : {left, MPI_COMM_WORLD, MPI_COMM_SELF})
+    EXPECT_EQ(quadrille_bind(schedule, comm, nullptr), MPI_SUCCESS);
+  expect_works(schedule, left);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <climits>
 #include <cstring>
 
-#include "tests/mpi/world.h"
+#include "tests/mpi/handles.h"
 
 namespace quadrille::mpi {
 namespace {
@@ -33,7 +33,7 @@ const int64_t kGigabyte = int64_t{1} << 30;
 class LargeBlock : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(DirectAndOnARoute, LargeBlock,
-                         testing::Values("schedules/xor_2.qs", "forward/tuna_2_radix-2.qs"));
+                         testing::Values("schedules/xor_2.qs", "schedules/tuna_2_radix-2.qs"));
 
 TEST_P(LargeBlock, OfMoreBytesThanAnIntCounts) {
   const int64_t length = INT_MAX + int64_t{100};
@@ -95,7 +95,7 @@ int& int_at(const Mapped& memory, int64_t place) {
 TEST(Large, ElementsThatLieGigabytesApart) {
   const int64_t extent = 3 * kGigabyte;
   MPI_Datatype type = far_ints(extent);
-  const Schedule schedule(schedule_path("xor_2.qs"));
+  const Schedule schedule("tests/mpi/schedules/xor_2.qs");
   const Mapped from(static_cast<size_t>(4 * extent)), to(static_cast<size_t>(4 * extent));
   for (int i = 0; i < 4; ++i) {
     int_at(from, i * extent) = 10 * own() + i;
@@ -121,7 +121,7 @@ TEST(Large, CountsOfATypeWithoutBytesMoveNothing) {
   MPI_Datatype empty;
   MPI_Type_contiguous(0, MPI_INT, &empty);
   MPI_Type_commit(&empty);
-  const Schedule schedule(schedule_path("xor_2.qs"));
+  const Schedule schedule("tests/mpi/schedules/xor_2.qs");
   int value = 5;
   EXPECT_EQ(quadrille_alltoall_c(schedule, &value, 5 * kGigabyte, empty, &value, 7 * kGigabyte,
                                  empty, MPI_COMM_WORLD),

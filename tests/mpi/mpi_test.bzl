@@ -7,9 +7,8 @@ def mpi_tests(rows):
 
     Args:
       rows: for each program NAME.cc its name, the numbers of ranks with Open MPI, those with MPICH, and the seconds that a
-        run may take on an idle machine; one that takes ten times as long has failed. Then a dictionary: `data`, files that it reads beside the schedules; `deps`,
-        beside the runtime, GoogleTest and //tests/mpi:world_MPI; `linkopts`; `tags`; `own_main`, if it has its own
-        main, which prints the number of its tests as world.cc does.
+        run may take on an idle machine; one that takes ten times as long has failed. Then a dictionary: `tags`, and
+        `own_main`, if it has its own main, which prints the number of its tests as world.cc does.
     """
     for name, openmpi_ranks, mpich_ranks, seconds, options in rows:
         for mpi, counts in [("openmpi", openmpi_ranks), ("mpich", mpich_ranks)]:
@@ -19,8 +18,7 @@ def mpi_tests(rows):
                 testonly = True,
                 srcs = [name + ".cc"],
                 visibility = ["//tests/trace:__pkg__"],
-                linkopts = options.get("linkopts", []),
-                deps = options.get("deps", []) + ["//runtime:" + mpi, "//tests:effort"] + (
+                deps = ["//runtime:" + mpi, "//tests:effort"] + (
                     ["//third_party/precompiled:precompiled_tests"] if options.get("own_main") else [":world_" + mpi, "@system//:gtest"]
                 ),
             )
@@ -29,7 +27,7 @@ def mpi_tests(rows):
                 size = "medium",
                 srcs = ["mpi_test.sh"],
                 args = [mpi, ",".join([str(count) for count in counts]), str(seconds), "$(location %s)" % program],
-                data = [program, "mpirun.sh", ":schedules"] + options.get("data", []),
+                data = [program, "mpirun.sh", ":calls"],
                 tags = options.get("tags", []),
             )
 
@@ -60,51 +58,4 @@ def schedule_files(name, folder, schedules, collective = "alltoall", testonly = 
         outs = outs,
         cmd = " && ".join(commands),
         tools = ["//generator"],
-    )
-
-def written_schedules(name, folder, programs, ranks):
-    """A filegroup of schedule files FOLDER/PROGRAM_RANKS.qs of programs/PROGRAM.txt, all on one node.
-
-    Args:
-      name: of the filegroup.
-      folder: where the files go.
-      programs: names without ".txt".
-      ranks: how many, for each of them.
-    """
-    outs, commands = [], []
-    for program in programs:
-        for count in ranks:
-            out = "%s/%s_%d.qs" % (folder, program, count)
-            outs.append(out)
-            commands.append("$(location //tests/cli:write_schedule) $(location programs/%s.txt) %d $(RULEDIR)/%s 0" % (program, count, out))
-    native.genrule(
-        name = name,
-        testonly = True,
-        srcs = ["programs/%s.txt" % program for program in programs],
-        outs = outs,
-        cmd = " && ".join(commands),
-        tools = ["//tests/cli:write_schedule"],
-    )
-
-def program_schedules(name, folder, schedules):
-    """A filegroup of schedule files FOLDER/PROGRAM_NODES[_PARAMETER]....qs of programs in text form.
-
-    Args:
-      name: of the filegroup.
-      folder: where the files go.
-      schedules: lists of a program's label, the nodes, and its parameters.
-    """
-    outs, commands = [], []
-    for schedule in schedules:
-        words = [schedule[0].split("/")[-1].replace(".txt", "")] + schedule[1:]
-        outs.append("%s/%s.qs" % (folder, "_".join(words).replace(",", "-")))
-        commands.append("$(location //tests/cli:write_schedule) $(location %s) %s $(RULEDIR)/%s %s" %
-                        (schedule[0], schedule[1], outs[-1], " ".join(schedule[2:])))
-    native.genrule(
-        name = name,
-        testonly = True,
-        srcs = {schedule[0]: None for schedule in schedules}.keys(),
-        outs = outs,
-        cmd = " && ".join(commands),
-        tools = ["//tests/cli:write_schedule"],
     )

@@ -57,15 +57,15 @@ right ', 5 ranks, contributions of 4096 bytes: every' 5 $ring $quick --bytes 4Ki
 # One file for every number of ranks.
 for ranks in 2 5; do
   right "alltoall hierarchical-factor, $ranks ranks, blocks of 1024 bytes: every" $ranks \
-    tests/mpi/any/hierarchical-factor_any.qs $quick
+    tests/mpi/collectives/alltoall/hierarchical-factor_any.qs $quick
   right "allgather blocked-ring-nodes, $ranks ranks, contributions of 1024 bytes, in place: every" $ranks \
-    tests/mpi/any_allgather/blocked-ring-nodes_any.qs $quick --in-place
+    tests/mpi/collectives/allgather/blocked-ring-nodes_any.qs $quick --in-place
 done
-right 'alltoall tuna, 3 ranks, blocks of 1024 bytes: every' 3 tests/mpi/any/tuna_any.qs $quick --layout trusted
-refused 'xor needs a power of two of ranks; the communicator has 6' 6 tests/mpi/any/xor_any.qs
-refused 'factor-even needs an even number of ranks; the communicator has 3' 3 tests/mpi/any/factor-even_any.qs
+right 'alltoall tuna, 3 ranks, blocks of 1024 bytes: every' 3 tests/mpi/collectives/alltoall/tuna_any.qs $quick --layout trusted
+refused 'xor needs a power of two of ranks; the communicator has 6' 6 tests/mpi/collectives/alltoall/xor_any.qs
+refused 'factor-even needs an even number of ranks; the communicator has 3' 3 tests/mpi/collectives/alltoall/factor-even_any.qs
 refused 'a schedule for any nodes does not say how many ranks a node has' 2 \
-  tests/mpi/any/hierarchical-factor_any.qs --layout trusted
+  tests/mpi/collectives/alltoall/hierarchical-factor_any.qs --layout trusted
 refused 'the first group has 3 of 2 ranks; start more, or give --first-group' 2 \
   tests/mpi/collectives_between/alltoall/factor_any_remote-nodes-any.qs --first-group 3
 refused 'the schedule takes no block size' 6 $good --layout trusted --block-size 8

@@ -24,6 +24,8 @@ std::vector<Keyval> keyvals;  // of the process, as the runtime makes its own on
 constexpr int kFirstKeyval = 0x24000000;
 std::vector<std::vector<int>> groups;
 constexpr int kFirstGroup = 0x08000000;
+std::vector<MPI_Comm_errhandler_function*> handlers;  // the user's, of the process
+constexpr int kFirstHandler = 0x14000000;
 
 Communicator* at(MPI_Comm handle) {
   if (handle == MPI_COMM_WORLD) return at(world->current().world);
@@ -165,7 +167,10 @@ void close_communicators() {
 int raise(MPI_Comm handle, int code) {
   const bool in_world = handle == MPI_COMM_WORLD;
   const Communicator* const comm = find_communicator(handle);
-  if (!comm || comm->handler != MPI_ERRORS_ARE_FATAL) return code;
+  if (!comm) return code;
+  const auto own = static_cast<size_t>(comm->handler - kFirstHandler);
+  if (own < handlers.size()) handlers[own](&handle, &code);
+  if (comm->handler != MPI_ERRORS_ARE_FATAL) return code;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
@@ -234,6 +239,11 @@ int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm*
   const std::vector<int>& nodes = world->machine.node_of;
   const int node = nodes.empty() ? 0 : nodes[static_cast<size_t>(comm->owner)];
   return split(*comm, "split by nodes", node, key, result);
+}
+
+int PMPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm* result) {
+  Communicator* const comm = find_communicator(handle);
+  return comm ? split(*comm, "split", color, key, result) : MPI_ERR_COMM;
 }
 
 int PMPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
@@ -336,6 +346,12 @@ int PMPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   return MPI_SUCCESS;
 }
 
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
+  *handler = kFirstHandler + static_cast<int>(handlers.size());
+  handlers.push_back(function);
+  return MPI_SUCCESS;
+}
+
 int PMPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler handler) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
@@ -365,6 +381,7 @@ NAME_OF_MPI(Comm_size)
 NAME_OF_MPI(Comm_test_inter)
 NAME_OF_MPI(Comm_remote_size)
 NAME_OF_MPI(Intercomm_merge)
+NAME_OF_MPI(Comm_split)
 NAME_OF_MPI(Comm_split_type)
 NAME_OF_MPI(Comm_dup)
 NAME_OF_MPI(Comm_group)
@@ -376,6 +393,7 @@ NAME_OF_MPI(Comm_create_keyval)
 NAME_OF_MPI(Comm_set_attr)
 NAME_OF_MPI(Comm_delete_attr)
 NAME_OF_MPI(Comm_get_attr)
+NAME_OF_MPI(Comm_create_errhandler)
 NAME_OF_MPI(Comm_set_errhandler)
 NAME_OF_MPI(Comm_get_errhandler)
 NAME_OF_MPI(Errhandler_free)

@@ -34,74 +34,61 @@ struct Pair {
   int out, in;
 };
 
-template <typename Call>
-void expect_pairs(const Scheduled& scheduled, const Call& call) {
-  testing::ScopedTrace trace(__FILE__, __LINE__, scheduled.name);
-  expect_everywhere(scheduled, {}, MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
-    std::vector<Pair> pairs(static_cast<size_t>(scheduled.groups.ranks));
-    const int own = this_rank();
-    for (int r = 0; r < scheduled.groups.ranks; ++r)
-      pairs[static_cast<size_t>(r)] = {100 * own + r, -1};
-    const int code = call(schedule, pairs, comm);
-    for (int r = 0; r < scheduled.groups.ranks; ++r) {
-      EXPECT_EQ(pairs[static_cast<size_t>(r)].in, 100 * r + own) << "rank " << own;
-      EXPECT_EQ(pairs[static_cast<size_t>(r)].out, 100 * own + r) << "rank " << own;
-    }
+constexpr std::array<int, 4> kOnes = {1, 1, 1, 1}, kPlaces = {0, 1, 2, 3};
+
+// Both buffers are the array. Or they are MPI_BOTTOM, and the types have the addresses.
+using CallOnPairs = std::function<int(quadrille_schedule, void* pairs, MPI_Datatype out,
+                                      MPI_Datatype in, MPI_Comm)>;
+
+void expect_pairs(bool is_at_bottom, const CallOnPairs& call) {
+  for (const Scheduled& scheduled : exchanges())
+    expect_everywhere(scheduled, {}, MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
+      std::array<Pair, 4> pairs;
+      const int own = this_rank();
+      for (int r = 0; r < 4; ++r) pairs[static_cast<size_t>(r)] = {100 * own + r, -1};
+      MPI_Aint base = 0;
+      if (is_at_bottom) MPI_Get_address(pairs.data(), &base);
+      MPI_Datatype out = displaced(base, 8), in = displaced(base + 4, 8);
+      const int code = call(schedule, is_at_bottom ? MPI_BOTTOM : pairs.data(), out, in, comm);
+      MPI_Type_free(&out);
+      MPI_Type_free(&in);
+      for (int r = 0; r < 4; ++r) {
+        EXPECT_EQ(pairs[static_cast<size_t>(r)].in, 100 * r + own) << "rank " << own;
+        EXPECT_EQ(pairs[static_cast<size_t>(r)].out, 100 * own + r) << "rank " << own;
+      }
+      return code;
+    });
+}
+
+TEST(OwnBlock, IsCopiedBetweenFieldsOfOneArrayInAnAllToAll) {
+  expect_pairs(false, [](quadrille_schedule schedule, void* pairs, MPI_Datatype out,
+                         MPI_Datatype in, MPI_Comm comm) {
+    return quadrille_alltoall(schedule, pairs, 1, out, pairs, 1, in, comm);
+  });
+}
+
+TEST(OwnBlock, IsCopiedBetweenFieldsOfOneArrayInAPersistentAllToAll) {
+  expect_pairs(false, [](quadrille_schedule schedule, void* pairs, MPI_Datatype out,
+                         MPI_Datatype in, MPI_Comm comm) {
+    quadrille_request request;
+    int code =
+        quadrille_alltoallv_init(schedule, pairs, kOnes.data(), kPlaces.data(), out, pairs,
+                                 kOnes.data(), kPlaces.data(), in, comm, MPI_INFO_NULL, &request);
+    if (code != MPI_SUCCESS) return code;
+    code = quadrille_start(request);
+    if (code == MPI_SUCCESS) code = quadrille_wait(request);
+    quadrille_free_request(&request);
     return code;
   });
 }
 
-TEST(OwnBlock, IsCopiedBetweenFieldsOfOneArrayInAnAllToAll) {
-  for (const Scheduled& scheduled : exchanges())
-    expect_pairs(
-        scheduled, [](quadrille_schedule schedule, std::vector<Pair>& pairs, MPI_Comm comm) {
-          MPI_Datatype out = displaced(0, 8), in = displaced(4, 8);
-          const int code =
-              quadrille_alltoall(schedule, pairs.data(), 1, out, pairs.data(), 1, in, comm);
-          MPI_Type_free(&out);
-          MPI_Type_free(&in);
-          return code;
-        });
-}
-
-TEST(OwnBlock, IsCopiedBetweenFieldsOfOneArrayInAPersistentAllToAll) {
-  for (const Scheduled& scheduled : exchanges())
-    expect_pairs(
-        scheduled, [](quadrille_schedule schedule, std::vector<Pair>& pairs, MPI_Comm comm) {
-          MPI_Datatype out = displaced(0, 8), in = displaced(4, 8);
-          std::vector<int> counts(pairs.size(), 1), places;
-          for (size_t r = 0; r < pairs.size(); ++r) places.push_back(static_cast<int>(r));
-          quadrille_request request;
-          int code = quadrille_alltoallv_init(schedule, pairs.data(), counts.data(), places.data(),
-                                              out, pairs.data(), counts.data(), places.data(), in,
-                                              comm, MPI_INFO_NULL, &request);
-          MPI_Type_free(&out);
-          MPI_Type_free(&in);
-          if (code != MPI_SUCCESS) return code;
-          code = quadrille_start(request);
-          if (code == MPI_SUCCESS) code = quadrille_wait(request);
-          quadrille_free_request(&request);
-          return code;
-        });
-}
-
-// Both buffers are MPI_BOTTOM, and the types have the addresses. If a schedule forwards, packing refuses this as well.
+// If a schedule forwards, packing refuses this as well.
 TEST(OwnBlock, IsCopiedBetweenAbsoluteTypesAtMpiBottom) {
-  for (const Scheduled& scheduled : exchanges())
-    expect_pairs(scheduled, [](quadrille_schedule schedule, std::vector<Pair>& pairs,
-                               MPI_Comm comm) {
-      MPI_Aint out_at = 0, in_at = 0;
-      MPI_Get_address(&pairs[0].out, &out_at);
-      MPI_Get_address(&pairs[0].in, &in_at);
-      MPI_Datatype out = displaced(out_at, 8), in = displaced(in_at, 8);
-      std::vector<int> counts(pairs.size(), 1), places;
-      for (size_t r = 0; r < pairs.size(); ++r) places.push_back(static_cast<int>(r));
-      const int code = quadrille_alltoallv(schedule, MPI_BOTTOM, counts.data(), places.data(), out,
-                                           MPI_BOTTOM, counts.data(), places.data(), in, comm);
-      MPI_Type_free(&out);
-      MPI_Type_free(&in);
-      return code;
-    });
+  expect_pairs(true, [](quadrille_schedule schedule, void* pairs, MPI_Datatype out, MPI_Datatype in,
+                        MPI_Comm comm) {
+    return quadrille_alltoallv(schedule, pairs, kOnes.data(), kPlaces.data(), out, pairs,
+                               kOnes.data(), kPlaces.data(), in, comm);
+  });
 }
 
 // The send buffer's address is the rank's block of the receive buffer, but its type has its data behind that buffer.
@@ -236,11 +223,11 @@ int make_persistent(quadrille_schedule schedule, MPI_Comm comm, quadrille_reques
                                   MPI_INFO_NULL, request);
 }
 
-// Freeing a persistent call is local. Freeing the last one of a freed communicator also frees the data kept for that
-// communicator.
-TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
+// Makes a persistent call on a communicator and a schedule of its own.
+template <typename Body>
+void expect_freed(const Body& body) {
   const Scheduled pair = exchanging("factor", {2});
-  const Outcome outcome = simulate(machine_of(pair, {}), [&](MPI_Comm comm) {
+  expect_no_problem(machine_of(pair, {}), [&](MPI_Comm comm) {
     MPI_Comm other;
     quadrille_request request;
     MPI_Comm_dup(comm, &other);
@@ -248,75 +235,58 @@ TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
       const Bound bound(pair, {}, other);
       EXPECT_EQ(make_persistent(bound, other, &request), MPI_SUCCESS);
     }
+    body(comm, other, request);
+  });
+}
+
+// Freeing a persistent call is local. Freeing the last one of a freed communicator also frees the data kept for that
+// communicator.
+TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
+  expect_freed([](MPI_Comm comm, MPI_Comm& other, quadrille_request& request) {
     MPI_Comm_free(&other);
     if (this_rank() == 1) MPI_Barrier(comm);
-    EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+    expect_success(quadrille_free_request(&request), "free");
     if (this_rank() == 0) MPI_Barrier(comm);
   });
-  EXPECT_EQ(outcome.text(), "");
 }
 
 // Each rank frees its private communicator when it no longer needs it.
 TEST(EdgeResources, APersistentCallMayBeFreedBeforeItsCommunicatorAtOneRankAlone) {
-  const Scheduled pair = exchanging("factor", {2});
-  const Outcome outcome = simulate(machine_of(pair, {}), [&](MPI_Comm comm) {
-    MPI_Comm other;
-    quadrille_request request;
-    MPI_Comm_dup(comm, &other);
-    {
-      const Bound bound(pair, {}, other);
-      EXPECT_EQ(make_persistent(bound, other, &request), MPI_SUCCESS);
-    }
-    if (this_rank() == 0) {
-      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
-    }
+  expect_freed([](MPI_Comm, MPI_Comm& other, quadrille_request& request) {
+    if (this_rank() == 0) expect_success(quadrille_free_request(&request), "free");
     MPI_Comm_free(&other);
-    if (this_rank() == 1) {
-      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
-    }
+    if (this_rank() == 1) expect_success(quadrille_free_request(&request), "free");
   });
-  EXPECT_EQ(outcome.text(), "");
 }
 
-// Otherwise a long run would use up all tags.
-TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgain) {
+// Makes so many persistent calls, one after the other, of which a rank keeps some.
+void expect_enough_tags(int most_tag, int calls, const std::array<size_t, 2>& kept) {
   const Scheduled pair = exchanging("factor", {2});
   Machine machine = machine_of(pair, {});
-  machine.most_tag = 50;
-  const Outcome outcome = simulate(machine, [&](MPI_Comm comm) {
+  machine.most_tag = most_tag;
+  expect_no_problem(machine, [&](MPI_Comm comm) {
     const Bound bound(pair, {}, comm);
-    for (int i = 0; i < 100; ++i) {
-      quadrille_request request;
-      const int code = make_persistent(bound, comm, &request);
-      EXPECT_EQ(code, MPI_SUCCESS) << "call " << i;
-      if (code != MPI_SUCCESS) return;
-      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
-    }
-  });
-  EXPECT_EQ(outcome.text(), "");
-}
-
-// Even if there is always one, and if ranks free them at different times.
-TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgainBesideOthers) {
-  const Scheduled pair = exchanging("factor", {2});
-  Machine machine = machine_of(pair, {});
-  machine.most_tag = 6;
-  const Outcome outcome = simulate(machine, [&](MPI_Comm comm) {
-    const Bound bound(pair, {}, comm);
-    const size_t kept = this_rank() == 0 ? 1 : 3;
     std::deque<quadrille_request> requests;
-    for (int i = 0; i < 20; ++i) {
+    const auto free_first = [&] {
+      expect_success(quadrille_free_request(&requests.front()), "free");
+      requests.pop_front();
+    };
+    for (int i = 0; i < calls; ++i) {
       const int code = make_persistent(bound, comm, &requests.emplace_back());
       EXPECT_EQ(code, MPI_SUCCESS) << "call " << i;
       if (code != MPI_SUCCESS) return;
-      if (requests.size() <= kept) continue;
-      EXPECT_EQ(quadrille_free_request(&requests.front()), MPI_SUCCESS);
-      requests.pop_front();
+      if (requests.size() > kept[static_cast<size_t>(this_rank())]) free_first();
     }
-    for (quadrille_request& request : requests)
-      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+    while (!requests.empty()) free_first();
   });
-  EXPECT_EQ(outcome.text(), "");
+}
+
+// Otherwise a long run would use up all tags.
+TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgain) { expect_enough_tags(50, 100, {0, 0}); }
+
+// Even if there is always one, and if ranks free them at different times.
+TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgainBesideOthers) {
+  expect_enough_tags(6, 20, {1, 3});
 }
 
 // Each binding would make its own communicator, and MPI libraries have only a few thousand.

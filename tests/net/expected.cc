@@ -5,53 +5,20 @@
 
 #include "schedule/result.h"
 #include "tests/net/oracle.h"
+#include "tests/support/oracle_log.h"
+#include "tests/support/plain_walk.h"
 
 namespace quadrille::net {
 namespace {
 
-struct WalkedMessage {
-  MessageHead head;
-  std::vector<PieceValue> pieces;
-};
+using oracle::Action;
+using oracle::Letter;
 
-struct WalkedStep {
-  int64_t key, after;
-  std::vector<WalkedMessage> messages;
-  std::vector<std::pair<PieceValue, PieceValue>> copies;
-  bool is_outside = false;  // only copies
-};
-
-class Collector : public SinkOf<Collector> {
- public:
-  void message(const MessageHead& head) { steps.back().messages.push_back({head, {}}); }
-  void piece(const PieceValue& piece) { steps.back().messages.back().pieces.push_back(piece); }
-  void copy(const PieceValue& from, const PieceValue& to) {
-    steps.back().copies.emplace_back(from, to);
-  }
-  void reduce(Side, const PieceValue&, const PieceValue&) {
-    check(false, "collectives that reduce are not simulated yet");
-  }
-  std::vector<WalkedStep> steps;
-};
-
-std::vector<WalkedStep> walk(const Walked& walked, int64_t rank) {
-  std::vector<int64_t> registers(static_cast<size_t>(walked.code.registers()));
-  Collector collector;
-  Walker walker;
-  walked.code.start(walked.binding, rank, walker, registers.data());
-  int64_t last = -1;
-  for (;;) {
-    const Pause pause =
-        walked.code.run<PauseAtAll>(walked.binding, walker, registers.data(), collector);
-    if (pause == Pause::kEnd) return std::move(collector.steps);
-    check(pause == Pause::kStep || pause == Pause::kStepEnd || pause == Pause::kOutside,
-          "a program of the registry is undefined, or has lanes");
-    if (pause == Pause::kStep) {
-      collector.steps.push_back({walker.key, walker.has_after ? walker.after : last, {}, {}});
-      last = walker.key;
-    }
-    if (pause == Pause::kOutside) collector.steps.push_back({last, last, {}, {}, true});
-  }
+oracle::Trace walk(const Walked& walked, int64_t rank) {
+  oracle::Recorder recorder;
+  const WalkEnd end = PlainWalk(walked.program, walked.binding, rank, recorder).run();
+  check(end == WalkEnd::kEnd, "a program of the registry is undefined");
+  return std::move(recorder.trace);
 }
 
 // Follows all ranks at once.
@@ -59,7 +26,7 @@ class Follower {
  public:
   Follower(const Walked& walked, const std::vector<int>& real, const Lengths& lengths)
       : walked_(walked), real_(real), lengths_(lengths), ranks_(walked.ranks) {
-    for (int64_t r = 0; r < ranks_; ++r) states_.push_back({walk(walked, r), 0, false, {}, {}});
+    for (int64_t r = 0; r < ranks_; ++r) states_.push_back({walk(walked, r)});
   }
 
   Expected run() {
@@ -78,11 +45,12 @@ class Follower {
 
  private:
   struct State {
-    std::vector<WalkedStep> steps;
-    size_t next;
-    bool has_sent;
-    std::map<int64_t, int64_t> temporaries;  // the lengths of temporary blocks
-    std::vector<ExpectedStep> expected;
+    oracle::Trace steps;
+    size_t next = 0;
+    bool has_sent = false;
+    int64_t last = -1;                            // the last key
+    std::map<int64_t, int64_t> temporaries = {};  // the lengths of temporary blocks
+    std::vector<ExpectedStep> expected = {};
   };
   using Pieces = std::vector<int64_t>;  // the lengths of a message's pieces
 
@@ -90,7 +58,7 @@ class Follower {
     if (piece.ranged) return piece.high - piece.low;
     if (piece.buffer == Buffer::kTemporary)
       return states_[static_cast<size_t>(rank)].temporaries.at(piece.block);
-    if (walked_.collective == Collective::kAllgather) {
+    if (walked_.program.collective == Collective::kAllgather) {
       const Rank owner{piece.buffer == Buffer::kSend ? rank : piece.block};
       return lengths_(owner, owner);
     }
@@ -98,7 +66,7 @@ class Follower {
                                          : lengths_({piece.block}, {rank});
   }
 
-  ExpectedMessage expect(const WalkedMessage& message, const Pieces& lengths) {
+  ExpectedMessage expect(const Letter& message, const Pieces& lengths) {
     int64_t bytes = 0;
     for (const int64_t length : lengths) bytes += length;
     return {message.head.direction == Direction::kReceive,
@@ -106,32 +74,37 @@ class Follower {
             static_cast<int64_t>(lengths.size())};
   }
 
-  void send(int64_t rank, State& state, const WalkedStep& step) {
+  void send(int64_t rank, State& state, const Action& step) {
     std::vector<std::pair<int64_t, int64_t>> copied;
-    if (!step.is_outside) state.expected.push_back({{step.key}, {step.after}, {}});
-    for (const WalkedMessage& message : step.messages) {
+    if (step.key) {
+      state.expected.push_back({{*step.key}, {step.after.value_or(state.last)}, {}});
+      state.last = *step.key;
+    }
+    for (const Letter& message : step.letters) {
       if (message.head.direction == Direction::kReceive) continue;
       Pieces lengths;
       for (const PieceValue& piece : message.pieces) lengths.push_back(length(rank, piece));
       state.expected.back().messages.push_back(expect(message, lengths));
       under_way_[{rank, message.head.peer}].push_back(std::move(lengths));
     }
-    for (const auto& [from, to] : step.copies)
+    for (const auto& [side, from, to] : step.works) {
+      check(!side, "collectives that reduce are not simulated yet");
       if (to.buffer == Buffer::kTemporary) copied.emplace_back(to.block, length(rank, from));
+    }
     for (const auto& [slot, bytes] : copied) state.temporaries[slot] = bytes;
     state.has_sent = true;
   }
 
-  bool can_receive(int64_t rank, const WalkedStep& step) {
-    for (const WalkedMessage& message : step.messages)
+  bool can_receive(int64_t rank, const Action& step) {
+    for (const Letter& message : step.letters)
       if (message.head.direction == Direction::kReceive &&
           under_way_[{message.head.peer, rank}].empty())
         return false;
     return true;
   }
 
-  void receive(int64_t rank, State& state, const WalkedStep& step) {
-    for (const WalkedMessage& message : step.messages) {
+  void receive(int64_t rank, State& state, const Action& step) {
+    for (const Letter& message : step.letters) {
       if (message.head.direction != Direction::kReceive) continue;
       auto& queue = under_way_[{message.head.peer, rank}];
       const Pieces lengths = std::move(queue.front());
@@ -149,7 +122,7 @@ class Follower {
   bool advance(int64_t rank) {
     State& state = states_[static_cast<size_t>(rank)];
     if (state.next == state.steps.size()) return false;
-    const WalkedStep& step = state.steps[state.next];
+    const Action& step = state.steps[state.next];
     if (!state.has_sent) send(rank, state, step);
     if (!can_receive(rank, step)) return false;
     receive(rank, state, step);
@@ -166,12 +139,6 @@ class Follower {
   std::map<std::pair<int64_t, int64_t>, std::deque<Pieces>> under_way_;
 };
 
-Code compiled(const Program& program) {
-  Result<Code> code = Code::compile(program);
-  if (!code.ok()) check(false, code.error().message.c_str());
-  return std::move(code).value();
-}
-
 Binding bound(const Program& program, const Job& job, const Call& call) {
   Result<Binding> binding = bind(program, job, call, 0);
   if (!binding.ok()) check(false, binding.error().message.c_str());
@@ -181,10 +148,7 @@ Binding bound(const Program& program, const Job& job, const Call& call) {
 }  // namespace
 
 Walked::Walked(const Program& program, const Job& job, const Call& call)
-    : collective(program.collective),
-      code(compiled(program)),
-      binding(bound(program, job, call)),
-      ranks(job.groups[0].ranks()) {}
+    : program(program), binding(bound(program, job, call)), ranks(job.groups[0].ranks()) {}
 
 Expected expect_posts(const Walked& walked, const std::vector<int>& real, const Lengths& lengths) {
   return Follower(walked, real, lengths).run();

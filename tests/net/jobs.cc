@@ -46,11 +46,6 @@ bool takes_block_size(const Program& program) {
                      [](const Parameter& parameter) { return parameter.at_call; });
 }
 
-bool takes_only_block_sizes(const Program& program) {
-  return std::all_of(program.parameters.begin(), program.parameters.end(),
-                     [](const Parameter& parameter) { return parameter.at_call; });
-}
-
 Groups groups_of(const Job& job) {
   if (job.groups.empty()) return {0, 0};
   return {static_cast<int>(job.groups[0].ranks()),
@@ -103,13 +98,9 @@ Job job_with(const std::vector<int64_t>& sizes, std::vector<int64_t> parameters)
 
 Scheduled find(Collective collective, const std::string& name, const std::vector<int64_t>& sizes,
                std::vector<int64_t> parameters) {
-  for (const Variant& variant : variants_of(collective))
-    if (variant.name == name) {
-      const Job job = job_with(sizes, std::move(parameters));
-      return Scheduled(name + " on " + job.groups[0].text(), variant.program, job);
-    }
-  check(false, ("there is no algorithm " + name).c_str());
-  std::abort();
+  const Job job = job_with(sizes, std::move(parameters));
+  return Scheduled(name + " on " + job.groups[0].text(), variant_named(collective, name).program,
+                   job);
 }
 
 Program parsed(const std::string& text, const std::string& where) {
@@ -177,8 +168,7 @@ std::vector<Scheduled> made_programs() {
         variant.program, job_for_any_nodes(variant));
   for (const std::string& name : shape_names())
     // The root of that tree is always rank 0.
-    if (name != "reduce_tree" && takes_only_block_sizes(shape(name)))
-      all.push_back(for_any_nodes(shape(name)));
+    if (name != "reduce_tree") all.push_back(for_any_nodes(shape(name)));
   for (const char* const name : {"allgather_between_nodes", "allgather_ring_aside",
                                  "allreduce_ring_from_send", "alltoall_between_aside"})
     all.push_back(for_any_nodes(read(fmt::format("tests/net/programs/{}.txt", name))));
@@ -285,23 +275,14 @@ int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& 
                          : quadrille_bind(schedule, comm, &options);
 }
 
-std::string last_error() {
-  char text[256] = "";
-  quadrille_last_error(text, sizeof text);
-  return text;
-}
-
 void expect_success(int code, const std::string& what) {
   EXPECT_EQ(code, MPI_SUCCESS) << what << ": " << (code == MPI_SUCCESS ? "" : last_error());
 }
 
-Bound::Bound(const Scheduled& scheduled, const Groups& groups, const Ways& ways, MPI_Comm comm) {
-  EXPECT_EQ(quadrille_load_memory(scheduled.file.data(), scheduled.file.size(), &handle_),
-            MPI_SUCCESS);
-  expect_success(bind(handle_, scheduled, groups, ways, comm), scheduled.name);
+Bound::Bound(const Scheduled& scheduled, const Groups& groups, const Ways& ways, MPI_Comm comm)
+    : Schedule(scheduled.file) {
+  expect_success(bind(*this, scheduled, groups, ways, comm), scheduled.name);
 }
-
-Bound::~Bound() { EXPECT_EQ(quadrille_free(&handle_), MPI_SUCCESS); }
 
 void expect_no_problem(const Machine& machine, const std::function<void(MPI_Comm)>& body) {
   EXPECT_EQ(simulate(machine, body).text(), "");

@@ -11,6 +11,7 @@
 
 #include "generator/encode.h"
 #include "tests/mpi/calls.h"
+#include "tests/mpi/handles.h"
 #include "tests/net/simulation.h"
 #include "tests/support/variants.h"
 
@@ -19,8 +20,10 @@ namespace quadrille::net {
 using mpi::CollectiveCall;
 using mpi::CollectivePart;
 using mpi::Groups;
+using mpi::last_error;
 using mpi::LengthKind;
 using mpi::Mistake;
+using mpi::Schedule;
 
 // A program on nodes, or for any nodes.
 struct Scheduled {
@@ -89,7 +92,6 @@ std::vector<int> real_ranks(const Program& program, const std::vector<int>& node
 
 int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& groups,
          const Ways& ways, MPI_Comm comm);
-std::string last_error();
 void expect_success(int code, const std::string& what);
 
 // A rank's persistent call.
@@ -116,18 +118,11 @@ class Persistent {
 };
 
 // A rank's loaded and bound schedule.
-class Bound {
+class Bound : public Schedule {
  public:
   Bound(const Scheduled& scheduled, const Groups& groups, const Ways& ways, MPI_Comm comm);
   Bound(const Scheduled& scheduled, const Ways& ways, MPI_Comm comm)
       : Bound(scheduled, scheduled.groups, ways, comm) {}
-  Bound(const Bound&) = delete;
-  Bound& operator=(const Bound&) = delete;
-  ~Bound();
-  operator quadrille_schedule() const { return handle_; }
-
- private:
-  quadrille_schedule handle_ = QUADRILLE_SCHEDULE_NULL;
 };
 
 void expect_no_problem(const Machine& machine, const std::function<void(MPI_Comm)>& body);

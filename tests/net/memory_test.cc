@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "tests/net/shortage.h"
 #include "tests/support/effort.h"
@@ -174,6 +175,31 @@ TEST(Memory, ThatRunsOutWhileBindingIsOneErrorEverywhere) {
         expect_no_harm_of({.of = one, .while_binding = true}, {2, false, false, 5}, kIntegers), 10);
 }
 
+TEST(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
+  for (const Scheduled& one :
+       {exchanging("hierarchical-factor", {3}), exchanging("tuna", {3}, {2}),
+        gathering("blocked-ring", {3}, {kRuleNone}), program_named("alltoall tuna-coalesced")})
+    for (int n = 1; n < 100; ++n) {
+      testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("{}, {}", one.name, n));
+      const CountedAllocations counted(3);
+      int failed = 0;
+      std::array<int, 3> classes;
+      expect_no_problem({.ranks = 3}, [&](MPI_Comm comm) {
+        const int own = this_rank();
+        const Bound bound(one, {3, 0}, {.block_size = 8}, comm);
+        if (own == 2) arm(n);
+        classes[static_cast<size_t>(own)] =
+            quadrille_error_class(bind(bound, one, {3, 0}, {.window = 128, .block_size = 8}, comm));
+        if (own == 2) failed = disarm();
+        mpi::expect_works(bound, comm);
+      });
+      EXPECT_TRUE(classes[0] == MPI_SUCCESS || (failed && classes[0] == MPI_ERR_NO_MEM));
+      EXPECT_EQ(classes, (std::array{classes[0], classes[0], classes[0]}));
+      EXPECT_TRUE(failed || n > 1) << "no memory is taken";
+      if (!failed || HasFailure()) break;
+    }
+}
+
 // They need little or no memory once they are bound.
 TEST(Memory, ThatRunsOutInADirectAllToAllHangsNobody) {
   expect_more_than(-1,
@@ -219,6 +245,65 @@ TEST(Memory, ThatRunsOutInAnAllToAllInPlaceHangsNobody) {
                     {.of = exchanging("spread-out", {4}), .in_place = true},
                     {.of = exchanging("tuna", {5}, {2}), .in_place = true, .is_long = true}},
                    {1, 16});
+}
+
+// ---- how much memory schedules take that forward blocks
+
+// All blocks have one length.
+CollectiveCall of_length(const Scheduled& scheduled, LengthKind lengths) {
+  return {Collective::kAlltoall, scheduled.groups, lengths, 2, 0};
+}
+
+// The second kind of call has shorter blocks, and is kept beside the first. Further calls take no memory.
+TEST(MuchMemory, IsTakenWhenBlocksAreLongerThanBefore) {
+  for (const Scheduled& one : {exchanging("tuna", {6}, {2}), exchanging("tuna", {6}, {3}),
+                               exchanging("tuna-bundled", {1, 2, 3}, {2, 1}),
+                               exchanging("tuna-coalesced", {1, 2, 3}, {2, 1}),
+                               exchanging("hierarchical-overlapped", {1, 2, 3}, {64})})
+    for (const auto& [window, long_ones] :
+         {std::pair(1, LengthKind::kLong), {16, LengthKind::kLong}, {1, LengthKind::kVeryLong}}) {
+      const Ways ways{.window = window};
+      testing::ScopedTrace trace(__FILE__, __LINE__, one.name + ", " + ways.text());
+      const CountedAllocations counted(6);
+      expect_no_problem(machine_of(one, ways), [&](MPI_Comm comm) {
+        const Bound bound(one, ways, comm);
+        for (int i = 0; i < 7; ++i) {
+          const CollectiveCall call = of_length(one, i % 2 ? LengthKind::kEqual : long_ones);
+          CollectivePart part(call, this_rank());
+          const int64_t length = bytes_between(call, 0, 1);
+          const bool is_long = i % 2 == 0;
+          EXPECT_EQ(length > 4000, is_long);
+          int entered = 0;
+          arm(0);
+          expect_success(part.run(bound, comm, entered), "call");
+          // At most one arriving message, one leaving message and the blocks between them.
+          EXPECT_TRUE(!is_long || allocations.bytes <= 6L * 6 * (length + 100));
+          EXPECT_TRUE(allocations.count == 0 || i < 2) << i;  // further calls
+          EXPECT_TRUE(part.is_right());
+        }
+      });
+    }
+}
+
+// tuna of radix 2 on 6 ranks has messages of 3, 2 and 2 blocks in each direction.
+TEST(MuchMemory, OfAPersistentCallIsNoMoreThanItsMessages) {
+  const Scheduled one = exchanging("tuna", {6}, {2});
+  for (const int window : {1, 0}) {
+    const Ways ways{.window = window};
+    const CountedAllocations counted(6);
+    expect_no_problem(machine_of(one, ways), [&](MPI_Comm comm) {
+      const Bound bound(one, ways, comm);
+      const CollectiveCall call = of_length(one, LengthKind::kVeryLong);
+      const int64_t length = bytes_between(call, 0, 1);
+      CollectivePart part(call, this_rank());
+      quadrille_request request;
+      arm(0);
+      expect_success(part.make(bound, comm, &request), "make");
+      EXPECT_GE(allocations.bytes, (3 + 3) * length);
+      EXPECT_LE(allocations.bytes, 2 * (3 + 2 + 2) * length + (4 << 16));
+      expect_success(quadrille_free_request(&request), "free");
+    });
+  }
 }
 
 }  // namespace

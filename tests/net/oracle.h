@@ -31,8 +31,7 @@ using Expected = std::vector<std::vector<ExpectedStep>>;
 // A program with its job, ready for walks.
 struct Walked {
   Walked(const Program& program, const Job& job, const Call& call);
-  Collective collective;
-  Code code;
+  Program program;
   Binding binding;
   int64_t ranks;
 };

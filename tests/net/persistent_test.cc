@@ -1,84 +1,19 @@
-// Persistent calls of every collective, on one group and on two. Two of a binding are in flight together, are started
-// again with other data, and mix with plain calls. A wrong argument of one rank is an error on all.
+// Persistent calls of every collective, on one group and on two. A wrong argument of one rank is an error on all.
+// collectives_test.cc tests what right ones bring.
 #include <fmt/core.h>
 
 #include <cstdlib>
 #include <random>
 
 #include "tests/net/jobs.h"
-#include "tests/support/effort.h"
 
 namespace quadrille::net {
 namespace {
-
-// Two persistent calls, and a plain one between their starts and waits.
-struct Three {
-  std::vector<CollectiveCall> calls;
-  int entered = 0;
-};
-
-void at_rank(Three& three, const Scheduled& program, const Ways& ways, MPI_Comm comm) {
-  const int place = this_rank();
-  Persistent one(three.calls[0], place), other(three.calls[1], place);
-  {
-    const Bound bound(program, three.calls[0].groups, ways, comm);
-    expect_success(one.make(bound, comm), "make");
-    expect_success(other.make(bound, comm), "make the other");
-    for (unsigned round = 0; round < 3 && !testing::Test::HasFailure(); ++round) {
-      const std::string what = fmt::format("round {}, place {}", round, place);
-      one.start(ways.seed + 2 * round);
-      if (round != 1) other.start(ways.seed + 2 * round + 1);
-      if (round == 1) {
-        CollectivePart plain(three.calls[2], place);
-        expect_success(plain.run(bound, comm, three.entered), "a plain call, " + what);
-        EXPECT_TRUE(plain.is_right()) << "a plain call, " << what;
-      }
-      one.wait(what);
-      if (round != 1) other.wait("the other, " + what);
-      EXPECT_TRUE(mark(static_cast<int>(round))) << what << ": requests are left";
-    }
-  }
-  other.free();
-  one.start(ways.seed + 7);
-  one.wait("without its schedule");
-  one.free();
-}
-
-void expect_right(const Scheduled& program, const Groups& groups, const Ways& ways) {
-  std::mt19937 random(ways.seed);
-  Three three{draw_calls(program.program.collective, groups, program.allowed(), random, 3)};
-  std::string text = program.name + ", " + ways.text() + "\n";
-  for (const CollectiveCall& call : three.calls) text += call.text() + "\n";
-  testing::ScopedTrace trace(__FILE__, __LINE__, text);
-  expect_no_problem(machine_of(program, groups, ways),
-                    [&](MPI_Comm comm) { at_rank(three, program, ways, comm); });
-}
 
 class PersistentCollectives : public OfEachProgram {};
 FOR_EACH_PROGRAM(PersistentCollectives);
 
 unsigned next_seed = 1;
-size_t way_number = 0;
-
-TEST_P(PersistentCollectives, BringEveryByteWhereItBelongsAgainAndAgain) {
-  const std::vector<Groups> all = is_between_
-                                      ? std::vector<Groups>{{1, 1}, {1, 3}, {2, 2}, {3, 2}, {4, 1}}
-                                      : std::vector<Groups>{{1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}};
-  for (const Groups& groups : all) {
-    if (!program_.serves(groups)) continue;
-    for (const int window : {1, 2, 16})
-      for (const bool is_synchronous : {false, true})
-        for (const bool is_eager : {false, true})
-          for (const int64_t block_size : {0, 61, 5000}) {
-            const unsigned seed = next_seed++;
-            if (way_number++ % (one_in(23) * kThinning) != 0) continue;
-            const bool are_ranges = groups.remote > 0 && seed % 3 == 0;
-            expect_right(program_, groups,
-                         {window, is_synchronous, is_eager, block_size, seed, are_ranges});
-            if (HasFailure()) return;
-          }
-  }
-}
 
 constexpr quadrille_request kUntouched = 77;
 

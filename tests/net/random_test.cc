@@ -2,6 +2,8 @@
 // call, window and timing, or is refused as not served. A program that it refutes may be refused, fail, wait forever
 // or give a wrong result. But it binds or is refused, ends, and touches nothing beside the blocks.
 //
+// The same holds for schedule files with one byte changed and a corrected checksum.
+//
 // PROGRAMS sets how many programs are drawn, and SEED which. A failure names the seed of its program; SEED repeats it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,9 +11,11 @@
 
 #include <algorithm>
 
+#include "runtime/program/table_format.h"
 #include "tests/net/trials.h"
 #include "tests/support/effort.h"
 #include "tests/support/program_kinds.h"
+#include "tests/support/reseal.h"
 
 namespace quadrille::net {
 namespace {
@@ -187,6 +191,73 @@ TEST(RandomSteps, RunAsTheCheckerSays) {
   EXPECT_GT(tally.uneven, tally.drawn / 100);
   EXPECT_GT(tally.in_place, tally.drawn);
   EXPECT_THAT(tally.kinds.rare(50), testing::IsEmpty());
+}
+
+// ---- files with one byte changed
+
+struct Outcomes {
+  int not_loaded = 0, not_bound = 0, run = 0;
+  std::string refusals;  // of binding
+};
+
+void expect_harmless(const Scheduled& original, const Bytes& file, unsigned seed,
+                     Outcomes& outcomes) {
+  const RandomCase drawn{original.program, original.job, {}, original.name};
+  for (const bool in_place : {false, true}) {
+    CollectiveTrial trial(drawn, seed);
+    trial.scheduled.file = file;
+    trial.is_right = trial.ways.are_ranges = false;
+    trial.call.in_place = in_place;
+    trial.call.lengths = LengthKind::kUneven;
+    const testing::ScopedTrace trace(__FILE__, __LINE__, trial.text());
+    const Fate fate = trial.run();
+    for (const std::string& problem : fate.problems)
+      EXPECT_TRUE(is_of_the_program(problem)) << problem;
+    // All ranks refuse it, or none does.
+    EXPECT_EQ(fate.bound, std::vector<int>(fate.bound.size(), fate.bound[0]));
+    ++(fate.is_bound()                 ? outcomes.run
+       : fate.bound[0] == MPI_ERR_FILE ? outcomes.not_loaded
+                                       : outcomes.not_bound);
+    if (!fate.is_bound()) outcomes.refusals += last_error() + "\n";
+  }
+}
+
+TEST(FileMutants, AreRefusedOrStayWithinTheUsersBuffers) {
+  std::vector<std::pair<Scheduled, Bytes>> all;
+  for (const Scheduled& given :
+       {exchanging("hierarchical-factor", {1, 2}), exchanging("factor", {3}),
+        exchanging("linear", {3}), exchanging("tuna", {3}, {2}),
+        exchanging("tuna-coalesced", {1, 2}, {2, 1}), exchanging("tuna-staggered", {1, 3}, {2, 1}),
+        exchanging("hierarchical-overlapped", {1, 2}, {64})})
+    all.emplace_back(given, given.file);
+  // For any nodes: with a formula, with words, with every use of nodes.
+  all.emplace_back(exchanging("hierarchical-factor", {1, 2}),
+                   program_named("alltoall hierarchical-factor").file);
+  all.emplace_back(exchanging("tuna", {3}, {2}), program_named("alltoall tuna").file);
+  all.emplace_back(exchanging("xor", {2}), program_named("alltoall xor").file);
+  Outcomes outcomes;
+  unsigned seed = 1;
+  for (const auto& [given, original] : all) {
+    // From the code to the job. Names follow them, and change nothing.
+    const uint8_t names[] = {'N', 'A', 'M', 0};
+    const auto end = std::search(original.begin(), original.end(), names, names + 4);
+    const uint8_t changes[] = {1, 2, 255, 4, 16, 128};
+    for (size_t i = QD_SECTIONS_OFFSET; i < static_cast<size_t>(end - original.begin()); ++i)
+      for (const size_t k : {i, i + 1}) {
+        if (!takes_next_of_many()) continue;
+        Bytes file = original;
+        file[i] ^= changes[k % 6];
+        quadrille_reseal(file.data(), file.size());
+        expect_harmless(given, file, seed++, outcomes);
+        if (HasFailure()) FAIL() << given.name << ": byte " << i << " xor " << int{changes[k % 6]};
+      }
+  }
+  // Checksums alone do not refuse all mutants.
+  EXPECT_GT(outcomes.not_loaded, 100);
+  EXPECT_GT(outcomes.not_bound, 20);
+  EXPECT_GT(outcomes.run, 20);
+  for (const char* part : {"does not serve", "not in order", "outside its table", "divisor"})
+    EXPECT_NE(outcomes.refusals.find(part), std::string::npos) << part;
 }
 
 }  // namespace

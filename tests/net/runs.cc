@@ -21,7 +21,7 @@ struct Session {
   const Scheduled& scheduled;
   const std::vector<Run>& runs;
   Groups groups;
-  std::vector<int> entered;
+  std::vector<int> entered;     // by run
   std::vector<MPI_Comm> users;  // by rank: the communicator of its calls
 };
 
@@ -38,9 +38,17 @@ std::string text_of(const Session& session) {
 
 CollectiveCall another(CollectiveCall call) {
   ++call.length_seed;
-  ++call.layout;
+  call.layout = (call.layout + 1) % mpi::kFixedPlaces;
   ++call.seed;
   return call;
+}
+
+void expect_right_once(CollectiveCall call, quadrille_schedule schedule, MPI_Comm comm,
+                       int& entered, const std::string& what) {
+  CollectivePart part(call, this_rank());
+  expect_success(part.run(schedule, comm, entered), what);
+  EXPECT_TRUE(part.is_right()) << what;
+  part.expect_rest_untouched(what);
 }
 
 void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Comm comm) {
@@ -48,12 +56,9 @@ void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Co
   const std::string what = fmt::format("call {}, rank {}", i, this_rank());
   const int first = kMarks * static_cast<int>(i);
   if (run.how == How::kOnce) {
-    CollectivePart part(run.call, this_rank());
     mark(first);
-    expect_success(part.run(schedule, comm, session.entered[i]), what);
+    expect_right_once(run.call, schedule, comm, session.entered[i], what);
     EXPECT_TRUE(mark(first + 1)) << what << ": requests are left";
-    EXPECT_TRUE(part.is_right()) << what;
-    part.expect_rest_untouched(what);
     return;
   }
   Persistent one(run.call, this_rank());
@@ -73,6 +78,8 @@ void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Co
     other.wait(what + ", the other");
     other.start(run.call.seed + 2);
     one.start(run.call.seed + 3);
+    expect_right_once(another(another(run.call)), schedule, comm, session.entered[i],
+                      what + ", a plain one");
     other.wait(what + ", the other again");
     one.wait(what + ", again");
     other.free();
@@ -212,7 +219,7 @@ void expect_way(const Scheduled& scheduled, Ways ways, int calls) {
   // The data that a binding keeps of a call serves the same counts again, at other addresses.
   Run same = runs.front();
   ++same.call.seed;
-  ++same.call.layout;
+  same.call.layout = (same.call.layout + 1) % mpi::kFixedPlaces;
   const bool is_alltoall = scheduled.program.collective == Collective::kAlltoall;
   if (!is_alltoall || ways.seed % 2 == 0) runs.back() = same;
   if (!is_alltoall) runs.push_back(runs.front());

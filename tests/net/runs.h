@@ -9,7 +9,7 @@
 
 namespace quadrille::net {
 
-// One call, or a persistent one that starts three times, or two persistent ones in flight at once.
+// One call, or a persistent one that starts three times, or two persistent ones in flight at once, also with a plain one.
 enum class How { kOnce, kThreeStarts, kTwoAtOnce };
 struct Run {
   CollectiveCall call;

@@ -1,23 +1,33 @@
-// The runtime's allocations go through tests/mpi/allocations.cc, which counts those of the process. So each rank's
-// count is saved while other ranks run.
+// The linker redirects the runtime's allocations to this file, which counts those of the process. So each rank's count is
+// saved while other ranks run. MPI's allocations are not affected.
 #include "tests/net/shortage.h"
 
 #include <fmt/core.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
 
-#include "tests/mpi/allocations.h"
+using std::size_t;
 
 namespace quadrille::net {
+
+Allocations allocations;
+
+bool fails(size_t size) {
+  allocations.bytes += static_cast<long>(size);
+  return ++allocations.count == allocations.failing;
+}
+
 namespace {
 
 constexpr long kMostAllocations = 2000;
-std::vector<mpi::Allocations> allocations_of_rank;
+std::vector<Allocations> allocations_of_rank;
 
 void keep_allocations(int from, int to) {
-  if (from >= 0) allocations_of_rank[static_cast<size_t>(from)] = mpi::allocations;
-  mpi::allocations = to >= 0 ? allocations_of_rank[static_cast<size_t>(to)] : mpi::Allocations{};
+  if (from >= 0) allocations_of_rank[static_cast<size_t>(from)] = allocations;
+  allocations = to >= 0 ? allocations_of_rank[static_cast<size_t>(to)] : Allocations{};
 }
 
 // The outcome of a simulation with one failing allocation.
@@ -86,11 +96,11 @@ CountedAllocations::CountedAllocations(int ranks) {
 
 CountedAllocations::~CountedAllocations() { on_switch = nullptr; }
 
-void arm(long n) { mpi::allocations = {0, n, 0}; }
+void arm(long n) { allocations = {0, n, 0}; }
 
 bool disarm() {
-  const bool failed = mpi::allocations.count >= mpi::allocations.failing;
-  mpi::allocations.failing = 0;
+  const bool failed = allocations.count >= allocations.failing;
+  allocations.failing = 0;
   return failed;
 }
 
@@ -134,8 +144,27 @@ long expect_no_harm(const Shortage& s) {
 
 }  // namespace quadrille::net
 
+// The linker chooses these names.
+extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier)
+void* __real_malloc(size_t size);
+void* __real_calloc(size_t count, size_t size);
+void* __real_realloc(void* old, size_t size);
+void* __real_mmap(void* at, size_t size, int protection, int flags, int file, off_t offset);
+void* __wrap_malloc(size_t size) {
+  return quadrille::net::fails(size) ? nullptr : __real_malloc(size);
+}
+void* __wrap_calloc(size_t count, size_t size) {
+  return quadrille::net::fails(count * size) ? nullptr : __real_calloc(count, size);
+}
+void* __wrap_realloc(void* old, size_t size) {
+  return quadrille::net::fails(size) ? nullptr : __real_realloc(old, size);
+}
+void* __wrap_mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) {
+  return quadrille::net::fails(size) ? MAP_FAILED
+                                     : __real_mmap(at, size, protection, flags, file, offset);
+}
 // The runtime waits before it ends the job.
-extern "C" int __wrap_nanosleep(const timespec*,
-                                timespec*) {  // NOLINT(bugprone-reserved-identifier)
-  return 0;
+int __wrap_nanosleep(const timespec*, timespec*) { return 0; }
+// NOLINTEND(bugprone-reserved-identifier)
 }

@@ -9,6 +9,14 @@
 
 namespace quadrille::net {
 
+// The running rank's allocations by the runtime, in programs linked with --wrap=malloc,--wrap=calloc,--wrap=realloc.
+struct Allocations {
+  long count = 0;
+  long failing = 0;  // the number of the one that fails, from 1; 0: none
+  long bytes = 0;    // in total
+};
+extern Allocations allocations;
+
 // While it exists, each rank of a simulation of that many has its own count of allocations.
 class CountedAllocations {
  public:

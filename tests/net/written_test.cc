@@ -4,6 +4,7 @@
 //
 // All combinations are run, eager and rendezvous. The possible outcomes are
 //   right, broken, broken at binding, unserved at binding, unserved at the root
+// What binding says may follow, "-- says: TEXT", or "-- says at the last rank: TEXT", or "-- says above rank 0: TEXT".
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 #include <map>
 #include <sstream>
 
-#include "tests/net/jobs.h"
+#include "tests/net/refused.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille::net {
@@ -54,13 +55,27 @@ std::string joined(const Words& words) {
   return text;
 }
 
-void expect_unbound(const Scheduled& scheduled, int error_class) {
+// The end of the line in the comment that begins so.
+std::string line_after(const std::string& path, const std::string& beginning) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(beginning)) return line.substr(beginning.size());
+  return "";
+}
+
+// The file may name the words of the ranks that see the mistake.
+void expect_unbound(const std::string& path, const Scheduled& scheduled, int error_class) {
+  const std::string everywhere = line_after(path, "-- says: "),
+                    at_last = line_after(path, "-- says at the last rank: "),
+                    above_zero = line_after(path, "-- says above rank 0: ");
   expect_survives([&] {
-    expect_no_problem(machine_of(scheduled, {}), [&](MPI_Comm comm) {
-      quadrille_schedule schedule;
-      quadrille_load_memory(scheduled.file.data(), scheduled.file.size(), &schedule);
-      EXPECT_EQ(quadrille_error_class(quadrille_bind(schedule, comm, nullptr)), error_class);
-      quadrille_free(&schedule);
+    on_ranks(scheduled.groups.ranks, [&](Place& here) {
+      std::string part = everywhere + at_last + above_zero;
+      if (!part.empty() && error_class == MPI_ERR_INTERN) part = "the schedule is broken: " + part;
+      if ((!at_last.empty() && !here.is_last()) || (!above_zero.empty() && here.own == 0))
+        part = "another rank";
+      const Schedule schedule(scheduled.file);
+      here.expect_refused(quadrille_bind(schedule, here, nullptr), error_class, part);
     });
   });
 }
@@ -100,9 +115,9 @@ class Written : public testing::TestWithParam<std::string> {
   void expect_outcomes(const Scheduled& scheduled) {
     const std::string outcome = joined(asked_["expect"]);
     if (outcome.ends_with("at binding"))
-      return expect_unbound(scheduled, outcome == "broken at binding"
-                                           ? MPI_ERR_INTERN
-                                           : MPI_ERR_UNSUPPORTED_OPERATION);
+      return expect_unbound(
+          GetParam(), scheduled,
+          outcome == "broken at binding" ? MPI_ERR_INTERN : MPI_ERR_UNSUPPORTED_OPERATION);
     CollectiveCall call;
     call.collective = scheduled.program.collective;
     call.groups = scheduled.groups;
@@ -127,7 +142,7 @@ class Written : public testing::TestWithParam<std::string> {
 };
 
 Words corpus() {
-  Words paths = {"tests/mpi/programs/onward.txt"};
+  Words paths = {"tests/net/programs/onward.txt"};
   for (const auto& entry : std::filesystem::directory_iterator("tests/net/corpus"))
     paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
@@ -139,10 +154,12 @@ INSTANTIATE_TEST_SUITE_P(All, Written, testing::ValuesIn(corpus()), [](const aut
 });
 
 TEST_P(Written, ComesToWhatItsFileSays) {
-  const std::vector<int64_t> nodes = {number(asked_["ranks"])};
-  if (asked_["parameter"].empty()) return expect_outcomes(of_file(GetParam(), nodes));
-  for (const std::string& parameter : asked_["parameter"])
-    expect_outcomes(of_file(GetParam(), nodes, {std::stoll(parameter)}));
+  for (const std::string& ranks : asked_["ranks"]) {
+    const std::vector<int64_t> nodes = {std::stoll(ranks)};
+    if (asked_["parameter"].empty()) expect_outcomes(of_file(GetParam(), nodes));
+    for (const std::string& parameter : asked_["parameter"])
+      expect_outcomes(of_file(GetParam(), nodes, {std::stoll(parameter)}));
+  }
 }
 
 // A rank waits for its own long message before it overwrites the block. Meanwhile it processes arriving messages.

@@ -62,12 +62,7 @@ struct Refusal {
   Setting setting;
   std::string verdict;  // the expected verdict of check_schedule
 
-  std::vector<Binding> bindings() const {
-    std::vector<Binding> result;
-    for (int64_t group = 0; group < program.groups; ++group)
-      result.push_back(bind(program, setting.job, setting.call, group).value());
-    return result;
-  }
+  std::vector<Binding> bindings() const { return bind_all(program, setting.job, setting.call); }
 };
 
 // Calls visit(case, setting, value) for each expectation "OUTCOME on SETTING: value".

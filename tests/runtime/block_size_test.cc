@@ -10,7 +10,12 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/distributions.h"
+
 namespace {
+
+using quadrille::Distribution;
+using quadrille::distributions;
 
 using Counts = std::vector<int64_t>;
 
@@ -49,22 +54,6 @@ void with_all_counts(int ranks, int64_t most, const Body& body) {
     if (i == counts.size()) return;
     ++counts[i];
   }
-}
-
-// The six distributions of the measurements, of about that many bytes in all.
-std::vector<Counts> distributions(int64_t ranks, int64_t total) {
-  std::vector<Counts> all(6, Counts(static_cast<size_t>(ranks), 0));
-  const int64_t even = total / ranks;
-  for (int64_t i = 0; i < ranks; ++i) {
-    const auto at = static_cast<size_t>(i);
-    all[0][at] = even;
-    all[1][at] = i == 0 ? total : 0;
-    all[2][at] = i == 0 ? total / 2 : total / 2 / ranks;
-    all[3][at] = i % 2 ? 2 * even : 0;
-    all[4][at] = 2 * even * (i + 1) / ranks;
-    all[5][at] = i < 62 ? total >> (i + 1) : 0;
-  }
-  return all;
 }
 
 TEST(BlockSize, FixedIsItselfAsFarAsAnIntHolds) {
@@ -115,8 +104,9 @@ TEST(BlockSize, OverTreesDependsOnTheSumOfTheCountsAlone) {
   for (const int64_t rule : {int64_t{64}, int64_t{QD_CHOOSE_LEAST}, int64_t{QD_CHOOSE_MODEL},
                              int64_t{QD_CHOOSE_AUTO}, QD_CHOOSE_AUTO - int64_t{100}})
     for (const size_t ranks : {1, 2, 9, 70})
-      for (const Counts& counts : distributions(static_cast<int64_t>(ranks), 1 << 20)) {
+      for (const Distribution& distribution : distributions()) {
         const auto many = static_cast<int64_t>(ranks);
+        const Counts counts = distribution.counts(many, 1 << 20);
         const int64_t sum = std::accumulate(counts.begin(), counts.end(), int64_t{0});
         EXPECT_EQ(qd_block_size(rule, 2000, 100, counts.data(), many, many, 1),
                   of_one(rule, sum, many, 1));
@@ -218,8 +208,9 @@ TEST(BlockSize, AutoIsTheBestOfAllForSmallCounts) {
 TEST(BlockSize, AutoIsWithinAFortiethOfTheBestForFewDifferentCounts) {
   for (const int64_t ranks : {2, 3, 5, 16, 33, 64})
     for (const int64_t total : {1000, 20011, 65536})
-      for (const Counts& counts : distributions(ranks, total))
+      for (const Distribution& distribution : distributions())
         for (const Costs costs : all_costs) {
+          const Counts counts = distribution.counts(ranks, total);
           if (most_of(counts) == 0) continue;
           const double chosen = cost(counts, costs, choose(QD_CHOOSE_AUTO, costs, counts));
           EXPECT_LE(chosen, 1.026 * least_cost(counts, costs, most_of(counts)))

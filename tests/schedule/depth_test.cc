@@ -6,9 +6,12 @@
 #include <map>
 #include <string>
 
-#include "generator/registry.h"
 #include "schedule/text.h"
 #include "schedule/walk.h"
+#include "tests/support/oracle_log.h"
+#include "tests/support/plain_walk.h"
+#include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 
 namespace quadrille {
 namespace {
@@ -93,41 +96,30 @@ struct StepOfRank {
 };
 using StepsOfRank = std::map<int64_t, StepOfRank>;  // by key
 
-struct Collector : SinkOf<Collector> {
-  int64_t group = 0;
-  StepOfRank* step = nullptr;
-  void block_message(const MessageHead& head, Buffer, int64_t) { message(head); }
-  void message(const MessageHead& head) {
-    step->peers.emplace_back(head.remote ? 1 - group : group, head.peer);
-  }
-};
-
-StepsOfRank steps_of(const Code& code, const Binding& binding, int64_t rank) {
+StepsOfRank steps_of(const Program& program, const Binding& binding, int64_t rank) {
+  oracle::Recorder recorder;
+  EXPECT_EQ(PlainWalk(program, binding, rank, recorder).run(), WalkEnd::kEnd);
   StepsOfRank steps;
-  Walker walker;
-  std::vector<int64_t> registers(code.registers());
-  Collector collector;
-  collector.group = binding.place.group;
-  code.start(binding, rank, walker, registers.data());
   bool outside = false;
-  for (;;) {
-    const Pause pause = code.run<PauseAtOutside>(binding, walker, registers.data(), collector);
-    if (pause == Pause::kOutside) outside = true;
-    if (pause == Pause::kEnd) return steps;
-    if (pause != Pause::kStep) continue;
-    collector.step = &steps[walker.key];
-    if (walker.has_after) collector.step->after = walker.after;
-    collector.step->after_outside = std::exchange(outside, false);
+  for (const oracle::Action& action : recorder.trace) {
+    outside |= !action.key;
+    if (!action.key) continue;
+    StepOfRank& step = steps[*action.key];
+    step.after = action.after;
+    step.after_outside = std::exchange(outside, false);
+    const int64_t group = binding.place.group;
+    for (const oracle::Letter& letter : action.letters)
+      step.peers.emplace_back(letter.head.remote ? 1 - group : group, letter.head.peer);
   }
+  return steps;
 }
 
 // Levels grow until every step is at the least level that its dependencies allow.
 int64_t depth_by_definition(const Program& program, const std::vector<Binding>& bindings) {
-  const Code code = *Code::compile(program);
   std::map<std::pair<int64_t, int64_t>, StepsOfRank> ranks;
   for (int64_t group = 0; group < program.groups; ++group)
     for (int64_t rank = 0; rank < bindings[group].place.ranks; ++rank)
-      ranks[{group, rank}] = steps_of(code, bindings[group], rank);
+      ranks[{group, rank}] = steps_of(program, bindings[group], rank);
   int64_t deepest = 0;
   for (bool grows = true; grows;) {
     grows = false;
@@ -157,22 +149,15 @@ int64_t depth_by_definition(const Program& program, const std::vector<Binding>& 
 
 TEST(Depth, IsByDefinitionThatOfEveryAlgorithm) {
   int compared = 0;
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm))
-      for (const char* nodes : {"1", "2", "1,2", "5", "1,2,3", "2x4"}) {
-        const Program program = make_program(algorithm, choices);
-        Job job{{*parse_nodes(nodes)}, {}};
-        if (program.groups == 2) job.groups.push_back(*parse_nodes("2,1"));
-        for (const Parameter& parameter : program.parameters)
-          job.parameters.push_back(parameter.at_call ? 1 : 2);
-        std::vector<Binding> bindings;
-        for (int64_t group = 0; group < program.groups; ++group)
-          if (auto binding = bind(program, job, plain_call(program, job), group); binding.ok())
-            bindings.push_back(std::move(binding).value());
-        if (static_cast<int>(bindings.size()) != program.groups) continue;
-        EXPECT_EQ(depth(program, job, plain_call(program, job)),
-                  depth_by_definition(program, bindings))
-            << full_name(algorithm, choices) << " on " << nodes;
+  for (const Variant& variant : variants())
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{1}, {2}, {1, 2}, {5}, {1, 2, 3}, {4, 4}})
+      for (const Job& job : jobs_on(variant, sizes)) {
+        const Program& program = variant.program;
+        const Call call = plain_call(program, job);
+        EXPECT_EQ(depth(program, job, call),
+                  depth_by_definition(program, bind_all(program, job, call)))
+            << variant.name << " on " << job.groups[0].text();
         ++compared;
       }
   EXPECT_GT(compared, 300);

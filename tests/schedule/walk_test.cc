@@ -1,5 +1,5 @@
-// The compiled walk against two oracles: random expressions against their evaluation, whole programs against
-// recursion.
+// The compiled walk against two oracles: random expressions against their evaluation, random loops against recursion.
+// tests/runtime/walk_test.cc compares the walks of all shapes and all algorithms.
 #include "schedule/walk.h"
 
 #include <gtest/gtest.h>
@@ -7,9 +7,7 @@
 #include "tests/schedule/random_expressions.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/events.h"
-#include "tests/support/programs.h"
 #include "tests/support/topologies.h"
-#include "tests/support/variants.h"
 
 namespace quadrille {
 namespace {
@@ -63,36 +61,6 @@ PROPERTY(Walk, EvaluatesNumbersAsTheOracle) { expect_same_value(random_number(4)
 
 PROPERTY(Walk, EvaluatesConditionsAsTheOracle) {
   expect_same_value(apply(Operator::kChoose, {random_condition(4), constant(1), constant(0)}));
-}
-
-void expect_same_events(const Program& program, const Job& job, const Call& call,
-                        const std::string& text) {
-  for (int64_t group = 0; group < program.groups; ++group) {
-    const Result<Binding> binding = bind(program, job, call, group);
-    if (!binding.ok()) continue;
-    for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
-      const Events oracle = oracle_events(program, *binding, rank);
-      ASSERT_EQ(walk_events(program, *binding, rank), oracle) << text << ", rank " << rank;
-      ASSERT_EQ(fast_walk_events(program, *binding, rank), without_step_ends(oracle))
-          << text << ", rank " << rank;
-    }
-  }
-}
-
-TEST(Walk, TellsEveryShapeAsTheOracle) {
-  for (const std::string& name : shape_names())
-    for (const Case& shape_case : shape_cases(name))
-      expect_same_events(shape(name), shape_case.job, shape_case.call, name + shape_case.text);
-}
-
-TEST(Walk, TellsEveryAlgorithmAsTheOracle) {
-  for (const Variant& variant : variants()) {
-    std::vector<std::vector<int64_t>> topologies = all_node_vectors(5);
-    topologies.insert(topologies.end(), {{2, 3, 5}, {4, 4, 4, 4}});
-    for (const std::vector<int64_t>& sizes : topologies)
-      for (const Case& c : cases_on(variant, sizes))
-        expect_same_events(variant.program, c.job, c.call, c.text);
-  }
 }
 
 // A loop of one step, of random affine and other expressions of its variable.

@@ -17,10 +17,6 @@ namespace quadrille {
 std::optional<std::string> what_is_wrong(const Program& program, const Job& job, const Call& call,
                                          int64_t limit = 1 << 20);
 
-// The same for an all-to-all in which every block travels once, whole, from a send buffer to a receive buffer. Its
-// steps wait for all earlier ones or for none. It is fast enough for hundreds of ranks.
-std::optional<std::string> what_is_wrong_directly(const Program& program, const Job& job);
-
 }  // namespace quadrille
 
 #endif  // QUADRILLE_TESTS_SUPPORT_ORACLE_H_

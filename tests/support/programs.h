@@ -1,4 +1,5 @@
-// The text programs of tests/programs, one for each shape that the language must express, with small cases of each.
+// The text programs of tests/programs, with small cases of each: shapes that the language must express and that no
+// algorithm of the registry has.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 #define QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 
@@ -19,7 +20,7 @@ struct Case {
   std::string text;  // for messages
 };
 
-// Jobs and calls for the shape of that name, a few dozen to a few hundred of them.
+// Jobs and calls for the shape of that name, a few dozen of them.
 std::vector<Case> shape_cases(const std::string& name);
 
 // The names of all shapes.

@@ -34,6 +34,14 @@ inline Topology topology_of(const std::vector<int64_t>& sizes) {
   return Topology::from_runs(runs).value();
 }
 
+// The bindings of all groups, of a job that the program serves.
+inline std::vector<Binding> bind_all(const Program& program, const Job& job, const Call& call) {
+  std::vector<Binding> bindings;
+  for (int64_t group = 0; group < program.groups; ++group)
+    bindings.push_back(bind(program, job, call, group).value());
+  return bindings;
+}
+
 inline Job job_of(const std::vector<int64_t>& sizes) { return {{topology_of(sizes)}, {}}; }
 
 }  // namespace quadrille

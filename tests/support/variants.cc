@@ -31,6 +31,15 @@ std::vector<Variant> variants_of(Collective collective, int groups) {
   return some;
 }
 
+const Variant& variant_named(Collective collective, const std::string& name, int groups) {
+  for (const Variant& variant : variants())
+    if (variant.program.collective == collective && variant.program.groups == groups &&
+        variant.name == name)
+      return variant;
+  check(false, ("there is no algorithm " + name).c_str());
+  std::abort();
+}
+
 namespace {
 
 std::vector<Job> jobs_beside(const Topology& first) {

@@ -23,6 +23,8 @@ struct Variant {
 const std::vector<Variant>& variants();
 // Those of one group, or between groups.
 std::vector<Variant> variants_of(Collective collective, int groups = 1);
+// The one of that name, which exists.
+const Variant& variant_named(Collective collective, const std::string& name, int groups = 1);
 
 // Jobs and calls on these nodes that the program accepts. An all-to-all has one job. Others have several radices,
 // block sizes and kinds of counts if the program depends on them. Between groups these are the nodes of the first,

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# calls_test.sh MPI GENERATOR TRACE PERSISTENT LIBRARY PRELOADED [COLLECTIVES]: calls of every collective follow their plans:
+# calls_test.sh MPI GENERATOR TRACE LIBRARY PRELOADED [COLLECTIVES]: calls of every collective follow their plans:
 # with and without counts, in place, persistent, between groups, with lengths that travel, linked and preloaded.
 set -u
 . tests/mpi/mpirun.sh
-mpi=$1 generator=$2 trace=$3 persistent=$4 library=$PWD/$5 preloaded=$6 collectives=${7:-}
+mpi=$1 generator=$2 trace=$3 library=$PWD/$4 preloaded=$5 collectives=${6:-}
 unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE
 folder=$TEST_TMPDIR made=$TEST_TMPDIR/made failed=0
 mkdir "$made"
@@ -38,6 +38,5 @@ done
 [ "$(find "$made" -name '*.qs' | wc -l)" -ge ${#rules[@]} ] || { echo "FAILED: schedules"; failed=1; }
 
 [ -z "$collectives" ] || accepts collectives 1000 3 "$collectives"
-accepts persistent 50 2 "$persistent"
 accepts preloaded 50 4 env "${chosen[@]}" LD_PRELOAD="$library" "$preloaded"
 exit $failed

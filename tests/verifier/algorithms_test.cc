@@ -6,9 +6,8 @@
 
 #include <algorithm>
 
-#include "generator/encode.h"
+#include "generator/registry.h"
 #include "tests/support/effort.h"
-#include "tests/support/events.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/hops.h"
@@ -43,10 +42,55 @@ std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   return std::nullopt;
 }
 
+// Of TuNA inside each node, and of the exchange between nodes.
+int64_t messages_of_tuna(const Topology& topology, int64_t radix, bool staggered) {
+  int64_t count = 0;
+  for (const int64_t size : topology.sizes())
+    count += size * one_hop_distances(size, radix) +
+             size * (staggered ? topology.ranks() - size : topology.nodes() - 1);
+  return count;
+}
+
+int64_t modulo(int64_t number, int64_t divisor) { return (number % divisor + divisor) % divisor; }
+
+// The number of ranks of node `of` that the rank serves. Its own node has `size` ranks.
+int64_t served(const std::vector<int64_t>& sizes, size_t of, int64_t rank, int64_t size) {
+  const int64_t first =
+      std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(of), int64_t{0});
+  int64_t count = 0;
+  for (int64_t other = first; other < first + sizes[of]; ++other)
+    count += modulo(other - rank, size) == 0;
+  return count;
+}
+
+// The number of messages: one for each two ranks of a node, and one from each rank to each early node. For a node that
+// is not early, one from each rank to each rank of it that it serves. For each two ranks of a node and early node, one
+// if it has data.
+int64_t messages_of_overlapped(const Topology& topology, int64_t early) {
+  const std::vector<int64_t> sizes = topology.sizes();
+  const auto nodes = static_cast<int64_t>(sizes.size());
+  int64_t count = 0, rank = 0;
+  for (int64_t a = 0; a < nodes; ++a)
+    for (int64_t i = 0; i < sizes[a]; ++i, ++rank) {
+      count += sizes[a] - 1;
+      for (int64_t m = 1; m < nodes; ++m) {
+        const auto to = static_cast<size_t>((a + m) % nodes),
+                   from = static_cast<size_t>(modulo(a - m, nodes));
+        count += m <= early ? 1 : served(sizes, to, rank, sizes[a]);
+        if (m <= early && served(sizes, from, rank, sizes[a]) > 0) count += sizes[a] - 1;
+      }
+    }
+  return count;
+}
+
 std::optional<int64_t> messages_of(const Variant& variant, const Job& job) {
   const int64_t ranks = job.groups[0].ranks();
   const std::string& name = variant.name;
   if (!forwards(variant)) return ranks * (ranks - 1);
+  if (name == "tuna-coalesced" || name == "tuna-staggered")
+    return messages_of_tuna(job.groups[0], job.parameters[0], name == "tuna-staggered");
+  if (name == "hierarchical-overlapped")
+    return messages_of_overlapped(job.groups[0], job.parameters[0]);
   if (name == "tuna" || name == "bruck") return ranks * one_hop_distances(ranks, job.parameters[0]);
   return std::nullopt;
 }
@@ -142,22 +186,6 @@ TEST(Algorithms, AreRightByTheGeneralExecutorOnRandomTopologies) {
       "verified by the general executor", 6, 5,
       [](const Variant& variant, const Job& job, const Binding& binding) {
         return fault(variant, job, execute(variant.program, job, {}, {binding}, {}));
-      }));
-}
-
-TEST(Algorithms, WalkAlikeInCheckerAndInterpreterOnRandomTopologies) {
-  EXPECT_TRUE(holds_for_random_topologies(
-      "the interpreter's events are the walk's", 6, 6,
-      [](const Variant& variant, const Job& job, const Binding& binding) -> std::string {
-        const Bytes file = encode(variant.program, job);
-        for (int64_t rank = 0; rank < binding.place.ranks; rank += 3) {
-          const Events expected = walk_events(variant.program, binding, rank);
-          if (runtime_events(file, {}, 0, rank, 0) != expected) return "interpreter";
-          if (oracle_events(variant.program, binding, rank) != expected) return "oracle";
-          if (fast_walk_events(variant.program, binding, rank) != without_step_ends(expected))
-            return "fast walk";
-        }
-        return "";
       }));
 }
 

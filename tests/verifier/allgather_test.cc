@@ -8,10 +8,9 @@
 #include <set>
 
 #include "schedule/text.h"
-#include "schedule/walk.h"
 #include "tests/support/distributions.h"
 #include "tests/support/effort.h"
-#include "tests/support/oracle.h"
+#include "tests/support/plain_walk.h"
 #include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
@@ -23,11 +22,6 @@ namespace {
 const std::vector<Variant>& allgathers() {
   static const std::vector<Variant> kAll = variants_of(Collective::kAllgather);
   return kAll;
-}
-
-const Variant& variant_named(const std::string& name) {
-  return *std::find_if(allgathers().begin(), allgathers().end(),
-                       [&](const Variant& variant) { return variant.name == name; });
 }
 
 int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
@@ -145,19 +139,8 @@ TEST(Allgather, IsRightForRandomJobsAndCounts) {
   }));
 }
 
-// The oracle shares nothing with the checker, and is slow.
-TEST(Allgather, IsRightByTheOracleToo) {
-  for (const Variant& variant : allgathers())
-    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2}, {2, 2}})
-      for (const Job& job : jobs_on(variant, sizes))
-        for (const std::vector<int64_t>& counts : all_counts(job.groups[0].ranks(), 3)) {
-          const Case c = case_of(variant, job, counts, 2);
-          ASSERT_EQ(what_is_wrong(variant.program, c.job, c.call).value_or(""), "") << c.text;
-        }
-}
-
 // The data that crosses the network to and from one node: the sink of its ranks' walks.
-struct Crossings : SinkOf<Crossings> {
+struct Crossings : Listener {
   Crossings(const std::vector<int64_t>& nodes, int64_t of) : node_of(nodes), node(of) {}
 
   const std::vector<int64_t>& node_of;
@@ -167,7 +150,6 @@ struct Crossings : SinkOf<Crossings> {
   std::set<std::pair<int64_t, int64_t>> pieces;  // block and offset
   MessageHead head{};
 
-  void block_message(const MessageHead&, Buffer, int64_t) {}
   void message(const MessageHead& message) { head = message; }
   void piece(const PieceValue& piece) {
     if (node_of[head.peer] == node) return;
@@ -181,18 +163,8 @@ struct Crossings : SinkOf<Crossings> {
   }
 };
 
-void walk(const Code& code, const Binding& binding, int64_t rank, Crossings& crossings) {
-  crossings.rank = rank;
-  Walker walker;
-  std::vector<int64_t> registers(code.registers());
-  code.start(binding, rank, walker, registers.data());
-  while (code.run<PauseAtSteps>(binding, walker, registers.data(), crossings) == Pause::kStep) {
-  }
-}
-
 TEST(Allgather, BlockedRingOnNodesBringsEveryBlockOnceToANodeByOneRank) {
-  const Variant& variant = variant_named("blocked-ring-nodes");
-  const Code code = Code::compile(variant.program).value();
+  const Variant& variant = variant_named(Collective::kAllgather, "blocked-ring-nodes");
   for (const std::vector<int64_t>& sizes :
        {std::vector<int64_t>{1, 2, 3}, {4, 4}, {1, 1, 1, 5}, {2, 3, 4}}) {
     const int64_t ranks = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
@@ -203,8 +175,11 @@ TEST(Allgather, BlockedRingOnNodesBringsEveryBlockOnceToANodeByOneRank) {
     const Binding binding = bind(variant.program, c.job, c.call, 0).value();
     for (size_t node = 0; node < sizes.size(); ++node) {
       Crossings crossings(node_of, static_cast<int64_t>(node));
-      for (int64_t rank = 0; rank < ranks; ++rank)
-        if (node_of[rank] == crossings.node) walk(code, binding, rank, crossings);
+      for (crossings.rank = 0; crossings.rank < ranks; ++crossings.rank) {
+        if (node_of[crossings.rank] != crossings.node) continue;
+        EXPECT_EQ(PlainWalk(variant.program, binding, crossings.rank, crossings).run(),
+                  WalkEnd::kEnd);
+      }
       EXPECT_EQ(crossings.receivers.size(), 1u) << c.text;
       EXPECT_EQ(crossings.senders.size(), 1u) << c.text;
       EXPECT_EQ(crossings.received, 3 * (ranks - sizes[node])) << c.text;
@@ -215,7 +190,7 @@ TEST(Allgather, BlockedRingOnNodesBringsEveryBlockOnceToANodeByOneRank) {
 
 // The shipped blocking ring with every rank sending first.
 Program send_first() {
-  std::string text = print(variant_named("blocked-ring-blocking").program);
+  std::string text = print(variant_named(Collective::kAllgather, "blocked-ring-blocking").program);
   const std::string turn = "if turn = rank mod 2";
   const size_t at = text.find(turn);
   check(at != std::string::npos, "the program takes turns in another way");

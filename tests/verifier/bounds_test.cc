@@ -133,10 +133,7 @@ TEST(Rounds, OfTheExclusiveScanAreThoseOfItsPaper) {
 
 // The volumes of the busiest rank and the busiest node.
 std::pair<Volume, Volume> volumes_of(const Program& program, const Job& job, const Call& call) {
-  std::vector<Binding> bindings;
-  for (int group = 0; group < program.groups; ++group)
-    bindings.push_back(bind(program, job, call, group).value());
-  const Report report = execute(program, job, call, bindings, {});
+  const Report report = execute(program, job, call, bind_all(program, job, call), {});
   EXPECT_FALSE(report.violation) << program.algorithm.text;
   return report.volumes.value();
 }

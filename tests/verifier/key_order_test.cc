@@ -1,13 +1,7 @@
 // The checker in key order beside the general one. TuNA for every number of ranks up to 32 and every radix, and at
-// random above. Its queue.
-#include "verifier/key_order.h"
-
+// random above. algorithms_test.cc compares the two on every all-to-all.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <limits>
-#include <map>
-#include <set>
 
 #include "generator/registry.h"
 #include "tests/support/effort.h"
@@ -15,16 +9,12 @@
 #include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
-#include "tests/verifier/hops.h"
 #include "tests/verifier/reports.h"
 
 namespace quadrille::verifier {
 namespace {
 
-const Program& tuna() {
-  static const Program kTuna = make_program(*find_algorithm(Collective::kAlltoall, "tuna"), {});
-  return kTuna;
-}
+const Variant& tuna() { return variant_named(Collective::kAlltoall, "tuna"); }
 
 Job tuna_job(int64_t ranks, int64_t radix) {
   Job job = job_of({ranks});
@@ -32,11 +22,27 @@ Job tuna_job(int64_t ranks, int64_t radix) {
   return job;
 }
 
+// The number of nonzero digits of 1 .. ranks - 1, and the number of distances with only one.
+struct Digits {
+  int64_t others = 0, one_hop = 0;
+};
+
+Digits digits_below(int64_t ranks, int64_t radix) {
+  Digits digits;
+  for (int64_t i = 1; i < ranks; ++i) {
+    int64_t others = 0;
+    for (int64_t rest = i; rest > 0; rest /= radix) others += rest % radix != 0;
+    digits.others += others;
+    digits.one_hop += others == 1;
+  }
+  return digits;
+}
+
 // The error in the report on TuNA; empty if there is none.
 std::string fault(const Report& report, int64_t ranks, int64_t radix) {
-  const int64_t rounds = one_hop_distances(ranks, radix);
+  const Digits digits = digits_below(ranks, radix);
   if (report.violation) return verdict(report);
-  if (report.steps != rounds || report.messages != ranks * rounds) return "steps";
+  if (report.steps != digits.one_hop || report.messages != ranks * digits.one_hop) return "steps";
   if (report.uneven) return "not for all counts";
   return "";
 }
@@ -46,13 +52,13 @@ TEST(KeyOrderChecker, FindsTunaRightForEveryRadixOfUpTo32Ranks) {
   for (int64_t ranks = 1; ranks <= most; ++ranks)
     for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix) {
       const Job job = tuna_job(ranks, radix);
-      const Result<Report> report = check_schedule(tuna(), job, {}, {});
+      const Result<Report> report = check_schedule(tuna().program, job, {}, {});
       ASSERT_EQ(fault(*report, ranks, radix), "") << ranks << " ranks, radix " << radix;
-      EXPECT_EQ(report->temporary_blocks, ranks - 1 - one_hop_distances(ranks, radix))
+      EXPECT_EQ(report->temporary_blocks, ranks - 1 - digits_below(ranks, radix).one_hop)
           << ranks << " ranks, radix " << radix;
       if (ranks > 12) continue;
-      const Binding binding = bind(tuna(), job, {}, 0).value();
-      const Report general = execute(tuna(), job, {}, {binding}, {});
+      const Binding binding = bind(tuna().program, job, {}, 0).value();
+      const Report general = execute(tuna().program, job, {}, {binding}, {});
       ASSERT_EQ(fault(general, ranks, radix), "") << ranks << " ranks, radix " << radix;
       expect_same_counts_and_claims(*report, general, fmt::format("{}, {}", ranks, radix));
     }
@@ -60,7 +66,7 @@ TEST(KeyOrderChecker, FindsTunaRightForEveryRadixOfUpTo32Ranks) {
 
 // With one slot less, some rank names a slot that does not exist.
 TEST(KeyOrderChecker, FindsEverySlotOfTunaInUse) {
-  Program program = tuna();
+  Program program = tuna().program;
   program.temporary_blocks =
       apply(Operator::kMaximum,
             {constant(0), apply(Operator::kSubtract, {program.temporary_blocks, constant(1)})});
@@ -76,7 +82,7 @@ TEST(KeyOrderChecker, FindsTunaRightForRandomRanksAndRadices) {
   EXPECT_TRUE(holds("verified", [] {
     const auto ranks = drawn(33, kSanitized ? 60 : 300);
     const auto radix = drawn(2, ranks + 1);
-    const auto report = check_schedule(tuna(), tuna_job(ranks, radix), {}, {});
+    const auto report = check_schedule(tuna().program, tuna_job(ranks, radix), {}, {});
     REQUIRE(fault(*report, ranks, radix) == "");
   }));
 }
@@ -101,7 +107,7 @@ TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOnRandomNodes) {
 }
 
 TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOfMutants) {
-  const std::vector<Mutant> all = mutants(tuna());
+  const std::vector<Mutant> all = mutants(tuna().program);
   int served = 0, refuted = 0;
   for (size_t i = 0; i < all.size(); i += kThinning)
     for (const auto& [ranks, radix] : {std::pair<int64_t, int64_t>{6, 4}, {7, 2}, {9, 3}}) {
@@ -125,62 +131,10 @@ TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOfMutants) {
 }
 
 TEST(KeyOrderChecker, LeavesGreatJobsToTheGeneralChecker) {
-  EXPECT_EQ(check_key_order(tuna(), tuna_job(65536, 2),
-                            bind(tuna(), tuna_job(65536, 2), {}, 0).value(), {})
+  EXPECT_EQ(check_key_order(tuna().program, tuna_job(65536, 2),
+                            bind(tuna().program, tuna_job(65536, 2), {}, 0).value(), {})
                 .has_value(),
             false);
-}
-
-// ---- The queue returns ranks in the order of their keys, however far apart these are.
-
-// The keys of every rank, in the order of the queue.
-std::map<int64_t, std::set<int32_t>> visited(const std::vector<std::vector<int64_t>>& keys) {
-  KeyQueue queue(keys.size());
-  std::vector<size_t> next(keys.size(), 0);
-  const auto add = [&](int32_t rank) {
-    if (next[rank] < keys[rank].size()) queue.add(rank, keys[rank][next[rank]++]);
-  };
-  for (size_t rank = 0; rank < keys.size(); ++rank) add(rank);
-  std::map<int64_t, std::set<int32_t>> result;
-  int64_t last = std::numeric_limits<int64_t>::min();
-  while (!queue.empty()) {
-    int32_t rank = queue.advance();
-    EXPECT_GE(queue.now(), last);
-    last = queue.now();
-    while (rank >= 0) {
-      const int32_t following = queue.take(rank);
-      EXPECT_TRUE(result[queue.now()].insert(rank).second);
-      add(rank);
-      rank = following;
-    }
-  }
-  return result;
-}
-
-std::map<int64_t, std::set<int32_t>> expected(const std::vector<std::vector<int64_t>>& keys) {
-  std::map<int64_t, std::set<int32_t>> result;
-  for (size_t rank = 0; rank < keys.size(); ++rank)
-    for (const int64_t key : keys[rank]) result[key].insert(rank);
-  return result;
-}
-
-PROPERTY(KeyQueue, ComesToEveryKeyOfEveryRankInOrder) {
-  std::vector<std::vector<int64_t>> keys;
-  const int64_t spread = drawn_of<int64_t>(10, 5000, 1000000000);
-  for (int rank = drawn(1, 6); rank > 0; --rank) {
-    const auto list = drawn_list(drawn(0, 40), -spread, spread);
-    const std::set<int64_t> set(list.begin(), list.end());
-    keys.emplace_back(set.begin(), set.end());
-  }
-  REQUIRE(visited(keys) == expected(keys));
-}
-
-TEST(KeyQueue, ReachesFromTheLeastKeyToTheGreatest) {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
-                    kGreatest = std::numeric_limits<int64_t>::max();
-  const std::vector<std::vector<int64_t>> keys = {
-      {kLeast, -5, kGreatest}, {kLeast + 1, 4091, kGreatest - 4096}, {kGreatest - 1, kGreatest}};
-  EXPECT_EQ(visited(keys), expected(keys));
 }
 
 }  // namespace

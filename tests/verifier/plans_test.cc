@@ -51,13 +51,10 @@ void expect_lawful(const Variant& variant, const std::vector<int64_t>& sizes, co
 }
 
 TEST(Plans, FollowTheWindowOfTheProgramIfNoOneAsksForAnother) {
-  const std::vector<Variant> broadcasts = variants_of(Collective::kBroadcast);
-  const auto pipeline = std::find_if(broadcasts.begin(), broadcasts.end(), [](const Variant& each) {
-    return each.program.algorithm.text == "pipeline";
-  });
-  const Case one = case_of(*pipeline, jobs_on(*pipeline, {1, 1, 1}).at(0), {9, 9, 9}, 1);
+  const Variant& pipeline = variant_named(Collective::kBroadcast, "pipeline");
+  const Case one = case_of(pipeline, jobs_on(pipeline, {1, 1, 1}).at(0), {9, 9, 9}, 1);
   const auto plan = [&](int64_t of_program, int asked) {
-    Program program = pipeline->program;
+    Program program = pipeline.program;
     program.window = of_program;
     return plans_of(program, one).value().print(0, 1, {asked, false, true}).value();
   };

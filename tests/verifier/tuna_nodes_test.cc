@@ -1,20 +1,17 @@
-// TuNA on nodes of any sizes, and hierarchical-overlapped: the checker verifies them, exhaustively on few ranks and at
-// random on more. The claims of their comments about messages, servers, batches, dependencies and the temporary buffer
-// are tested, too.
+// TuNA on nodes of any sizes: the claims of its comment about servers, batches and the temporary buffer, exhaustively on
+// few ranks and at random on more. algorithms_test.cc verifies it, and counts its messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "generator/encode.h"
 #include "tests/support/effort.h"
 #include "tests/support/property.h"
 #include "tests/support/variants.h"
-#include "tests/verifier/hops.h"
-#include "tests/verifier/reports.h"
 #include "tests/verifier/walks.h"
+#include "verifier/check.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -28,50 +25,6 @@ const Program& program_of(bool staggered) {
 
 Job job(const std::vector<int64_t>& sizes, int64_t radix, int64_t block_count) {
   return {{topology_of(sizes)}, {radix, block_count}, {}};
-}
-
-int64_t messages(const Topology& topology, int64_t radix, bool staggered) {
-  int64_t count = 0;
-  for (const int64_t size : topology.sizes())
-    count += size * one_hop_distances(size, radix) +
-             size * (staggered ? topology.ranks() - size : topology.nodes() - 1);
-  return count;
-}
-
-// The error in a program that must have so many messages; empty if there is none.
-std::string fault(const Program& program, const Job& job, int64_t messages) {
-  const Result<Binding> binding = bind(program, job, {}, 0);
-  if (!binding.ok()) return binding.error().message;
-  const Report report = execute(program, job, {}, {*binding}, {});
-  if (report.violation) return verdict(report);
-  if (report.uneven) return "needs equal blocks";
-  return report.messages == messages ? "" : "messages";
-}
-
-std::string fault(bool staggered, const Job& job) {
-  return fault(program_of(staggered), job, messages(job.groups[0], job.parameters[0], staggered));
-}
-
-void expect_too_few_blocks(const Program& program, const Job& job) {
-  const Binding binding = bind(program, job, {}, 0).value();
-  const Report report = execute(program, job, {}, {binding}, {});
-  ASSERT_TRUE(report.violation);
-  EXPECT_EQ(report.violation->property, Property::kBlock) << report.violation->detail;
-}
-
-TEST(TunaOnNodes, IsRightOnAllNodesOfAtMostNineRanksWithEveryRadix) {
-  int number = 0;
-  for (const std::vector<int64_t>& sizes : ascending_node_vectors(9)) {
-    const int64_t ranks = topology_of(sizes).ranks();
-    for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix)
-      for (const int64_t block_count : {1, 2, 3, 64}) {
-        if (++number % kThinning != 0) continue;
-        for (const bool staggered : {false, true})
-          ASSERT_EQ(fault(staggered, job(sizes, radix, block_count)), "")
-              << topology_of(sizes).text() << ", radix " << radix << ", block_count " << block_count
-              << (staggered ? ", staggered" : "");
-      }
-  }
 }
 
 struct Message {
@@ -197,8 +150,8 @@ TEST(TunaOnNodes, ServesEvenlyInBatchesFromOneNodeToOneNodeWithinItsSlots) {
         }
 }
 
-TEST(TunaOnNodes, IsRightOnRandomNodes) {
-  EXPECT_TRUE(holds("verified, and of the shape that is said", [] {
+TEST(TunaOnNodes, ServesEvenlyOnRandomNodes) {
+  EXPECT_TRUE(holds("of the shape that is said", [] {
     const auto nodes = drawn(1, 11);
     const auto sizes = drawn_list(nodes, 1, 17);
     const int64_t ranks = topology_of(sizes).ranks();
@@ -206,7 +159,6 @@ TEST(TunaOnNodes, IsRightOnRandomNodes) {
     const auto block_count = drawn(1, 20);
     const bool staggered = drawn_bool();
     const Job random = job(sizes, radix, block_count);
-    REQUIRE(fault(staggered, random) == "");
     REQUIRE(shape_fault(staggered, random) == "");
   }));
 }
@@ -215,7 +167,11 @@ TEST(TunaOnNodes, NeedsAllTheSlotsThatItAsksFor) {
   for (const bool staggered : {false, true}) {
     Program program = program_of(staggered);
     program.temporary_blocks = apply(Operator::kSubtract, {program.temporary_blocks, constant(1)});
-    expect_too_few_blocks(program, job({1, 4}, 2, 1));
+    const Job small = job({1, 4}, 2, 1);
+    const Binding binding = bind(program, small, {}, 0).value();
+    const Report report = execute(program, small, {}, {binding}, {});
+    ASSERT_TRUE(report.violation);
+    EXPECT_EQ(report.violation->property, Property::kBlock) << report.violation->detail;
   }
 }
 
@@ -232,129 +188,6 @@ TEST(TunaOnNodes, ExchangesBetweenRanksOfOneIndexWhereAllNodesHaveOneSize) {
 TEST(TunaOnNodes, TakesHalfAKilobyteForSixteenThousandRanks) {
   const Job large{{parse_nodes("512x32").value()}, {8, 32}, {}};
   EXPECT_LE(encode(program_of(false), large).size(), 512u);
-}
-
-// ---- hierarchical-overlapped
-
-const Program& overlapped() {
-  static const Program kProgram =
-      make_program(*find_algorithm(Collective::kAlltoall, "hierarchical-overlapped"), {});
-  return kProgram;
-}
-
-Job overlapped_job(const std::vector<int64_t>& sizes, int64_t early) {
-  return {{topology_of(sizes)}, {early}, {}};
-}
-
-int64_t modulo(int64_t number, int64_t divisor) { return (number % divisor + divisor) % divisor; }
-
-// The number of ranks of node `of` that the rank serves. Its own node has `size` ranks.
-int64_t served(const std::vector<int64_t>& sizes, size_t of, int64_t rank, int64_t size) {
-  const int64_t first =
-      std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(of), int64_t{0});
-  int64_t count = 0;
-  for (int64_t other = first; other < first + sizes[of]; ++other)
-    count += modulo(other - rank, size) == 0;
-  return count;
-}
-
-// The number of messages: one for each two ranks of a node, and one from each rank to each early node. For a node that
-// is not early, one from each rank to each rank of it that it serves. For each two ranks of a node and early node, one
-// if it has data.
-int64_t overlapped_messages(const Topology& topology, int64_t early) {
-  const std::vector<int64_t> sizes = topology.sizes();
-  const auto nodes = static_cast<int64_t>(sizes.size());
-  int64_t count = 0, rank = 0;
-  for (int64_t a = 0; a < nodes; ++a)
-    for (int64_t i = 0; i < sizes[a]; ++i, ++rank) {
-      count += sizes[a] - 1;
-      for (int64_t m = 1; m < nodes; ++m) {
-        const auto to = static_cast<size_t>((a + m) % nodes),
-                   from = static_cast<size_t>(modulo(a - m, nodes));
-        count += m <= early ? 1 : served(sizes, to, rank, sizes[a]);
-        if (m <= early && served(sizes, from, rank, sizes[a]) > 0) count += sizes[a] - 1;
-      }
-    }
-  return count;
-}
-
-std::string overlapped_fault(const Job& job) {
-  return fault(overlapped(), job, overlapped_messages(job.groups[0], job.parameters[0]));
-}
-
-TEST(HierarchicalOverlapped, IsRightOnAllNodesOfAtMostElevenRanks) {
-  int number = 0;
-  for (const std::vector<int64_t>& sizes : ascending_node_vectors(11))
-    for (const int64_t early : {0, 1, 2, 3, 64}) {
-      if (++number % kThinning != 0) continue;
-      ASSERT_EQ(overlapped_fault(overlapped_job(sizes, early)), "")
-          << topology_of(sizes).text() << ", early " << early;
-    }
-}
-
-TEST(HierarchicalOverlapped, IsRightOnRandomNodes) {
-  EXPECT_TRUE(holds("verified, with the messages that are said", [] {
-    const auto nodes = drawn(1, 11);
-    const auto sizes = drawn_list(nodes, 1, 17);
-    const auto early = drawn(0, nodes + 2);
-    REQUIRE(overlapped_fault(overlapped_job(sizes, early)) == "");
-  }));
-}
-
-// Checks one rank's steps: they have the claimed kinds and dependencies, and use two parts of the buffer.
-struct Shape : Listener {
-  int64_t first, end;  // the ranks of its node
-  int64_t ranks, part, early;
-  std::string fault;
-
-  void step(int64_t its_key, std::optional<int64_t> its_after) {
-    key = its_key;
-    after = its_after.value();
-  }
-  void message(const MessageHead& head) {
-    const bool inside = first <= head.peer && head.peer < end;
-    const int64_t node = key - ranks;  // between nodes: the target is that many nodes on
-    if (key < ranks) {
-      if (!inside) fault = "gathers from another node";
-      if (after >= 0) fault = "what is gathered waits";
-    } else if (!inside) {
-      if (after != (node <= early ? -1 : ranks - 1)) fault = "between nodes";
-    } else if (after <= ranks || after > ranks + early) {
-      fault = "what is spread does not wait for its node";
-    }
-  }
-  void piece(const PieceValue& piece) {
-    if (piece.buffer != Buffer::kTemporary) return;
-    const int64_t size = end - first, slots = (ranks + size - 1) / size * size;
-    if (piece.block >= part + slots || (slots <= piece.block && piece.block < part))
-      fault = "too many slots";
-  }
-
-  int64_t key = 0, after = 0;  // of the step
-};
-
-TEST(HierarchicalOverlapped, ExchangesInsideNodesWhileTheNetworkIsBusy) {
-  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3, 3, 5}, {1, 1, 4}, {3, 3, 3}})
-    for (const int64_t early : {0, 1, 2}) {
-      const Job small = overlapped_job(sizes, early);
-      const Binding binding = bind(overlapped(), small, {}, 0).value();
-      const int64_t ranks = small.groups[0].ranks();
-      int64_t first = 0;
-      for (const int64_t size : sizes) {
-        for (int64_t rank = first; rank < first + size; ++rank) {
-          Shape shape{{}, first, first + size, ranks, ranks - 1 + sizes.back(), early, ""};
-          EXPECT_EQ(PlainWalk(overlapped(), binding, rank, shape).run(), WalkEnd::kEnd);
-          EXPECT_EQ(shape.fault, "") << "rank " << rank << ", early " << early;
-        }
-        first += size;
-      }
-    }
-}
-
-TEST(HierarchicalOverlapped, NeedsBothPartsOfTheBuffer) {
-  Program smaller = overlapped();
-  smaller.temporary_blocks = apply(Operator::kDivide, {smaller.temporary_blocks, constant(2)});
-  expect_too_few_blocks(smaller, overlapped_job({1, 4}, 1));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include <set>
 
-#include "tests/support/programs.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 #include "verifier/replay.h"
 
 namespace quadrille::verifier {
@@ -28,7 +28,7 @@ TEST(Verdict, EveryPropertyHasANameAndASentenceOfItsOwn) {
 }
 
 TEST(Replay, PrintsTheStepsAskedForALineEach) {
-  const Program factor = shape("factor");
+  const Program& factor = variant_named(Collective::kAlltoall, "factor").program;
   const Job job = job_of({1, 1, 1});
   const Binding binding = *bind(factor, job, {}, 0);
   EXPECT_THAT(replay(factor, binding, 1, INT64_MIN, INT64_MAX),

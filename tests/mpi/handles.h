@@ -1,0 +1,61 @@
+// Schedules, communicators and errors as the tests handle them, for any MPI library.
+#ifndef QUADRILLE_TESTS_MPI_HANDLES_H_
+#define QUADRILLE_TESTS_MPI_HANDLES_H_
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/quadrille.h"
+
+namespace quadrille::mpi {
+
+int rank_in(MPI_Comm comm);
+int ranks_of(MPI_Comm comm);
+// In MPI_COMM_WORLD.
+inline int own() { return rank_in(MPI_COMM_WORLD); }
+inline int all() { return ranks_of(MPI_COMM_WORLD); }
+
+// A loaded schedule, freed at the end.
+class Schedule {
+ public:
+  explicit Schedule(const std::string& path);
+  explicit Schedule(const std::vector<uint8_t>& file);
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+  ~Schedule();
+  operator quadrille_schedule() const { return handle_; }
+  void free();
+
+ private:
+  quadrille_schedule handle_ = QUADRILLE_SCHEDULE_NULL;
+};
+
+quadrille_schedule_info info_of(quadrille_schedule schedule);
+
+// Options that place ranks as in the schedule: the one layout that fits any machine.
+quadrille_bind_options trusted(int window = 0, int synchronous = 0, int64_t block_size = 0);
+
+// Another communicator of the same processes. A rank is the place of its `key` among all keys.
+class Communicator {
+ public:
+  Communicator(MPI_Comm of, int color, int key);
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator();
+  operator MPI_Comm() const { return comm_; }
+  void free();
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+std::string last_error();
+// Expects the error class on this rank. Its text must contain `part`, also that of MPI_Error_string with Open MPI.
+void expect_error(int code, int error_class, const std::string& part);
+
+}  // namespace quadrille::mpi
+
+#endif  // QUADRILLE_TESTS_MPI_HANDLES_H_
