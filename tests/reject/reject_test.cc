@@ -8,6 +8,7 @@
 #include "schedule/text.h"
 #include "tests/support/cases.h"
 #include "tests/support/oracle.h"
+#include "tests/support/topologies.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {

@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "generator/registry.h"
 #include "tests/support/effort.h"
