@@ -17,7 +17,7 @@ from bench import cluster, machine, real
 NEEDS_CALM = True
 PAIRS = 5
 RUNS = 3
-NODES = (8, 8, 8, 8)
+NODES = "4x8"
 TRANSFORM = ["bench/transform.py"]
 # The words after the program, then the last word when it learns and when it is measured.
 PROGRAMS = {

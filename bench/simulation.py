@@ -29,7 +29,7 @@ class Network:
 
     def __init__(self, kind, nodes, folder, eager=0):
         """`eager`: bytes of the longest message that starts before its receive is posted, and whose send is over at once."""
-        self.sizes = node_sizes(nodes)
+        self.nodes, self.sizes = nodes, node_sizes(nodes)
         self.configuration = CONFIGURATION + networks.CONFIGURATION.get(kind, [])
         self.configuration += [f"--cfg=smpi/send-is-detached-thresh:{eager}", f"--cfg=smpi/async-small-thresh:{eager}"]
         self.folder = folder

@@ -4,7 +4,7 @@ import tempfile
 import types
 import unittest
 
-from bench import callgrind, cluster_groups, expected, google, machine, networks, race, report, sampling, smpi
+from bench import callgrind, cluster, expected, google, machine, networks, race, report, sampling, smpi
 
 PRINTED = """schedule 0 blocked-ring 1234abcd 16
 schedule 1 bruck 5678abcd 4
@@ -166,9 +166,9 @@ class Blocks(unittest.TestCase):
 
 class Groups(unittest.TestCase):
     def test_a_node_may_have_ranks_of_both(self):
-        self.assertEqual(cluster_groups.groups_of("n0:4,n1:4", None), ["4,4"])
-        self.assertEqual(cluster_groups.groups_of("n0:4,n1:4", 4), ["4", "4"])
-        self.assertEqual(cluster_groups.groups_of("n0:4,n1:4,n2:4", 9), ["4,4,1", "3"])
+        self.assertEqual(cluster.groups_of("n0:4,n1:4", None), ["4,4"])
+        self.assertEqual(cluster.groups_of("n0:4,n1:4", 4), ["4", "4"])
+        self.assertEqual(cluster.groups_of("n0:4,n1:4,n2:4", 9), ["4,4,1", "3"])
 
 
 if __name__ == "__main__":
