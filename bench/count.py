@@ -12,6 +12,7 @@ import tempfile
 from bench import callgrind, machine
 from bench.distributions import random_nodes
 from bench.sampling import Generator
+from bench.simulation import node_sizes
 
 NEEDS_CALM = False
 WINDOW = 16
@@ -129,21 +130,25 @@ def measure(report, options, programs):
     generator_program, instructions, run, falls_through = programs
     with tempfile.TemporaryDirectory() as folder:
         generator = Generator(generator_program, folder)
+
+        def command(file, nodes, rank):
+            return [instructions, file, ",".join(map(str, node_sizes(str(nodes)))), rank, 1, WINDOW]
+
         for what, collective, algorithm, nodes, ranks, most, most_of_loop in CALLS:
             for rank in ranks:
                 case = f"{what}, rank {rank}"
                 if options.only in case:
                     file = generator.file(collective, algorithm, nodes)
-                    one_rank(report, case, collective, [instructions, file, nodes, rank, 1, WINDOW], most, most_of_loop)
+                    one_rank(report, case, collective, command(file, nodes, rank), most, most_of_loop)
         for algorithm, size, radix, rank, most in FORWARDING:
             case = f"{algorithm} {size} radix {radix}, rank {rank}"
             if options.only in case:
-                file = generator.file("alltoall", algorithm, str(size), "--radix", str(radix))
-                forwarding(report, case, [instructions, file, size, rank, 1, WINDOW], most)
+                file = generator.file("alltoall", algorithm, size, "--radix", radix)
+                forwarding(report, case, command(file, size, rank), most)
         case = "factor, a call"
         if options.only in case:
-            files = ((size, generator.file("alltoall", "factor", str(size))) for size in (2, 1024))
-            fixed_part(report, case, *([instructions, file, size, 0, 1, WINDOW] for size, file in files))
+            few, many = (command(generator.file("alltoall", "factor", size), size, 0) for size in (2, 1024))
+            fixed_part(report, case, few, many)
         if options.only in "preload, a call that falls through":
             falling_through(report, falls_through, folder)
         for bytes, most in SHARES:
