@@ -341,5 +341,9 @@ int main(int count, char** words) {
     call_with_counts(&job); /* not counted: it is kept, and the others repeat it */
     counted_with_counts(&job, calls);
   }
+  free((void*)job.send);
+  free(job.receive);
+  free(job.requests);
+  free(job.counts);
   return 0;
 }

@@ -122,6 +122,7 @@ static void measure(char* word, MPI_Comm all, int index) {
     make_buffers(job);
     job->call.comm = comm;
   }
+  if (count == 0) fail(usage);
   if (how.marks > 0)
     mark_calls(jobs);
   else

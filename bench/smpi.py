@@ -1,4 +1,4 @@
-"""Simulated networks of up to 256 ranks, 10 Gbit/s per node (bench/networks.py).
+"""Simulated networks of up to 256 ranks, 10 Gbit/s per node (bench/simulation.py).
 
 The same runtime runs over SimGrid's MPI. Times are the same on every run and at any load, so one call is a
 measurement without a spread. SimGrid's own collectives differ from the libraries that they are named after, so
