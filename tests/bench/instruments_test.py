@@ -6,7 +6,7 @@ import tempfile
 import types
 import unittest
 
-from bench import callgrind, cluster, distributions, expected, google, machine, paired, race, report, sampling, simulation, smpi
+from bench import callgrind, check, cluster, distributions, expected, machine, paired, race, report, sampling, simulation, smpi
 from bench.distributions import DISTRIBUTIONS
 
 
@@ -303,7 +303,7 @@ class Google(unittest.TestCase):
 
     def test_repetitions_without_aggregates(self):
         lines = [self.lines(), self.lines(cpu_time=3.0, transfers=5.0), self.lines(run_type="aggregate", cpu_time=9.0)]
-        found = google.parse(json.dumps({"benchmarks": lines}))
+        found = check.parse(json.dumps({"benchmarks": lines}))
         seconds, counters = found["a"]
         self.assertEqual(seconds, [0.002, 0.003])
         self.assertEqual(counters["time_unit"], "ms")
@@ -311,7 +311,7 @@ class Google(unittest.TestCase):
     def test_an_error_is_no_time(self):
         line = self.lines(error_occurred=True, error_message="REFUTED")
         with self.assertRaisesRegex(machine.Unusable, "a: REFUTED"):
-            google.parse(json.dumps({"benchmarks": [line]}))
+            check.parse(json.dumps({"benchmarks": [line]}))
 
 
 class Expected(unittest.TestCase):
