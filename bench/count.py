@@ -52,24 +52,24 @@ def build():
     return machine.build("//generator:generator", "//bench:instructions", "//tools:run", "//bench:falls_through")
 
 
+def counted(command, function, must_be_called=True):
+    """The messages or pieces of a call, which the program prints, and the instructions inside one of its functions."""
+    printed, (profile,) = callgrind.count(command, function, must_be_called=must_be_called)
+    return int(printed.split()[0]), profile
+
+
 def one_rank(report, case, collective, command, most, most_of_loop):
     """A call of one rank, with equal blocks and with counts, and its binding."""
-
-    def counted(function, must_be_called=True):
-        printed, (profile,) = callgrind.count(command, function, must_be_called=must_be_called)
-        return int(printed.split()[0]), profile
-
-    messages, ours = counted("counted_runtime")
-    by_hand = counted("counted_by_hand", must_be_called=False)[1].all  # some have none
-    with_counts = counted("counted_with_counts")[1].own if collective == "alltoall" else 0
-    binding = counted("quadrille_bind")[1].all
+    messages, ours = counted(command, "counted_runtime")
+    by_hand = counted(command, "counted_by_hand", must_be_called=False)[1].all  # some have none
     report.figure(f"{case} | a transfer", ours.own / messages, "instructions", at_most=most, n=messages)
     if by_hand:
         report.figure(f"{case} | whole call / loop by hand", ours.all / by_hand, at_most=most_of_loop)
-    if with_counts:
+    if collective == "alltoall":
+        with_counts = counted(command, "counted_with_counts")[1].own / messages
         most_with_counts = MOST_WITH_COUNTS if most else None
-        report.figure(f"{case} | alltoallv, a transfer", with_counts / messages, "instructions", at_most=most_with_counts)
-    report.figure(f"{case} | binding, once", binding, "instructions")
+        report.figure(f"{case} | alltoallv, a transfer", with_counts, "instructions", at_most=most_with_counts)
+    report.figure(f"{case} | binding, once", counted(command, "quadrille_bind")[1].all, "instructions")
 
 
 def forwarding(report, case, command, most):
@@ -79,18 +79,14 @@ def forwarding(report, case, command, most):
         ("persistent, a piece", "counted_persistent", most),
         ("alltoallv, a piece", "counted_with_counts", most and MOST_WITH_LENGTHS),
     ):
-        printed, (profile,) = callgrind.count(command, function)
-        pieces = int(printed.split()[0])
+        pieces, profile = counted(command, function)
         report.figure(f"{case} | {what}", profile.own / pieces, "instructions", at_most=most, n=pieces)
 
 
 def fixed_part(report, case, few, many):
     """The cost of a call without messages, computed from calls with few and with many."""
-    (n, own), (n_many, own_many) = (
-        (int(printed.split()[0]), profile.own)
-        for printed, (profile,) in (callgrind.count(command, "counted_runtime") for command in (few, many))
-    )
-    fixed = own - n * (own_many - own) / (n_many - n)
+    (n, ours), (n_many, with_many) = (counted(command, "counted_runtime") for command in (few, many))
+    fixed = ours.own - n * (with_many.own - ours.own) / (n_many - n)
     report.figure(f"{case} | besides messages", fixed, "instructions", at_most=MOST_FIXED)
 
 
