@@ -1,9 +1,10 @@
 """Sizes of schedule files, and times of generator and checker in seconds of one core (Google Benchmark)."""
+import json
 import os
 import re
 import tempfile
 
-from bench import google, machine
+from bench import machine
 from bench.distributions import random_nodes
 from bench.sampling import Generator
 
@@ -44,6 +45,24 @@ def build():
     return machine.build("//generator:generator", "//verifier:verifier", "//bench:check_benchmark")
 
 
+def parse(text):
+    """Reads the output of Google Benchmark. Returns {name: (seconds of each repetition, counters)}, in order."""
+    units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+    found = {}
+    for line in json.loads(text)["benchmarks"]:
+        if line.get("error_occurred"):
+            raise machine.Unusable(f"{line['name']}: {line['error_message']}")
+        if line.get("run_type") == "aggregate":
+            continue
+        seconds, _ = found.setdefault(line["run_name"], ([], line))
+        seconds.append(line["cpu_time"] * units[line["time_unit"]])
+    return found
+
+
+def run(program, word, repetitions):
+    return parse(machine.run([program, "--benchmark_format=json", f"--benchmark_repetitions={repetitions}", word]))
+
+
 def sizes(report, generator):
     """A file has no counts, so its size is the same for every distribution."""
     for collective, algorithm, what, nodes, most, *options in SIZES:
@@ -66,7 +85,7 @@ def checking(report, generator, benchmark, repetitions):
             report.note(f"check | {algorithm} {nodes}: not measured, a smaller one takes too long already")
             continue
         file = generator.file(collective, algorithm, nodes, *options)
-        ((seconds, counters),) = google.run(benchmark, file + counts, repetitions=fewer or repetitions).values()
+        ((seconds, counters),) = run(benchmark, file + counts, fewer or repetitions).values()
         case = f"check | {algorithm} {nodes}"
         report.sample(case, seconds, "s", at_most=most)
         a_transfer = [1e9 * one / counters["transfers"] for one in seconds]
@@ -84,7 +103,7 @@ def hops(ranks, radix):
 def forwarding(report, generator, benchmark, repetitions):
     for ranks, radix, most in HOPS:
         file = generator.file("alltoall", "tuna", f"{ranks}x1", "--radix", str(radix))
-        ((seconds, _),) = google.run(benchmark, file, repetitions=repetitions).values()
+        ((seconds, _),) = run(benchmark, file, repetitions).values()
         a_hop = [1e9 * one / hops(ranks, radix) for one in seconds]
         report.sample(f"check | tuna {ranks}x1, radix {radix}, a block and hop", a_hop, "ns", at_most=most)
 

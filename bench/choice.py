@@ -6,7 +6,7 @@ choices and the best algorithm run beside native calls.
 import sys
 import tempfile
 
-from bench import cluster, cluster_groups, machine, paired
+from bench import cluster, machine, paired
 from bench.cluster import LIBRARIES
 
 NEEDS_CALM = True
@@ -16,7 +16,7 @@ TRIALS = 5, 1  # of each algorithm, to find the best
 PAIRS = 21, 7  # of the best and of the choices
 COLLECTIVES = ("alltoall", "allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter", "scan")
 SIZES = (8, 256, 2048, 8192, 32768, 131072)
-NODES = {"4x4": (4, 4, 4, 4), "3x5": (5, 5, 5), "1,6,3,4": (1, 6, 3, 4), "8,4,2,2": (8, 4, 2, 2)}
+NODES = ("4x4", "3x5", "1,6,3,4", "8,4,2,2")
 # An algorithm that lacks an option is left out with it, and so is one that does not serve the nodes.
 VARIANTS = (
     *((), ("--radix", "2"), ("--radix", "4"), ("--radix", "8"), ("--radix", "auto")),
@@ -33,16 +33,15 @@ class Case:
     def __init__(self, m, library, nodes, collective, size):
         self.m, self.library, self.nodes, self.collective, self.size = m, library, nodes, collective, size
         self.name = f"{collective} {nodes}, {size} B, {LIBRARIES[library]}"
-        self.trials, pairs = TRIALS[size > SHORT], PAIRS[size > SHORT]
-        self.pairs = m.options.repetitions or pairs
+        self.pairs = m.repetitions(PAIRS[size > SHORT])
 
     def file(self, algorithm, *options):
         return self.m.generator.file(self.collective, algorithm, self.nodes, *options)
 
-    def candidates(self, names, costs):
-        """Files of these algorithms, by their words."""
+    def candidates(self, costs):
+        """Files of all algorithms with their variants, by their words."""
         found = {}
-        for name in names:
+        for name in self.m.generator.names(self.collective):
             for options in VARIANTS:
                 given = [*options, *(costs if options[1:] == ("auto",) else ())]
                 try:
@@ -55,7 +54,7 @@ class Case:
         """The words of the rule that `choose` writes, and the file with its block size; None for native."""
         if self.collective == "scan":  # `choose` writes no rules for it
             return "native", None
-        path, size = f"{self.m.generator.folder}/rules.txt", costs.index("--bytes") + 1
+        path, size = f"{self.m.folder}/rules.txt", costs.index("--bytes") + 1
         sizes = [*costs[:size], f"{self.size}..{self.size}", *costs[size + 1 :]]
         machine.run(
             [self.m.generator.program, "choose", self.collective, "--nodes", self.nodes, *sizes, "--out", path]
@@ -75,34 +74,29 @@ class Case:
         kinds = [(contents(path), window) for path, window in files]
         different = dict(zip(kinds, files))
         sampled = self.m.sample(
-            self.library, NODES[self.nodes], self.collective, self.size, different.values(), repetitions, *options
+            self.library, self.nodes, self.collective, self.size, different.values(), repetitions, *options
         )
         found = dict(zip(different, sampled))
         return [found[kind] for kind in kinds]
 
-    def measure(self, names, costs):
+    def measure(self, costs):
         """Returns the times of auto over the best, and of the rule of `choose` over native."""
-        swept = self.candidates(names, costs)
+        swept = self.candidates(costs)
         auto = self.file("auto", *costs), WINDOW
         rule, ruled = self.ruled(costs)
-        alone = self.sample(list(swept.values()), self.trials, "--without-native")
-        times = {label: paired.median(each.ours) for label, each in zip(swept, alone)}
-        for label, seconds in times.items():
-            self.m.report.figure(f"{self.name} | {label}, alone", 1e3 * seconds, "ms", n=self.trials)
-        best = min(times, key=times.get)
-        files = [auto, swept[best], *([ruled] if ruled else [])]
-        ours, least, *by_rule = self.sample(files, self.pairs)
+        best = self.m.alone(self.name, swept, TRIALS[self.size > SHORT], lambda *words: self.sample(swept.values(), *words))
+        ours, least, *by_rule = self.sample([auto, swept[best], *([ruled] if ruled else [])], self.pairs)
         of_best = paired.median(ours.ours) / paired.median(least.ours)
         of_native = 1 / paired.median(by_rule[0].ratios) if ruled else 1.0
-        self.tell(f"native / best of ours ({best})", paired.median(least.ratios))
-        self.tell(f"native / auto ({ours.algorithm})", paired.median(ours.ratios))
-        self.tell("auto / best of ours", of_best)
-        self.tell(f"the rule of choose ({rule}) / native", of_native)
+        for what, ratio in (
+            (f"native / best of ours ({best})", paired.median(least.ratios)),
+            (f"native / auto ({ours.algorithm})", paired.median(ours.ratios)),
+            ("auto / best of ours", of_best),
+            (f"the rule of choose ({rule}) / native", of_native),
+        ):
+            self.m.report.figure(f"{self.name} | {what}", ratio, n=self.pairs)
+            print(f"{self.name}: {what}: {ratio:.2f}", file=sys.stderr, flush=True)
         return of_best, of_native
-
-    def tell(self, what, ratio):
-        self.m.report.figure(f"{self.name} | {what}", ratio, n=self.pairs)
-        print(f"{self.name}: {what}: {ratio:.2f}", file=sys.stderr, flush=True)
 
 
 def contents(path):
@@ -115,17 +109,16 @@ def cases(m):
         for library in LIBRARIES:
             for size in SIZES:
                 wanted = [case for case in (Case(m, library, nodes, of, size) for of in COLLECTIVES) if m.wanted(case.name)]
-                costs = m.costs(library, NODES[nodes], size) if wanted else ()
+                costs = m.costs(library, nodes, size) if wanted else ()
                 yield from ((case, costs) for case in wanted)
 
 
 def measure(report, options, programs):
+    ratios = []
     with tempfile.TemporaryDirectory() as folder, cluster.Cluster(5, cluster.RATE):
-        m = cluster.Measuring(report, options, programs, folder)
-        candidates, ratios = cluster_groups.Candidates(m, programs[0]), []
-        for case, costs in cases(m):
+        for case, costs in cases(cluster.Measuring(report, options, programs, folder)):
             try:
-                ratios.append(case.measure(candidates.names(case.collective), costs))
+                ratios.append(case.measure(costs))
             except machine.Unusable as error:
                 report.note(f"{case.name} was not measured: {error}")
                 print(report.notes[-1], file=sys.stderr, flush=True)

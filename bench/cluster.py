@@ -7,62 +7,18 @@ import fcntl
 import os
 import subprocess
 import tempfile
+from dataclasses import dataclass
 
-from bench import cluster_groups, machine, paired, sampling
+from bench import machine, paired, sampling
 from bench.distributions import DISTRIBUTIONS, as_text
+from bench.simulation import node_sizes
 
 NEEDS_CALM = True
 RATE = 200  # Mbit/s
-TOTAL = 4 << 20  # bytes of an allgatherv, over all ranks
-SMALL = 64  # bytes a rank
 LIBRARIES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 PAIRS = 21  # of the best of ours with the native collective
-TRIALS = 3  # of each of ours, to find the best
-SHORT_TRIALS = 11  # where a call is short
-LEAST = {  # native / best of ours, by library and distribution
-    "openmpi": {"regular": 1.25, "broadcast": 2.9, "spike": 6.5, "geometric": 7, "half": 1.25, "linear": 5.5},
-    "mpich": dict.fromkeys(DISTRIBUTIONS, 0.97),
-}
-LEAST_ALLTOALLV = {  # native / best of ours, by library, nodes and sizes: of one call, of a persistent one
-    ("openmpi", "4x8", "uniform:16"): (2.8, 3.6),
-    ("openmpi", "4x8", "uniform:128"): (2.6, 3.4),
-    ("openmpi", "4x8", "uniform:512"): (2.0, 2.5),
-    ("openmpi", "4x8", "uniform:2048"): (1.3, 1.5),
-    ("openmpi", "8,8,4,12", "uniform:16"): (2.0, None),
-    ("openmpi", "8,8,4,12", "uniform:512"): (1.5, None),
-    ("openmpi", "4x8", "normal:1000:240"): (1.3, None),
-    ("openmpi", "4x8", "power:0.95:1024"): (2.0, None),
-    ("openmpi", "4x8", "uniform:65536"): (0.98, None),
-    ("mpich", "4x8", "uniform:16"): (2.4, None),
-    ("mpich", "4x8", "uniform:512"): (1.7, None),
-    ("mpich", "4x8", "uniform:2048"): (1.2, None),
-    ("mpich", "4x8", "uniform:65536"): (0.98, None),
-}
-FEW_RANKS = {"5x2": (2,) * 5, "3x5": (5,) * 3, "1,6,3,4": (1, 6, 3, 4)}  # with short blocks
-LEAST_ALLTOALLV |= {
-    (library, nodes, sizes): (None,)
-    for nodes in FEW_RANKS
-    for library in LIBRARIES
-    for sizes in ("uniform:64", "uniform:1024", "power:0.95:4096")
-}
-NODES = {"4x8": (8, 8, 8, 8), "8,8,4,12": (8, 8, 4, 12)} | FEW_RANKS
-LEAST_CHOSEN = {"4x8 uniform:65536": 0.98} | dict.fromkeys(FEW_RANKS, 0.97)  # native / auto, by nodes, or nodes and sizes
+WINDOW, ALLTOALLV_WINDOW = 16, 32  # 0 is the window that the program asks for
 MOST_OF_BEST = 1.10  # time of what auto chooses / time of the best
-MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
-BLOCK_SIZES = (8192, 16384, 32768, 65536)
-WINDOW = 16
-ALLTOALLV_WINDOW = 32
-FOR_ALLTOALLV = (
-    *(("tuna-coalesced", "--radix", radix) for radix in "248"),
-    *(("tuna", "--radix", radix) for radix in "28"),
-    ("hierarchical-factor",),
-    *(("hierarchical-overlapped", "--early", early) for early in "12"),
-)
-FOR_SMALL = (
-    ("linear-ring",),
-    *(("bruck", "--radix", radix) for radix in ("2", "4", "16")),
-    *(("recursive-doubling",), ("neighbor-exchange",), ("blocked-ring-nodes",)),
-)
 UP, DOWN, MPIRUN = (f"bench/cluster/{name}.sh" for name in ("up", "down", "mpirun"))
 
 
@@ -77,6 +33,13 @@ def build():
         *("//generator:generator", "//bench:collective_openmpi", "//bench:collective_mpich"),
         *("//tools:calibrate", "//tools:calibrate_mpich"),
     )
+
+
+def build_preloaded(instrument):
+    """The program bench/preloaded.c and the preload library, by MPI library."""
+    want_root(instrument)
+    targets = "//bench:preloaded_{}", "//preload:libquadrille_preload_{}.so"
+    return {library: machine.build(*(target.format(library) for target in targets)) for library in LIBRARIES}
 
 
 class Cluster:
@@ -101,62 +64,22 @@ class Cluster:
         self.lock.close()
 
 
-class Measuring:
-    """The report, options and programs that the parts share."""
+def hosts_of(nodes):
+    """The hosts with that many ranks on each node, such as 2x4 or 4,4. A text such as n0:4,n1:4 is returned unchanged."""
+    return nodes if ":" in nodes else ",".join(f"n{i}:{size}" for i, size in enumerate(node_sizes(nodes)))
 
-    def __init__(self, report, options, programs, folder):
-        self.report, self.options = report, options
-        self.generator = sampling.Generator(programs[0], folder)
-        self.programs, self.calibrate = dict(zip(LIBRARIES, programs[1:3])), dict(zip(LIBRARIES, programs[3:]))
 
-    def wanted(self, name):
-        return self.options.only in name
-
-    def sample(self, library, nodes, collective, counts, schedules, repetitions, *options):
-        """`schedules`: files with windows."""
-        return sampling.sample(
-            [MPIRUN, library, hosts_of(nodes), self.programs[library], collective, counts, repetitions, *options]
-            + [f"{file}:{window}" for file, window in schedules],
-            timeout=1800,
-        )
-
-    def files(self, collective, nodes, algorithms, window):
-        """Schedule files of these algorithms, each with its options, by its words."""
-        return {
-            " ".join(words): (self.generator.file(collective, words[0], nodes, *words[1:]), window)
-            for words in algorithms
-        }
-
-    def costs(self, library, nodes, size):
-        """The machine's costs with blocks of that many bytes, as options for the generator."""
-        command = [MPIRUN, library, hosts_of(nodes), self.calibrate[library], "--bytes", size, "--seconds", "5"]
-        lines, errors = machine.lines_until(command, "--.*", 300)
-        if not lines or not lines[-1].startswith("--"):
-            raise machine.Unusable(f"calibrate: {machine.last_words(errors)}")
-        return lines[-1].split()
-
-    def best(self, name, library, nodes, collective, counts, schedules, at_least, trials=TRIALS, *options):
-        """Tries every schedule alone, and then compares the best one with the native collective in new pairs. So luck in the
-        trial does not count. `schedules`: files with windows, by their labels."""
-        tried = self.sample(library, nodes, collective, counts, schedules.values(), trials, "--without-native", *options)
-        medians = {label: paired.median(one.ours) for label, one in zip(schedules, tried)}
-        for label, seconds in medians.items():
-            self.report.figure(f"{name} | {label}, alone", 1e3 * seconds, "ms", n=trials)
-        label = min(medians, key=medians.get)
-        pairs = self.options.repetitions or PAIRS
-        (winner,) = self.sample(library, nodes, collective, counts, [schedules[label]], pairs, *options)
-        for what, seconds in (("native", winner.native), (label, winner.ours)):
-            self.report.sample(f"{name} | {what}", [1e3 * each for each in seconds], "ms")
-        self.report.sample(f"{name} | native / best of ours ({label})", winner.ratios, at_least=at_least)
-        return label, winner
-
-    def chosen(self, name, library, nodes, collective, counts, auto, best, at_least, *options):
-        """Compares the choice of auto with native calls, and with the best of the sweep."""
-        pairs = self.options.repetitions or PAIRS
-        ours, swept = self.sample(library, nodes, collective, counts, [auto, best], pairs, *options)
-        self.report.sample(f"{name} | native / auto ({ours.algorithm})", ours.ratios, at_least=at_least)
-        ratio = paired.median(ours.ours) / paired.median(swept.ours)
-        self.report.figure(f"{name} | auto / best of the sweep", ratio, n=pairs, at_most=MOST_OF_BEST)
+def groups_of(hosts, first):
+    """The ranks on each node of each group, as the generator reads them. Without `first` there is one group."""
+    groups, ranks = [[], []], 0
+    for host in hosts.split(","):
+        size = int(host.split(":")[1])
+        of_first = size if first is None else max(0, min(size, first - ranks))
+        for group, share in zip(groups, (of_first, size - of_first)):
+            if share:
+                group.append(share)
+        ranks += size
+    return [",".join(map(str, group)) for group in groups if group]
 
 
 def preloaded(mpi, nodes, library, *variables):
@@ -165,9 +88,41 @@ def preloaded(mpi, nodes, library, *variables):
     return [MPIRUN, mpi, hosts_of(nodes), *load, "env", *variables]
 
 
-def hosts_of(nodes):
-    """The hosts with that many ranks on each node. A text is returned unchanged."""
-    return nodes if isinstance(nodes, str) else ",".join(f"n{i}:{size}" for i, size in enumerate(nodes))
+def starter(mpi, nodes, program, library):
+    """A function that returns the words that start bench/preloaded.c with these variables."""
+    return lambda variables: [*preloaded(mpi, nodes, library, *variables), program]
+
+
+@dataclass
+class Case:
+    """A call, the schedules that are tried, and the limits. `hosts`: also as nodes."""
+
+    name: str
+    library: str
+    hosts: str
+    collective: str
+    counts: object  # one for all ranks, or a list with one each, or a distribution of bench/collective.c
+    files: dict  # schedule files by their labels, or pairs of a file and its window
+    window: int = WINDOW
+    at_least: float = None  # native / best of ours
+    trials: int = 3  # of each of ours, to find the best
+    first: int = None  # ranks of the first of two groups
+    auto: bool = False  # whether the choice of auto is measured, too
+    auto_at_least: float = None  # native / auto
+
+    @property
+    def options(self):
+        return ["--first-group", self.first] if self.first else []
+
+    def text(self):
+        """The counts for bench/collective.c."""
+        return as_text(self.counts) if isinstance(self.counts, list) else self.counts
+
+    def mean(self):
+        """The mean bytes of a block."""
+        if isinstance(self.counts, list):
+            return sum(self.counts) // len(self.counts)
+        return mean_of(self.counts) if isinstance(self.counts, str) else self.counts
 
 
 def mean_of(sizes):
@@ -180,6 +135,93 @@ def mean_of(sizes):
     return first / 2 if kind == "uniform" else first
 
 
+def mean_between_groups(collective, size, ranks, first):
+    """In a reduce-scatter between groups, the vector of each group has blocks for all ranks of the other."""
+    return 2 * size * first * (ranks - first) // ranks if first and collective == "reduce-scatter" else size
+
+
+class Measuring(sampling.Measuring):
+    def __init__(self, report, options, programs, folder):
+        super().__init__(report, options, programs[0], folder)
+        self.programs, self.calibrate = dict(zip(LIBRARIES, programs[1:3])), dict(zip(LIBRARIES, programs[3:]))
+
+    def sample(self, library, nodes, collective, counts, schedules, repetitions, *options):
+        """`schedules`: files with windows."""
+        return sampling.sample(
+            [MPIRUN, library, hosts_of(nodes), self.programs[library], collective, counts, repetitions, *options]
+            + [f"{file}:{window}" for file, window in schedules],
+            timeout=1800,
+        )
+
+    def files(self, collective, nodes, algorithms):
+        """Schedule files of these algorithms, each with its options, by its words."""
+        return {" ".join(words): self.generator.file(collective, words[0], nodes, *words[1:]) for words in algorithms}
+
+    def costs(self, library, nodes, size):
+        """The machine's costs with blocks of that many bytes, as options for the generator."""
+        command = [MPIRUN, library, hosts_of(nodes), self.calibrate[library], "--bytes", size, "--seconds", "5"]
+        lines, errors = machine.lines_until(command, "--.*", 300)
+        if not lines or not lines[-1].startswith("--"):
+            raise machine.Unusable(f"calibrate: {machine.last_words(errors)}")
+        return lines[-1].split()
+
+    def alone(self, name, files, trials, sample):
+        """The median of each schedule alone, and the label of the fastest. `sample` runs them."""
+        tried = sample(trials, "--without-native")
+        medians = {label: paired.median(one.ours) for label, one in zip(files, tried)}
+        for label, seconds in medians.items():
+            self.report.figure(f"{name} | {label}, alone", 1e3 * seconds, "ms", n=trials)
+        return min(medians, key=medians.get)
+
+    def best(self, case):
+        """Tries every schedule alone, and then compares the best one with the native collective in new pairs. So luck in the
+        trial does not count."""
+        files = {label: file if isinstance(file, tuple) else (file, case.window) for label, file in case.files.items()}
+
+        def sample(schedules, repetitions, *options):
+            options += (*case.options,)
+            return self.sample(case.library, case.hosts, case.collective, case.text(), schedules, repetitions, *options)
+
+        label = self.alone(case.name, files, case.trials, lambda *words: sample(files.values(), *words))
+        pairs = self.repetitions(PAIRS)
+        (winner,) = sample([files[label]], pairs)
+        for what, seconds in (("native", winner.native), (label, winner.ours)):
+            self.report.sample(f"{case.name} | {what}", [1e3 * each for each in seconds], "ms")
+        self.report.sample(f"{case.name} | native / best of ours ({label})", winner.ratios, at_least=case.at_least)
+        if case.auto:
+            ours, swept = sample([self.automatic(case), files[label]], pairs)
+            self.report.sample(f"{case.name} | native / auto ({ours.algorithm})", ours.ratios, at_least=case.auto_at_least)
+            ratio = paired.median(ours.ours) / paired.median(swept.ours)
+            self.report.figure(f"{case.name} | auto / best of the sweep", ratio, n=pairs, at_most=MOST_OF_BEST)
+        return winner
+
+    def automatic(self, case):
+        """The choice of auto, with the costs that calibrate measures, and its window."""
+        nodes, *others = groups_of(hosts_of(case.hosts), case.first)
+        remote = ["--remote-nodes", *others] if others else []
+        lengths = ["--counts", case.text()] if isinstance(case.counts, list) else []
+        ranks = sum(sum(node_sizes(group)) for group in (nodes, *others))
+        size = mean_between_groups(case.collective, case.mean(), ranks, case.first)
+        costs = self.costs(case.library, case.hosts, max(1, round(size)))
+        schedules = "alltoall" if case.collective == "alltoallv" else case.collective.removesuffix("v")
+        return self.generator.file(schedules, "auto", nodes, *remote, *lengths, *costs), case.window
+
+
+# Each function below yields cases of a library. `m` makes their files.
+
+TOTAL = 4 << 20  # bytes of an allgatherv, over all ranks
+LEAST = {  # native / best of ours, by library and distribution
+    "openmpi": {"regular": 1.25, "broadcast": 2.9, "spike": 6.5, "geometric": 7, "half": 1.25, "linear": 5.5},
+    "mpich": dict.fromkeys(DISTRIBUTIONS, 0.97),
+}
+MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
+RINGS = [
+    (algorithm, "--block-size", size)
+    for algorithm in ("blocked-ring", "blocked-ring-nodes")
+    for size in ("8192", "16384", "32768", "65536")
+]
+
+
 def physical_limit(counts, nodes):
     """Seconds that every allgatherv takes at least: a node must receive all data that it lacks through its interface."""
     total, first, lacking = sum(counts), 0, 0
@@ -189,96 +231,176 @@ def physical_limit(counts, nodes):
     return lacking * 8 / (RATE * 1e6)
 
 
-def alltoall(m, library):
-    nodes, text = (8, 4, 2, 2), "8,4,2,2"
-    schedules = {}
-    for window in (1, 4, 16, 64):
-        file = m.generator.file("alltoall", "hierarchical-factor", text)
-        schedules[f"hierarchical-factor, window {window}"] = file, window
-    for algorithm, *options in (
-        ("hierarchical-factor", "--intra", "exchange"),
-        ("hierarchical-circle",),
-        ("hierarchical-factor", "--pacing", "token"),
-    ):
-        file = m.generator.file("alltoall", algorithm, text, *options)
-        schedules[" ".join([algorithm, *options[1:]])] = file, WINDOW
-    for size in (4096, 32768):
-        name = f"alltoall {text}, {size} B, {LIBRARIES[library]}"
-        if m.wanted(name):
-            m.best(name, library, nodes, "alltoall", size, schedules, 0.97 if library == "openmpi" else None)
-
-
-def alltoallv(m, library):
-    """Sizes that differ from pair to pair, in single calls and in persistent ones."""
-    for (of, nodes, sizes), limits in LEAST_ALLTOALLV.items():
-        candidates = m.files("alltoall", nodes, FOR_ALLTOALLV, ALLTOALLV_WINDOW)
-        for collective, limit in zip(("alltoallv", "persistent"), limits):
-            name = f"{collective} {nodes} {sizes}, {LIBRARIES[library]}"
-            if of != library or not m.wanted(name):
-                continue
-            label, _ = m.best(
-                name, library, NODES[nodes], collective, sizes, candidates, limit, SHORT_TRIALS
-            )
-            if collective == "alltoallv":
-                costs = m.costs(library, NODES[nodes], round(mean_of(sizes)))
-                auto = m.generator.file("alltoall", "auto", nodes, *costs), ALLTOALLV_WINDOW
-                at_least = LEAST_CHOSEN.get(nodes, LEAST_CHOSEN.get(f"{nodes} {sizes}"))
-                m.chosen(name, library, NODES[nodes], collective, sizes, auto, candidates[label], at_least)
-
-
-def rings(m):
+def rings(m, library, name, counts, at_least):
     """The rings for an allgatherv, with each block size."""
-    return {
-        f"{algorithm} {size}": (m.generator.file("allgather", algorithm, "4x4", "--block-size", str(size)), WINDOW)
-        for algorithm in ("blocked-ring", "blocked-ring-nodes")
-        for size in BLOCK_SIZES
-    }
+    files = {words.replace("--block-size ", ""): file for words, file in m.files("allgather", "4x4", RINGS).items()}
+    return Case(f"allgatherv {name}, {LIBRARIES[library]}", library, "4x4", "allgatherv", counts, files, at_least=at_least)
 
 
 def allgatherv(m, library):
-    nodes, shares, ratios = (4, 4, 4, 4), [], []
+    shares, ratios = [], []
     for distribution, counts_of in DISTRIBUTIONS.items():
-        name = f"allgatherv {distribution}, {LIBRARIES[library]}"
-        if not m.wanted(name):
-            continue
-        counts = counts_of(TOTAL, sum(nodes))
-        _, winner = m.best(name, library, nodes, "allgatherv", as_text(counts), rings(m), LEAST[library][distribution])
-        limit = physical_limit(counts, nodes)
-        shares.append(paired.median(winner.ours) / limit)
-        ratios.append(paired.median(winner.ratios))
-        m.report.figure(f"{name} | best of ours / physical limit", shares[-1], n=len(winner.ours))
+        case = rings(m, library, distribution, counts_of(TOTAL, 16), LEAST[library][distribution])
+        if m.wanted(case.name):
+            winner = m.best(case)
+            shares.append(paired.median(winner.ours) / physical_limit(case.counts, node_sizes("4x4")))
+            ratios.append(paired.median(winner.ratios))
+            m.report.figure(f"{case.name} | best of ours / physical limit", shares[-1], n=len(winner.ours))
     if len(shares) == len(DISTRIBUTIONS):
         title = f"allgatherv, {LIBRARIES[library]}"
         m.report.figure(f"{title} | best of ours / physical limit, the worst", max(shares), at_most=MOST_OF_LIMIT)
         above = sum(ratio > 1.05 for ratio in ratios)
         at_least = 2 if library == "mpich" else None
         m.report.figure(f"{title} | distributions with native / best of ours above 1.05", above, at_least=at_least)
+    return ()
 
 
 def exactly(m, library):
     """Distributions of exactly 4 MiB. At that total Open MPI changes from Bruck's algorithm to the ring, and the rounded
     distributions are a little below it."""
-    nodes = (4, 4, 4, 4)
     for distribution, counts_of in DISTRIBUTIONS.items():
-        counts = counts_of(TOTAL, sum(nodes))
-        name = f"allgatherv {distribution} and {TOTAL - sum(counts)} B more, {LIBRARIES[library]}"
-        if library == "openmpi" and sum(counts) < TOTAL and m.wanted(name):
-            counts[0] += TOTAL - sum(counts)
-            m.best(name, library, nodes, "allgatherv", as_text(counts), rings(m), None)
+        counts = counts_of(TOTAL, 16)
+        more = TOTAL - sum(counts)
+        counts[0] += more
+        if library == "openmpi" and more > 0:
+            yield rings(m, library, f"{distribution} and {more} B more", counts, None)
 
 
 def small(m, library):
     """Messages so short that only their number matters."""
-    name = f"allgather {SMALL} B, 16 ranks, {LIBRARIES[library]}"
-    if m.wanted(name):
-        schedules = m.files("allgather", "4x4", FOR_SMALL, WINDOW)
-        m.best(name, library, (4, 4, 4, 4), "allgather", SMALL, schedules, 0.97, SHORT_TRIALS)
+    words = [("linear-ring",), ("recursive-doubling",), ("neighbor-exchange",), ("blocked-ring-nodes",)]
+    words += [("bruck", "--radix", radix) for radix in ("2", "4", "16")]
+    name = f"allgather 64 B, 16 ranks, {LIBRARIES[library]}"
+    yield Case(name, library, "4x4", "allgather", 64, m.files("allgather", "4x4", words), at_least=0.97, trials=11)
+
+
+def alltoall(m, library):
+    nodes, factor = "8,4,2,2", "hierarchical-factor"
+    file = m.generator.file("alltoall", factor, nodes)
+    files = {f"{factor}, window {window}": (file, window) for window in (1, 4, 16, 64)}
+    for words in ((factor, "--intra", "exchange"), ("hierarchical-circle",), (factor, "--pacing", "token")):
+        files[" ".join(words[:1] + words[2:])] = m.generator.file("alltoall", words[0], nodes, *words[1:])
+    at_least = 0.97 if library == "openmpi" else None
+    for size in (4096, 32768):
+        name = f"alltoall {nodes}, {size} B, {LIBRARIES[library]}"
+        yield Case(name, library, nodes, "alltoall", size, files, at_least=at_least)
+
+
+LEAST_ALLTOALLV = {  # native / best of ours, by library, nodes and sizes: of one call, of a persistent one
+    ("openmpi", "4x8", "uniform:16"): (2.8, 3.6),
+    ("openmpi", "4x8", "uniform:128"): (2.6, 3.4),
+    ("openmpi", "4x8", "uniform:512"): (2.0, 2.5),
+    ("openmpi", "4x8", "uniform:2048"): (1.3, 1.5),
+    ("openmpi", "8,8,4,12", "uniform:16"): (2.0, None),
+    ("openmpi", "8,8,4,12", "uniform:512"): (1.5, None),
+    ("openmpi", "4x8", "normal:1000:240"): (1.3, None),
+    ("openmpi", "4x8", "power:0.95:1024"): (2.0, None),
+    ("openmpi", "4x8", "uniform:65536"): (0.98, None),
+    ("mpich", "4x8", "uniform:16"): (2.4, None),
+    ("mpich", "4x8", "uniform:512"): (1.7, None),
+    ("mpich", "4x8", "uniform:2048"): (1.2, None),
+    ("mpich", "4x8", "uniform:65536"): (0.98, None),
+}
+FEW_RANKS = ("5x2", "3x5", "1,6,3,4")  # with short blocks
+LEAST_ALLTOALLV |= {
+    (library, nodes, sizes): (None,)
+    for nodes in FEW_RANKS
+    for library in LIBRARIES
+    for sizes in ("uniform:64", "uniform:1024", "power:0.95:4096")
+}
+LEAST_CHOSEN = {"4x8 uniform:65536": 0.98} | dict.fromkeys(FEW_RANKS, 0.97)  # native / auto, by nodes, or nodes and sizes
+FOR_ALLTOALLV = (
+    *(("tuna-coalesced", "--radix", radix) for radix in "248"),
+    *(("tuna", "--radix", radix) for radix in "28"),
+    ("hierarchical-factor",),
+    *(("hierarchical-overlapped", "--early", early) for early in "12"),
+)
+
+
+def alltoallv(m, library):
+    """Sizes that differ from pair to pair, in single calls and in persistent ones."""
+    for (of, nodes, sizes), limits in LEAST_ALLTOALLV.items():
+        for collective, limit in zip(("alltoallv", "persistent"), limits if of == library else ()):
+            name = f"{collective} {nodes} {sizes}, {LIBRARIES[library]}"
+            case = Case(name, library, nodes, collective, sizes, {}, ALLTOALLV_WINDOW, limit, 11)
+            case.files = m.files("alltoall", nodes, FOR_ALLTOALLV) if m.wanted(name) else {}
+            case.auto = collective == "alltoallv"
+            case.auto_at_least = LEAST_CHOSEN.get(nodes, LEAST_CHOSEN.get(f"{nodes} {sizes}"))
+            yield case
+
+
+LONGEST = 64 << 10  # bytes of a contribution in the settings of Kang et al. 2019, section 5
+SETTINGS = {  # ranks of the first group, contribution of each of its ranks and of the others, least native / ours
+    "1": (8, LONGEST, LONGEST, {}),
+    "2": (12, LONGEST, LONGEST, {"openmpi": 4.3, "mpich": 1.9}),
+    "3": (12, LONGEST, LONGEST // 4, {"openmpi": 2.3, "mpich": 1.8}),
+    "4": (12, LONGEST // 4, LONGEST, {"openmpi": 5.3, "mpich": 1.7}),
+}
+# The first group's last ranks are on other nodes than the second's, or on the same.
+SPREADS = {"": "n0:4,n1:4,n2:4,n3:4", ", spread over all nodes": "n0:3,n1:3,n2:3,n3:3,n0:1,n1:1,n2:1,n3:1"}
+PIPELINES = ("pipeline", "pipeline-nodes", "hypercube")
+
+
+def of_all(m, library, what, hosts, collective, counts, at_least, trials, **others):
+    """A case with all algorithms that have schedules for any nodes, and the windows that they ask for."""
+    name = f"{what}, {LIBRARIES[library]}"
+    files = m.generator.for_any(collective.removesuffix("v"), "first" in others) if m.wanted(name) else {}
+    return Case(name, library, hosts, collective, counts, files, 0, at_least, trials, **others)
+
+
+def between(m, library):
+    """Allgathers between groups in Kang's settings, all collectives with 64 bytes, and those of Silva & Silva 1999 with 1 KiB
+    and 1 MiB."""
+    for setting, (first, of_first, of_second, limits) in SETTINGS.items():
+        for spread, hosts in SPREADS.items():
+            if not (spread and setting == "1"):
+                what = f"allgather between groups, {first} + {16 - first} ranks{spread}, setting {setting}"
+                counts = [of_first] * first + [of_second] * (16 - first)
+                yield of_all(m, library, what, hosts, "allgatherv", counts, limits.get(library), 5, first=first)
+    longer = ("allgather", "allreduce", "broadcast", "gather", "reduce", "scatter", "reduce-scatter")
+    for collective in (*longer, "alltoall", "barrier"):
+        for first in (8, 12):
+            what = f"{collective} between groups, {first} + {16 - first} ranks, 64 B"
+            yield of_all(m, library, what, "4x4", collective, 64, 1.0, 5, first=first)
+    for collective in longer:
+        for size in (1 << 10, 1 << 20):
+            for nodes, first, second in (("2x4", 4, 4), ("3x4", 9, 3)):
+                what = f"{collective} between groups, {first} + {second} ranks, {size >> 10} KiB"
+                yield of_all(m, library, what, nodes, collective, size, None, 2, first=first, auto=True, auto_at_least=0.95)
+
+
+def reductions(m, library):
+    """Reductions within one group, and a short allreduce on five nodes of two ranks."""
+    for collective in ("allreduce", "reduce-scatter"):
+        for size in (1 << 10, 64 << 10, 4 << 20):
+            each = size if collective == "allreduce" else size // 16
+            what = f"{collective}, 16 ranks, {size >> 10} KiB"
+            yield of_all(m, library, what, "4x4", collective, each, None, 5, auto=True, auto_at_least=0.97)
+    for distribution in ("spike", "half", "linear"):
+        what = f"reduce-scatter {distribution}, 16 ranks, 4096 KiB"
+        counts = [count // 8 * 8 for count in DISTRIBUTIONS[distribution](4 << 20, 16)]
+        yield of_all(m, library, what, "4x4", "reduce-scatterv", counts, None, 5, auto=True, auto_at_least=1.2)
+    yield of_all(m, library, "allreduce, 5x2 ranks, 16 KiB", "5x2", "allreduce", 16 << 10, None, 5, auto=True, auto_at_least=1.0)
+
+
+def rooted(m, library):
+    """Reductions to a root and broadcasts from one. Pipelines are tried with two block sizes, too: MPI libraries send short
+    messages faster."""
+    pipelines = [(each, "--block-size", block) for each in PIPELINES for block in ("8192", "65536")]
+    for collective, sizes, at_least in (("reduce", (16, 256, 4096), 1.1), ("broadcast", (1024,), 2.0)):
+        for size in sizes:
+            what = f"{collective} with a root, 16 ranks, {size} KiB"
+            limit = at_least if library == "mpich" else None
+            case = of_all(m, library, what, "4x4", collective, size << 10, limit, 5)
+            case.files |= m.files(collective, "any", pipelines)
+            yield case
 
 
 def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder, Cluster(5, RATE):
         m = Measuring(report, options, programs, folder)
-        for part in (allgatherv, exactly, small, alltoall, alltoallv):
+        for part in (allgatherv, exactly, small, alltoall, alltoallv, between, reductions, rooted):
             for library in LIBRARIES:
-                part(m, library)
-        cluster_groups.measure(m, programs[0], LIBRARIES)
+                for case in part(m, library):
+                    if m.wanted(case.name):
+                        m.best(case)

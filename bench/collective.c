@@ -82,30 +82,9 @@ static void prepare(const struct job* job, struct scheduled* s, char* word) {
 }
 
 static int call_ours(const struct job* job, const struct scheduled* s) {
-  const int own = job->own;
-  switch (job->collective) {
-    case OTHER: return call_other(job, s->schedule, s->comm, 0);
-    case REDUCE_SCATTERV:
-      return quadrille_reduce_scatter(s->schedule, job->send, job->receive, job->counts,
-                                      MPI_INT64_T, MPI_SUM, s->comm);
-    case ALLTOALLV:
-      return quadrille_alltoallv(s->schedule, job->send, job->send_counts, job->send_displacements,
-                                 MPI_BYTE, job->receive, job->counts, job->displacements, MPI_BYTE,
-                                 s->comm);
-    case PERSISTENT: {
-      const int code = quadrille_start(s->request);
-      return code == MPI_SUCCESS ? quadrille_wait(s->request) : code;
-    }
-    case ALLTOALL:
-      return quadrille_alltoall(s->schedule, job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE,
-                                s->comm);
-    case ALLGATHER:
-      return quadrille_allgather(s->schedule, job->send, own, MPI_BYTE, job->receive,
-                                 job->counts[0], MPI_BYTE, s->comm);
-    default:
-      return quadrille_allgatherv(s->schedule, job->send, own, MPI_BYTE, job->receive, job->counts,
-                                  job->displacements, MPI_BYTE, s->comm);
-  }
+  if (job->collective != PERSISTENT) return call_job(job, s->schedule, s->comm, 0);
+  const int code = quadrille_start(s->request);
+  return code == MPI_SUCCESS ? quadrille_wait(s->request) : code;
 }
 
 /* Seconds on a clock that all ranks share. They are on one machine, also on the emulated cluster. */

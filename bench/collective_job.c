@@ -195,31 +195,38 @@ void make_buffers(struct job* job) {
          all ? job->rank : 0);
 }
 
-int call_other(const struct job* job, quadrille_schedule schedule, MPI_Comm comm, int native) {
+/* Both functions have the same arguments between the schedule and the communicator. */
+#define CALL(Mpi, ours, ...) \
+  (native ? MPI_##Mpi(__VA_ARGS__, comm) : quadrille_##ours(schedule, __VA_ARGS__, comm))
+
+int call_job(const struct job* job, quadrille_schedule schedule, MPI_Comm comm, int native) {
+  const int own = job->own;
   struct call call = job->call;
   call.comm = comm;
   call.send = (unsigned char*)job->send;
   call.receive = (unsigned char*)job->receive;
-  return call_once(&call, schedule, native);
+  switch (job->collective) {
+    case OTHER: return call_once(&call, schedule, native);
+    case REDUCE_SCATTERV:
+      return CALL(Reduce_scatter, reduce_scatter, job->send, job->receive, job->counts, MPI_INT64_T,
+                  MPI_SUM);
+    case ALLTOALLV:
+    case PERSISTENT:
+      return CALL(Alltoallv, alltoallv, job->send, job->send_counts, job->send_displacements,
+                  MPI_BYTE, job->receive, job->counts, job->displacements, MPI_BYTE);
+    case ALLTOALL:
+      return CALL(Alltoall, alltoall, job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE);
+    case ALLGATHER:
+      return CALL(Allgather, allgather, job->send, own, MPI_BYTE, job->receive, job->counts[0],
+                  MPI_BYTE);
+    default:
+      return CALL(Allgatherv, allgatherv, job->send, own, MPI_BYTE, job->receive, job->counts,
+                  job->displacements, MPI_BYTE);
+  }
 }
 
 int call_native(const struct job* job, MPI_Comm comm) {
-  const int own = job->own;
-  switch (job->collective) {
-    case OTHER: return call_other(job, QUADRILLE_SCHEDULE_NULL, comm, 1);
-    case REDUCE_SCATTERV:
-      return MPI_Reduce_scatter(job->send, job->receive, job->counts, MPI_INT64_T, MPI_SUM, comm);
-    case ALLTOALLV:
-    case PERSISTENT:
-      return MPI_Alltoallv(job->send, job->send_counts, job->send_displacements, MPI_BYTE,
-                           job->receive, job->counts, job->displacements, MPI_BYTE, comm);
-    case ALLTOALL: return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
-    case ALLGATHER:
-      return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, job->counts[0], MPI_BYTE, comm);
-    default:
-      return MPI_Allgatherv(job->send, own, MPI_BYTE, job->receive, job->counts, job->displacements,
-                            MPI_BYTE, comm);
-  }
+  return call_job(job, QUADRILLE_SCHEDULE_NULL, comm, 1);
 }
 
 void spoil_received(const struct job* job) {

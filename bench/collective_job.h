@@ -30,9 +30,9 @@ void read_job(struct job* job, const char* collective, const char* counts);
 
 /* Makes the buffers. If bytes are checked, fills in what is sent, and what is expected unless a library's call has to tell it. */
 void make_buffers(struct job* job);
-/* Calls the library's own collective, or either for a collective of tools/run. Returns an MPI error code. */
+/* Calls the library's own collective, or follows a schedule. Returns an MPI error code. */
 int call_native(const struct job* job, MPI_Comm comm);
-int call_other(const struct job* job, quadrille_schedule schedule, MPI_Comm comm, int native);
+int call_job(const struct job* job, quadrille_schedule schedule, MPI_Comm comm, int native);
 /* Expects what the library's own reduction or collective of tools/run receives. */
 void expect_native(struct job* job, MPI_Comm comm);
 /* Fills the receive buffer with other bytes, before a call that is checked. */

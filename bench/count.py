@@ -12,6 +12,7 @@ import tempfile
 from bench import callgrind, machine
 from bench.distributions import random_nodes
 from bench.sampling import Generator
+from bench.simulation import node_sizes
 
 NEEDS_CALM = False
 WINDOW = 16
@@ -51,24 +52,24 @@ def build():
     return machine.build("//generator:generator", "//bench:instructions", "//tools:run", "//bench:falls_through")
 
 
+def counted(command, function, must_be_called=True):
+    """The messages or pieces of a call, which the program prints, and the instructions inside one of its functions."""
+    printed, (profile,) = callgrind.count(command, function, must_be_called=must_be_called)
+    return int(printed.split()[0]), profile
+
+
 def one_rank(report, case, collective, command, most, most_of_loop):
     """A call of one rank, with equal blocks and with counts, and its binding."""
-
-    def counted(function, must_be_called=True):
-        printed, (profile,) = callgrind.count(command, function, must_be_called=must_be_called)
-        return int(printed.split()[0]), profile
-
-    messages, ours = counted("counted_runtime")
-    by_hand = counted("counted_by_hand", must_be_called=False)[1].all  # some have none
-    with_counts = counted("counted_with_counts")[1].own if collective == "alltoall" else 0
-    binding = counted("quadrille_bind")[1].all
+    messages, ours = counted(command, "counted_runtime")
+    by_hand = counted(command, "counted_by_hand", must_be_called=False)[1].all  # some have none
     report.figure(f"{case} | a transfer", ours.own / messages, "instructions", at_most=most, n=messages)
     if by_hand:
         report.figure(f"{case} | whole call / loop by hand", ours.all / by_hand, at_most=most_of_loop)
-    if with_counts:
+    if collective == "alltoall":
+        with_counts = counted(command, "counted_with_counts")[1].own / messages
         most_with_counts = MOST_WITH_COUNTS if most else None
-        report.figure(f"{case} | alltoallv, a transfer", with_counts / messages, "instructions", at_most=most_with_counts)
-    report.figure(f"{case} | binding, once", binding, "instructions")
+        report.figure(f"{case} | alltoallv, a transfer", with_counts, "instructions", at_most=most_with_counts)
+    report.figure(f"{case} | binding, once", counted(command, "quadrille_bind")[1].all, "instructions")
 
 
 def forwarding(report, case, command, most):
@@ -78,18 +79,14 @@ def forwarding(report, case, command, most):
         ("persistent, a piece", "counted_persistent", most),
         ("alltoallv, a piece", "counted_with_counts", most and MOST_WITH_LENGTHS),
     ):
-        printed, (profile,) = callgrind.count(command, function)
-        pieces = int(printed.split()[0])
+        pieces, profile = counted(command, function)
         report.figure(f"{case} | {what}", profile.own / pieces, "instructions", at_most=most, n=pieces)
 
 
 def fixed_part(report, case, few, many):
     """The cost of a call without messages, computed from calls with few and with many."""
-    (n, own), (n_many, own_many) = (
-        (int(printed.split()[0]), profile.own)
-        for printed, (profile,) in (callgrind.count(command, "counted_runtime") for command in (few, many))
-    )
-    fixed = own - n * (own_many - own) / (n_many - n)
+    (n, ours), (n_many, with_many) = (counted(command, "counted_runtime") for command in (few, many))
+    fixed = ours.own - n * (with_many.own - ours.own) / (n_many - n)
     report.figure(f"{case} | besides messages", fixed, "instructions", at_most=MOST_FIXED)
 
 
@@ -129,21 +126,25 @@ def measure(report, options, programs):
     generator_program, instructions, run, falls_through = programs
     with tempfile.TemporaryDirectory() as folder:
         generator = Generator(generator_program, folder)
+
+        def command(file, nodes, rank):
+            return [instructions, file, ",".join(map(str, node_sizes(str(nodes)))), rank, 1, WINDOW]
+
         for what, collective, algorithm, nodes, ranks, most, most_of_loop in CALLS:
             for rank in ranks:
                 case = f"{what}, rank {rank}"
                 if options.only in case:
                     file = generator.file(collective, algorithm, nodes)
-                    one_rank(report, case, collective, [instructions, file, nodes, rank, 1, WINDOW], most, most_of_loop)
+                    one_rank(report, case, collective, command(file, nodes, rank), most, most_of_loop)
         for algorithm, size, radix, rank, most in FORWARDING:
             case = f"{algorithm} {size} radix {radix}, rank {rank}"
             if options.only in case:
-                file = generator.file("alltoall", algorithm, str(size), "--radix", str(radix))
-                forwarding(report, case, [instructions, file, size, rank, 1, WINDOW], most)
+                file = generator.file("alltoall", algorithm, size, "--radix", radix)
+                forwarding(report, case, command(file, size, rank), most)
         case = "factor, a call"
         if options.only in case:
-            files = ((size, generator.file("alltoall", "factor", str(size))) for size in (2, 1024))
-            fixed_part(report, case, *([instructions, file, size, 0, 1, WINDOW] for size, file in files))
+            few, many = (command(generator.file("alltoall", "factor", size), size, 0) for size in (2, 1024))
+            fixed_part(report, case, few, many)
         if options.only in "preload, a call that falls through":
             falling_through(report, falls_through, folder)
         for bytes, most in SHARES:

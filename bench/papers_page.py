@@ -1,56 +1,58 @@
-"""What the sections of docs/papers.md share: machines, simulated calls, tables."""
+"""The page docs/papers.md: its prose and its machines are written by hand, and its tables by `./dev bench papers`."""
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import Callable
 
 from bench import machine
 from bench.sampling import Generator
 
-
-@dataclass
-class Machine:
-    """The machine of a paper: the flags of the simulator, and their source."""
-
-    name: str
-    flags: list
-    source: str
-
-    def text(self):
-        return f"Machine: {self.name}, `{' '.join(map(str, self.flags))}`. {self.source}\n"
-
-
-class Runs:
-    """Simulates calls, and says which with `tell`. The third program is for SimGrid; tests have none."""
-
-    def __init__(self, programs, folder, tell=lambda text: None):
-        self.generator_program, self.simulator = programs[:2]
-        self.collective = programs[2] if len(programs) > 2 else None
-        self.folder, self.tell = folder, tell
-        self.generator = Generator(self.generator_program, folder)
-
-    def file(self, collective, algorithm, nodes, *options):
-        return self.generator.file(collective, algorithm, nodes, *map(str, options))
-
-    def simulate(self, file, call, flags):
-        """What the simulator says of a call."""
-        self.tell(f"{os.path.basename(file)} {' '.join(map(str, call))[:60]}")
-        words = [self.simulator, "simulate", file, *call, *flags, "--format", "json"]
-        return json.loads(machine.run(words, timeout=3000))
-
-    def seconds(self, collective, algorithm, nodes, call, flags, *options):
-        return self.simulate(self.file(collective, algorithm, nodes, *options), call, flags)["time_ps"] * 1e-12
+TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+MACHINE = re.compile(r"^Machine: ([^,]*),.*?`(--.*?)`", re.MULTILINE)
 
 
 def table(head, rows):
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows)]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(map(str, row))} |" for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 @dataclass
 class Section:
-    """A part of the page: its heading, and the function that writes what is below it. A test runs the quick ones."""
+    """A part of the page: its heading, and the function that makes its tables. A test runs the quick ones."""
 
     name: str
-    write: Callable[[Runs], str]
+    tables: Callable
     quick: bool = False
+
+
+def sections_of(page):
+    """The sections of a page, by name."""
+    parts = re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]
+    return {part.split("\n", 1)[0].removeprefix("## "): part for part in parts}
+
+
+def written(section, runs, page):
+    """The section of a page with its tables made anew."""
+    old, made = sections_of(page).get(section.name, ""), section.tables(runs)
+    if len(TABLE.findall(old)) != len(made):
+        raise machine.Unusable(f"papers: the section '{section.name}' of the page wants {len(made)} tables; add '|' lines to it")
+    return TABLE.sub(lambda _: made.pop(0), old)
+
+
+class Runs:
+    """Simulates calls, and says which with `tell`. The third program is for SimGrid; tests have none."""
+
+    def __init__(self, programs, folder, page, tell=lambda text: None):
+        self.simulator, self.collective = programs[1], (*programs, None)[2]
+        self.folder, self.tell, self.file = folder, tell, Generator(programs[0], folder).file
+        self.machines = {name: flags.split() for name, flags in MACHINE.findall(page)}
+
+    def simulate(self, file, call, flags):
+        """What the simulator says of a call. `flags`: of the simulator, or the name of a machine of the page."""
+        self.tell(f"{os.path.basename(file)} {' '.join(map(str, call))[:60]}")
+        flags = self.machines[flags] if isinstance(flags, str) else flags
+        return json.loads(machine.run([self.simulator, "simulate", file, *call, *flags, "--format", "json"], timeout=3000))
+
+    def seconds(self, collective, algorithm, nodes, call, flags, *options):
+        return self.simulate(self.file(collective, algorithm, nodes, *options), call, flags)["time_ps"] * 1e-12

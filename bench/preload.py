@@ -10,21 +10,15 @@ NEEDS_CALM = True
 PAIRS = 15
 CALLS = 300  # learning takes at most so many
 # Ranks on each node, and a divisor: ranks with equal remainders share a communicator. With 0 all ranks do.
-SHAPES = {"4x8": ((8, 8, 8, 8), 0), "8,8,4,12": ((8, 8, 4, 12), 0), "rows of 4x8": ((8, 8, 8, 8), 8)}
-SHORT = (16, 256, 4096, 32768)
-CELLS = [
-    *((collective, size) for collective in ("alltoall", "alltoallv") for size in SHORT),
-    *((collective, size) for collective in ("allgather", "allgatherv") for size in (*SHORT, 256 << 10)),
-]
+SHAPES = {"4x8": ("4x8", 0), "8,8,4,12": ("8,8,4,12", 0), "rows of 4x8": ("4x8", 8)}
+SIZES = (16, 256, 4096, 32768, 256 << 10)  # the last one for allgathers alone
+CELLS = [(of, size) for of in ("alltoall", "alltoallv") for size in SIZES[:-1]]
+CELLS += [(of, size) for of in ("allgather", "allgatherv") for size in SIZES]
 LIMITS = {"learned": 0.97, "without rules": 0.95}
 
 
 def build():
-    cluster.want_root("preload")
-    return machine.build(
-        *(f"//bench:preloaded_{library}" for library in cluster.LIBRARIES),
-        *(f"//preload:libquadrille_preload_{library}.so" for library in cluster.LIBRARIES),
-    )
+    return cluster.build_preloaded("preload")
 
 
 def shape(report, options, library, programs, name, folder):
@@ -33,29 +27,23 @@ def shape(report, options, library, programs, name, folder):
     cells = [cell for cell in CELLS if options.only in f"{cell[0]} {cell[1]} B, {title}"]
     if not cells:
         return
-    program, preload = programs
-
-    def run(variables, how):
-        words = [program, row, how, *(f"{collective}={size}" for collective, size in cells)]
-        return sampling.sample([*cluster.preloaded(library, nodes, preload, *variables), *words], 3600)
-
+    start = cluster.starter(library, nodes, *programs)
+    calls = [f"{of}={f'uniform:{2 * size}' if of == 'alltoallv' else size}" for of, size in cells]
     rules = f"QUADRILLE_RULES={folder}/{library}-{name.replace(' ', '-')}.txt"
-    run(["QUADRILLE=learn", rules], CALLS)
+    sampling.sample(start(["QUADRILLE=learn", rules]) + [row, CALLS, *calls], 3600)
     if not os.path.exists(rules.split("=")[1]):
         raise machine.Unusable(f"preload: {title}: no rules were written; try once more")
     for how, variables in (("learned", [rules]), ("without rules", [])):
-        sampled = run(variables, f"pairs={options.repetitions or PAIRS}")
+        sampled = sampling.sample(start(variables) + [row, f"pairs={options.repetitions or PAIRS}", *calls], 3600)
         for (collective, size), one in zip(cells, sampled):
-            name = f"{collective} {size} B, {title} | {how}, native / preloaded"
-            report.sample(name, one.ratios, at_least=LIMITS[how])
+            report.sample(f"{collective} {size} B, {title} | {how}, native / preloaded", one.ratios, at_least=LIMITS[how])
         ratios = [paired.median(one.ratios) for one in sampled]
         below = sum(ratio < LIMITS[how] for ratio in ratios)
         report.figure(f"{title} | {how}: of {len(ratios)}, how many are below {LIMITS[how]}", below)
 
 
 def measure(report, options, programs):
-    count = len(cluster.LIBRARIES)
     with tempfile.TemporaryDirectory() as folder, cluster.Cluster(4, cluster.RATE):
-        for library, *of in zip(cluster.LIBRARIES, programs[:count], programs[count:]):
+        for library in cluster.LIBRARIES:
             for name in SHAPES:
-                shape(report, options, library, of, name, folder)
+                shape(report, options, library, programs[library], name, folder)

@@ -1,138 +1,155 @@
-/* mpirun preloaded ROW CALLS|pairs=PAIRS COLLECTIVE=BYTES...: collectives of a program that does not know Quadrille. They run
- * on all ranks; if ROW is not 0, they run on communicators of the ranks with equal remainders by ROW.
+/* mpirun preloaded ROW HOW COLLECTIVE=COUNTS[/COUNTS...]...: calls of a program that does not know Quadrille.
  *
- * With 200 the program calls each collective 200 times. With pairs=11 it calls each in turn with the MPI library's own, and prints
- * what bench/sampling.py reads. It looks up the library's own past everything that was preloaded. COLLECTIVE is alltoall,
- * alltoallv (blocks of 0 to twice BYTES), allgather or allgatherv (BYTES at each rank). */
+ * They run on all ranks; if ROW is not 0, they run on communicators of the ranks with equal remainders by ROW. COLLECTIVE and
+ * COUNTS are those of collective.c. Several COUNTS take turns. HOW is
+ *   CALLS                 so many calls of each collective
+ *   pairs=PAIRS           calls in turn with the MPI library's own
+ *   blocks=CALLS,SECONDS  the same with blocks of calls, up to CALLS of each kind, or about SECONDS of the library's own
+ *   marks=CALLS           calls without a barrier between them; checked=CALLS also compares received bytes
+ * Rank 0 prints what bench/sampling.py reads. With marks it prints `race CALLS SECONDS` for each tenth of the calls instead:
+ * the time from the first call until the slowest rank had made that many. Exit code 2: bad input, or wrong bytes. */
 #include <dlfcn.h>
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/mpi_library.h"
+#include "bench/collective_job.h"
+#include "bench/own_calls.h"
 
-enum { MOST_RANKS = 64 };
+enum { WARM_UP = 3, BLOCK = 25, LEAST_BLOCKS = 4, MOST_SIZES = 8, MARKS = 10 };
 
-struct calls {
-  int (*alltoall)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-  int (*alltoallv)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
-                   MPI_Datatype, MPI_Comm);
-  int (*allgather)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-  int (*allgatherv)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
-                    MPI_Comm);
-  int (*allreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-};
-static struct calls native;
+const char usage[] =
+    "usage: mpirun preloaded ROW CALLS|pairs=PAIRS|blocks=CALLS,SECONDS|marks=CALLS|checked=CALLS "
+    "COLLECTIVE=COUNTS[/COUNTS...]...";
 
+int calls_are_own;
+
+/* How to call. Numbers that are not given are 0. */
 static struct {
-  MPI_Comm comm;
-  int rank, ranks, bytes;
-  char *sent, *received;
-  int sent_counts[MOST_RANKS], sent_places[MOST_RANKS], counts[MOST_RANKS], places[MOST_RANKS];
-} job;
+  int calls, pairs, blocks, marks;
+  double seconds;
+  int checked;
+} how;
+static int world; /* this rank in MPI_COMM_WORLD */
 
-static int length(int source, int target) {
-  const unsigned x =
-      ((unsigned)source * 2654435761u + (unsigned)target * 40503u + 1) * 1664525u + 1013904223u;
-  return (int)((x >> 8) % (2u * (unsigned)job.bytes + 1));
+void* own_function(const char* name) {
+  Dl_info found;
+  void* library = dladdr(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"), &found)
+                      ? dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                      : NULL;
+  void* const function = library ? dlsym(library, name) : NULL;
+  if (!function) fail("the MPI library's own functions are not found");
+  return function;
 }
 
-static void call(const struct calls* of, const char* collective) {
-  if (strcmp(collective, "alltoall") == 0)
-    of->alltoall(job.sent, job.bytes, MPI_BYTE, job.received, job.bytes, MPI_BYTE, job.comm);
-  else if (strcmp(collective, "alltoallv") == 0)
-    of->alltoallv(job.sent, job.sent_counts, job.sent_places, MPI_BYTE, job.received, job.counts,
-                  job.places, MPI_BYTE, job.comm);
-  else if (strcmp(collective, "allgather") == 0)
-    of->allgather(job.sent, job.bytes, MPI_BYTE, job.received, job.bytes, MPI_BYTE, job.comm);
-  else
-    of->allgatherv(job.sent, job.bytes, MPI_BYTE, job.received, job.counts, job.places, MPI_BYTE,
-                   job.comm);
+static void call(const struct job* job, int is_own) {
+  calls_are_own = is_own;
+  if (call_native(job, job->call.comm) != MPI_SUCCESS) fail("a collective failed");
+  calls_are_own = 0;
 }
 
-static void prepare(const char* collective, int bytes) {
-  const int is_uneven = strcmp(collective, "alltoallv") == 0;
-  job.bytes = bytes;
-  for (int i = 0; i < job.ranks; i++) {
-    job.sent_counts[i] = is_uneven ? length(job.rank, i) : bytes;
-    job.counts[i] = is_uneven ? length(i, job.rank) : bytes;
-    job.sent_places[i] = job.places[i] = i * (is_uneven ? 2 : 1) * bytes;
-  }
-}
-
-/* The slowest rank's seconds. */
-static double timed(const struct calls* of, const char* collective) {
-  double slowest = 0;
+/* A block of calls. Returns the slowest rank's seconds. */
+static double timed(const struct job* job, int is_own, int calls) {
   MPI_Barrier(MPI_COMM_WORLD);
-  double mine = MPI_Wtime();
-  call(of, collective);
-  mine = MPI_Wtime() - mine;
-  native.allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return slowest;
+  double seconds = MPI_Wtime();
+  for (int i = 0; i < calls; i++) call(job, is_own);
+  seconds = MPI_Wtime() - seconds;
+  calls_are_own = 1;
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  calls_are_own = 0;
+  return seconds;
 }
 
-/* Finds the MPI library's functions past everything preloaded. Returns 0 if it cannot. */
-static int find_native(void) {
-  static const char* const names[] = {"PMPI_Alltoall", "PMPI_Alltoallv", "PMPI_Allgather",
-                                      "PMPI_Allgatherv", "PMPI_Allreduce"};
-  void* const functions[] = {&native.alltoall, &native.alltoallv, &native.allgather,
-                             &native.allgatherv, &native.allreduce};
-  void* const library = mpi_library();
-  int all = 1;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    void* const function = library ? dlsym(library, names[i]) : NULL;
-    memcpy(functions[i], &function, sizeof function);
-    all &= function != NULL;
+/* The number of pairs of blocks that fit the calls and the seconds. */
+static int count_blocks(const struct job* jobs, int count) {
+  double once = 0;
+  for (int i = 0; i < count; i++) {
+    timed(&jobs[i], 1, 2); /* connections are made */
+    once += timed(&jobs[i], 1, WARM_UP) / WARM_UP / count;
   }
-  return all;
+  const int calls = how.seconds / once < how.blocks ? (int)(how.seconds / once) : how.blocks;
+  return calls / BLOCK > LEAST_BLOCKS ? calls / BLOCK : LEAST_BLOCKS;
+}
+
+static void take_turns(const struct job* jobs, int count, int index) {
+  const int pairs = how.blocks > 0 ? count_blocks(jobs, count) : how.pairs;
+  for (int n = 0; n < how.calls; n++) timed(jobs, 0, 1);
+  for (int n = 0; n < pairs; n++) {
+    double seconds[2];
+    for (int turn = 0; turn < 2; turn++) {
+      const int is_own = (turn + n) % 2 == 0;
+      seconds[is_own] = timed(&jobs[n / 2 % count], is_own, how.blocks > 0 ? BLOCK : 1);
+    }
+    if (world == 0) printf("sample %d %.9f %.9f\n", index, seconds[1], seconds[0]);
+  }
+}
+
+static void mark_calls(struct job* job) {
+  double own[MARKS], all[MARKS];
+  calls_are_own = 1;
+  expect_native(job, job->call.comm);
+  MPI_Barrier(job->call.comm);
+  const double start = MPI_Wtime();
+  for (int i = 0, mark = 0; i < how.marks; i++) {
+    spoil_received(job);
+    call(job, 0);
+    if (!is_received(job)) fail("other bytes were received than were sent");
+    for (; (i + 1) * MARKS >= (mark + 1) * how.marks; mark++) own[mark] = MPI_Wtime() - start;
+  }
+  calls_are_own = 1;
+  MPI_Reduce(own, all, MARKS, MPI_DOUBLE, MPI_MAX, 0, job->call.comm);
+  calls_are_own = 0;
+  for (int mark = 0; mark < MARKS && job->rank == 0; mark++)
+    printf("race %d %.12e\n", (mark + 1) * how.marks / MARKS, all[mark]);
+}
+
+static void measure(char* word, MPI_Comm all, int index) {
+  struct job jobs[MOST_SIZES] = {0};
+  int count = 0;
+  char* counts = strchr(word, '=');
+  if (!counts) fail(usage);
+  *counts++ = '\0';
+  if (world == 0 && how.marks == 0) printf("schedule %d %s %s 0\n", index, word, counts);
+  /* Each collective has its own communicator, since the mean block of an alltoallv belongs to one. */
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (how.marks == 0) MPI_Comm_dup(all, &comm);
+  for (counts = strtok(counts, "/"); counts && count < MOST_SIZES; counts = strtok(NULL, "/")) {
+    struct job* const job = &jobs[count++];
+    MPI_Comm_rank(comm, &job->rank);
+    MPI_Comm_size(comm, &job->ranks);
+    job->checked = how.checked;
+    read_job(job, word, counts);
+    make_buffers(job);
+    job->call.comm = comm;
+  }
+  if (count == 0) fail(usage);
+  if (how.marks > 0)
+    mark_calls(jobs);
+  else
+    take_turns(jobs, count, index);
+  for (int i = 0; i < count; i++) free(jobs[i].send), free(jobs[i].receive);
+  if (how.marks == 0) MPI_Comm_free(&comm);
+}
+
+static int read_how(const char* text) {
+  if (sscanf(text, "pairs=%d", &how.pairs) == 1) how.calls = WARM_UP;
+  how.checked = sscanf(text, "checked=%d", &how.marks) == 1;
+  return how.calls > 0 || how.checked || sscanf(text, "marks=%d", &how.marks) == 1 ||
+         sscanf(text, "blocks=%d,%lf", &how.blocks, &how.seconds) == 2 ||
+         sscanf(text, "%d", &how.calls) == 1;
 }
 
 int main(int count, char** words) {
-  const struct calls preloaded = {MPI_Alltoall, MPI_Alltoallv, MPI_Allgather, MPI_Allgatherv, NULL};
-  int world = 0, most = 0;
+  MPI_Comm all;
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
-  MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-  if (count < 4 || job.ranks > MOST_RANKS || !find_native()) {
-    fprintf(stderr, "usage: mpirun -n RANKS preloaded ROW CALLS|pairs=PAIRS COLLECTIVE=BYTES...\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
+  if (count < 4 || !read_how(words[2])) fail(usage);
   const int row = atoi(words[1]);
-  MPI_Comm all;
   MPI_Comm_split(MPI_COMM_WORLD, row > 0 ? world % row : 0, world, &all);
-  MPI_Comm_rank(all, &job.rank);
-  MPI_Comm_size(all, &job.ranks);
-  for (int i = 3; i < count; i++) {
-    const int bytes = atoi(strchr(words[i], '=') + 1);
-    most = bytes > most ? bytes : most;
-  }
-  job.sent = calloc((size_t)job.ranks * 2 + 1, (size_t)most);
-  job.received = calloc((size_t)job.ranks * 2 + 1, (size_t)most);
-  const int pairs = strncmp(words[2], "pairs=", 6) == 0 ? atoi(words[2] + 6) : 0;
-  for (int i = 3; i < count; i++) {
-    char* const bytes = strchr(words[i], '=');
-    *bytes = 0;
-    /* Each collective has its own communicator, since the mean block of an alltoallv belongs to one. */
-    MPI_Comm_dup(all, &job.comm);
-    prepare(words[i], atoi(bytes + 1));
-    if (pairs > 0 && world == 0) printf("schedule %d %s %s 0\n", i - 3, words[i], bytes + 1);
-    for (int n = pairs > 0 ? 3 : atoi(words[2]); n > 0; n--) timed(&preloaded, words[i]);
-    for (int n = 0; n < pairs; n++) {
-      const double before = n % 2 ? timed(&native, words[i]) : 0;
-      const double ours = timed(&preloaded, words[i]);
-      const double theirs = n % 2 ? before : timed(&native, words[i]);
-      if (world == 0) printf("sample %d %.9f %.9f\n", i - 3, theirs, ours);
-    }
-    MPI_Comm_free(&job.comm);
-  }
-  free(job.sent);
-  free(job.received);
+  for (int i = 3; i < count; i++) measure(words[i], all, i - 3);
   MPI_Comm_free(&all);
-  if (world == 0) {
-    printf("end\n");
-    fflush(stdout);
-  }
+  if (world == 0) printf("end\n");
+  fflush(stdout);
   MPI_Finalize();
   return 0;
 }

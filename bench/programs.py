@@ -12,12 +12,12 @@ import subprocess
 import tempfile
 import time
 
-from bench import cluster, machine, real
+from bench import cluster, machine, paired, real
 
 NEEDS_CALM = True
 PAIRS = 5
 RUNS = 3
-NODES = (8, 8, 8, 8)
+NODES = "4x8"
 TRANSFORM = ["bench/transform.py"]
 # The words after the program, then the last word when it learns and when it is measured.
 PROGRAMS = {
@@ -44,33 +44,21 @@ def build():
     return libraries, {"examples/fft": fft, "examples/closure": closure}
 
 
-def run(library, command, *variables):
-    """Returns the lines of the output and the standard error of a run with the right result."""
-    start = cluster.preloaded("openmpi", NODES, library, *variables)
-    lines, errors = machine.lines_until([*start, *command], "never", 300)
-    if not any(map(RIGHT.search, lines)):
-        raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)} {lines}")
-    return lines, errors
-
-
-def seconds_of(library, command, *variables):
-    """Of a whole run, the start of the job included."""
-    start = time.monotonic()
-    run(library, command, *variables)
-    return time.monotonic() - start
-
-
 class Run:
-    """The output and the report of a run."""
+    """A run with the right result: its output, its seconds with the start of the job, and its all-to-alls if it wrote a report."""
 
-    def __init__(self, library, command, *variables):
+    def __init__(self, library, command, *variables, reports=True):
         with tempfile.TemporaryDirectory() as folder:
-            report = f"{folder}/report.json"
-            self.lines, errors = run(library, command, f"QUADRILLE_REPORT={report}", *variables)
-            if not os.path.exists(report):
-                raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)}")
-            with open(report) as file:
-                self.calls = [call for call in json.load(file)["calls"] if call["collective"].startswith("alltoall")]
+            path = f"{folder}/report.json"
+            variables += (f"QUADRILLE_REPORT={path}",) if reports else ()
+            start = time.monotonic()
+            words = [*cluster.preloaded("openmpi", NODES, library, *variables), *command]
+            self.lines, errors = machine.lines_until(words, "never", 300)
+            self.elapsed = time.monotonic() - start
+            calls = json.loads(real.contents(path) or '{"calls": []}')["calls"]
+            if not any(map(RIGHT.search, self.lines)) or reports and not os.path.exists(path):
+                raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)} {self.lines}")
+        self.calls = [call for call in calls if call["collective"].startswith("alltoall")]
 
     @property
     def seconds(self):
@@ -81,34 +69,30 @@ class Run:
         return next(float(line.split()[1]) for line in self.lines if line.startswith("seconds "))
 
 
-def adapting(report, options, library, name, command):
+def add(report, name, pairs, what, at_least):
+    """The ratios of native runs to those with the library."""
+    report.sample(name, [getattr(native, what) / getattr(ours, what) for native, ours in pairs], at_least=at_least)
+
+
+def adapting(report, repetitions, library, name, command):
     """The time of whole runs without rules, and without a report, which costs time itself."""
-    kinds = "QUADRILLE=off", "QUADRILLE=adapt"
     pairs = []
-    for i in range(options.repetitions or PAIRS):
-        runs = {kind: seconds_of(library, command, kind) for kind in (kinds if i % 2 == 0 else kinds[::-1])}
-        pairs.append([runs[kind] for kind in kinds])
-    ratios = [native / ours for native, ours in pairs]
-    report.sample(f"{name} | whole program, native / adapting", ratios, at_least=AT_LEAST_ADAPTING)
+    for i in range(repetitions):
+        kinds = ["QUADRILLE=off", "QUADRILLE=adapt"][:: -1 if i % 2 else 1]
+        runs = {kind: Run(library, command, kind, reports=False) for kind in kinds}
+        pairs.append((runs["QUADRILLE=off"], runs["QUADRILLE=adapt"]))
+    add(report, f"{name} | whole program, native / adapting", pairs, "elapsed", AT_LEAST_ADAPTING)
 
 
-def program(report, options, library, name, command, learning, measuring, folder):
+def program(report, repetitions, library, name, command, learning, measuring, folder):
     rules = f"QUADRILLE_RULES={folder}/{name.replace(' ', '-').replace('/', '-')}.txt"
     Run(library, [*command, learning], "QUADRILLE=learn", rules)
-    pairs = [
-        (Run(library, [*command, measuring], "QUADRILLE=on"), Run(library, [*command, measuring], rules))
-        for _ in range(options.repetitions or PAIRS)
-    ]
-    schedules = sorted({call["schedule"] for _, preloaded in pairs for call in preloaded.calls})
-    title = f"{name} | all-to-alls ({', '.join(schedules)})"
-    add(report, title, pairs, "seconds", AT_LEAST)
+    pairs = [[Run(library, [*command, measuring], how) for how in ("QUADRILLE=on", rules)] for _ in range(repetitions)]
+    schedules = sorted({call["schedule"] for _, ours in pairs for call in ours.calls})
+    add(report, f"{name} | all-to-alls ({', '.join(schedules)}), native / preloaded", pairs, "seconds", AT_LEAST)
     if command[0] == TRANSFORM[0]:
-        add(report, f"{name} | whole transforms", pairs, "whole", AT_LEAST_TRANSFORM.get(name, AT_LEAST))
-
-
-def add(report, name, pairs, what, at_least):
-    ratios = [getattr(native, what) / getattr(preloaded, what) for native, preloaded in pairs]
-    report.sample(f"{name}, native / preloaded", ratios, at_least=at_least)
+        at_least = AT_LEAST_TRANSFORM.get(name, AT_LEAST)
+        add(report, f"{name} | whole transforms, native / preloaded", pairs, "whole", at_least)
 
 
 def install(packages):
@@ -121,25 +105,25 @@ def install(packages):
 
 
 def of_debian(report, options, libraries):
+    repetitions = options.repetitions or RUNS
     for name, program in {**real.PROGRAMS, **real.LARGER}.items():
         if options.only not in name:
             continue
         install(program.packages)
-        ratios = {mode: [] for mode in real.EXACT}
-        differ = {mode: [] for mode in (real.NATIVE, *real.EXACT)}
-        for _ in range(options.repetitions or RUNS):
+        seconds = {mode: [] for mode in (real.NATIVE, *real.EXACT)}
+        differing = dict.fromkeys(seconds, 0)
+        for _ in range(repetitions):
             for mode, wrong, result in real.compare(program, real.EXACT, libraries):
-                if mode == real.NATIVE:
-                    native = result
-                else:
-                    ratios[mode].append(native.seconds / result.seconds)
+                native = result if mode == real.NATIVE else native
+                seconds[mode].append(result.seconds)
                 if wrong:
-                    differ[mode].append(wrong)
+                    differing[mode] += 1
                     report.note(f"{name}, {mode}: {wrong}")
-        for mode, wrong in differ.items():
-            report.figure(f"{name} | {mode}: results unlike the native ones", len(wrong), at_most=0, n=options.repetitions or RUNS)
-        for mode, values in ratios.items():
-            report.sample(f"{name} | {mode}: whole program, native / with the library", values)
+        for mode, count in differing.items():
+            report.figure(f"{name} | {mode}: results unlike the native ones", count, at_most=0, n=repetitions)
+        for mode in real.EXACT:
+            ratios = paired.ratios(zip(seconds[real.NATIVE], seconds[mode]))
+            report.sample(f"{name} | {mode}: whole program, native / with the library", ratios)
         report.note(f"{name}: of {len(native.lines) + native.times} lines, {native.times} have times")
 
 
@@ -148,11 +132,11 @@ def measure(report, options, programs):
     if options.all:
         of_debian(report, options, libraries)
         return
-    library = libraries.preload["openmpi"]
+    library, repetitions = libraries.preload["openmpi"], options.repetitions or PAIRS
     with tempfile.TemporaryDirectory() as folder, cluster.Cluster(4, cluster.RATE):
         for name, (start, words, learning, measuring) in PROGRAMS.items():
             if options.only in name:
                 command = [*(start or [examples[name]]), *words]
-                program(report, options, library, name, command, learning, measuring, folder)
+                program(report, repetitions, library, name, command, learning, measuring, folder)
             if options.only in f"{name}, adapting" and start:
-                adapting(report, options, library, name, [*start, *words, learning])
+                adapting(report, repetitions, library, name, [*start, *words, learning])

@@ -1,18 +1,17 @@
 """What an unchanged program gains or loses while the preload library adapts, over SimGrid's MPI: the same times at any load.
 
-One program (bench/race.c) holds the preload library and the runtime. Native collectives are those that SimGrid selects for an MPI
+One program (bench/preloaded.c) holds the preload library and the runtime. Native collectives are those that SimGrid selects for an MPI
 library. Computation takes no time. All messages do, also those of the preload library. A case is a row of calls on 64 ranks, from
 the first call on. All adapting calls are simulated. Native calls and those of a fixed choice settle soon, so only the first of them are
 simulated: each call after them takes as long as the second half of these did on the average.
 """
 import concurrent.futures
 import os
-import runpy
 import sys
 import tempfile
 
 from bench import machine, paired, simulation
-from bench.adapt import MPI_NAMES
+from bench.adapt import choice_of, schedules_of
 from bench.distributions import DISTRIBUTIONS, as_text
 
 NEEDS_CALM = False
@@ -45,7 +44,7 @@ def counts(collective, size, ranks):
 
 def choices(collective, size):
     """The fixed choices, as a variable of the preload library names them."""
-    every = runpy.run_path("emitted/universal_schedules.bzl")["UNIVERSAL_SCHEDULES"][collective.removesuffix("v")]
+    every = schedules_of(collective.removesuffix("v"))
     blocked = [name for name in every if name.startswith(BLOCKED)]
     return every + [f"{name}:block-size={block}" for name in blocked for block in BLOCK_SIZES if block < size]
 
@@ -77,8 +76,8 @@ class Case:
         others = {name: value for name, value in os.environ.items() if not name.startswith("QUADRILLE")}
         with tempfile.TemporaryDirectory() as folder:
             network = simulation.Network(self.kind, self.nodes, folder)
-            words = [self.program, calls, self.collective, counts(self.collective, self.size, network.ranks)]
-            words += [] if checked else ["--unchecked"]
+            how = f"{'checked' if checked else 'marks'}={calls}"
+            words = [self.program, 0, how, f"{self.collective}={counts(self.collective, self.size, network.ranks)}"]
             chosen = [f"--cfg=smpi/coll-selector:{self.library}", "--cfg=smpi/wtime:0", EAGER, *options]
             chosen += [] if checked else [simulation.SHARED]
             command = network.command(network.ranks, network.hosts, chosen, words)
@@ -89,7 +88,7 @@ class Case:
 
     def forced(self, name):
         """The variables that make all calls follow a choice."""
-        return {"QUADRILLE": "on", f"QUADRILLE_{MPI_NAMES.get(self.collective, self.collective).upper()}": name}
+        return dict(variable.split("=", 1) for variable in choice_of(self.collective, name))
 
     def fixed(self, name, calls):
         return total(self.run(min(calls, FIXED_CALLS), self.forced(name)), calls)

@@ -24,13 +24,9 @@ class Report:
     def figure(self, name, value, unit="", at_most=None, at_least=None, spread=None, n=1):
         """`name`: the measured quantity, or CASE | WHAT if a case has several figures in a row. `spread`: the 95 %
         interval of the true median; None if each run gives the same value."""
-        limit = None
-        if at_most is not None:
-            limit = {"at_most": at_most}
-        elif at_least is not None:
-            limit = {"at_least": at_least}
+        limit = {word: most for word, most in (("at_most", at_most), ("at_least", at_least)) if most is not None}
         self.figures.append(
-            {"name": name, "value": value, "unit": unit, "limit": limit, "spread": spread, "n": n}
+            {"name": name, "value": value, "unit": unit, "limit": limit or None, "spread": spread, "n": n}
         )
 
     def sample(self, name, values, unit="", at_most=None, at_least=None):

@@ -59,15 +59,38 @@ class Generator:
     """Makes schedule files in a folder, each once."""
 
     def __init__(self, program, folder):
-        self.program, self.folder, self.files = program, folder, {}
+        self.program, self.folder, self.files, self.lines = program, folder, {}, []
 
     def file(self, collective, algorithm, nodes, *options):
-        key = (collective, algorithm, nodes, *options)
+        key = tuple(map(str, (collective, algorithm, nodes, *options)))
         if key not in self.files:
             path = f"{self.folder}/{len(self.files)}.qs"
-            machine.run(
-                [self.program, "generate", collective, "--algorithm", algorithm, "--nodes", nodes, *options]
-                + ["--out", path]
-            )
+            machine.run([self.program, "generate", *key[:1], "--algorithm", key[1], "--nodes", *key[2:], "--out", path])
             self.files[key] = path
         return self.files[key]
+
+    def names(self, collective, between_groups=False):
+        """The algorithms of a collective."""
+        self.lines = self.lines or machine.run([self.program, "list"]).splitlines()
+        end = " between groups" if between_groups else ""
+        words = [line.removesuffix(end).split() for line in self.lines if line.endswith(end) and line[:1] != " "]
+        return [each[1] for each in words if len(each) == 2 and each[0] == collective]
+
+    def for_any(self, collective, between_groups=False):
+        """Files for any nodes of all algorithms of a collective, by name."""
+        remote = ["--remote-nodes", "any"] if between_groups else []
+        return {name: self.file(collective, name, "any", *remote) for name in self.names(collective, between_groups)}
+
+
+class Measuring:
+    """The report, the options and the generator that the parts of an instrument share. Without a generator, `program` is None."""
+
+    def __init__(self, report, options, program, folder):
+        self.report, self.options, self.folder = report, options, folder
+        self.generator = Generator(program, folder)
+
+    def wanted(self, name):
+        return self.options.only in name
+
+    def repetitions(self, usual):
+        return self.options.repetitions or usual

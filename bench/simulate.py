@@ -1,10 +1,9 @@
 """The simulator: its speed, and how far its times are from SimGrid's on the network `linear`, for every algorithm."""
+import itertools
 import json
 import tempfile
 
-from bench import machine, simulation
-from bench.cluster_groups import Candidates
-from bench.sampling import Generator
+from bench import machine, sampling, simulation
 
 NEEDS_CALM = True  # for events a second
 WINDOW = 16
@@ -22,14 +21,10 @@ def build():
     return machine.build("//generator:generator", "//simulate:simulator", "//bench:smpi_collective.so")
 
 
-class Measuring:
+class Measuring(sampling.Measuring):
     def __init__(self, report, options, programs, folder):
-        self.report, self.options, self.folder = report, options, folder
-        self.generator_program, self.simulator, self.collective = programs
-        self.generator = Generator(self.generator_program, folder)
-
-    def wanted(self, name):
-        return self.options.only in name
+        super().__init__(report, options, programs[0], folder)
+        _, self.simulator, self.collective = programs
 
     def simulate(self, file, size, *words):
         """Returns what the simulator says of a call with blocks of that size."""
@@ -38,47 +33,43 @@ class Measuring:
         )
 
 
+def of_simgrid(m, collective, nodes, size, file, eager=0):
+    """Seconds of a call."""
+    network = simulation.Network("linear", nodes, tempfile.mkdtemp(dir=m.folder), eager)
+    (one,) = network.sample(m.collective, collective, size, [(file, WINDOW)], native=False, checked=False)
+    return one.ours[0]
+
+
 def agreement(m):
     """The greatest difference of the simulator's times from SimGrid's, by nodes."""
-    candidates = Candidates(m, m.generator_program)
     for nodes in ("64x1", "8x8"):
-        network = simulation.Network("linear", nodes, tempfile.mkdtemp(dir=m.folder))
-        for collective in COLLECTIVES:
-            for size in SIZES:
-                name = f"agreement, {collective}, {nodes}, {size} B"
-                if not m.wanted(name) or (collective, size) == ("alltoall", 1 << 20):
-                    continue  # such an all-to-all takes SimGrid too long
-                differences = {}
-                for algorithm in candidates.names(collective):
-                    try:
-                        file = m.generator.file(collective, algorithm, nodes)
-                    except machine.Unusable:
-                        continue  # the algorithm does not serve these nodes
-                    of_simgrid = network.sample(
-                        m.collective, collective, size, [(file, WINDOW)], native=False, checked=False
-                    )[0].ours[0]
-                    elements = ["--element", 8] if collective in REDUCTIONS else []
-                    ours = m.simulate(file, size, "--window", WINDOW, *elements, *LINEAR)["time_ps"] * 1e-12
-                    differences[algorithm] = ours / of_simgrid - 1
-                worst = max(differences, key=lambda one: abs(differences[one]))
-                m.report.figure(
-                    f"{name} | worst difference ({worst})", 100 * abs(differences[worst]), "%", at_most=5, n=len(differences)
-                )
+        for collective, size in itertools.product(COLLECTIVES, SIZES):
+            name = f"agreement, {collective}, {nodes}, {size} B"
+            if not m.wanted(name) or (collective, size) == ("alltoall", 1 << 20):
+                continue  # such an all-to-all takes SimGrid too long
+            differences = {}
+            for algorithm in m.generator.names(collective):
+                try:
+                    file = m.generator.file(collective, algorithm, nodes)
+                except machine.Unusable:
+                    continue  # the algorithm does not serve these nodes
+                elements = ["--element", 8] if collective in REDUCTIONS else []
+                ours = m.simulate(file, size, "--window", WINDOW, *elements, *LINEAR)["time_ps"] * 1e-12
+                differences[algorithm] = 100 * abs(ours / of_simgrid(m, collective, nodes, size, file) - 1)
+            worst = max(differences, key=differences.get)
+            m.report.figure(f"{name} | worst difference ({worst})", differences[worst], "%", at_most=5, n=len(differences))
 
 
 def eager(m):
     """The same for eager messages, which jam: hierarchical-factor."""
     flags = [EAGER if before == "--eager" else word for before, word in zip([None, *LINEAR], LINEAR)]
-    for nodes in ("8x8", "16x8"):
-        for size in (64, 4096):
-            name = f"eager, hierarchical-factor, {nodes}, {size} B"
-            if not m.wanted(name):
-                continue
-            network = simulation.Network("linear", nodes, tempfile.mkdtemp(dir=m.folder), EAGER)
+    for nodes, size in itertools.product(("8x8", "16x8"), (64, 4096)):
+        name = f"eager, hierarchical-factor, {nodes}, {size} B"
+        if m.wanted(name):
             file = m.generator.file("alltoall", "hierarchical-factor", nodes)
-            of_simgrid = network.sample(m.collective, "alltoall", size, [(file, WINDOW)], native=False, checked=False)[0].ours[0]
             said = m.simulate(file, size, "--window", WINDOW, *flags)
-            m.report.figure(f"{name} | difference", 100 * abs(said["time_ps"] * 1e-12 / of_simgrid - 1), "%", at_most=5)
+            difference = said["time_ps"] * 1e-12 / of_simgrid(m, "alltoall", nodes, size, file, EAGER) - 1
+            m.report.figure(f"{name} | difference", 100 * abs(difference), "%", at_most=5)
             m.report.figure(f"{name} | time / its port's work", said["time_ps"] / said["busiest_port"]["busy_ps"])
 
 

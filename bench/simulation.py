@@ -1,10 +1,16 @@
 """Runs a program under SimGrid's MPI (SMPI). Simulated times are the same on every run and at any load.
 
 Only messages take time; computation takes none. The cost of a message is measured (message_seconds), not computed.
+
+The kinds are flat (all nodes at one switch without limit), fat-tree (two levels, with as many links up as down) and dragonfly.
+A node has one network interface, which sends and receives at full rate at once, and a loopback for its own ranks. Times of
+messages are SimGrid's calibration on TCP, where latency and bandwidth depend on the length. Linear is flat without that: a
+message of B bytes takes alpha + beta B. Fast is linear with ten times the bandwidth. Busy is linear, and each message
+keeps its sender and its receiver busy for a microsecond. Fast-busy is both.
 """
 import os
 
-from bench import machine, networks, sampling
+from bench import machine, sampling
 
 CONFIGURATION = [
     "--cfg=smpi/simulate-computation:no",
@@ -24,20 +30,59 @@ def node_sizes(text):
     return sizes
 
 
+LATENCY = "1us"
+LINEAR = ["--cfg=network/model:CM02"]
+BUSY = LINEAR + ["--cfg=smpi/ois:0:1e-6:0", "--cfg=smpi/or:0:1e-6:0"]
+OF_KIND = {"linear": LINEAR, "fast": LINEAR, "busy": BUSY, "fast-busy": BUSY}  # options of smpirun
+# groups, links between them; chassis of a group; routers of a chassis; nodes of a router
+DRAGONFLY = {16: "2,1;2,1;2,1;2", 64: "4,1;2,1;4,1;2", 256: "4,2;4,1;4,2;4"}
+
+
+def fat_tree(nodes):
+    """The switches form the least square that holds the nodes. Each lower switch has a link to each upper one."""
+    lower = next((size for size in range(1, nodes + 1) if size * size >= nodes and nodes % size == 0), nodes)
+    return f"2;{lower},{nodes // lower};1,{lower};1,1"
+
+
+def shape(kind, nodes):
+    """The attributes of the cluster. ValueError if there is no such network."""
+    if kind == "flat" or kind in OF_KIND:
+        return 'bb_bw="100TBps" bb_lat="0us"'
+    if kind == "fat-tree":
+        return f'topology="FAT_TREE" topo_parameters="{fat_tree(nodes)}"'
+    if kind != "dragonfly":
+        raise ValueError(f"there is no network '{kind}'; there are flat, linear, fast, busy, fast-busy, fat-tree and dragonfly")
+    if nodes not in DRAGONFLY:
+        raise ValueError(f"a dragonfly has {', '.join(map(str, DRAGONFLY))} nodes, not {nodes}")
+    return f'topology="DRAGONFLY" topo_parameters="{DRAGONFLY[nodes]}"'
+
+
+def network(kind, nodes, cores):
+    cluster = (
+        f'id="cluster" prefix="n" suffix="" radical="0-{nodes - 1}" speed="10Gf" core="{cores}" '
+        f'bw="{"100Gbps" if kind.startswith("fast") else "10Gbps"}" lat="{LATENCY}" sharing_policy="SPLITDUPLEX" loopback_bw="10GBps" loopback_lat="200ns"'
+    )
+    return (
+        '<?xml version="1.0"?>\n'
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        f'<platform version="4.1">\n<cluster {cluster} {shape(kind, nodes)}/>\n</platform>\n'
+    )
+
+
 class Network:
     """A network with one rank per core. Node i has the i-th of the sizes. Its files are in `folder`."""
 
     def __init__(self, kind, nodes, folder, eager=0):
         """`eager`: bytes of the longest message that starts before its receive is posted, and whose send is over at once."""
-        self.sizes = node_sizes(nodes)
-        self.configuration = CONFIGURATION + networks.CONFIGURATION.get(kind, [])
+        self.nodes, self.sizes = nodes, node_sizes(nodes)
+        self.configuration = CONFIGURATION + OF_KIND.get(kind, [])
         self.configuration += [f"--cfg=smpi/send-is-detached-thresh:{eager}", f"--cfg=smpi/async-small-thresh:{eager}"]
         self.folder = folder
         hosts = [f"n{node}" for node, size in enumerate(self.sizes) for _ in range(size)]
         self.ranks, self.hosts = len(hosts), self.write("hosts", "\n".join(hosts) + "\n")
         self.ends = self.write("ends", f"n0\nn{len(self.sizes) - 1}\n")
         try:
-            self.platform = self.write("network.xml", networks.network(kind, len(self.sizes), max(self.sizes)))
+            self.platform = self.write("network.xml", network(kind, len(self.sizes), max(self.sizes)))
         except ValueError as error:
             raise machine.Unusable(f"smpi: {error}") from None
 

@@ -1,25 +1,22 @@
-"""Simulated networks of up to 256 ranks: flat, fat-tree and dragonfly, 10 Gbit/s per node (bench/networks.py).
+"""Simulated networks of up to 256 ranks, 10 Gbit/s per node (bench/simulation.py).
 
 The same runtime runs over SimGrid's MPI. Times are the same on every run and at any load, so one call is a
-measurement without a spread. SimGrid's own collectives differ from the libraries that they are named after. Ratios
-to them are for information only, and schedules are the baselines.
+measurement without a spread. SimGrid's own collectives differ from the libraries that they are named after, so
+schedules are the baselines.
 """
 import re
 import tempfile
 
-from bench import expected, machine, simulation, smpi_auto, smpi_groups, smpi_tuna
+from bench import expected, machine, sampling, simulation, smpi_groups
 from bench.distributions import DISTRIBUTIONS, as_text
-from bench.sampling import Generator
 
 NEEDS_CALM = False
-TABLE = "tests/simulation/expected.txt"
 WINDOW = 16
 WINDOWS = (1, WINDOW)  # for given block sizes; simultaneous messages share a simulated wire, so that all arrive late
-KINDS = ("flat", "fat-tree", "dragonfly")
 LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
-ROOTED = {"broadcast": ("hypercube", "pipeline"), "reduce": ("hypercube", "pipeline")}  # that cut a vector into blocks
 SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # the block sizes to try
 MOST_BLOCKS = 3000  # of a ring in a sweep, which simulates as many rounds
+RADICES = (2, 4, 8, 16)
 
 
 def build():
@@ -28,149 +25,8 @@ def build():
     )
 
 
-class Measuring:
-    """The report, options and programs that the parts share."""
-
-    def __init__(self, report, options, programs, folder):
-        self.report, self.options, self.folder = report, options, folder
-        self.generator_program, self.verifier, self.collective, self.calibrate = programs
-        self.generator = Generator(self.generator_program, folder)
-
-    def wanted(self, name):
-        return self.options.only in name
-
-    def network(self, kind, nodes):
-        return simulation.Network(kind, nodes, tempfile.mkdtemp(dir=self.folder))
-
-    def microseconds(self, name, seconds):
-        self.report.figure(name, 1e6 * seconds, "us")
-
-
-def regressions(m):
-    """Counts how many of the times that tests expect differ; none may."""
-    if not m.wanted("expected times"):
-        return
-    rows = [row for row in expected.read(TABLE) if isinstance(row, list)]
-    differing = 0
-    for row in rows:
-        seconds = expected.simulate(row, m.generator_program, m.collective)
-        differing += not expected.agrees(seconds, float(row[5]))
-    m.report.figure(f"expected times: of {len(rows)}, how many differ", differing, at_most=0, n=len(rows))
-
-
-def messages(m):
-    """alpha and beta of a message between the ends of the network."""
-    for kind in ("linear", *KINDS):
-        case = f"a message, {kind} 64 nodes"
-        if m.wanted(case):
-            alpha, beta = Costs(m, m.network(kind, "64x1")).line()
-            m.microseconds(f"{case} | alpha", alpha)
-            m.report.figure(f"{case} | beta", 1e9 * beta, "ns/B")
-
-
-def alltoall(m):
-    """Compares schedules with each other and, up to 64 ranks, with SimGrid's own."""
-    algorithms = ("factor", "hierarchical-factor", "hierarchical-circle")
-    for kind in KINDS:
-        for nodes, size in (("64x1", 4096), ("16x4", 256), ("16x4", 4096)):
-            case = f"alltoall, {kind} {nodes}, {size} B"
-            if not m.wanted(case):
-                continue
-            network = m.network(kind, nodes)
-            schedules = [(m.generator.file("alltoall", name, nodes), WINDOW) for name in algorithms]
-            sampled = network.sample(m.collective, "alltoall", size, schedules)
-            m.microseconds(f"{case} | SimGrid's own", sampled[0].native[0])
-            for name, one in zip(algorithms, sampled):
-                m.microseconds(f"{case} | {name}", one.ours[0])
-
-
-def chosen(m):
-    """The time of the choice of `--algorithm auto` with calibrated costs, over the best of all algorithms and many radices."""
-    for kind, at_most in (("linear", 1.1), ("flat", None)):
-        chosen_on(m, kind, at_most)
-
-
-def chosen_on(m, kind, at_most):
-    cases = [(nodes, size) for nodes in ("4x8", "8,8,4,12", "16x4", "32x1") for size in (16, 512, 2048, 16384)]
-    found = []
-    for nodes, size in cases:
-        case = f"alltoall auto, {kind} {nodes}, {size} B"
-        if not m.wanted(case):
-            continue
-        network = m.network(kind, nodes)
-        auto = ("auto", *network.calibrated(m.calibrate, size))
-        schedules = [auto, ("factor",), ("spread-out",), ("hierarchical-factor",)]
-        for algorithm, most in (
-            ("tuna", network.ranks),
-            ("tuna-coalesced", max(network.sizes)),
-            ("tuna-staggered", max(network.sizes)),
-        ):
-            radices = {2, most} | {radix for radix in (3, 4, 6, 8, 12, 16, 24) if radix < most}
-            schedules += [(algorithm, "--radix", radix) for radix in sorted(radices) if radix >= 2]
-        schedules += [
-            ("hierarchical-overlapped", "--early", early) for early in (1, 2, 4, 8, 16) if early < len(network.sizes)
-        ]
-        files = [(m.generator.file("alltoall", words[0], nodes, *map(str, words[1:])), WINDOW) for words in schedules]
-        ours, *swept = [one.ours[0] for one in network.sample(m.collective, "alltoall", size, files, native=False)]
-        best = swept.index(min(swept))
-        m.report.figure(f"{case} | auto / best of the sweep ({' '.join(map(str, schedules[1 + best]))})", ours / swept[best])
-        found.append(ours / swept[best])
-    worst(m, f"alltoall auto, {kind} | auto / best of the sweep, the worst", found, len(cases), at_most)
-
-
-def allgatherv(m):
-    """The rings on nodes of several ranks."""
-    algorithms = ("linear-ring", "blocked-ring", "blocked-ring-nodes")
-    for kind in KINDS:
-        for nodes, total in (("16x4", 1 << 20), ("64x4", 4 << 20)):
-            for distribution in ("regular", "spike"):
-                case = f"allgatherv {distribution}, {kind} {nodes}, {total >> 20} MiB"
-                if m.wanted(case):
-                    ring = Ring(m, kind, nodes, distribution, total)
-                    for name, seconds in zip(algorithms, ring.seconds([(name,) for name in algorithms])):
-                        m.microseconds(f"{case} | {name}", seconds)
-
-
-def rooted(m):
-    """A broadcast and a reduce of 16 MiB in the fewest rounds, over their bound: the time of all bytes, and of ceil(log2 p) - 1
-    blocks more, at the rate of the wire."""
-    total, ranks = 16 << 20, 36
-    for collective, algorithms in ROOTED.items():
-        case = f"{collective}, linear {ranks}x1, {total >> 20} MiB"
-        if not m.wanted(case):
-            continue
-        network = m.network("linear", f"{ranks}x1")
-        costs = Costs(m, network)
-        wire, model = costs.line()[1], ("--block-size", "model", *costs.options())
-        for name in algorithms:
-            file = m.generator.file(collective, name, f"{ranks}x1", *model)
-            size = block_size(m, file, str(total))
-            (one,) = network.sample(m.collective, collective, total, [(file, 0)], native=False, checked=False)
-            bound = (total + ((ranks - 1).bit_length() - 1) * size) * wire
-            at_most = 1.05 if name == "hypercube" else None
-            m.report.figure(f"{case} | {name}, blocks of {size} B / bound", one.ours[0] / bound, at_most=at_most)
-
-
-def block_size(m, file, counts):
-    """The block size that a schedule's rule chooses, by the verifier."""
-    return int(re.search(r"B = (\d+)", machine.run([m.verifier, "check", file, "--counts", counts]))[1])
-
-
-class Costs:
-    """The costs of messages on a network."""
-
-    def __init__(self, m, network):
-        self.seconds = lambda *sizes: network.message_seconds(m.calibrate, sizes)
-
-    def line(self):
-        """alpha and beta: the times of an empty message, and of a byte of a long one."""
-        found = self.seconds(0, LONGEST // 2, LONGEST)
-        return found[0], (found[LONGEST] - found[LONGEST // 2]) / (LONGEST // 2)
-
-    def options(self):
-        """The same as options for the generator, in whole nanoseconds and picoseconds."""
-        alpha, beta = self.line()
-        return "--alpha", f"{1e9 * alpha:.0f}ns", "--beta", f"{1e12 * beta:.0f}ps"
+def with_radix(algorithm, radices):
+    return [(algorithm, "--radix", radix) for radix in radices]
 
 
 def blocks(counts, size):
@@ -178,93 +34,180 @@ def blocks(counts, size):
     return sum(max(1, -(-count // size)) for count in counts)
 
 
-class Ring:
-    """An allgatherv of a total that is distributed over a network's ranks."""
+class Measuring(sampling.Measuring):
+    def __init__(self, report, options, programs, folder):
+        super().__init__(report, options, programs[0], folder)
+        _, self.verifier, self.collective, self.calibrate = programs
 
-    def __init__(self, m, kind, nodes, distribution, total):
-        self.m, self.nodes = m, nodes
-        self.network = m.network(kind, nodes)
-        self.costs = Costs(m, self.network)
-        self.counts = DISTRIBUTIONS[distribution](total, self.network.ranks)
+    def network(self, kind, nodes):
+        return simulation.Network(kind, nodes, tempfile.mkdtemp(dir=self.folder))
 
-    def file(self, schedule):
-        return self.m.generator.file("allgather", schedule[0], self.nodes, *map(str, schedule[1:]))
+    def file(self, network, collective, words):
+        return self.generator.file(expected.schedules_for(collective), words[0], network.nodes, *words[1:])
 
-    def seconds(self, schedules, block_sizes=()):
-        """The time of a call by each schedule: an algorithm with its options. The first one is also run with these block sizes,
-        each with its better window."""
-        sampled = self.network.sample(
-            self.m.collective,
-            "allgatherv",
-            as_text(self.counts),
-            [(self.file(schedule), 0) for schedule in schedules]  # the window that it asks for, or the default one
-            + [(self.file(schedules[0]), window, size) for size in block_sizes for window in WINDOWS],
-            native=False,
-            checked=False,
-        )
-        found = [one.ours[0] for one in sampled]
-        swept = found[len(schedules) :]
-        return found[: len(schedules)] + [min(swept[i : i + len(WINDOWS)]) for i in range(0, len(swept), len(WINDOWS))]
+    def seconds(self, network, collective, counts, schedules, window=WINDOW, more=(), checked=True):
+        """The time of one call by each schedule: an algorithm with its options. `more`: files with windows and block sizes."""
+        files = [(self.file(network, collective, words), window) for words in schedules]
+        sampled = network.sample(self.collective, collective, counts, [*files, *more], native=False, checked=checked)
+        return [one.ours[0] for one in sampled]
 
-    def block_size(self, schedule):
-        return block_size(self.m, self.file(schedule), as_text(self.counts))
+    def microseconds(self, case, times):
+        for name, seconds in times.items():
+            self.report.figure(f"{case} | {name}", 1e6 * seconds, "us")
+
+    def worst(self, name, found, cases, at_most):
+        """The worst of all cases. It has no figure if some cases were left out."""
+        if len(found) == cases:
+            self.report.figure(name, max(found), at_most=at_most, n=cases)
+
+    def line(self, network):
+        """alpha and beta: the times of an empty message, and of a byte of a long one."""
+        found = network.message_seconds(self.calibrate, (0, LONGEST // 2, LONGEST))
+        return found[0], (found[LONGEST] - found[LONGEST // 2]) / (LONGEST // 2)
+
+    def costs(self, network):
+        """The same as options for the generator, in whole nanoseconds and picoseconds."""
+        alpha, beta = self.line(network)
+        return "--alpha", f"{1e9 * alpha:.0f}ns", "--beta", f"{1e12 * beta:.0f}ps"
+
+    def block_size(self, network, collective, words, counts):
+        """The block size that a schedule's rule chooses, by the verifier."""
+        command = [self.verifier, "check", self.file(network, collective, words), "--counts", counts]
+        return int(re.search(r"B = (\d+)", machine.run(command))[1])
+
+
+def message(m):
+    """alpha and beta of a message between the ends of the network."""
+    case = "a message, linear 64 nodes"
+    if m.wanted(case):
+        alpha, beta = m.line(m.network("linear", "64x1"))
+        m.microseconds(case, {"alpha": alpha})
+        m.report.figure(f"{case} | beta", 1e9 * beta, "ns/B")
+
+
+def chosen(m):
+    """The time of the choice of `--algorithm auto` with calibrated costs, over the best of all algorithms and many radices."""
+    cases = [(nodes, size) for nodes in ("4x8", "8,8,4,12", "16x4", "32x1") for size in (16, 512, 2048, 16384)]
+    for kind, at_most in (("linear", 1.1), ("flat", None)):
+        found = []
+        for nodes, size in cases:
+            case = f"alltoall auto, {kind} {nodes}, {size} B"
+            if not m.wanted(case):
+                continue
+            network = m.network(kind, nodes)
+            schedules = [("auto", *network.calibrated(m.calibrate, size))]
+            schedules += [("factor",), ("spread-out",), ("hierarchical-factor",)]
+            largest = max(network.sizes)
+            for name, most in (("tuna", network.ranks), ("tuna-coalesced", largest), ("tuna-staggered", largest)):
+                radices = {2, most} | {radix for radix in (3, 4, 6, 8, 12, 16, 24) if radix < most}
+                schedules += with_radix(name, sorted(radix for radix in radices if radix >= 2))
+            schedules += [
+                ("hierarchical-overlapped", "--early", early) for early in (1, 2, 4, 8, 16) if early < len(network.sizes)
+            ]
+            ours, *swept = m.seconds(network, "alltoall", size, schedules)
+            best = " ".join(map(str, schedules[1 + swept.index(min(swept))]))
+            found.append(ours / min(swept))
+            m.report.figure(f"{case} | auto / best of the sweep ({best})", found[-1])
+        m.worst(f"alltoall auto, {kind} | auto / best of the sweep, the worst", found, len(cases), at_most)
+
+
+def rooted(m):
+    """A broadcast and a reduce of 16 MiB in the fewest rounds, over their bound: the time of all bytes, and of ceil(log2 p) - 1
+    blocks more, at the rate of the wire."""
+    total, ranks = 16 << 20, 36
+    for collective in ("broadcast", "reduce"):
+        case = f"{collective}, linear {ranks}x1, {total >> 20} MiB"
+        if not m.wanted(case):
+            continue
+        network = m.network("linear", f"{ranks}x1")
+        for name, at_most in (("hypercube", 1.05), ("pipeline", None)):
+            words = name, "--block-size", "model", *m.costs(network)
+            size = m.block_size(network, collective, words, total)
+            (seconds,) = m.seconds(network, collective, total, [words], window=0, checked=False)
+            bound = (total + ((ranks - 1).bit_length() - 1) * size) * m.line(network)[1]
+            m.report.figure(f"{case} | {name}, blocks of {size} B / bound", seconds / bound, at_most=at_most)
 
 
 def against_the_model(m):
     """Compares the time with the model (b - 1) (alpha + beta B), with m beta, with the linear ring, and with trees in a hypercube.
     B is the model's block size for the network's alpha and beta. alpha + beta B is the measured time of a message of B bytes."""
-    total = 16 << 20
     for kind in ("linear", "flat"):
-        found = []
-        for distribution in DISTRIBUTIONS:
+        network, found = m.network(kind, "64x1"), []
+        for distribution, counts_of in DISTRIBUTIONS.items():
             case = f"allgatherv {distribution}, {kind} 64x1, 16 MiB"
             if not m.wanted(case):
                 continue
-            ring = Ring(m, kind, "64x1", distribution, total)
-            rule = ("--block-size", "model", *ring.costs.options())
-            blocked = ("blocked-ring", *rule)
-            size, bytes_take = ring.block_size(blocked), sum(ring.counts) * ring.costs.line()[1]
-            seconds, linear, trees = ring.seconds([blocked, ("linear-ring",), ("hypercube", *rule)])
-            model = (blocks(ring.counts, size) - 1) * ring.costs.seconds(size)[size]
+            counts, rule = counts_of(16 << 20, 64), ("--block-size", "model", *m.costs(network))
+            schedules = [("blocked-ring", *rule), ("linear-ring",), ("hypercube", *rule)]
+            size = m.block_size(network, "allgatherv", schedules[0], as_text(counts))
+            times = m.seconds(network, "allgatherv", as_text(counts), schedules, window=0, checked=False)
+            model = (blocks(counts, size) - 1) * network.message_seconds(m.calibrate, [size])[size]
+            found.append(times[0] / model)
             m.report.figure(f"{case} | block size", size, "B")
-            m.report.figure(f"{case} | blocked ring / model", seconds / model)
-            m.report.figure(f"{case} | blocked ring / (m beta)", seconds / bytes_take)
-            m.report.figure(f"{case} | linear ring / (m beta)", linear / bytes_take)
-            m.report.figure(f"{case} | hypercube / (m beta)", trees / bytes_take)
-            found.append(seconds / model)
-        worst(m, f"allgatherv, {kind} 64x1, 16 MiB | blocked ring / model, the worst", found, 6, 1.05)
-
-
-def worst(m, name, found, cases, at_most):
-    """The worst of all cases. It has no figure if some cases were left out."""
-    if len(found) == cases:
-        m.report.figure(name, max(found), at_most=at_most, n=cases)
+            m.report.figure(f"{case} | blocked ring / model", found[-1])
+            for name, seconds in zip(("blocked ring", "linear ring", "hypercube"), times):
+                m.report.figure(f"{case} | {name} / (m beta)", seconds / (sum(counts) * m.line(network)[1]))
+        m.worst(f"allgatherv, {kind} 64x1, 16 MiB | blocked ring / model, the worst", found, 6, 1.05)
 
 
 def automatic(m):
-    """The time with auto's block size for the network's alpha and beta, over the best of a sweep."""
-    for kind, at_most in (("linear", 1.05), ("flat", None)):
-        found = []
-        for total in (64 << 10, 1 << 20, 16 << 20):
-            for distribution in DISTRIBUTIONS:
-                case = f"block size, {distribution} {total >> 10} KiB, {kind} 64x1"
-                if not m.wanted(case):
-                    continue
-                ring = Ring(m, kind, "64x1", distribution, total)
-                sizes = [size for size in SWEEP if blocks(ring.counts, size) <= MOST_BLOCKS and size < 2 * max(ring.counts)]
-                auto = ("blocked-ring", "--block-size", "auto", *ring.costs.options())
-                chosen, *swept = ring.seconds([auto], sizes)
-                m.report.figure(f"{case} | auto / best of the sweep", chosen / min(swept))
-                m.report.figure(f"{case} | auto", ring.block_size(auto), "B")
-                m.report.figure(f"{case} | best of the sweep", sizes[swept.index(min(swept))], "B")
-                found.append(chosen / min(swept))
-        worst(m, f"block size, {kind} 64x1 | auto / best of the sweep, the worst", found, 3 * len(DISTRIBUTIONS), at_most)
+    """The time with auto's block size for the network's alpha and beta, over the best of a sweep. Each size has its better window."""
+    network, found = m.network("linear", "64x1"), []
+    for total in (64 << 10, 1 << 20, 16 << 20):
+        for distribution, counts_of in DISTRIBUTIONS.items():
+            case = f"block size, {distribution} {total >> 10} KiB, linear 64x1"
+            if not m.wanted(case):
+                continue
+            counts = counts_of(total, 64)
+            auto, text = ("blocked-ring", "--block-size", "auto", *m.costs(network)), as_text(counts)
+            sizes = [size for size in SWEEP if blocks(counts, size) <= MOST_BLOCKS and size < 2 * max(counts)]
+            swept = [(m.file(network, "allgatherv", auto), window, size) for window in WINDOWS for size in sizes]
+            ours, *times = m.seconds(network, "allgatherv", text, [auto], window=0, more=swept, checked=False)
+            best, (_, _, size) = min(zip(times, swept))
+            found.append(ours / best)
+            m.report.figure(f"{case} | auto / best of the sweep", found[-1])
+            m.report.figure(f"{case} | auto", m.block_size(network, "allgatherv", auto, text), "B")
+            m.report.figure(f"{case} | best of the sweep", size, "B")
+    m.worst("block size, linear 64x1 | auto / best of the sweep, the worst", found, 3 * len(DISTRIBUTIONS), 1.05)
+
+
+OTHERS = [("linear",), ("spread-out",), ("scattered",), ("pairwise",), ("xor",), ("hierarchical-factor",)]
+OTHERS += with_radix("tuna", (2, 4, 8, 16, 32)) + with_radix("tuna-coalesced", RADICES) + with_radix("tuna-staggered", RADICES)
+OTHERS += [("hierarchical-overlapped", "--early", early) for early in (1, 4, 15)]
+COMPARED = [  # an all-to-all, its network and counts, others, ours, its name; and the best of the others / the best of ours, at least
+    *(("alltoallv", kind, sizes, [("linear",)], "tuna-coalesced", at_least if kind == "flat" else None)
+      for kind in ("flat", "fat-tree", "dragonfly") for sizes, at_least in (("uniform:16", 4), ("uniform:2048", 1.8))),
+    ("alltoall", "busy", 8, OTHERS, "tuna-bundled", None),
+    ("alltoall", "fast-busy", 8, OTHERS, "tuna-bundled", 1.3),
+]
+
+
+def compared(m):
+    """Compares on 256 ranks, 16 per node."""
+    for collective, kind, counts, others, ours, at_least in COMPARED:
+        what = f"{collective} {counts}" if collective == "alltoallv" else f"{collective}, {counts} B"
+        case = f"{what}, {kind} 16x16"
+        if m.wanted(case):
+            schedules = [*others, *with_radix(ours, RADICES)]
+            times = m.seconds(m.network(kind, "16x16"), collective, counts, schedules)
+            m.microseconds(case, {" ".join(map(str, words)): seconds for words, seconds in zip(schedules, times)})
+            best = "linear" if len(others) == 1 else "best of the others"
+            ratio = min(times[: len(others)]) / min(times[len(others) :])
+            m.report.figure(f"{case} | {best} / {ours}", ratio, at_least=at_least)
+
+
+def radix(m):
+    """Small blocks need few messages, and large blocks need short paths. Medium ones need a radix between."""
+    radices = [2**power for power in range(1, 8)]
+    for sizes in ("uniform:16", "uniform:1024", "uniform:16384"):
+        case = f"tuna {sizes}, busy 128x1"
+        if m.wanted(case):
+            times = m.seconds(m.network("busy", "128x1"), "alltoallv", sizes, with_radix("tuna", radices))
+            m.microseconds(case, {f"radix {each}": seconds for each, seconds in zip(radices, times)})
 
 
 def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder:
         m = Measuring(report, options, programs, folder)
-        parts = [regressions, messages, alltoall, chosen, allgatherv, rooted, against_the_model, automatic]
-        parts += [smpi_tuna.coalesced, smpi_tuna.bundled, smpi_tuna.radix, smpi_groups.allgather, smpi_auto.chosen]
-        for part in parts:
+        for part in (message, chosen, rooted, against_the_model, automatic, compared, radix, smpi_groups.allgather):
             part(m)

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 WINDOW = 16
 MOST = 1 << 20
-SEGMENTS, ROOT, OTHERS = "segment-map-v", "root-gathering", (
-    *("segment-map-bruck", "segment-map-blocks", "segment-map-ordered"),
-    *("segment-map-paper", "two-stage"),
-)
+SEGMENTS, ROOT = "segment-map-v", "root-gathering"
+OURS = (SEGMENTS, "segment-map-bruck", "segment-map-blocks", "segment-map-ordered", "segment-map-paper", "two-stage")
 
 
 @dataclass
@@ -58,10 +56,7 @@ def settings(ranks, most):
     ]
 
 
-SETTINGS = settings(64, MOST)
 OF_THE_MODEL = 0.995  # root gathering takes that much of Equation 2 at least, over the best of ours
-
-
 # Nodes, ranks of the first group, bytes of a rank, the algorithm that wins there, and the others' best time over its time.
 WINNERS = (
     ("10x4", 32, 64 << 10, "segment-map-nodes", 1.3),
@@ -70,55 +65,46 @@ WINNERS = (
 
 
 def allgather(m):
-    for setting in SETTINGS:
+    every = settings(64, MOST)
+    for setting in every:
         setting_on(m, "linear", setting)
-    setting_on(m, "fast", SETTINGS[3], at_most=1.1, with_root=False)
+    setting_on(m, "fast", every[3], at_most=1.1, with_root=False)
     for nodes, first, size, winner, at_least in WINNERS:
         winner_on(m, nodes, first, size, winner, at_least)
 
 
 def sample(m, network, algorithms, counts, first):
     """The seconds of a call by each algorithm."""
-    sampled = network.sample(
-        m.collective,
-        "allgatherv",
-        ",".join(map(str, counts)),
-        [(m.generator.file("allgather", name, "any", "--remote-nodes", "any"), WINDOW) for name in algorithms],
-        native=False,
-        checked=False,
-        first_group=first,
-    )
+    files = [(m.generator.file("allgather", name, "any", "--remote-nodes", "any"), WINDOW) for name in algorithms]
+    counts = ",".join(map(str, counts))
+    sampled = network.sample(m.collective, "allgatherv", counts, files, native=False, checked=False, first_group=first)
     return {name: one.ours[0] for name, one in zip(algorithms, sampled)}
 
 
 def winner_on(m, nodes, first, size, winner, at_least):
     network = m.network("linear", nodes)
     case = f"allgather between groups, linear {nodes}, {first} + {network.ranks - first} ranks, {size} B"
-    if not m.wanted(case):
-        return
-    others = (SEGMENTS, "subgroup-bruck", "leader")
-    seconds = sample(m, network, (winner, *others), [size] * network.ranks, first)
-    for name in seconds:
-        m.microseconds(f"{case} | {name}", seconds[name])
-    best = min(seconds[name] for name in others)
-    m.report.figure(f"{case} | best of the others / {winner}", best / seconds[winner], at_least=at_least)
+    if m.wanted(case):
+        others = (SEGMENTS, "subgroup-bruck", "leader")
+        seconds = sample(m, network, (winner, *others), [size] * network.ranks, first)
+        m.microseconds(case, seconds)
+        best = min(seconds[name] for name in others)
+        m.report.figure(f"{case} | best of the others / {winner}", best / seconds[winner], at_least=at_least)
 
 
 def setting_on(m, kind, setting, at_most=1.06, with_root=True):
     case = f"allgather between groups, {kind}, {setting.first} + {64 - setting.first} ranks, setting {setting.name}"
     if not m.wanted(case):
         return
-    algorithms = [SEGMENTS, *([ROOT] if with_root else []), *OTHERS]
     network = m.network(kind, "64x1")
-    seconds = sample(m, network, algorithms, setting.counts, setting.first)
-    found = network.message_seconds(m.calibrate, (MOST, 2 * MOST))
-    limit = setting.longest() * (found[2 * MOST] - found[MOST]) / MOST
-    best = min(seconds[name] for name in (SEGMENTS, *OTHERS))
+    seconds = sample(m, network, [*OURS, *([ROOT] if with_root else [])], setting.counts, setting.first)
+    limit = setting.longest() * m.line(network)[1]
+    best = min(seconds[name] for name in OURS)
     if with_root:
         model = setting.model()
         m.report.figure(f"{case} | {ROOT} / best", seconds[ROOT] / best, at_least=OF_THE_MODEL * model)
         at_most_of_model = 1.01 if setting.name in "1234" else None  # Equation 2 is for equal contributions
         m.report.figure(f"{case} | {ROOT} / Equation 2", seconds[ROOT] / limit / model, at_least=0.99, at_most=at_most_of_model)
     m.report.figure(f"{case} | best / limit", best / limit, at_most=at_most)
-    for name in (SEGMENTS, *OTHERS):
+    for name in OURS:
         m.report.figure(f"{case} | {name} / limit", seconds[name] / limit)

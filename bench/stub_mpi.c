@@ -46,9 +46,15 @@ note_message(int receive, const void* buffer, int count, int peer) {
   record.bytes += count;
 }
 
+/* They ignore many arguments. NOLINTBEGIN(misc-unused-parameters) */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+/* A function of MPI that evaluates an expression. */
+#define STUB(name, parameters, ...) \
+  int PMPI_##name parameters { return __VA_ARGS__, MPI_SUCCESS; }
+
 int PMPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  (void)type, (void)comm;
   if (recording) note_message(1, buffer, count, peer);
   if (tag == LENGTH_TAG) awaited[posted++ % MOST_AWAITED] = buffer;
   *request = 1;
@@ -57,28 +63,18 @@ int PMPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MP
 
 int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  (void)type, (void)comm;
   if (recording) note_message(0, buffer, count, peer);
   if (tag == LENGTH_TAG) memcpy(awaited[arrived++ % MOST_AWAITED], buffer, (size_t)count);
   *request = 1;
   return MPI_SUCCESS;
 }
 
-int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
-  (void)status;
-  *request = MPI_REQUEST_NULL;
-  return MPI_SUCCESS;
-}
+STUB(Wait, (MPI_Request * request, MPI_Status* status), *request = MPI_REQUEST_NULL)
 
 /* A test finds nothing: the message that comes back may not have been sent yet. */
-int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  (void)request, (void)status;
-  *flag = 0;
-  return MPI_SUCCESS;
-}
+STUB(Test, (MPI_Request * request, int* flag, MPI_Status* status), *flag = 0)
 
 int PMPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-  (void)status;
   *index = 0;
   while (*index < count - 1 && requests[*index] == MPI_REQUEST_NULL) ++*index;
   requests[*index] = MPI_REQUEST_NULL;
@@ -86,143 +82,60 @@ int PMPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* statu
 }
 
 int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-  (void)statuses;
   for (int i = 0; i < count; i++) requests[i] = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
 
-int PMPI_Initialized(int* flag) {
-  *flag = 1;
-  return MPI_SUCCESS;
-}
+STUB(Initialized, (int* flag), *flag = 1)
+STUB(Finalized, (int* flag), *flag = 0)
+STUB(Comm_rank, (MPI_Comm comm, int* rank), *rank = comm == MPI_COMM_SELF ? 0 : own_rank)
+STUB(Comm_size, (MPI_Comm comm, int* size), *size = comm == MPI_COMM_SELF ? 1 : rank_count)
+STUB(Comm_test_inter, (MPI_Comm comm, int* flag), *flag = 0)
+STUB(Comm_group, (MPI_Comm comm, MPI_Group* group), *group = 1)
+STUB(Group_free, (MPI_Group * group), *group = MPI_GROUP_NULL)
+STUB(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* result), *result = comm)
+STUB(Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler handler), (void)0)
 
-int PMPI_Finalized(int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
+STUB(Comm_create_keyval,
+     (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function* gone, int* keyval,
+      void* extra),
+     *keyval = keyvals++)
 
-int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
-  *rank = comm == MPI_COMM_SELF ? 0 : own_rank;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Comm_size(MPI_Comm comm, int* size) {
-  *size = comm == MPI_COMM_SELF ? 1 : rank_count;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-  (void)comm;
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* gone,
-                            int* keyval, void* extra) {
-  (void)copy, (void)gone, (void)extra;
-  *keyval = keyvals++;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
-  (void)comm;
-  attributes[keyval] = value;
-  return MPI_SUCCESS;
-}
+STUB(Comm_set_attr, (MPI_Comm comm, int keyval, void* value), attributes[keyval] = value)
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
-  (void)comm;
   *flag = keyval >= 0 && keyval < keyvals && attributes[keyval] != NULL;
   if (*flag) *(void**)value = attributes[keyval];
-  return MPI_SUCCESS;
-}
-
-/* All ranks are alike, so this rank agrees with itself. */
-int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm) {
-  int size = 0;
-  (void)op, (void)comm;
-  PMPI_Type_size(type, &size);
-  memcpy(receive, send, (size_t)count * (size_t)size);
-  return MPI_SUCCESS;
-}
-
-/* The same for data that all ranks send to each other. */
-int PMPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive,
-                  int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
-  int size = 0;
-  (void)receive_count, (void)receive_type, (void)comm;
-  PMPI_Type_size(send_type, &size);
-  memcpy(receive, send, (size_t)rank_count * (size_t)send_count * (size_t)size);
-  return MPI_SUCCESS;
-}
-
-/* No message is empty. */
-int PMPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
-  (void)status, (void)type;
-  *count = 1;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
-  (void)comm;
-  *group = 1;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Group_free(MPI_Group* group) {
-  *group = MPI_GROUP_NULL;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* result) {
-  (void)group;
-  *result = comm;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
-  (void)comm, (void)handler;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype* same) {
-  *same = type;
-  return MPI_SUCCESS;
-}
-
-int PMPI_Type_free(MPI_Datatype* type) {
-  *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
 /* MPICH keeps the size of a basic type in its handle. */
 static int size_of(MPI_Datatype type) { return (int)((intptr_t)type >> 8 & 0xff); }
 
-int PMPI_Type_size(MPI_Datatype type, int* size) {
-  *size = size_of(type);
-  return MPI_SUCCESS;
-}
+STUB(Type_size, (MPI_Datatype type, int* size), *size = size_of(type))
+STUB(Type_size_x, (MPI_Datatype type, MPI_Count* size), *size = size_of(type))
+STUB(Type_get_extent, (MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent), *lower = 0,
+     *extent = size_of(type))
+STUB(Type_get_true_extent, (MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent), *lower = 0,
+     *extent = size_of(type))
+STUB(Type_get_envelope_c,
+     (MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses, MPI_Count* counts,
+      MPI_Count* types, int* combiner),
+     *integers = *addresses = *counts = *types = 0, *combiner = MPI_COMBINER_NAMED)
+STUB(Type_dup, (MPI_Datatype type, MPI_Datatype* same), *same = type)
+STUB(Type_free, (MPI_Datatype * type), *type = MPI_DATATYPE_NULL)
 
-int PMPI_Type_size_x(MPI_Datatype type, MPI_Count* size) {
-  *size = size_of(type);
-  return MPI_SUCCESS;
-}
+/* No message is empty. */
+STUB(Get_count, (const MPI_Status* status, MPI_Datatype type, int* count), *count = 1)
 
-int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
-  *lower = 0;
-  *extent = size_of(type);
-  return MPI_SUCCESS;
-}
+/* All ranks are alike, so this rank agrees with itself. */
+STUB(Allreduce,
+     (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+     memcpy(receive, send, (size_t)count*(size_t)size_of(type)))
 
-int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
-  return PMPI_Type_get_extent(type, lower, extent);
-}
-
-int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses,
-                             MPI_Count* counts, MPI_Count* types, int* combiner) {
-  (void)type;
-  *integers = *addresses = *counts = *types = 0;
-  *combiner = MPI_COMBINER_NAMED;
-  return MPI_SUCCESS;
-}
+/* The same for data that all ranks send to each other. */
+STUB(Alltoall,
+     (const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
+      MPI_Datatype receive_type, MPI_Comm comm),
+     memcpy(receive, send, (size_t)rank_count*(size_t)send_count*(size_t)size_of(send_type)))
+/* NOLINTEND(misc-unused-parameters) */

@@ -14,71 +14,25 @@ struct collective {
 
 enum { ONE = 1, ONE_A_PEER = 2 };
 
-static int count_of(const struct call* c) { return (int)(c->bytes / (long)sizeof(int64_t)); }
+/* A function with the same arguments in MPI and here, between the schedule and the communicator. n: bytes; count: integers. */
+#define COLLECTIVE(name, Mpi, ours, ...)                                                         \
+  static int name(const struct call* c, quadrille_schedule s, int native, const void* send) {    \
+    const int n = (int)c->bytes, count = n / (int)sizeof(int64_t);                               \
+    (void)send, (void)n, (void)count;                                                            \
+    return native ? MPI_##Mpi(__VA_ARGS__, c->comm) : quadrille_##ours(s, __VA_ARGS__, c->comm); \
+  }
 
-static int alltoall(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = (int)c->bytes;
-  return native ? MPI_Alltoall(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm)
-                : quadrille_alltoall(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm);
-}
-
-static int allgather(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = (int)c->bytes;
-  return native ? MPI_Allgather(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm)
-                : quadrille_allgather(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm);
-}
-
-static int broadcast(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = (int)c->bytes;
-  (void)send;
-  return native ? MPI_Bcast(c->receive, n, MPI_BYTE, c->root, c->comm)
-                : quadrille_bcast(s, c->receive, n, MPI_BYTE, c->root, c->comm);
-}
-
-static int gather(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = (int)c->bytes;
-  return native ? MPI_Gather(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm)
-                : quadrille_gather(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm);
-}
-
-static int scatter(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = (int)c->bytes;
-  return native
-             ? MPI_Scatter(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm)
-             : quadrille_scatter(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm);
-}
-
-static int reduce(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = count_of(c);
-  return native ? MPI_Reduce(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->root, c->comm)
-                : quadrille_reduce(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->root, c->comm);
-}
-
-static int allreduce(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = count_of(c);
-  return native ? MPI_Allreduce(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
-                : quadrille_allreduce(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm);
-}
-
-static int reduce_scatter(const struct call* c, quadrille_schedule s, int native,
-                          const void* send) {
-  const int n = count_of(c);
-  return native ? MPI_Reduce_scatter_block(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
-                : quadrille_reduce_scatter_block(s, send, c->receive, n, MPI_INT64_T, MPI_SUM,
-                                                 c->comm);
-}
-
-static int scan(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = count_of(c);
-  return native ? MPI_Scan(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
-                : quadrille_scan(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm);
-}
-
-static int exscan(const struct call* c, quadrille_schedule s, int native, const void* send) {
-  const int n = count_of(c);
-  return native ? MPI_Exscan(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
-                : quadrille_exscan(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm);
-}
+COLLECTIVE(alltoall, Alltoall, alltoall, send, n, MPI_BYTE, c->receive, n, MPI_BYTE)
+COLLECTIVE(allgather, Allgather, allgather, send, n, MPI_BYTE, c->receive, n, MPI_BYTE)
+COLLECTIVE(broadcast, Bcast, bcast, c->receive, n, MPI_BYTE, c->root)
+COLLECTIVE(gather, Gather, gather, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root)
+COLLECTIVE(scatter, Scatter, scatter, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root)
+COLLECTIVE(reduce, Reduce, reduce, send, c->receive, count, MPI_INT64_T, MPI_SUM, c->root)
+COLLECTIVE(allreduce, Allreduce, allreduce, send, c->receive, count, MPI_INT64_T, MPI_SUM)
+COLLECTIVE(reduce_scatter, Reduce_scatter_block, reduce_scatter_block, send, c->receive, count,
+           MPI_INT64_T, MPI_SUM)
+COLLECTIVE(scan, Scan, scan, send, c->receive, count, MPI_INT64_T, MPI_SUM)
+COLLECTIVE(exscan, Exscan, exscan, send, c->receive, count, MPI_INT64_T, MPI_SUM)
 
 static int barrier(const struct call* c, quadrille_schedule s, int native, const void* send) {
   (void)send;

@@ -22,13 +22,17 @@ def options(only="", update=False):
 class Page(unittest.TestCase):
     def test_quick_sections_are_what_the_command_writes(self):
         self.assertGreater(len(QUICK), 3)
-        page = papers.sections_of(papers.read_page())
+        page = papers.read_page()
         for section in QUICK:
             with tempfile.TemporaryDirectory() as folder, self.subTest(section=section.name):
-                self.assertEqual(page.get(section.name), papers.written(section, papers_page.Runs(PROGRAMS, folder)))
+                written = papers.written(section, papers_page.Runs(PROGRAMS, folder, page), page)
+                self.assertEqual(papers.sections_of(page).get(section.name), written)
 
     def test_has_every_section_in_order(self):
         self.assertEqual(list(papers.sections_of(papers.read_page())), [section.name for section in papers.SECTIONS])
+
+
+PAGE = "# Page\n\n## One\n\nIts prose.\n\n|\n\n## Two\n\n|\n\nAnd | this.\n\n|\n"
 
 
 class Command(unittest.TestCase):
@@ -36,9 +40,10 @@ class Command(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.page = os.path.join(folder.name, "papers.md")
-        sections = [
-            papers_page.Section(name, (lambda text: lambda runs: text)(text)) for name, text in (("One", "1\n"), ("Two", "2\n"))
-        ]
+        with open(self.page, "w") as file:
+            file.write(PAGE)
+        tables = {"One": ["| 1 |\n"], "Two": ["| 2 |\n", "| a |\n|---|\n"]}
+        sections = [papers_page.Section(name, lambda runs, name=name: [*tables[name]]) for name in tables]
         for target, value in (("PAGE", self.page), ("SECTIONS", sections)):
             patch = mock.patch.object(papers, target, value)
             patch.start()
@@ -54,16 +59,25 @@ class Command(unittest.TestCase):
 
     def test_update_writes_what_a_later_run_finds(self):
         self.assertEqual(self.run_command()[0], 2)
-        self.assertFalse(os.path.exists(self.page))
+        self.assertEqual(papers.read_page(), PAGE)
         self.assertIn("2 of 2 sections changed", self.run_command(update=True)[1])
         self.assertEqual(self.run_command()[0], 0)
+        self.assertIn("## One\n\nIts prose.\n\n| 1 |\n\n## Two\n\n| 2 |\n\nAnd | this.\n\n| a |\n|---|\n", papers.read_page())
+
+    def test_a_page_without_place_for_the_tables_is_refused(self):
+        with open(self.page, "w") as file:
+            file.write(PAGE.removesuffix("|\n"))
+        with self.assertRaisesRegex(machine.Unusable, "'Two' of the page wants 2 tables"):
+            self.run_command(update=True)
+        os.remove(self.page)
+        with self.assertRaisesRegex(machine.Unusable, "No such file"):
+            self.run_command()
 
     def test_a_changed_number_is_told(self):
         self.run_command(update=True)
-        with open(self.page) as file:
-            text = file.read()
+        text = papers.read_page()
         with open(self.page, "w") as file:
-            file.write(text.replace("2\n", "3\n"))
+            file.write(text.replace("2 |\n", "3 |\n"))
         differing, said = self.run_command()
         self.assertEqual(differing, 1)
         self.assertIn("has another text for 'Two'", said)

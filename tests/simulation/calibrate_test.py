@@ -1,4 +1,4 @@
-"""calibrate_test.py PROGRAM: //tools:calibrate finds the parameters of a simulated machine (bench/networks.py): 2 us
+"""calibrate_test.py PROGRAM: //tools:calibrate finds the parameters of a simulated machine (bench/simulation.py): 2 us
 between nodes, 0.8 ns per byte through the one port of a node, and on the network busy a microsecond per message on
 each rank."""
 import os
