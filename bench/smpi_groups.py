@@ -7,8 +7,7 @@ from dataclasses import dataclass
 WINDOW = 16
 MOST = 1 << 20
 SEGMENTS, ROOT, OTHERS = "segment-map-v", "root-gathering", (
-    *("segment-map-bruck", "segment-map-blocks", "segment-map-ordered"),
-    *("segment-map-paper", "two-stage"),
+    *("segment-map-bruck", "segment-map-blocks", "segment-map-paper", "two-stage"),
 )
 
 

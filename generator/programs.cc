@@ -25,9 +25,6 @@ constexpr auto kRows = std::to_array<Row>({
      "equal counts in each group"},
     {"allgather-between-groups.segment-map-blocks",
      "segment-map-v with one send and one receive a rank at a time, in the least time"},
-    {"allgather-between-groups.segment-map-ordered",
-     "segment-map-v with one send and one receive a rank at a time: the fewest steps, "
-     "up to nearly twice the bytes of the paper's order"},
     {"allgather-between-groups.segment-map-nodes",
      "segment-map-v with a ring of nodes: one rank of a node receives from outside, one sends"},
     {"allgather-between-groups.segment-map-paper",
@@ -123,11 +120,9 @@ constexpr auto kRows = std::to_array<Row>({
     {"reduce-scatter.hypercube",
      "blocks of B elements, one for each rank in a round, go up the trees of a hypercube"},
     {"reduce-scatter.ring", "blocks collect contributions round a ring"},
-    {"reduce-scatter.blocked-ring",
-     "the ring with blocks of B elements, the blocked ring reversed; for uneven counts"},
     {"reduce-scatter.blocked-ring-nodes",
-     "blocked-ring on nodes of any sizes: contributions of the owner's node are "
-     "combined inside it"},
+     "the ring with blocks of B elements, the blocked ring reversed; contributions of the owner's "
+     "node are combined inside it"},
     {"reduce-scatter-between-groups.direct",
      "blocks go straight to their ranks, one partner at a time"},
     {"reduce-scatter-between-groups.spread-out",

@@ -6,9 +6,6 @@
 // block_count rounds, and each batch starts when the previous one is complete, as in MPICH's MPI_Alltoallv. pairwise has
 // one. In factor and xor, both messages of a rank in a round are with one partner; here they are with two.
 //
-// Options. --wait round of scattered does not let the network idle at the end of a batch: a round starts when the one
-// block_count before it is complete. MPICH's MPI_Ialltoallv does so for four rounds at a time.
-//
 // Cost: p - 1 messages for each rank. Precondition: none.
 #include "generator/algorithms.h"
 
@@ -34,10 +31,9 @@ for i in 1 .. ranks
 
 std::string spread_out_program(const Choices&) { return program("spread-out", "", " after -1"); }
 
-std::string scattered_program(const Choices& choices) {
+std::string scattered_program(const Choices&) {
   return program("scattered", "parameter block_count\nrequire 1 <= block_count\n",
-                 choices.at("wait") == "round" ? " after i - block_count"
-                                               : " after (i - 1) div block_count*block_count");
+                 " after (i - 1) div block_count*block_count");
 }
 
 std::string pairwise_program(const Choices&) { return program("pairwise", "", ""); }
@@ -76,10 +72,7 @@ Algorithm scattered() {
           "Fan et al. 2024, section II (d), scattered",
           "p - 1 messages a rank, one batch in flight at a time",
           "none",
-          {{"wait",
-            {"batch", "round"},
-            "batch: a batch starts when the previous one is complete; round: a round starts when "
-            "the one that many before it is complete"}},
+          {},
           scattered_program,
           proof,
           {{"block_count", 32, NumberKind::kBatch, "the number of rounds in a batch"}}};
