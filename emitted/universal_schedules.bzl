@@ -57,7 +57,6 @@ UNIVERSAL_SCHEDULES = {
     "reduce": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "rabenseifner", "ring"],
     "reduce-between-groups": ["leader", "segments"],
     "reduce-scatter": [
-        "blocked-ring",
         "blocked-ring-nodes",
         "circulant",
         "halving",

@@ -1,6 +1,6 @@
 // All-to-all round the ring of ranks. Three baselines differ in how many rounds are in flight: all, a batch, as in
 // MPICH's MPI_Alltoallv, or one. In factor and xor, both messages of a rank in a round are with one partner; here
-// they are with two. MPICH's MPI_Ialltoallv starts rounds as --wait round does, for four rounds at a time.
+// they are with two.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -33,16 +33,14 @@ std::string spread_out_program(const Choices&) {
 )" + program("spread-out", "", " after -1");
 }
 
-std::string scattered_program(const Choices& choices) {
+std::string scattered_program(const Choices&) {
   return R"(
--- The rounds of spread-out in batches of --block-count. A batch starts when the one before is complete. With --wait round a
--- round starts as soon as the one that many before it is complete, so that the network does not idle between batches.
+-- The rounds of spread-out in batches of --block-count. A batch starts when the one before is complete.
 -- Use: if the messages of spread-out exhaust buffers or the network
 -- Source: Fan et al. 2024, section II (d), scattered
 -- Cost: p - 1 messages a rank, one batch in flight at a time
 )" + program("scattered", "parameter block_count\nrequire 1 <= block_count\n",
-             choices.at("wait") == "round" ? " after i - block_count"
-                                           : " after (i - 1) div block_count*block_count");
+             " after (i - 1) div block_count*block_count");
 }
 
 std::string pairwise_program(const Choices&) {
@@ -74,15 +72,10 @@ Algorithm spread_out() {
 }
 
 Algorithm scattered() {
-  return {"scattered",
-          Collective::kAlltoall,
-          {{"wait",
-            {"batch", "round"},
-            "batch: a batch starts when the previous one is complete; round: a round starts when "
-            "the one that many before it is complete"}},
-          scattered_program,
-          proof,
-          {{"block_count", 32, NumberKind::kBatch, "the number of rounds in a batch"}}};
+  return {
+      "scattered", Collective::kAlltoall,
+      {},          scattered_program,
+      proof,       {{"block_count", 32, NumberKind::kBatch, "the number of rounds in a batch"}}};
 }
 
 Algorithm pairwise() { return {"pairwise", Collective::kAlltoall, {}, pairwise_program, proof}; }

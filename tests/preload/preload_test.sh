@@ -6,7 +6,7 @@ set -u
 
 within=(allgather=bruck allgatherv=blocked-ring:block-size=7 allreduce=doubling alltoall=linear alltoallv=tuna:radix=4
   alltoallw=tuna-coalesced barrier=dissemination bcast=binomial exscan=one-two-three gather=binomial gatherv=linear reduce=binomial
-  reduce_scatter=blocked-ring:block-size=3 reduce_scatter_block=halving scan=doubling scatter=binomial scatterv=linear)
+  reduce_scatter=blocked-ring-nodes:block-size=3 reduce_scatter_block=halving scan=doubling scatter=binomial scatterv=linear)
 between=(allgather=two-stage allgatherv=segment-map-v allreduce=segments alltoall=direct alltoallv=factor alltoallw=direct
   barrier=dissemination bcast=leader gather=linear gatherv=tree reduce=segments reduce_scatter=direct reduce_scatter_block=spread-out
   scatter=tree scatterv=linear)

@@ -5,7 +5,7 @@ set -u
 . "$(dirname "$0")/runs.sh"
 served=(allgather=bruck allgatherv=segment-map-v allreduce=doubling alltoall=tuna:radix=4 alltoallv=factor
   alltoallw=hierarchical-factor barrier=dissemination bcast=binomial exscan=one-two-three gather=binomial gatherv=linear
-  reduce=binomial reduce_scatter=blocked-ring:block-size=3 reduce_scatter_block=spread-out scan=doubling scatter=binomial
+  reduce=binomial reduce_scatter=blocked-ring-nodes:block-size=3 reduce_scatter_block=spread-out scan=doubling scatter=binomial
   scatterv=linear)
 variables served
 right 3 QUADRILLE=verify "${chosen[@]}" -- 1000 7

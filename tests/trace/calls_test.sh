@@ -22,7 +22,7 @@ accepts() {
 
 # As in preload_test.sh; a rule of one name serves within a group and between groups.
 rules=(allgather=bruck allgatherv=blocked-ring allreduce=doubling alltoall=linear alltoallv=tuna alltoallw=tuna-coalesced
-  bcast=binomial exscan=one-two-three gather=binomial gatherv=linear reduce=binomial reduce_scatter=blocked-ring
+  bcast=binomial exscan=one-two-three gather=binomial gatherv=linear reduce=binomial reduce_scatter=blocked-ring-nodes
   reduce_scatter_block=halving scan=doubling scatter=binomial scatterv=linear)
 chosen=()
 for rule in "${rules[@]}"; do
