@@ -232,6 +232,7 @@ static void note_send(struct qd_call* c, int32_t number) {
 INLINED void check_arrival(struct qd_call* c, struct qd_transfer* t) {
   int bytes = 0;
   PMPI_Get_count(&c->status, MPI_BYTE, &bytes);
+  if (c->lengths != QD_LENGTHS_KNOWN) t->bytes = bytes; /* until the lengths are read */
   if (bytes != 0) return;
   t->has_arrived = 0;
   if (qd_received_by(c, t).message->count > 0) qd_call_lose(c, MPI_SUCCESS);

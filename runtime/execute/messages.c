@@ -157,14 +157,15 @@ static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
   p.transfer->has_arrived = p.transfer->request != MPI_REQUEST_NULL;
 }
 
-/* Reads the lengths of the parts. Returns their sum, or -1 if this library did not write them. */
+/* Reads the lengths of the parts. Returns their sum, or -1 if the sender did not write as many. */
 static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* buffer) {
   const struct qd_message* m = p.message;
+  const int64_t received = p.transfer->bytes, words = (int64_t)m->count + 1;
   int64_t* lengths = m->count == 1 ? &p.transfer->bytes : c->memory.lengths_of_parts + m->first;
   uint16_t how, word;
   int64_t total = 0;
   memcpy(&how, buffer, sizeof how);
-  if (how > SEPARATE_DATA) return -1;
+  if (received < words * (how == SEPARATE_DATA ? QD_LONG_WORD : QD_SHORT_WORD)) return -1;
   for (int i = 0; i < m->count; i++) {
     if (how == SEPARATE_DATA) {
       memcpy(&lengths[i], buffer + QD_LONG_WORD * (i + 1), sizeof lengths[i]);
@@ -174,7 +175,8 @@ static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* 
     }
     if (lengths[i] < 0 || __builtin_add_overflow(total, lengths[i], &total)) return -1;
   }
-  return how == SEPARATE_DATA || total <= QD_EAGER_BYTES ? total : -1;
+  if (how == SEPARATE_DATA) return received == QD_LONG_WORD * words ? total : -1;
+  return how == INLINE_DATA && received == QD_SHORT_WORD * words + total ? total : -1;
 }
 
 /* Posts the receive of separate data. */
@@ -227,6 +229,7 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
     qd_call_check(c, code);
     if (code == MPI_SUCCESS) PMPI_Get_count(&c->status, MPI_BYTE, &bytes);
     next->has_arrived = bytes > 0;
+    next->bytes = bytes;
     if (bytes == 0 && qd_received_by(c, next).message->count > 0) qd_call_lose(c, code);
     read_head(c);
   }

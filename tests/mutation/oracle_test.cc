@@ -58,7 +58,7 @@ std::vector<Program> programs() {
                                                  {Collective::kAllgather, "segment-map-v", 2},
                                                  {Collective::kBroadcast, "binomial", 1},
                                                  {Collective::kReduceScatter, "ring", 1},
-                                                 {Collective::kReduceScatter, "blocked-ring", 1},
+                                                 {Collective::kReduceScatter, "blocked-ring-nodes", 1},
                                                  {Collective::kReduceScatter, "halving", 1},
                                                  {Collective::kScan, "doubling", 1},
                                                  {Collective::kBarrier, "dissemination", 1}})
