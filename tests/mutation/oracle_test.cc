@@ -51,17 +51,18 @@ step -9223372036854775807 - 1
 std::vector<Program> programs() {
   std::vector<Program> all;
   for (const std::string& name : shape_names()) all.push_back(shape(name));
-  for (const auto& [collective, name, groups] : {std::tuple(Collective::kAlltoall, "factor", 1),
-                                                 {Collective::kAlltoall, "tuna", 1},
-                                                 {Collective::kAlltoall, "tuna-coalesced", 1},
-                                                 {Collective::kAllgather, "blocked-ring", 1},
-                                                 {Collective::kAllgather, "segment-map-v", 2},
-                                                 {Collective::kBroadcast, "binomial", 1},
-                                                 {Collective::kReduceScatter, "ring", 1},
-                                                 {Collective::kReduceScatter, "blocked-ring-nodes", 1},
-                                                 {Collective::kReduceScatter, "halving", 1},
-                                                 {Collective::kScan, "doubling", 1},
-                                                 {Collective::kBarrier, "dissemination", 1}})
+  for (const auto& [collective, name, groups] :
+       {std::tuple(Collective::kAlltoall, "factor", 1),
+        {Collective::kAlltoall, "tuna", 1},
+        {Collective::kAlltoall, "tuna-coalesced", 1},
+        {Collective::kAllgather, "blocked-ring", 1},
+        {Collective::kAllgather, "segment-map-v", 2},
+        {Collective::kBroadcast, "binomial", 1},
+        {Collective::kReduceScatter, "ring", 1},
+        {Collective::kReduceScatter, "blocked-ring-nodes", 1},
+        {Collective::kReduceScatter, "halving", 1},
+        {Collective::kScan, "doubling", 1},
+        {Collective::kBarrier, "dissemination", 1}})
     all.push_back(variant_named(collective, name, groups).program);
   return all;
 }
