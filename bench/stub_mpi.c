@@ -14,8 +14,10 @@ static void* attributes[16];
 static int keyvals;
 
 /* The posted receives of messages with lengths, in order, until a send completes them. */
-enum { LENGTH_TAG = 2, MOST_AWAITED = 1 << 16 };
+enum { LENGTH_TAG = 2, MOST_AWAITED = 1 << 16, ANY = 1, FIRST_AWAITED };
 static void* awaited[MOST_AWAITED];
+static int bytes[MOST_AWAITED]; /* of those that have arrived */
+static MPI_Request completed;   /* the last one */
 static uint32_t posted, arrived;
 
 void stub_be(int rank, int ranks) {
@@ -56,20 +58,25 @@ note_message(int receive, const void* buffer, int count, int peer) {
 int PMPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                MPI_Request* request) {
   if (recording) note_message(1, buffer, count, peer);
-  if (tag == LENGTH_TAG) awaited[posted++ % MOST_AWAITED] = buffer;
-  *request = 1;
+  *request = ANY;
+  if (tag != LENGTH_TAG) return MPI_SUCCESS;
+  *request = FIRST_AWAITED + posted++ % MOST_AWAITED;
+  awaited[*request - FIRST_AWAITED] = buffer;
   return MPI_SUCCESS;
 }
 
 int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                MPI_Request* request) {
   if (recording) note_message(0, buffer, count, peer);
-  if (tag == LENGTH_TAG) memcpy(awaited[arrived++ % MOST_AWAITED], buffer, (size_t)count);
-  *request = 1;
+  *request = ANY;
+  if (tag != LENGTH_TAG) return MPI_SUCCESS;
+  memcpy(awaited[arrived % MOST_AWAITED], buffer, (size_t)count);
+  bytes[arrived++ % MOST_AWAITED] = count;
   return MPI_SUCCESS;
 }
 
-STUB(Wait, (MPI_Request * request, MPI_Status* status), *request = MPI_REQUEST_NULL)
+STUB(Wait, (MPI_Request * request, MPI_Status* status),
+     (completed = *request, *request = MPI_REQUEST_NULL))
 
 /* A test finds nothing: the message that comes back may not have been sent yet. */
 STUB(Test, (MPI_Request * request, int* flag, MPI_Status* status), *flag = 0)
@@ -77,6 +84,7 @@ STUB(Test, (MPI_Request * request, int* flag, MPI_Status* status), *flag = 0)
 int PMPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   *index = 0;
   while (*index < count - 1 && requests[*index] == MPI_REQUEST_NULL) ++*index;
+  completed = requests[*index];
   requests[*index] = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
@@ -126,7 +134,10 @@ STUB(Type_dup, (MPI_Datatype type, MPI_Datatype* same), *same = type)
 STUB(Type_free, (MPI_Datatype * type), *type = MPI_DATATYPE_NULL)
 
 /* No message is empty. */
-STUB(Get_count, (const MPI_Status* status, MPI_Datatype type, int* count), *count = 1)
+STUB(Get_count, (const MPI_Status* status, MPI_Datatype type, int* count),
+     *count = completed >= FIRST_AWAITED && completed < FIRST_AWAITED + MOST_AWAITED
+                  ? bytes[completed - FIRST_AWAITED]
+                  : 1)
 
 /* All ranks are alike, so this rank agrees with itself. */
 STUB(Allreduce,
