@@ -1,5 +1,6 @@
-/* The settings that the environment of this process asks for, read once. world.c compares them between ranks, by
- * a hash, and gives all ranks the rules that rank 0 has read. Wrong settings become one error, and then nothing is served. Tested by tests/preload/choice_test.sh. */
+/* The settings that the environment of this process asks for, read once. world.c compares them between ranks, by a hash, and gives all
+ * ranks the rules that rank 0 has read. Wrong settings become one error, and then nothing is served. Tested by
+ * tests/preload/choice_test.sh. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -212,7 +213,7 @@ static int has_rules; /* those of the file */
 void preload_take_rules(const char* text, size_t length) {
   char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];
   has_rules = 1;
-  hash("", text, length);
+  if (length > 0) hash("", text, length); /* an empty file is as good as none */
   memcpy(first, settings.error, sizeof first);
   const char* const path = settings.rules_file ? settings.rules_file : "the rules of rank 0";
   const int is_read = preload_read_rules(path, text, length, &settings);

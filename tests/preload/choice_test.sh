@@ -101,6 +101,9 @@ preload=$library
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   ONE:QUADRILLE_RULES=rules.txt
 # Rank 0 reads the rules for all.
+: >empty.txt
+right 3 QUADRILLE_RULES=empty.txt QUADRILLE_ALLGATHER=bruck
+reported allgather '3 ranks' bruck 'by rule'
 echo 'bcast use=nosuch' >wrong.txt
 for other in none.txt wrong.txt; do
   right 3 QUADRILLE_RULES=rules.txt ONE:QUADRILLE_RULES=$other
