@@ -371,7 +371,7 @@ int generate_as_told(const GenerateArguments& arguments) {
     const Result<Binding> binding =
         bind(program, *job, plain_call(program, *job), static_cast<int64_t>(group));
     if (!binding.ok()) {
-      const std::string& needs = (*algorithm)->opening.needs;
+      const std::string needs = opening_of(**algorithm).needs;
       return bad_input(
           "generate",
           binding.error().message +

@@ -47,7 +47,7 @@ Expression wanted_of(const Number& number, const Expression& formula) {
 Job job_for_any(const Algorithm& algorithm, const Program& program) {
   Job job;
   if (!std::all_of(program.requirements.begin(), program.requirements.end(), mentions_parameters))
-    job.needs = algorithm.opening.needs;
+    job.needs = opening_of(algorithm).needs;
   return job;
 }
 

@@ -20,8 +20,15 @@ bool has_block_size(const Algorithm& algorithm) {
 
 bool is_proven(const Algorithm& algorithm) { return algorithm.proof != nullptr; }
 
+// `optimal` is no program of the registry.
+Algorithm optimal() { return {kOptimal, Collective::kAlltoall, {}, nullptr, nullptr}; }
+
+Opening said_of(const Algorithm& algorithm) {
+  return algorithm.program ? opening_of(algorithm) : opening_of(kOptimalOpening);
+}
+
 std::string text_of(const Algorithm& algorithm, const char* proven, const char* any_nodes) {
-  const Opening& opening = algorithm.opening;
+  const Opening opening = said_of(algorithm);
   std::string text = fmt::format(
       "{} {}{}\n  {}\n  use it {}\n  cost: {}\n  needs: {}\n  source: {}\n",
       name_of(algorithm.collective), algorithm.name, algorithm.groups == 2 ? " between groups" : "",
@@ -52,27 +59,22 @@ std::string json_of(const Algorithm& algorithm) {
                           .number("least", number.least())
                           .text("help", number.help)
                           .str());
+  const Opening opening = said_of(algorithm);
   return cli::JsonObject()
       .text("collective", name_of(algorithm.collective))
       .text("algorithm", algorithm.name)
       .number("groups", algorithm.groups)
-      .text("summary", algorithm.opening.idea)
-      .text("use", algorithm.opening.use)
-      .text("cost", algorithm.opening.cost)
-      .text("needs", algorithm.opening.needs)
-      .text("source", algorithm.opening.source)
+      .text("summary", opening.idea)
+      .text("use", opening.use)
+      .text("cost", opening.cost)
+      .text("needs", opening.needs)
+      .text("source", opening.source)
       .truth("proven", is_proven(algorithm))
       .truth("any_nodes", is_proven(algorithm))
       .value("options", cli::json_list(options))
       .value("numbers", cli::json_list(numbers))
       .truth("block_size", has_block_size(algorithm))
       .str();
-}
-
-// `optimal` is no program of the registry.
-Algorithm optimal() {
-  return {kOptimal, Collective::kAlltoall,      {}, nullptr, nullptr, {},
-          1,        opening_of(kOptimalOpening)};
 }
 
 }  // namespace

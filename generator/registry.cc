@@ -2,7 +2,6 @@
 #include "generator/registry.h"
 
 #include <algorithm>
-#include <regex>
 
 #include "generator/algorithms.h"
 #include "generator/programs.h"
@@ -33,13 +32,17 @@ Opening opening_of(const std::string& program) {
     const size_t after = text.find(": ", begin) + 2;
     return text.substr(after, text.find('\n', after) - after);
   };
-  const std::string idea =
-      text.substr(3, std::min(text.find("\n--\n"), text.find("\n-- Use: ")) - 3);
-  Opening opening = {std::regex_replace(idea, std::regex("\n-- "), " "), line("Use", ""),
-                     line("Source", ""), line("Cost", ""), line("Needs", "none")};
+  std::string idea = text.substr(3, std::min(text.find("\n--\n"), text.find("\n-- Use: ")) - 3);
+  for (size_t at; (at = idea.find("\n-- ")) != std::string::npos;) idea.replace(at, 4, " ");
+  Opening opening = {idea, line("Use", ""), line("Source", ""), line("Cost", ""),
+                     line("Needs", "none")};
   check(!opening.use.empty() && !opening.source.empty() && !opening.cost.empty(),
         "a program does not say its use, source and cost");
   return opening;
+}
+
+Opening opening_of(const Algorithm& algorithm) {
+  return opening_of(algorithm.program(all_choices(algorithm)[0]));
 }
 
 const std::vector<Algorithm>& algorithms() {
@@ -70,8 +73,6 @@ const std::vector<Algorithm>& algorithms() {
     for (Algorithm& algorithm : written_algorithms()) all.push_back(std::move(algorithm));
     all.push_back(lanes());
     all.push_back(recursive_multiplying());
-    for (Algorithm& algorithm : all)
-      algorithm.opening = opening_of(algorithm.program(all_choices(algorithm)[0]));
     return all;
   }();
   return kAlgorithms;

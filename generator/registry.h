@@ -61,9 +61,11 @@ struct Algorithm {
   std::function<std::string(const Choices& choices)> program;
   std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};
-  int groups = 1;        // 2: between groups, on an intercommunicator
-  Opening opening = {};  // of the program of the defaults; the registry fills it in
+  int groups = 1;  // 2: between groups, on an intercommunicator
 };
+
+// Of the program of the defaults.
+Opening opening_of(const Algorithm& algorithm);
 
 const std::vector<Algorithm>& algorithms();
 // An algorithm of one group and one between groups may have the same name.

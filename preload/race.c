@@ -3,16 +3,16 @@
 #include <math.h>
 
 enum {
-  PART = 64,    /* of the time is for races */
-  EARLY = 600,  /* calls: races may cost early what a promising candidate gains in them, */
-  CREDIT = 60,  /* and at most the time of so many */
-  SOON = 16,    /* the calls before the ranks first agree, if so */
-  LATER = 256,  /* else */
-  CONFIRM = 48, /* the calls before the choice is raced again; they double each time */
-  AGAIN = 4,    /* times as many calls: those that are out are raced again */
-  EIGHTH = 8,
-  AGREEMENT = 2,   /* barriers; a guess */
-  FIRST_CALLS = 1, /* of a look in a first race; slow candidates cost little */
+  PART = 64,        /* of the time is for races */
+  EARLY = 600,      /* calls: races may cost early what a promising candidate gains in them, */
+  CREDIT = 60,      /* and at most the time of so many */
+  SOON = 16,        /* the calls before the ranks first agree, if so */
+  LATER = 256,      /* else */
+  CONFIRM = 48,     /* the calls before the choice is raced again; they double each time */
+  AGAIN = 4,        /* times as many calls: those that are out are raced again */
+  PART_OF_GAIN = 8, /* of what the choice seems to gain is for races that try it again */
+  AGREEMENT = 2,    /* barriers; a guess */
+  FIRST_CALLS = 1,  /* of a look in a first race; slow candidates cost little */
   /* Calls in a row overlap at different ranks, as they do in many programs. */
   SECOND_CALLS = 6
 };
@@ -98,7 +98,8 @@ static int64_t payable(const struct race* r, int is_second) {
   const double credit = fmin(fmin(EARLY * promise(r), CREDIT) * r->usual, kCredit);
   const double gain = r->usual / ratio_of(r, r->choice) - r->usual;
   double calls = fmax(PART * (all - credit), all) / r->usual;
-  if (is_second && gain > 0) calls = fmin(calls, now + (is_guess(r) ? 1 : EIGHTH) * cost / gain);
+  if (is_second && gain > 0)
+    calls = fmin(calls, now + (is_guess(r) ? 1 : PART_OF_GAIN) * cost / gain);
   return (int64_t)fmin(kMostCalls, fmax(now, ceil(calls)));
 }
 

@@ -20,7 +20,7 @@ TEST(Registry, FindsEveryAlgorithmByItsNameAndNoOther) {
 
 TEST(Registry, SaysWhatUsersAskOfAnAlgorithm) {
   for (const Algorithm& algorithm : algorithms()) {
-    const Opening& says = algorithm.opening;
+    const Opening says = opening_of(algorithm);
     for (const std::string& words : {says.idea, says.use, says.source, says.cost, says.needs})
       EXPECT_FALSE(words.empty()) << algorithm.name;
     for (const Option& option : algorithm.options) {
