@@ -40,7 +40,7 @@ def build():
         *(f"//preload:libquadrille_preload_{library}.so" for library in cluster.LIBRARIES),
         *("//tests/mpi:preloaded_idle.so", "//examples/fft:fft", "//examples/closure:closure"),
     )
-    libraries = real.Libraries(dict(zip(cluster.LIBRARIES, libraries)), idle)
+    libraries = real.Libraries(dict(zip(cluster.LIBRARIES, libraries)), {"mpich": idle})
     return libraries, {"examples/fft": fft, "examples/closure": closure}
 
 

@@ -79,7 +79,7 @@ class Libraries:
     """Paths of files that the build makes, by MPI library."""
 
     preload: dict
-    idle: str  # for MPICH, which polls without yielding its core
+    idle: dict  # lets waiting ranks sleep, or none
 
 
 TIMES_OF_LAMMPS = (
@@ -200,7 +200,7 @@ def forced(mode):
 def run(program, mode, libraries, variables=None):
     """Runs a program once, in a folder of its own. `variables` are added to those of the mode."""
     chosen = {} if mode == NATIVE else EXACT[mode] if mode in EXACT else forced(mode)
-    preload = [libraries.idle] if program.mpi == "mpich" else []
+    preload = [libraries.idle[program.mpi]] if program.mpi in libraries.idle else []
     if mode != NATIVE:
         preload.insert(0, libraries.preload[program.mpi])
         chosen = {**chosen, "QUADRILLE_REPORT": "report.json"}

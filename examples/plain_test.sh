@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # plain_test.sh MPI PROGRAM SENTENCE LIBRARY RULE IDLE: the example prints the sentence on six ranks, with MPI alone and with the
-# preload library. RULE names the schedule that serves it there. IDLE is a library that lets waiting ranks sleep over MPICH.
+# preload library. RULE names the schedule that serves it there. IDLE is a library that lets waiting ranks sleep.
 set -uo pipefail
 . tests/mpi/mpirun.sh
 mpi=$1 program=$2 sentence=$3 library=$(readlink -f "$4") rule=$5 idle=$(readlink -f "$6")

@@ -70,7 +70,7 @@ class Program(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    NAME, library, TOOL, idle = sys.argv[1:]
-    LIBRARIES = real.Libraries({real.PROGRAMS[NAME].mpi: real.os.path.abspath(library)}, real.os.path.abspath(idle))
-    TOOL = real.os.path.abspath(TOOL)
+    NAME = sys.argv[1]
+    library, TOOL, idle = map(real.os.path.abspath, sys.argv[2:])
+    LIBRARIES = real.Libraries({real.PROGRAMS[NAME].mpi: library}, {real.PROGRAMS[NAME].mpi: idle})
     unittest.main(argv=sys.argv[:1])
