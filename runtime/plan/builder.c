@@ -1,4 +1,4 @@
-/* The memory of the builder and of plans. */
+/* Takes and frees the memory of the builder and of plans. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 enum {
   MOST_MESSAGES = 1 << 16, /* of a plan each way: a longer plan would take many megabytes */
   MOST_WAITING = 64,       /* steps whose sends wait, whatever the window */
-  /* Sends that are in flight together share the wire, and all of them arrive late. So many bytes keep the wire busy: 10 us
-   * at 100 Gbit/s. */
+  /* Sends in flight share the wire, so more of them arrive later. This many bytes keep the wire busy: 10 us at 100
+   * Gbit/s. */
   SENT_AT_ONCE = 1 << 17
 };
 
-/* The least power of two that is at least `least`. */
+/* Returns the least power of two that is at least `least`. */
 static uint32_t power_of_two(int least) {
   uint32_t power = 1;
   while (power < (uint32_t)least) power *= 2;
@@ -43,7 +43,7 @@ static int fit_known(struct qd_builder* b) {
   return 1;
 }
 
-/* If all ranks know all counts. */
+/* Opens the builder for a collective in which all ranks know all counts. */
 static int open_known(struct qd_builder* b, int in_place) {
   const struct qd_plan_input* input = &b->input;
   const struct qd_program* program = input->program;
@@ -76,7 +76,7 @@ static int fit_blocks(struct qd_builder* b) {
                      (int64_t)plan->regions.temporaries + 1, sizeof *b->memory.holders);
 }
 
-/* If only the two ends know the lengths. */
+/* Opens the builder for a collective in which only the two ends know the lengths. */
 static int open_blocks(struct qd_builder* b) {
   const struct qd_program* program = b->input.program;
   struct qd_plan* plan = b->plan;
@@ -101,7 +101,7 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
   b->traits.most_messages = whole ? INT_MAX : MOST_MESSAGES;
   plan->regions.temporaries = (int32_t)input->tables->temporary_blocks;
   b->window.waiting = waiting_steps(b->window.size);
-  /* The ring keeps completed steps if a stalled wait reports its step. */
+  /* The report of a stalled wait names its step. For that the ring keeps completed steps. */
   const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window.size);
   b->window.mask = ring - 1;
   b->window.ring = malloc(ring * sizeof *b->window.ring);
