@@ -15,7 +15,7 @@ struct qd_arguments {
   /* Set by qd_check_arguments. */
   const char* error; /* what is wrong with the arguments, or NULL */
   int error_class;   /* of `error` */
-  int in_place;      /* MPI_IN_PLACE was passed, or stands for aliased buffers */
+  int in_place;      /* MPI_IN_PLACE was passed, or is implied; `send` equals `receive` */
   int is_regular;    /* all blocks of all ranks are equally long */
   int is_idle;       /* two groups: this rank is in the root's group, but is not the root */
   int lacks_type;    /* all counts are 0 and a type is null: the call is made, then fails */

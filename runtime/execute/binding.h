@@ -38,7 +38,7 @@ struct qd_buffer_layout {
 struct qd_counts {
   int64_t *own, *remote;              /* of both groups, by rank in the schedule */
   int64_t element;                    /* if counts are of elements: bytes of one; else 1 */
-  int64_t* exchanged;                 /* counts that groups send to each other, then the received */
+  int64_t* exchanged;                 /* counts sent to the other group, then those received from it */
   MPI_Request* requests;              /* of the messages with these counts */
   struct qd_buffer_layout buffers[2]; /* by QD_PIECE_SEND and QD_PIECE_RECEIVE */
 };
@@ -62,7 +62,7 @@ struct qd_binding {
   struct qd_channel* channel;
   struct qd_schedule_data* schedule_data;
   MPI_Comm comm, group_comm; /* those of the channel */
-  const int* ranks;          /* ranks[n]: the rank in `comm` of the rank numbered n; NULL: n itself */
+  const int* ranks;          /* ranks[n]: the rank in `comm` with number n; NULL: n itself */
   struct qd_layout layout;
   struct qd_run_options options;
   struct qd_traced_binding trace;

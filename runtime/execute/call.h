@@ -106,7 +106,7 @@ struct qd_action {
 struct qd_position {
   const struct qd_action* next;
   struct qd_transfer*
-      receive_transfer; /* of the next receive to post; only if lengths travel or sends are posted early */
+      receive_transfer; /* of the next receive to post, if lengths travel or sends are posted early */
   struct qd_transfer* next_to_read; /* the next receive whose lengths are read */
 };
 

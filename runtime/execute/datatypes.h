@@ -31,7 +31,7 @@ struct qd_side {
   int64_t type_size,
       extent;      /* bytes of an element in packed form, and from one element to the next */
   int on_device;   /* the caller says that only MPI may read and write the buffer */
-  int uniform;     /* all blocks have `count` and `stride`; else the small or the large arrays hold */
+  int uniform;     /* all blocks have `count` and `stride`; else there are arrays */
   int is_too_much; /* 64 bits do not hold the stride */
   int64_t count, stride;
   const int *counts, *displacements;

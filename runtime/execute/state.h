@@ -92,7 +92,7 @@ struct qd_global {
   struct qd_buffer spare[QD_SPARE_BUFFERS]; /* arena.h: memory that no call uses */
   char last_error[QD_TEXT];
   char folder[QD_MAX_PATH],
-      traces[QD_MAX_PATH]; /* folder: names of files are relative to it; traces: the folder for traces */
+      traces[QD_MAX_PATH]; /* folder: holds files with relative names; traces: holds traces */
   pthread_once_t settings_once;
   struct qd_settings settings;
   int serves_preload; /* see qd_serve_preload */
