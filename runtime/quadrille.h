@@ -59,20 +59,18 @@ QUADRILLE_API int quadrille_free(quadrille_schedule* schedule);
 /* How ranks are placed on nodes. */
 enum quadrille_layout {
   QUADRILLE_LAYOUT_SHARED = 0, /* ranks that share memory (MPI_COMM_TYPE_SHARED) are a node */
-  QUADRILLE_LAYOUT_TRUSTED =
-      1 /* ranks are in the order of the schedule: node by node, nodes by ascending size. Binding refuses
-                                  this if a schedule for any nodes depends on their sizes, which must then be found */
+  /* Ranks are in the order of the schedule: node by node, nodes by ascending size. Binding refuses this for a
+   * schedule for any nodes that depends on node sizes, which binding finds only with QUADRILLE_LAYOUT_SHARED. */
+  QUADRILLE_LAYOUT_TRUSTED = 1
 };
 
 typedef struct {
-  size_t
-      size; /* sizeof(quadrille_bind_options), which tells the library which fields the caller has */
+  size_t size;     /* sizeof(quadrille_bind_options): tells the library which fields there are */
   int layout;      /* an enum quadrille_layout; the same on all ranks */
   int window;      /* the most steps in flight, 1 or more; 0: what the schedule says, or 16 */
   int synchronous; /* nonzero: every send is an MPI_Issend */
-  int64_t
-      block_size; /* bytes; a pipelined schedule cuts contributions into such blocks. The same on all ranks.
-                         0: the schedule chooses */
+  /* Bytes of the blocks of a pipelined schedule; the same on all ranks. 0: the schedule chooses. */
+  int64_t block_size;
 } quadrille_bind_options;
 
 /* Binds a schedule to a communicator. Collective. The binding is freed with the communicator; MPI_Comm_dup does not
@@ -194,8 +192,8 @@ QUADRILLE_COLLECTIVE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT);
 
 /* Reductions. They accept any operator. A schedule that does not combine contributions in the order of ranks
- * (quadrille_keeps_order) refuses operators that do not commute. Elements with gaps are copied to memory of the
- * library and back.
+ * (quadrille_keeps_order) refuses operators that do not commute. Elements with gaps are copied to the library's
+ * memory and back.
  *
  * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the other collectives. MPI_ERR_TYPE also if elements reach beyond
  * the extent of their datatype. */
@@ -234,10 +232,9 @@ QUADRILLE_API int quadrille_free_request(quadrille_request* request);
 
 /* A description of a schedule, for messages and tools. */
 typedef struct {
-  size_t size;   /* sizeof(quadrille_schedule_info), set by the caller */
-  int64_t ranks; /* of the first group; 0: the schedule is for any nodes */
-  int64_t
-      nodes; /* of the first group; 0: it is for any nodes, or does not depend on their number */
+  size_t size;                        /* sizeof(quadrille_schedule_info), set by the caller */
+  int64_t ranks;                      /* of the first group; 0: the schedule is for any nodes */
+  int64_t nodes;                      /* of the first group; 0: not fixed, or without effect */
   char algorithm[64];                 /* "hierarchical-factor" */
   char collective[16];                /* "alltoall" */
   char hash[33];                      /* in hexadecimal; different for every schedule */
@@ -251,8 +248,7 @@ QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule
 /* Returns the MPI error class of a code that a function of this library returned, even before MPI_Init. */
 QUADRILLE_API int quadrille_error_class(int code);
 
-/* Writes the text of this process's last error, even of one before MPI_Init, to `size` bytes. It is empty before the
- * first. */
+/* Writes at most `size` bytes of the text of this process's last error, even of one before MPI_Init, or "". */
 QUADRILLE_API void quadrille_last_error(char* text, size_t size);
 
 #ifdef __cplusplus

@@ -65,8 +65,7 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
               "option block_size");
 }
 
-/* Between groups, MPI_Allreduce gives each group the result of the other group. A second one gives each group its
- * own. */
+/* Between groups, MPI_Allreduce gives each group the result of the other. A second one gives each its own. */
 int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
                  MPI_Comm comm) {
   enum { AT_ONCE = 32 };

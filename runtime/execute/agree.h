@@ -16,8 +16,7 @@ void qd_refuse_for(struct qd_problem* problem, int error_class, const char* text
 /* Sets the problem for a schedule that could not be planned. `error` is a text of the builder. */
 void qd_refuse_broken(struct qd_problem* problem, const char* error);
 
-/* Returns the caller's options, with defaults for fields that its version of the header lacks. Refuses invalid
- * values. */
+/* Returns the caller's options, with defaults for fields that its header lacks. Refuses invalid values. */
 quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
                                         struct qd_problem* problem);
 /* Refuses a block size if the program takes none, and the lack of one if the program has no rule to choose it. */

@@ -60,11 +60,9 @@ static void check_arguments(const struct qd_binding* binding, struct qd_argument
   a->error = check_schedule(binding, a);
 }
 
-/* ---- Kept calls. If a call differs from a kept call only in its buffers, the kept one is made again without
- * checks. */
+/* ---- Kept calls. If a call differs from a kept one only in its buffers, the kept one is made again unchecked. */
 
-/* Returns whether a kept call can hold all arguments of the side. It copies int arrays, which the program may
- * change. */
+/* Returns whether a kept call can hold the arguments of the side. It copies arrays, which the program may change. */
 static inline int can_keep(const struct qd_side* side) {
   return side->uniform || (side->counts && !side->types);
 }
@@ -112,8 +110,7 @@ static struct qd_binding* find_kept(struct qd_binding* b, const struct qd_argume
   return NULL;
 }
 
-/* Returns whether equal arguments mean the same in the next call: a program cannot free predefined types and
- * operators. */
+/* Returns whether equal handles mean the same in the next call: no program can free predefined objects. */
 static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a) {
   return !b->options.compares && !a->is_idle && !a->lacks_type &&
          qd_is_predefined(a->receive.type) &&
@@ -121,8 +118,7 @@ static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a
          (!qd_reduces(&b->schedule_data->program) || qd_is_predefined_operator(a->operation));
 }
 
-/* Copies the arrays of a given side to `to`, or forgets them if `to` is NULL. Sides of `made` that use these arrays
- * get the copies as well. */
+/* Copies the arrays of a given side to `to`, or forgets them if that is NULL. Does the same for sides of `made`. */
 static void keep_arrays(struct qd_last_call* last, struct qd_side* given, int* to, size_t blocks) {
   const int** const arrays[] = {&given->counts, &given->displacements};
   for (int i = 0; i < 2; i++) {
@@ -139,8 +135,7 @@ static void keep_arrays(struct qd_last_call* last, struct qd_side* given, int* t
   }
 }
 
-/* Keeps a call. `given`: the caller's arguments; `made`: the arguments after the checks. Returns 0 if memory ran
- * out. */
+/* Keeps a call. `given`: the caller's arguments; `made`: those after the checks. Returns 0 if memory ran out. */
 static int keep(struct qd_binding* b, const struct qd_arguments* given,
                 const struct qd_arguments* made) {
   struct qd_last_call* const last = &b->last;
@@ -162,8 +157,7 @@ static int keep(struct qd_binding* b, const struct qd_arguments* given,
   return 1;
 }
 
-/* Returns the most bytes between the lowest and the highest address of a side's buffer. The type must be
- * predefined. */
+/* Returns how many bytes the blocks of a side span in memory at most. The type must be predefined. */
 static int64_t reach_of(const struct qd_side* side, int64_t blocks) {
   int64_t low = 0, high = 0, bytes;
   for (int64_t i = 0; !side->uniform && i < blocks; i++) {
@@ -186,8 +180,7 @@ static void find_reach(struct qd_binding* b) {
   b->last.reach = sent > received ? sent : received;
 }
 
-/* Gives the kept call other buffers. Returns 0 if they might be invalid or overlap: then all arguments must be
- * checked. */
+/* Gives the kept call other buffers. Returns 0 if they are invalid or may overlap: all arguments must be checked. */
 static int move(struct qd_binding* b, char* from, char* to) {
   int error_class;
   struct qd_call* const c = b->call;

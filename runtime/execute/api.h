@@ -24,8 +24,7 @@ int qd_has_arrays(const struct qd_kept* kept, const int* const arrays[4]);
 int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm,
             quadrille_request* request);
 
-/* What a call returns that did nothing because its arguments are wrong. The caller passes them to MPI, which reports
- * it. */
+/* The result of a call that does nothing, because its arguments are wrong. MPI will report the error. */
 enum { QD_LEFT_TO_MPI = -1 };
 /* From now on calls with wrong arguments return QD_LEFT_TO_MPI, unless QUADRILLE_DEBUG compares calls. Freeing a
  * communicator frees nothing of the runtime: qd_close_channels does. */
@@ -38,12 +37,10 @@ void qd_close_channels(MPI_Comm comm);
  * is freed. The first binding does this if it has not been done. Returns an MPI error code, and calls no error
  * handler. */
 int qd_make_keyvals(void);
-/* From now on relative names of files are in this folder. Before, they are in the folder in which the process loaded
- * the runtime. */
+/* From now on relative names of files are in this folder, instead of that in which the runtime was loaded. */
 void qd_begin_in(const char* folder);
 /* Writes which settings this process has. Processes agree on the greatest number of each. QD_NO_DEBUG: 1 if
- * QUADRILLE_DEBUG is unset; QD_NO_TRACE: the result of qd_trace_ask; QD_TRACE_SPEAKER: the result of
- * qd_trace_speaker. */
+ * QUADRILLE_DEBUG is unset; QD_NO_TRACE: that of qd_trace_ask; QD_TRACE_SPEAKER: that of qd_trace_speaker. */
 enum { QD_NO_DEBUG, QD_NO_TRACE, QD_TRACE_SPEAKER, QD_WISHES };
 void qd_wish(uint64_t wishes[QD_WISHES]);
 /* The ranks of a communicator that the preload library serves, numbered from 0. In an intercommunicator, the ranks of
@@ -59,16 +56,14 @@ struct qd_members {
  * its options. No call may use the schedule before qd_bound. Returns an error class. */
 int qd_bind_members(quadrille_schedule schedule, MPI_Comm comm,
                     const quadrille_bind_options* options, const struct qd_members* members);
-/* Must follow once all ranks have bound the schedule. Its messages on the carrier use the tags tag .. tag + QD_TAGS -
- * 1, and persistent calls higher ones. Collective if the schedule is traced. */
+/* Must follow once all ranks have bound the schedule. Its messages use tags from `tag` on. Collective if traced. */
 void qd_bound(quadrille_schedule schedule, MPI_Comm comm, int tag);
 enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
 /* Collective. Makes a communicator of the same processes in the same order, without the user's attributes. The ranks
  * of one group follow those of the other if there are two. Its error handler is MPI_ERRORS_RETURN. Returns an MPI
  * error code, and calls no error handler. */
 int qd_private_communicator(MPI_Comm comm, MPI_Comm* result);
-/* Collective. Reduces as MPI_Allreduce does, but over the ranks of both groups if there are two. Elements have at
- * most 8 bytes. */
+/* Collective. Does MPI_Allreduce over the ranks of both groups if there are two. Elements have at most 8 bytes. */
 int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
                  MPI_Comm comm);
 /* stall.c. Waits for a request that completes only if all ranks run the preload library. Reports a long wait once. */

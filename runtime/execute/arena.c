@@ -7,8 +7,7 @@
 
 #include "runtime/execute/state.h"
 
-/* Returns the smallest spare buffer that is large enough, but not more than twice as large. The caller holds the
- * lock. */
+/* Returns the smallest spare buffer that is large enough but not twice as large. The caller holds the lock. */
 static struct qd_buffer* find(int64_t size) {
   struct qd_buffer* best = NULL;
   for (int i = 0; i < QD_SPARE_BUFFERS; i++) {

@@ -1,5 +1,4 @@
-/* Memory for long blocks. A call takes it and gives it back at its end. So the next call of any schedule can use
- * it. */
+/* Memory for long blocks. A call takes it and gives it back at its end. Then the next call can use it. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_ARENA_H_
 #define QUADRILLE_RUNTIME_EXECUTE_ARENA_H_
 

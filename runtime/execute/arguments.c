@@ -26,8 +26,7 @@ static const char* check_counts(const struct qd_side* side, int ranks, int* erro
   return sign_of_counts(side, ranks) < 0 ? "a count is negative" : NULL;
 }
 
-/* Returns whether the address of a block is invalid. A null pointer may be MPI_BOTTOM: then the datatype has the
- * addresses. */
+/* Returns whether the address of a block is invalid. NULL may be MPI_BOTTOM: its datatypes hold the addresses. */
 static int is_nowhere(const struct qd_side* side, int rank) {
   enum { NO_MEMORY = 4096 };
   const struct qd_side own = qd_side_of(side, rank);
@@ -49,8 +48,7 @@ static int are_committed(const struct qd_side* side, int ranks) {
   return 1;
 }
 
-/* Checks one side's arguments. `ranks`: how many blocks it has. Returns NULL, or an error text and its class in
- * `a`. */
+/* Checks a side that has `ranks` blocks. Returns NULL, or an error text and sets its class. */
 static const char* check_side(struct qd_arguments* a, struct qd_side* side, int ranks) {
   int* const error_class = &a->error_class;
   const char* wrong = check_counts(side, ranks, error_class);
@@ -100,8 +98,7 @@ static const char* check_places(const struct qd_arguments* a, unsigned significa
                                   : "MPI_IN_PLACE is the send buffer; it has no place there";
 }
 
-/* Returns whether this rank would receive elements from itself at the address from which it sends them. MPI forbids
- * that. */
+/* Returns whether this rank sends elements to itself and receives them at their own address. MPI forbids that. */
 static int is_aliased(const struct qd_ranks* r, const struct qd_arguments* a, unsigned significant,
                       const int blocks[2]) {
   const struct qd_side *send = &a->send, *receive = &a->receive;

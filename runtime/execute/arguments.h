@@ -22,8 +22,7 @@ struct qd_arguments {
   int commutes;      /* the operator is commutative */
 };
 
-/* For each family of arguments: the sides, root and operator of a call from arguments with the names in
- * quadrille.h. */
+/* For each family of arguments: sides, root and operator, from arguments with the names in quadrille.h. */
 #define QD_SIDES_OF_EQUAL_BLOCKS \
   .send = QD_EQUAL(sendbuf, sendcount, sendtype), .receive = QD_EQUAL(recvbuf, recvcount, recvtype)
 #define QD_SIDES_OF_EQUAL_BLOCKS_OF_ROOT QD_SIDES_OF_EQUAL_BLOCKS, .root = root

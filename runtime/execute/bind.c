@@ -40,8 +40,7 @@ static struct qd_call* make_call(struct qd_binding* binding, int whole,
   return NULL;
 }
 
-/* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first call that it accepts
- * plans. */
+/* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first accepted call plans. */
 void qd_binding_plan(struct qd_binding* binding, int whole, struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int has_global_counts = qd_has_global_counts(program);
@@ -105,8 +104,7 @@ struct qd_binding* qd_spare_binding(struct qd_binding* b) {
   return found;
 }
 
-/* Sets the groups: those of the user's communicator, or its first `first_ranks` ranks and the others. Returns 0 if
- * memory ran out. */
+/* Sets the groups: the communicator's, or its first `first_ranks` ranks and the rest. Returns 0 if memory ran out. */
 static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_ranks) {
   const struct qd_members* members = binding->channel->members;
   int ranks = 0, rank = 0, all = 0;
@@ -167,8 +165,7 @@ static void add_binding(struct qd_binding* binding) {
   binding->channel->bindings = binding;
 }
 
-/* Collective. Must follow once all ranks have bound the schedule. Lets its calls be compared or traced if all ranks
- * ask. */
+/* Collective. Must follow once all ranks have bound the schedule. Enables comparing or tracing if all ranks ask. */
 static void grant(struct qd_binding* binding, const uint64_t wishes[QD_WISHES]) {
   binding->options.compares = wishes[QD_NO_DEBUG] == 0;
   if (wishes[QD_NO_TRACE] > 0)
@@ -239,8 +236,7 @@ static int take_agreement(const struct qd_agreement* agreement, struct qd_proble
   return problem->error_class == MPI_SUCCESS;
 }
 
-/* Returns the schedule of the handle with a reference, or NULL if it was not loaded. Sets `problem` if it cannot be
- * bound. */
+/* Returns the schedule of the handle with a reference, or NULL. Sets `problem` if it cannot be bound. */
 static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_Comm comm,
                                               int first_ranks,
                                               const quadrille_bind_options* options,
@@ -391,8 +387,7 @@ static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_bi
   const int found = qd_hash_of(schedule, hash);
   *binding = found == 1 ? binding_of(comm, hash) : NULL;
   if (*binding) return MPI_SUCCESS;
-  /* If the communicator has bindings, other ranks may be in a call of one of them, and would not enter an
-   * agreement. */
+  /* If the communicator has bindings, other ranks may be in a call of one, and would not enter an agreement. */
   if (found < 0 && qd_channel_of(comm))
     return qd_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   return bind(schedule, comm, 0, NULL, binding);

@@ -7,8 +7,7 @@
 
 /* Makes the tables and a call of a binding, and a plan; see qd_call_open. Sets `problem` if that fails. */
 void qd_binding_plan(struct qd_binding* binding, int whole, struct qd_problem* problem);
-/* Returns a binding for a call with other arguments: this one, or a copy, which may have held the least recent
- * call. */
+/* Returns a binding for a call with other arguments: this one, or a copy, which may replace the oldest kept call. */
 struct qd_binding* qd_spare_binding(struct qd_binding* binding);
 /* Finds the binding of a schedule to a communicator for a call of `collective`. Binds the schedule if it is not
  * bound. Returns an MPI error code, after the error handler was called. */

@@ -38,7 +38,7 @@ struct qd_buffer_layout {
 struct qd_counts {
   int64_t *own, *remote;              /* of both groups, by rank in the schedule */
   int64_t element;                    /* if counts are of elements: bytes of one; else 1 */
-  int64_t* exchanged;                 /* counts sent to the other group, then those received from it */
+  int64_t* exchanged;                 /* counts sent to the other group, then received from it */
   MPI_Request* requests;              /* of the messages with these counts */
   struct qd_buffer_layout buffers[2]; /* by QD_PIECE_SEND and QD_PIECE_RECEIVE */
 };
@@ -55,8 +55,7 @@ struct qd_last_call {
   struct qd_arguments given, made;   /* before and after the checks */
 };
 
-/* A schedule that is bound to a communicator. It has copies for calls with other arguments, and for persistent
- * calls. */
+/* A schedule that is bound to a communicator. It has copies for other arguments and for persistent calls. */
 struct qd_binding {
   struct qd_binding* next; /* of the same communicator */
   struct qd_channel* channel;

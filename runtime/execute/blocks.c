@@ -66,8 +66,7 @@ static void put(struct qd_call* c, int region, struct qd_block from) {
   qd_call_check(c, qd_unpack(&side, elements(c, &side, to), from.address, c->comm));
 }
 
-/* Reduces elements at `from` into those at `to`, as qd_combine does, but any number of bytes. May overwrite
- * `from`. */
+/* Reduces elements at `from` into those at `to`, as qd_combine, for any number of bytes. May overwrite `from`. */
 static void combine(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
   const int64_t unit = c->builder.traits.unit,
                 most = INT_MAX / unit > 0 ? INT_MAX / unit * unit : unit;
@@ -191,8 +190,7 @@ int qd_make_temporaries(struct qd_call* c) {
   return 1;
 }
 
-/* Does what `combine` does, but keeps `from`. Copies it to scratch memory, or to new memory if an element is
- * larger. */
+/* Does what `combine` does, but keeps `from`: copies it to scratch memory, or to new memory for a large element. */
 static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
   const int64_t unit = c->builder.traits.unit;
   const int64_t fitting = (int64_t)sizeof c->memory.scratch / unit * unit;

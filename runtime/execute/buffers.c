@@ -192,8 +192,7 @@ static int64_t elements_at_once(const struct qd_side* side) {
   return side->type_size >= MOST_BYTES ? 1 : MOST_BYTES / side->type_size;
 }
 
-/* MPICH packs nothing at MPI_BOTTOM, a null pointer. So this makes a type of the same elements for another
- * address. */
+/* MPICH packs nothing at MPI_BOTTOM, a null pointer. This makes a type of the same elements for another address. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
   MPI_Aint at;
   int one = 1, code = PMPI_Get_address(&qd_global, &at);

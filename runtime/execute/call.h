@@ -91,23 +91,21 @@ struct qd_call_memory {
 
 /* An action of the executor, with one message or copy of the plan. */
 struct qd_action {
-  uint8_t kind; /* executor.c names them */
-  uint8_t
-      combines; /* enum qd_side_of_operator; of a send: how many of its operation are left, up to QD_SENT_AHEAD + 1 */
-  uint8_t is_late; /* its operation waits for sends, and then posts some */
-  int32_t number;  /* of the message, copy or operation in the plan */
-  int32_t peer;    /* of a message; of a copy or delivery: the number of elements */
-  int32_t region;  /* of the message or of the target; of RECEIVE_STAGED: the buffer */
-  int64_t low;     /* the first byte in the region */
+  uint8_t kind;     /* executor.c names them */
+  uint8_t combines; /* enum qd_side_of_operator; of a send: how many of its operation are left */
+  uint8_t is_late;  /* its operation waits for sends, and then posts some */
+  int32_t number;   /* of the message, copy or operation in the plan */
+  int32_t peer;     /* of a message; of a copy or delivery: the number of elements */
+  int32_t region;   /* of the message or of the target; of RECEIVE_STAGED: the buffer */
+  int64_t low;      /* the first byte in the region */
   int64_t bytes;
 };
 
 /* The executor's position in the plan. */
 struct qd_position {
   const struct qd_action* next;
-  struct qd_transfer*
-      receive_transfer; /* of the next receive to post, if lengths travel or sends are posted early */
-  struct qd_transfer* next_to_read; /* the next receive whose lengths are read */
+  struct qd_transfer* receive_transfer; /* of the next receive to post; set only if it is used */
+  struct qd_transfer* next_to_read;     /* the next receive whose lengths are read */
 };
 
 /* Sends that are posted before their turn, while an earlier send of an allgather is in flight. */
@@ -157,12 +155,10 @@ const char* qd_call_open(struct qd_call* call, struct qd_binding* binding, int w
 const char* qd_call_reopen(struct qd_call* call);
 /* Frees the call; NULL is allowed. */
 void qd_call_destroy(struct qd_call* call);
-/* Sets address and length of each block. Only if the two ends alone know the lengths. Returns NULL, or an error text
- * and writes its class. */
+/* Only if the two ends alone know lengths: sets address and length of each block. Returns NULL or an error text. */
 const char* qd_call_load(struct qd_call* call, const struct qd_side* send,
                          const struct qd_side* receive, enum qd_lengths lengths, int* error_class);
-/* Plans the whole walk and takes the memory for it. If one plan is enough, the call keeps it. Returns as
- * qd_call_open. */
+/* Plans the whole walk and takes the memory. If one plan is enough, the call keeps it. Returns as qd_call_open. */
 const char* qd_call_plan(struct qd_call* call);
 /* Takes buffers for all messages of the plan, whose lengths are known. Returns 0 if memory ran out. */
 int qd_call_reserve(struct qd_call* call);
@@ -197,8 +193,7 @@ int64_t qd_lengths_capacity(const struct qd_message* message);
 /* stall.c. In a watched call, waits until one of two requests is complete; `other` may be null. Reports a long wait for
  * `request`, which belongs to a message of the plan. Completes neither. */
 void qd_watch(const struct qd_call* call, const MPI_Request* request, MPI_Request other);
-/* Waits until `request` is complete: a message with counts between groups. Reports a long wait. Does not complete
- * it. */
+/* Waits until a request is complete: a message with counts between groups. Reports a long wait. */
 void qd_watch_counts(const struct qd_binding* binding, MPI_Request request, int peer,
                      int is_receive);
 
@@ -208,8 +203,7 @@ int qd_reserve_buffer(struct qd_call* call, int buffer, int64_t size);
 char* qd_need_buffer(struct qd_call* call, int buffer, int64_t size);
 /* Copies the parts of a message one after the other to `to`. Returns the end of the copy. */
 char* qd_gather_parts(struct qd_call* call, const struct qd_message* message, char* to);
-/* Copies or reduces a message from its buffer into its parts. A temporary block of unknown length stays in the
- * buffer. */
+/* Copies or reduces a message into its parts. A temporary block of unknown length stays in the buffer. */
 void qd_scatter_parts(struct qd_call* call, struct qd_posting posting, char* from);
 /* Makes the temporary blocks of a lost message empty. */
 void qd_forget_parts(struct qd_call* call, const struct qd_message* message);

@@ -23,18 +23,15 @@ struct qd_channel {
 
 /* Returns the channel of a communicator, or NULL. */
 struct qd_channel* qd_channel_of(MPI_Comm comm);
-/* Collective. Finds the channel of the communicator, or makes it. Returns MPI's error code, and sets `problem` to
- * other errors. */
+/* Collective. Finds or makes the channel. Returns MPI's error code, and sets `problem` to other errors. */
 int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel** result);
-/* Finds or makes the channel of a communicator that the preload library serves, without a message. Is NULL if memory
- * ran out. */
+/* Finds or makes the channel for the preload library, without a message. Returns NULL if memory ran out. */
 struct qd_channel* qd_open_members(MPI_Comm comm, const struct qd_members* members);
 
 /* Returns a new binding without a layout, or NULL if memory ran out. */
 struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
                                   struct qd_channel* channel);
-/* Returns a copy on the same channel with the same layout, but without tables and plan. Returns NULL if memory ran
- * out. */
+/* Returns a copy on the same channel with the same layout, without tables and plan, or NULL if memory ran out. */
 struct qd_binding* qd_binding_copy(const struct qd_binding* binding);
 void qd_binding_destroy(struct qd_binding* binding);
 

@@ -1,6 +1,5 @@
 /* Compares the ranks' arguments, for persistent calls and if QUADRILLE_DEBUG asks: whether any rank has an error, and
- * whether all pass the same root and counts. Without this a wrong call hangs or returns wrong bytes, as with MPI
- * itself. */
+ * whether all pass the same root and counts. Without this a wrong call hangs or returns wrong bytes, as in MPI. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,8 +56,8 @@ static int find_owners(const struct qd_binding* binding, int64_t own, int64_t le
 #define UNKNOWN (-INT64_MAX) /* less than any value */
 
 /* Writes the numbers that must be equal at all ranks: the count of each rank of the private communicator, and the
- * bytes of an element in a reduction. A number that this rank does not know is UNKNOWN. Returns how many numbers
- * there are. */
+ * bytes of an element in a reduction. A number that this rank does not know is UNKNOWN. Returns the count of
+ * numbers. */
 static int all_alike(const struct qd_binding* binding, const struct qd_arguments* arguments,
                      int64_t* numbers) {
   const struct qd_context* context = &binding->layout.context;

@@ -129,8 +129,7 @@ static int read_scattered(const struct qd_global_counts* g, const int64_t* count
   struct qd_binding* b = g->binding;
   struct qd_buffer_layout* layout = &b->counts.buffers[QD_PIECE_SEND];
   const int64_t unit = b->call->builder.traits.unit;
-  int64_t* const starts =
-      b->counts.exchanged; /* by rank of the user; the exchanged counts have been read */
+  int64_t* const starts = b->counts.exchanged; /* reused memory; by the user's rank */
   layout->total = 0;
   for (int32_t i = 0; i < layout->extents.blocks; i++) starts[b->layout.user[i]] = counts[i];
   for (int32_t i = 0; i < layout->extents.blocks; i++) {
@@ -182,14 +181,12 @@ int qd_exchanges_counts(const struct qd_global_counts* g) {
          (scatters(g) || (gathers(g) && program->uses.counts));
 }
 
-/* Returns how many counts this rank sends: one for each result of its group, or for each contribution of the
- * other. */
+/* Returns how many counts this rank sends: one for each result of its group or contribution of the other group. */
 static int64_t count_of_sent(const struct qd_global_counts* g) {
   return scatters(g) ? g->binding->layout.context.ranks : g->binding->layout.context.remote_ranks;
 }
 
-/* Exchanges counts even if they are too large. That error is reported later, so that no rank waits for counts in
- * vain. */
+/* Exchanges counts even if they are too large. This error is reported later, so that no rank waits in vain. */
 static int exchange_all(const struct qd_global_counts* g) {
   const struct qd_side* side = &g->arguments->receive;
   const struct qd_context* context = &g->binding->layout.context;
@@ -201,8 +198,7 @@ static int exchange_all(const struct qd_global_counts* g) {
   return exchange_counts(g, sent_counts, sends, sent_counts + sends, receives);
 }
 
-/* Copies the received counts to the program's counts. real[i] is the rank in the private communicator that has the
- * i-th one. */
+/* Copies the received counts to the program's counts. real[i]: the number of the rank that has the i-th one. */
 static void take_received(const struct qd_global_counts* g, int64_t* counts, const int* real,
                           int first, int64_t ranks, struct changes* changes) {
   const int64_t* received_counts = g->binding->counts.exchanged + count_of_sent(g);

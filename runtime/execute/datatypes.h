@@ -28,11 +28,10 @@ int qd_is_exchangeable(MPI_Op operation);
 struct qd_side {
   char* base;
   MPI_Datatype type;
-  int64_t type_size,
-      extent;      /* bytes of an element in packed form, and from one element to the next */
-  int on_device;   /* the caller says that only MPI may read and write the buffer */
-  int uniform;     /* all blocks have `count` and `stride`; else there are arrays */
-  int is_too_much; /* 64 bits do not hold the stride */
+  int64_t type_size, extent; /* bytes of a packed element, and from one element to the next */
+  int on_device;             /* the caller says that only MPI may read and write the buffer */
+  int uniform;               /* all blocks have `count` and `stride`; else there are arrays */
+  int is_too_much;           /* 64 bits do not hold the stride */
   int64_t count, stride;
   const int *counts, *displacements;
   const MPI_Count* large_counts;
@@ -70,19 +69,16 @@ struct qd_side qd_side_of(const struct qd_side* side, int rank);
 int qd_is_predefined(MPI_Datatype type);
 /* Returns whether the bytes of a block in memory are its packed form. */
 int qd_is_contiguous(MPI_Datatype type);
-/* These pack and unpack a block of any length. Its packed form has count x type size bytes. They return an MPI error
- * code. */
+/* These pack and unpack a block, of count x type size bytes in packed form. They return an MPI error code. */
 int qd_pack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm);
 int qd_unpack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm);
-/* Makes a type of `count` elements, for a count that an int does not hold. The caller frees it. Returns an MPI error
- * code. */
+/* Makes a type of `count` elements, which may be too many for an int. The caller frees it. Returns an MPI code. */
 int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Returns whether consecutive elements of the type fill memory without gaps. */
 int qd_has_no_gaps(MPI_Datatype type);
 /* Returns whether each element of the type is within its extent, which starts at its address. */
 int qd_elements_are_disjoint(MPI_Datatype type);
-/* Writes all blocks by rank, with counts of bytes if `in_bytes`, else of elements. Returns 0 if 64 bits do not hold
- * all bytes. */
+/* Writes all blocks by rank, counted in bytes or in elements. Returns 0 if 64 bits do not hold all bytes. */
 int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct qd_block* blocks);
 /* Copies a block of this rank to another one. This rank is `own` in `comm`, and no other message to itself may use
  * `tag`. Returns an MPI error code. */

@@ -68,8 +68,7 @@ int quadrille_error_class(int code) {
 }
 
 /* Prints the text if the error ends the job. MPI may not: Open MPI 4.1 sometimes loses the output of ranks that end a
- * job at the same moment, and MPICH prints another text. Rank 0 prints at once, the others a tenth of a second
- * later. */
+ * job at the same moment, and MPICH prints another text. Rank 0 prints at once, the others 0.1 s later. */
 static void say_if_fatal(MPI_Comm comm, const char* text) {
   MPI_Errhandler handler;
   int rank = 0;

@@ -1,6 +1,6 @@
 /* Follows a plan: posts messages and waits for them. First, the operations of the plan become a list of actions, each
  * of one message or copy. Then a loop executes the actions. It handles the usual ones by itself: messages of one part
- * at one address, whose length is known, and copies and reductions of such ranges. It leaves others to messages.c and
+ * of known length at one address, and copies and reductions of ranges. It leaves others to messages.c and
  * blocks.c. */
 #include <stdlib.h>
 
@@ -46,8 +46,7 @@ INLINED int is_staged(const struct list* l, const struct qd_message* m) {
          !qd_is_described(m) && m->bytes > 0 && m->bytes <= INT_MAX;
 }
 
-/* Returns the kind of a message of one part: one of the two that follow `kind`, or `kind` itself, which serves any
- * message. */
+/* Returns the kind of a message of one part: one of the two after `kind`, or `kind`, which serves any message. */
 INLINED int kind_of(const struct qd_message* m, int kind) {
   const int64_t bytes = m->part.high - m->part.low;
   if (!m->zero_copy) return kind;
@@ -132,8 +131,7 @@ int qd_call_list(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   const int is_known = c->builder.traits.has_global_counts;
   struct list l = {.call = c, .is_simple = is_known && !c->memory.has_long};
-  /* A receive has up to three actions: post, wait, deliver. A send has two. Two more are the copy of the own block
-   * and END. */
+  /* A receive has up to three actions: post, wait, deliver. A send has two. The own copy and END are two more. */
   const int64_t most =
       3 * (int64_t)plan->receives.count + 2 * (int64_t)plan->sends.count + plan->copy_count + 2;
   if (!qd_lengthen((void**)&c->actions, &c->action_capacity, most, sizeof *c->actions)) return 0;

@@ -1,9 +1,9 @@
 /* Makes calls whose counts all ranks know: finds the buffers, plans, follows the plan, and unpacks.
  *
  * The plan is made from the counts, and kept for the next call with equal counts. It refers to bytes of the user's
- * buffers. If a datatype is not contiguous, the plan refers to a copy of the buffer: packed if data is moved, without
- * gaps between elements if it is reduced. An allgather first copies its own contribution into its block of the
- * receive buffer. So a call in place is no special case. */
+ * buffers. If a datatype is not contiguous, the plan refers to a copy of the buffer: packed if data is moved, with
+ * elements as in the user's memory if it is reduced. An allgather first copies its own contribution into its block of
+ * the receive buffer. So a call in place is no special case. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,8 +304,7 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   give_long_copies(binding);
   const int reads_directly =
       g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.traits.in_place);
-  /* A call that exchanges counts is not repeated: other ranks may have other counts next time, and wait for this
-   * rank's. */
+  /* A call that exchanges counts is not repeated: the other group's counts may change. */
   binding->last.may_repeat &= binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] &&
                               reads_directly && !qd_exchanges_counts(&g) && !differs[0];
   /* An error handler may free the communicator, and the binding with it. */

@@ -35,8 +35,7 @@ void qd_layout_free(struct qd_layout* layout);
 /* Sets the root: a rank, or MPI_ROOT. Between groups, the root's group becomes the schedule's first. Returns whether
  * anything changed; then tables and plans are stale. */
 int qd_take_root(struct qd_layout* layout, const struct qd_program* program, int root);
-/* Returns whether the schedule can have its root in the group of `root`: this one if that is MPI_ROOT, else the
- * other. */
+/* Returns whether the schedule can have its root in this group, if `root` is MPI_ROOT, or else in the other group. */
 int qd_root_fits(const struct qd_layout* layout, const struct qd_program* program, int root);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_LAYOUT_H_ */

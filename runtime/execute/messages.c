@@ -74,8 +74,7 @@ static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   post(c, receives, block, side.type, m->peer, c->tag, &p.transfer->request);
 }
 
-/* Sends an empty message in place of one whose bytes are missing. Sends none if both ends know that no bytes
- * travel. */
+/* Sends an empty message in place of one whose bytes are missing, unless both ends know that it has no bytes. */
 static void send_nothing(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   if (m->count == 0 || c->lengths != QD_LENGTHS_KNOWN || qd_message_bytes(c, p) > 0)
@@ -213,8 +212,7 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   for (;;) {
     struct qd_transfer* next = c->at.next_to_read;
     const int is_last = next == c->at.receive_transfer;
-    /* A message without parts has no lengths, and may have completed before. It must not hold up the messages after
-     * it. */
+    /* A message without parts has no lengths, and may be complete already. It must not hold up the next messages. */
     if (!is_last && next->request == MPI_REQUEST_NULL) {
       read_head(c);
       continue;

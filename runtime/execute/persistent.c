@@ -118,8 +118,7 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   if (error) qd_refuse(problem, error_class, error);
 }
 
-/* Makes a persistent call on this rank. Returns NULL if memory ran out. Sets `problem` if that or anything else is
- * wrong. */
+/* Makes a persistent call on this rank. Sets `problem` if something is wrong. Returns NULL if memory ran out. */
 static struct qd_persistent* make(struct qd_binding* binding, const struct qd_arguments* a,
                                   struct qd_problem* problem) {
   struct qd_persistent* p = calloc(1, sizeof *p);
@@ -191,8 +190,7 @@ static int take_tag(const struct qd_binding* binding) {
   return tag > last ? 0 : tag;
 }
 
-/* Exchanges the lengths of the parts of all messages. Each length travels as its block will. Then takes the
- * buffers. */
+/* Exchanges the lengths of all parts, each in the message of its part. Then takes the buffers. */
 static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
   int error_class = MPI_ERR_OTHER;
   if (!c->plan.is_typed) {

@@ -116,9 +116,8 @@ const char* qd_call_reopen(struct qd_call* c) {
   c->is_planned = 0;
   c->data.each = -1;
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
-    error =
-        c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
-  if (error) c->plan.regions.receive_blocks = -1;                     /* matches no root */
+    error = c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* the next call plans */
+  if (error) c->plan.regions.receive_blocks = -1;                         /* matches no root */
   return error;
 }
 
@@ -245,8 +244,7 @@ static void rewind_position(struct qd_call* c) {
 
 void qd_call_begin(struct qd_call* c) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
-  const int is_ours =
-      c->builder.traits.has_global_counts; /* the runtime addresses the bytes itself */
+  const int is_ours = c->builder.traits.has_global_counts; /* messages are ranges of bytes */
   /* The last call gave back its long temporary blocks. */
   if (c->is_planned && c->memory.has_long && !qd_make_temporaries(c))
     qd_end_without_memory(c->comm);

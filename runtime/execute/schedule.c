@@ -176,9 +176,7 @@ int quadrille_free(quadrille_schedule* schedule) {
 }
 
 int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
-  enum {
-    FIRST_SIZE = offsetof(quadrille_schedule_info, groups)
-  }; /* the size of the struct in the first version */
+  enum { FIRST_SIZE = offsetof(quadrille_schedule_info, groups) }; /* in the first version */
   if (!info || info->size < FIRST_SIZE)
     return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "info is NULL, or its size field is not set");
   struct qd_schedule_data* schedule_data = qd_acquire(schedule);

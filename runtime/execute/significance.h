@@ -33,8 +33,7 @@ enum qd_function {
 };
 
 /* Arguments, as bits. The only buffer of a broadcast is a send buffer at the root, and a receive buffer elsewhere.
- * The count and the datatype of a reduction belong to both sides. The root and the communicator are always
- * significant. */
+ * The count and the datatype of a reduction belong to both sides. Root and communicator always matter. */
 enum qd_argument {
   QD_SEND_BUFFER = 1,
   QD_SEND_COUNTS = 2, /* and displacements */

@@ -38,8 +38,7 @@ static inline void* qd_object_of(const struct qd_handles* handles, uint64_t hand
 
 #define QD_TEXT 256 /* bytes of an error text: the smallest MPI_MAX_ERROR_STRING of MPI libraries */
 
-/* Limits of the table of error codes: how many classes, and how many codes of one class. Each code has a text of its
- * own. */
+/* Limits of the table of error codes: classes, and codes of each class. Each code has a text of its own. */
 enum { QD_ERROR_CLASSES = 16, QD_CODES_A_CLASS = 4 };
 
 struct qd_error_codes {
@@ -65,8 +64,7 @@ struct qd_traced_process {
   int counts_ticks;    /* times are those of the processor's counter */
   const char* failure; /* why it cannot be opened */
   char* memory;        /* the sections of the file; NULL: it is not open */
-  uint64_t used,
-      end; /* used: bytes of all sections, even those that do not fit; end: of those that fit */
+  uint64_t used, end;  /* used: bytes of all sections; end: of those that fit in the memory */
   struct qd_trace_moment opened;
 };
 
@@ -91,8 +89,7 @@ struct qd_global {
   unsigned fit_count;
   struct qd_buffer spare[QD_SPARE_BUFFERS]; /* arena.h: memory that no call uses */
   char last_error[QD_TEXT];
-  char folder[QD_MAX_PATH],
-      traces[QD_MAX_PATH]; /* folder: holds files with relative names; traces: holds traces */
+  char folder[QD_MAX_PATH], traces[QD_MAX_PATH]; /* the folder of relative names; that of traces */
   pthread_once_t settings_once;
   struct qd_settings settings;
   int serves_preload; /* see qd_serve_preload */

@@ -130,8 +130,7 @@ static int64_t hear(const struct qd_binding* b, int peer) {
   return number;
 }
 
-/* Returns the first digits of the node's boot id, or 0 if there is none. Processes with equal boot ids have one
- * clock. */
+/* Returns a part of the node's boot id, or 0 if there is none. Processes with equal boot ids have one clock. */
 static uint64_t name_of_boot(void) {
   FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
   unsigned long long name = 0;

@@ -1,5 +1,4 @@
-/* QUADRILLE_TRACE=FOLDER: each process notes its messages in memory. In MPI_Finalize it writes them to a file in
- * FOLDER. */
+/* QUADRILLE_TRACE=FOLDER: each process notes its messages, and writes them to a file in FOLDER in MPI_Finalize. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_TRACE_H_
 #define QUADRILLE_RUNTIME_EXECUTE_TRACE_H_
 
@@ -49,8 +48,7 @@ static inline int64_t qd_trace_ticks(void) {
 uint64_t qd_trace_ask(void);
 /* Returns 0 if QUADRILLE_TRACE is not set, else the rank in MPI_COMM_WORLD plus 1. */
 uint64_t qd_trace_speaker(void);
-/* Reports why nothing is traced, on one process. `answer`, `speaker`: the greatest results of the two functions on
- * all ranks. */
+/* Reports, on one process, why nothing is traced. Takes the greatest results of the two functions on all ranks. */
 void qd_trace_refuse(uint64_t answer, uint64_t speaker);
 /* Collective. Must be called if all ranks can trace. Gives the binding an id and compares the clocks of the ranks. */
 void qd_trace_bind(struct qd_binding* binding);

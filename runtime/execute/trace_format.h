@@ -30,7 +30,7 @@ struct qd_trace_binding {
   uint64_t id;           /* equal at all ranks of the communicator, and at no others */
   int64_t request;       /* 0, or the number of a persistent call of the binding */
   int64_t bound;         /* the time when it was bound */
-  int64_t offset, error; /* offset: rank 0's clock minus this clock; error: the most it may be off */
+  int64_t offset, error; /* rank 0's clock minus this clock; the most by which that is wrong */
   int32_t ranks, remote; /* ranks of the own group and of the other one, or 0 */
   int32_t own, rank;     /* this process in the communicator, and in its group of the schedule */
   int32_t runs, remote_runs;
@@ -48,12 +48,10 @@ struct qd_trace_setup {
   int64_t root;     /* the root's rank in its group of the schedule */
   int32_t group;    /* of this process in the schedule */
   int32_t in_place, whole, window, has_block_size;
-  int32_t parameters, counts,
-      remote_counts; /* how many follow; no counts if only two ends know lengths */
+  int32_t parameters, counts, remote_counts; /* how many follow; counts: 0 if ranks lack them */
 };
 
-/* The messages of a plan: a whole call, or a part of one. The receives follow in the order of their posts, then the
- * sends. */
+/* The messages of a plan for a call or a part of one. The receives follow in the order of their posts, then sends. */
 struct qd_trace_part {
   struct qd_trace_section section;
   uint64_t setup;       /* the place of the setup's section */
@@ -65,7 +63,7 @@ struct qd_trace_part {
   int32_t receives, sends;
 };
 
-/* A send or a receive. From `started` to `posted` the process packs or copies. From `waited` to `completed` it
+/* A send or receive. From `started` to `posted` the process packs or copies; from `waited` to `completed` it
  * waits. */
 struct qd_trace_message {
   int64_t started;   /* the time of the executor's event before the post */

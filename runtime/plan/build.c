@@ -233,8 +233,7 @@ static inline void known_piece(struct qd_builder* b, const struct qd_piece* piec
   add_range(b, part.region, part.low, part.high);
 }
 
-/* Returns the region of a block that is read or written, or -1 if there is none. Only if the two ends alone know
- * lengths. */
+/* Returns the region of a block that is read or written, or -1. Only if the two ends alone know lengths. */
 static int find_region(struct qd_builder* b, const struct qd_piece* piece, int writes) {
   const struct qd_plan* plan = b->plan;
   const int64_t block = piece->block;

@@ -8,8 +8,7 @@
 enum {
   MOST_MESSAGES = 1 << 16, /* of a plan each way: a longer plan would take many megabytes */
   MOST_WAITING = 64,       /* steps whose sends wait, whatever the window */
-  /* Sends in flight share the wire, so more of them arrive later. This many bytes keep the wire busy: 10 us at 100
-   * Gbit/s. */
+  /* Sends in flight share the wire, so more of them arrive later. These bytes fill the wire: 10 us at 100 Gbit/s. */
   SENT_AT_ONCE = 1 << 17
 };
 

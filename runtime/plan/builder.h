@@ -118,8 +118,7 @@ struct qd_builder {
 };
 
 /* Takes memory. `in_place`: the send buffer is the receive buffer; only if all ranks know all counts. `whole`: makes
- * one plan for the whole call, however long. Returns 0 if memory ran out. The caller closes the builder in either
- * case. */
+ * one plan for the whole call, however long. Returns 0 if memory ran out. The caller closes it in either case. */
 int qd_builder_open(struct qd_builder* builder, const struct qd_plan_input* input,
                     struct qd_plan* plan, int in_place, int whole);
 void qd_builder_close(struct qd_builder* builder);

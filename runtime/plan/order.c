@@ -173,8 +173,7 @@ static void plan_read(struct qd_builder* b, const struct qd_part* part, int32_t 
 }
 
 /* Returns whether one of the next copies, before copy number `copies`, overwrites bytes of the send. A step posts its
- * sends before its copies and does not wait in between, so the send must be staged. Is 0 unless all ranks know all
- * counts. */
+ * sends before its copies and does not wait in between, so it must stage the send. 0 unless all know all counts. */
 static int is_overwritten(const struct qd_builder* b, const struct qd_message* m, int32_t copies) {
   const struct qd_part* parts = qd_parts_of(b->plan, m);
   for (int32_t k = b->window.copies_done; b->traits.has_global_counts && k < copies; k++) {

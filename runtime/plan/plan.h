@@ -149,9 +149,8 @@ struct qd_plan_input {
   int own;                           /* this rank in the private communicator */
   int window;                        /* steps in flight, at least 1 */
   int has_block_size;                /* the user chose the block size */
-  int keeps_steps; /* the builder remembers the keys of steps until the plan ends */
-  int64_t
-      most_iterations; /* what qd_most_iterations() returned for another rank of the group, or 0 */
+  int keeps_steps;                   /* the keys of all steps are kept until the plan ends */
+  int64_t most_iterations;           /* the result of qd_most_iterations() for another rank, or 0 */
 };
 
 void qd_plan_destroy(struct qd_plan* plan);

@@ -161,8 +161,7 @@ static int64_t choose(int64_t rule, int64_t alpha_ns, int64_t beta_ps,
                                  : best_size(counts, alpha_ps, beta_ps);
 }
 
-/* Returns how many ranks a block visits on its way down a tree: the root and one in each of ceil(log2 ranks)
- * levels. */
+/* Returns how many ranks a block visits down a tree: the root, and one in each of ceil(log2 ranks) levels. */
 static int64_t ranks_on_a_way(int64_t ranks) {
   int64_t on_a_way = 1;
   for (int64_t power = 1; power < ranks; power *= 2) on_a_way++;

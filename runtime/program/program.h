@@ -15,8 +15,7 @@
 extern "C" {
 #endif
 
-/* Variables and intermediate values take registers from 0 up. Values that never change take registers from the last one
- * down. */
+/* Variables and intermediate values take registers from 0 up. Values that never change take the last ones. */
 #define QD_REGISTERS 256
 /* The most registers whose values never change: the constants 0 and 1, and QD_MAX_CONSTANTS others. */
 #define QD_INVARIANTS (QD_MAX_CONSTANTS + 2)
@@ -204,8 +203,7 @@ struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_read
 /* What the walk of a rank depends on: the rank, its groups, and its call. */
 struct qd_context {
   int64_t rank, ranks, remote_ranks, group, root;
-  const int64_t*
-      counts; /* of its group, one per rank; NULL if the program has no table of counts */
+  const int64_t* counts;                /* one for each rank of its group; NULL if there are none */
   const int64_t* remote_counts;         /* of the other group */
   const int64_t* parameters;            /* all parameters of this call; NULL: those of the file */
   const struct qd_topology* topologies; /* one per group; NULL: those of the file */
