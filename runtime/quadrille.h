@@ -43,17 +43,17 @@ QUADRILLE_API const char* quadrille_version(void);
 typedef uint64_t quadrille_schedule;
 #define QUADRILLE_SCHEDULE_NULL ((quadrille_schedule)0)
 
-/* Loads a schedule from a file, or from `length` bytes in memory, such as an emitted array. The bytes may be freed afterwards.
+/* Loads a schedule from a file, or from `length` bytes in memory, which may be freed afterwards.
  *
- * On failure *schedule is a handle that remembers the error. Every rank can then call quadrille_bind, which returns that
- * error on all ranks. Errors: MPI_ERR_NO_SUCH_FILE, MPI_ERR_FILE (damaged, foreign, or of a later version), MPI_ERR_ARG,
- * MPI_ERR_NO_MEM. */
+ * On failure *schedule is a handle that remembers the error. Every rank can then call quadrille_bind, which returns
+ * that error on all ranks. Errors: MPI_ERR_NO_SUCH_FILE, MPI_ERR_FILE (damaged, foreign, or of a later version),
+ * MPI_ERR_ARG, MPI_ERR_NO_MEM. */
 QUADRILLE_API int quadrille_load_file(const char* path, quadrille_schedule* schedule);
 QUADRILLE_API int quadrille_load_memory(const void* bytes, uint64_t length,
                                         quadrille_schedule* schedule);
 
-/* Frees the handle and sets it to QUADRILLE_SCHEDULE_NULL. Communicators that the schedule is bound to keep what they need
- * until they are freed. */
+/* Frees the handle and sets it to QUADRILLE_SCHEDULE_NULL. Communicators that the schedule is bound to keep what they
+ * need until they are freed. */
 QUADRILLE_API int quadrille_free(quadrille_schedule* schedule);
 
 /* How ranks are placed on nodes. */
@@ -81,14 +81,14 @@ typedef struct {
  *
  * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones), MPI_ERR_TOPOLOGY (the
  * schedule is for another number of ranks or other nodes, the algorithm cannot serve this number of ranks, or a scan
- * has another order of ranks), MPI_ERR_COMM (null, or with another number of groups than the schedule), MPI_ERR_FILE
- * (it could not be loaded), MPI_ERR_NO_MEM. */
+ * has another order of ranks), MPI_ERR_COMM (the communicator is null, or has another number of groups), MPI_ERR_FILE
+ * (the schedule could not be loaded), MPI_ERR_NO_MEM. */
 QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                                  const quadrille_bind_options* options);
 
-/* Changes window, synchronous and block_size of a bound schedule, without communication. All ranks must make the same change
- * between the same two calls; nothing checks that. Errors: MPI_ERR_ARG (the schedule is not bound to the communicator, or
- * does not accept this block size). */
+/* Changes window, synchronous and block_size of a bound schedule, without communication. All ranks must make the same
+ * change between the same two calls; nothing checks that. Errors: MPI_ERR_ARG (the schedule is not bound to the
+ * communicator, or does not accept this block size). */
 QUADRILLE_API int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
                                    const quadrille_bind_options* options);
 
@@ -96,11 +96,11 @@ QUADRILLE_API int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
  * operators that do not commute. Returns 0 if it does not reduce, or is not bound to the communicator. */
 QUADRILLE_API int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm);
 
-/* Binds a schedule for two groups to an intracommunicator. The ranks below `first_ranks` are one group, the others are the
- * other group; ranks are numbered from 0 in each. Calls with that communicator then mean the same as on an intercommunicator
- * of these groups. This serves coupled codes that share one communicator, and MPI libraries without intercommunicators. A
- * communicator has one such pair of groups for each schedule: bind another pair to a duplicate. Errors: as for
- * quadrille_bind, and MPI_ERR_ARG for a group without ranks. */
+/* Binds a schedule for two groups to an intracommunicator. The ranks below `first_ranks` are one group, the others
+ * are the other group; ranks are numbered from 0 in each. Calls with that communicator then mean the same as on an
+ * intercommunicator of these groups. This serves coupled codes that share one communicator, and MPI libraries without
+ * intercommunicators. A communicator has one such pair of groups for each schedule: bind another pair to a duplicate.
+ * Errors: as for quadrille_bind, and MPI_ERR_ARG for a group without ranks. */
 QUADRILLE_API int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                                         const quadrille_bind_options* options);
 
@@ -115,9 +115,9 @@ typedef uint64_t quadrille_request;
  *   quadrille_bcast_init(schedule, buffer, count, datatype, root, comm, info, &request);
  *   quadrille_bcast_init_c(...);    a persistent call, as MPI_Bcast_init makes; `info` is ignored
  *
- * The first call binds the schedule, if it is not bound. The functions accept any datatype, zero counts and MPI_IN_PLACE. They
- * accept an intercommunicator if the schedule is for two groups. There `root` is MPI_ROOT, MPI_PROC_NULL, or a rank of the
- * other group; each call may have its root in either group. */
+ * The first call binds the schedule, if it is not bound. The functions accept any datatype, zero counts and
+ * MPI_IN_PLACE. They accept an intercommunicator if the schedule is for two groups. There `root` is MPI_ROOT,
+ * MPI_PROC_NULL, or a rank of the other group; each call may have its root in either group. */
 #define QUADRILLE_COLLECTIVE(name, arguments)                                                    \
   QUADRILLE_API int name(quadrille_schedule schedule, arguments(int, int), MPI_Comm comm);       \
   QUADRILLE_API int name##_c(quadrille_schedule schedule, arguments(MPI_Count, MPI_Aint),        \
@@ -165,7 +165,7 @@ typedef uint64_t quadrille_request;
  * all-to-all in place copies its blocks first. This memory grows as calls need it and is freed with the communicator.
  *
  * A rank whose memory runs out in a call says so and ends the job, since other ranks would wait for it. Binding
- * returns MPI_ERR_NO_MEM at all ranks instead. Making a persistent call does either.
+ * returns MPI_ERR_NO_MEM at all ranks instead. Making a persistent call may do either.
  *
  * If lengths do not match, the receiver returns MPI_ERR_TRUNCATE. When the v and w forms forward blocks, nothing
  * outside the blocks changes. quadrille_alltoall relies on MPI's rule that all blocks have one length. Between two
@@ -248,7 +248,7 @@ QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule
 /* Returns the MPI error class of a code that a function of this library returned, even before MPI_Init. */
 QUADRILLE_API int quadrille_error_class(int code);
 
-/* Writes at most `size` bytes of the text of this process's last error, even of one before MPI_Init, or "". */
+/* Writes the text of this process's last error, at most `size` bytes, even of one before MPI_Init. Else writes "". */
 QUADRILLE_API void quadrille_last_error(char* text, size_t size);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Agreement of all ranks at binding. Every rank enters it, also a rank that failed before. */
+/* Agreement of all ranks at binding. Every rank enters it, even a rank that has failed before. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
 #define QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
 

@@ -118,7 +118,7 @@ static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a
          (!qd_reduces(&b->schedule_data->program) || qd_is_predefined_operator(a->operation));
 }
 
-/* Copies the arrays of a given side to `to`, or forgets them if that is NULL. Does the same for sides of `made`. */
+/* Copies the arrays of a given side to `to`, to which `made` then points too. Forgets them if `to` is NULL. */
 static void keep_arrays(struct qd_last_call* last, struct qd_side* given, int* to, size_t blocks) {
   const int** const arrays[] = {&given->counts, &given->displacements};
   for (int i = 0; i < 2; i++) {

@@ -20,7 +20,7 @@ int qd_run(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm
 int qd_repeat(const struct qd_kept* kept, const void* sendbuf, const void* recvbuf, MPI_Comm comm);
 /* Returns whether the kept call has these counts and displacements: of the send side, then of the receive side. */
 int qd_has_arrays(const struct qd_kept* kept, const int* const arrays[4]);
-/* Makes a persistent call. */
+/* Collective. Makes a persistent call. After an error `request` is QUADRILLE_REQUEST_NULL. */
 int qd_make(quadrille_schedule schedule, struct qd_arguments* arguments, MPI_Comm comm,
             quadrille_request* request);
 
@@ -29,7 +29,7 @@ enum { QD_LEFT_TO_MPI = -1 };
 /* From now on calls with wrong arguments return QD_LEFT_TO_MPI, unless QUADRILLE_DEBUG compares calls. Freeing a
  * communicator frees nothing of the runtime: qd_close_channels does. */
 void qd_serve_preload(void);
-/* Says that memory ran out, and ends the job: the other ranks of the communicator wait for this one. */
+/* Says that memory ran out, and ends the job. Otherwise other ranks of the communicator would wait for ever. */
 _Noreturn void qd_end_without_memory(MPI_Comm comm);
 /* Frees the bindings to all communicators with this handle, except those of persistent calls. */
 void qd_close_channels(MPI_Comm comm);
@@ -40,7 +40,8 @@ int qd_make_keyvals(void);
 /* From now on relative names of files are in this folder, instead of that in which the runtime was loaded. */
 void qd_begin_in(const char* folder);
 /* Writes which settings this process has. Processes agree on the greatest number of each. QD_NO_DEBUG: 1 if
- * QUADRILLE_DEBUG is unset; QD_NO_TRACE: that of qd_trace_ask; QD_TRACE_SPEAKER: that of qd_trace_speaker. */
+ * QUADRILLE_DEBUG is unset; QD_NO_TRACE: what qd_trace_ask returns; QD_TRACE_SPEAKER: what qd_trace_speaker
+ * returns. */
 enum { QD_NO_DEBUG, QD_NO_TRACE, QD_TRACE_SPEAKER, QD_WISHES };
 void qd_wish(uint64_t wishes[QD_WISHES]);
 /* The ranks of a communicator that the preload library serves, numbered from 0. In an intercommunicator, the ranks of

@@ -331,7 +331,7 @@ int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
 
 int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                           const quadrille_bind_options* options) {
-  /* 0 stands for the communicator's own groups. */
+  /* In bind(), 0 means the communicator's own groups. Here 0 is an error: it becomes -1, which bind() refuses. */
   return check_and_bind(schedule, comm, first_ranks == 0 ? -1 : first_ranks, options);
 }
 

@@ -46,7 +46,7 @@ struct qd_counts {
 /* The last call. The next call is made without checks if only its buffers differ from those of the last one. */
 struct qd_last_call {
   int may_repeat;
-  unsigned serial, significant; /* serial: changes with the arguments; significant: their bits */
+  unsigned serial, significant; /* serial: changes with the call; significant: enum qd_argument */
   int64_t used;                 /* the number of the call on the channel that used this last */
   int64_t reach;                /* the longer buffer has at most this many bytes; -1: not known */
   int* arrays;                  /* copies of the arrays to which `given` and `made` point */
@@ -66,7 +66,7 @@ struct qd_binding {
   struct qd_run_options options;
   struct qd_traced_binding trace;
 
-  /* Calls change what follows. */
+  /* Calls change the following fields. */
   struct qd_tables tables;
   struct qd_tables other_tables; /* of the other group, so that both groups find its errors */
   struct qd_call* call;          /* kept from call to call, or NULL */

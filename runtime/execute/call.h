@@ -162,7 +162,7 @@ const char* qd_call_load(struct qd_call* call, const struct qd_side* send,
 const char* qd_call_plan(struct qd_call* call);
 /* Takes buffers for all messages of the plan, whose lengths are known. Returns 0 if memory ran out. */
 int qd_call_reserve(struct qd_call* call);
-/* Frees all buffers. */
+/* Gives back the buffers of all messages. */
 void qd_call_release(struct qd_call* call);
 /* Begins a call, but posts nothing. */
 void qd_call_begin(struct qd_call* call);
@@ -182,16 +182,16 @@ void qd_call_progress(struct qd_call* call, int waits);
 /* messages.c. These post any message. */
 void qd_message_receive(struct qd_call* call, struct qd_posting posting);
 void qd_message_send(struct qd_call* call, struct qd_posting posting);
-/* Waits for a request while lengths travel. Meanwhile it reads the lengths of messages that arrive, in order, and receives
- * their data: the peer may need that to proceed. Returns an MPI error code. */
+/* Waits for a request while lengths travel. Meanwhile it reads the lengths of messages that arrive, in order, and
+ * receives their data: the peer may need that to proceed. Returns an MPI error code. */
 int qd_wait_and_read(struct qd_call* call, MPI_Request* request);
-/* Copies a message that has arrived to its blocks. */
+/* Copies or reduces a message that has arrived into its blocks, if it is in a buffer. */
 void qd_message_deliver(struct qd_call* call, struct qd_posting posting);
 /* Returns the bytes of a buffer in which a message that begins with its lengths fits. */
 int64_t qd_lengths_capacity(const struct qd_message* message);
 
-/* stall.c. In a watched call, waits until one of two requests is complete; `other` may be null. Reports a long wait for
- * `request`, which belongs to a message of the plan. Completes neither. */
+/* stall.c. In a watched call, waits until one of two requests is complete; `other` may be null. Reports a long wait
+ * for `request`, which belongs to a message of the plan. Completes neither. */
 void qd_watch(const struct qd_call* call, const MPI_Request* request, MPI_Request other);
 /* Waits until a request is complete: a message with counts between groups. Reports a long wait. */
 void qd_watch_counts(const struct qd_binding* binding, MPI_Request request, int peer,
@@ -207,7 +207,7 @@ char* qd_gather_parts(struct qd_call* call, const struct qd_message* message, ch
 void qd_scatter_parts(struct qd_call* call, struct qd_posting posting, char* from);
 /* Makes the temporary blocks of a lost message empty. */
 void qd_forget_parts(struct qd_call* call, const struct qd_message* message);
-/* Copies this rank's block to itself. */
+/* Copies this rank's block to itself from the send buffer to the receive buffer. */
 void qd_copy_own(struct qd_call* call);
 /* Takes memory for the temporary blocks of the plan. They keep their contents. Returns 0 if memory ran out. */
 int qd_make_temporaries(struct qd_call* call);

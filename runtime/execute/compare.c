@@ -56,8 +56,8 @@ static int find_owners(const struct qd_binding* binding, int64_t own, int64_t le
 #define UNKNOWN (-INT64_MAX) /* less than any value */
 
 /* Writes the numbers that must be equal at all ranks: the count of each rank of the private communicator, and the
- * bytes of an element in a reduction. A number that this rank does not know is UNKNOWN. Returns the count of
- * numbers. */
+ * bytes of an element in a reduction. A number that this rank does not know is UNKNOWN. Returns how many there
+ * are. */
 static int all_alike(const struct qd_binding* binding, const struct qd_arguments* arguments,
                      int64_t* numbers) {
   const struct qd_context* context = &binding->layout.context;

@@ -218,7 +218,7 @@ static int read_contributions(const struct qd_global_counts* g, struct changes* 
   return 1;
 }
 
-/* Reads the counts of both groups of a reduce-scatter between groups. */
+/* Finds the counts of the other group's results in a reduce-scatter. Returns NULL, or an error text. */
 static const char* read_remote_results(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const int ranks = (int)b->layout.context.ranks, remote = (int)b->layout.context.remote_ranks;

@@ -49,8 +49,8 @@ void qd_global_counts_contribute(struct qd_binding* binding);
 const char* qd_global_counts_open(struct qd_binding* binding);
 void qd_global_counts_close(struct qd_binding* binding);
 
-/* pairwise_counts.c: calls in which only the two ends of a message know its lengths: all-to-all, gather and scatter. Barriers
- * belong here too. */
+/* pairwise_counts.c: calls in which only the two ends of a message know its lengths: all-to-all, gather and scatter.
+ * Barriers belong here too. */
 
 /* Makes a whole call. Returns an MPI error code, after the error handler was called. */
 int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,

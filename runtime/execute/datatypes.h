@@ -72,7 +72,7 @@ int qd_is_contiguous(MPI_Datatype type);
 /* These pack and unpack a block, of count x type size bytes in packed form. They return an MPI error code. */
 int qd_pack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm);
 int qd_unpack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm);
-/* Makes a type of `count` elements, which may be too many for an int. The caller frees it. Returns an MPI code. */
+/* Makes a type of `count` elements, which an int may not hold. The caller frees it. Returns an MPI error code. */
 int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Returns whether consecutive elements of the type fill memory without gaps. */
 int qd_has_no_gaps(MPI_Datatype type);

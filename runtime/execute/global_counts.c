@@ -307,7 +307,7 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   /* A call that exchanges counts is not repeated: the other group's counts may change. */
   binding->last.may_repeat &= binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] &&
                               reads_directly && !qd_exchanges_counts(&g) && !differs[0];
-  /* An error handler may free the communicator, and the binding with it. */
+  /* The binding must not be used after this: an error handler may free the communicator, and the binding with it. */
   code = qd_call_report(binding->call, comm);
   return code == MPI_SUCCESS && differs[0] ? qd_error(comm, MPI_ERR_COUNT, "%s", differs) : code;
 }

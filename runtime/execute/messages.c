@@ -21,7 +21,7 @@ static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Dat
   qd_call_lose(c, code);
 }
 
-/* Posts a message of any number of bytes. */
+/* Posts a receive or a send of any number of bytes. */
 static void post_bytes(struct qd_call* c, int receives, char* address, int64_t bytes, int peer,
                        int tag, MPI_Request* request) {
   post(c, receives, (struct qd_block){address, bytes}, MPI_BYTE, peer, tag, request);

@@ -37,7 +37,7 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
     int64_t *const received = sent + all, *const expected = received + all;
     if (c) find_lengths(c, 0, c->plan.regions.send_blocks, sent);
     if (c) find_lengths(c, c->plan.regions.send_blocks, c->plan.regions.receive_blocks, expected);
-    const int from = b->ranks ? first : 0; /* the user's communicator may be between the groups */
+    const int from = b->ranks ? first : 0; /* an intercommunicator has blocks of one group only */
     code =
         PMPI_Alltoall(sent + from, 1, MPI_INT64_T, received + from, 1, MPI_INT64_T, b->group_comm);
     if (code != MPI_SUCCESS) code = qd_mpi_error(comm, code);

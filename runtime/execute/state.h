@@ -16,8 +16,8 @@ struct qd_handle_entry {
   uint32_t generation;
 };
 
-/* A handle is an index into a table, plus 1, and the generation of the entry in its upper half. The generation changes
- * when the entry is freed, so a stale handle is recognised. */
+/* A handle is an index into a table, plus 1, and the generation of the entry in its upper half. The generation
+ * changes when the entry is freed, so a stale handle is recognised. */
 struct qd_handles {
   struct qd_handle_entry* entries;
   uint32_t count, hint; /* hint: where a free entry may be */
@@ -25,7 +25,7 @@ struct qd_handles {
 
 /* Makes a handle for an object. Returns 0 if memory ran out. */
 uint64_t qd_handle_make(struct qd_handles* handles, void* object);
-/* Frees a handle, which names an object. */
+/* Frees a handle. It must name an object. */
 void qd_handle_free(struct qd_handles* handles, uint64_t handle);
 
 /* Returns the object of a handle, or NULL if the handle is null or stale. */

@@ -23,8 +23,8 @@ struct qd_trace_section {
   uint64_t kind, length; /* kind: enum qd_trace_kind; length: including this head, in bytes */
 };
 
-/* A schedule on a communicator. The runs of nodes of equal size follow, as pairs (nodes, size): those of the process's own
- * group, then those of the other. */
+/* A schedule on a communicator. The runs of nodes of equal size follow, as pairs (nodes, size): those of the
+ * process's own group, then those of the other. */
 struct qd_trace_binding {
   struct qd_trace_section section;
   uint64_t id;           /* equal at all ranks of the communicator, and at no others */
@@ -32,7 +32,7 @@ struct qd_trace_binding {
   int64_t bound;         /* the time when it was bound */
   int64_t offset, error; /* rank 0's clock minus this clock; the most by which that is wrong */
   int32_t ranks, remote; /* ranks of the own group and of the other one, or 0 */
-  int32_t own, rank;     /* this process in the communicator, and in its group of the schedule */
+  int32_t own, rank;     /* ranks of this process: in the communicator, and in the schedule */
   int32_t runs, remote_runs;
   char hash[16];
   char algorithm[64];
@@ -63,8 +63,7 @@ struct qd_trace_part {
   int32_t receives, sends;
 };
 
-/* A send or receive. From `started` to `posted` the process packs or copies; from `waited` to `completed` it
- * waits. */
+/* A send or receive. The rank packs or copies from `started` to `posted`, and waits from `waited` to `completed`. */
 struct qd_trace_message {
   int64_t started;   /* the time of the executor's event before the post */
   int64_t posted;    /* MPI_Isend or MPI_Irecv returned */

@@ -160,7 +160,7 @@ static inline void begin_message(struct qd_builder* b, unsigned flags, int64_t p
   r->peer = peer;
   r->receives = (flags & QD_MESSAGE_RECEIVE) != 0;
   r->is_token = 1;
-  r->needs_staging = qd_side_of_message(flags) != QD_REPLACES; /* it reads the block */
+  r->needs_staging = qd_side_of_message(flags) != QD_REPLACES; /* a reduction reads its target */
   struct qd_message* m = r->message = add_message(b, messages_of(b, r->receives));
   if (!m) return;
   m->peer = (is_remote ? b->input.remote_real : b->input.real)[peer];

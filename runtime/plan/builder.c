@@ -7,8 +7,8 @@
 
 enum {
   MOST_MESSAGES = 1 << 16, /* of a plan each way: a longer plan would take many megabytes */
-  MOST_WAITING = 64,       /* steps whose sends wait, whatever the window */
-  /* Sends in flight share the wire, so more of them arrive later. These bytes fill the wire: 10 us at 100 Gbit/s. */
+  MOST_WAITING = 64,       /* the most steps whose sends may wait, whatever the window */
+  /* Sends in flight together share the wire, so each arrives later. This many bytes fill it: 10 us at 100 Gbit/s. */
   SENT_AT_ONCE = 1 << 17
 };
 
@@ -22,7 +22,7 @@ static uint32_t power_of_two(int least) {
 static int64_t bytes_at_once(const struct qd_plan_input* input) {
   const struct qd_program* program = input->program;
   if (!qd_has_global_counts(program)) return INT64_MAX;
-  /* The cost model chose the block size for one message at a time. */
+  /* The cost model chose the block size for one message at a time, so sends of several steps must not overlap. */
   for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
     if (program->rules[i].beta_ps > 0) return 0;
   return SENT_AT_ONCE;

@@ -10,7 +10,7 @@
  * Why this is right. Sends are posted in the order of their steps. Before the sends of a step are posted, the rank
  * waits only for messages of earlier steps, and only those have been delivered. So every send that precedes a write
  * reads its block before that write. A buffer is used again only when the sends that read it are complete.
- * theory/Runtime.v states these rules; check.c tests them on the plans of all programs. */
+ * theory/Runtime.v states these rules; verifier/plan_check.cc tests them on the plans of all programs. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,8 @@ static void plan_read(struct qd_builder* b, const struct qd_part* part, int32_t 
 }
 
 /* Returns whether one of the next copies, before copy number `copies`, overwrites bytes of the send. A step posts its
- * sends before its copies and does not wait in between, so it must stage the send. 0 unless all know all counts. */
+ * sends before its copies and does not wait in between, so it must stage the send. Returns 0 unless all ranks know
+ * all counts. */
 static int is_overwritten(const struct qd_builder* b, const struct qd_message* m, int32_t copies) {
   const struct qd_part* parts = qd_parts_of(b->plan, m);
   for (int32_t k = b->window.copies_done; b->traits.has_global_counts && k < copies; k++) {

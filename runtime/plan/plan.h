@@ -89,7 +89,7 @@ enum { QD_RECEIVE_REGION, QD_SEND_REGION, QD_TEMPORARY_REGIONS };
 enum qd_operation_kind {
   QD_PLAN_MESSAGES,
   QD_PLAN_COPY,     /* copies[what] */
-  QD_PLAN_COPY_OWN, /* this rank's block of an all-to-all to itself */
+  QD_PLAN_COPY_OWN, /* copies this rank's block to itself */
   QD_PLAN_END
 };
 

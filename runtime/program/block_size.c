@@ -76,7 +76,7 @@ static int64_t root_of(wide square) {
 
 static int64_t model(const struct counts* counts, int64_t alpha_ps, int64_t beta_ps) {
   const int64_t rounds =
-      counts->ranks + counts->empty - 2; /* twice the rounds that do not depend on B */
+      counts->ranks + counts->empty - 2; /* twice the number of rounds that B does not change */
   if (rounds <= 0 || beta_ps == 0) return at_most_int(counts->most);
   const wide square = 2 * (wide)alpha_ps * (wide)counts->total / ((wide)beta_ps * (wide)rounds);
   const int64_t root = root_of(square);

@@ -147,7 +147,7 @@ static const char* refuse_lengths(const struct qd_program* program) {
   return NULL;
 }
 
-/* Whether a receive that does not combine writes a whole temporary block. */
+/* Returns whether a receive that does not combine writes a whole temporary block, whose length is not known. */
 static int receives_unknown_length(const struct qd_program* program) {
   unsigned flags = 0;
   for (int32_t i = program->code.body; i < program->code.instruction_count; i++) {

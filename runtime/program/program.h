@@ -151,7 +151,7 @@ struct qd_program {
   uint8_t temporary_of_call; /* the number of temporary blocks depends on the call */
 
   struct qd_topology topologies[2];
-  /* A schedule for any nodes has no topologies. Its parameters are formulas, except those given at the call. */
+  /* A schedule for any nodes has no topologies. Its parameters are formulas, except those set at the call. */
   int serves_any_nodes;
   int64_t most_ranks; /* the most ranks of a group, if it serves any nodes */
   struct qd_fragment formulas[QD_MAX_PARAMETERS];

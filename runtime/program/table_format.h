@@ -26,8 +26,8 @@
  *                 and beta (ps a byte), each at most QD_MAX_COST. For a schedule for any nodes, see below.
  *   NAM           the names of the program in the order of declaration. Each is a string. A name that occurred before
  *                 may be a varint instead: 64 plus the number of the earlier name. May be missing
- *   REQ           the requirements on the number of ranks in words, a string of printable ASCII: "an even number of ranks".
- *                 Only after NAM, and may be missing
+ *   REQ           the requirements on the number of ranks in words, a string of printable ASCII such as "an even
+ *                 number of ranks". Only after NAM, and may be missing
  *
  * A schedule for any nodes has no topology: binding uses the nodes that it finds. One file and one hash serve every
  * job. Between two groups, either group may be the first. Instead of the runs of all groups, JOB has the varint 0 (a
@@ -114,7 +114,7 @@ enum qd_collective {
   QD_COLLECTIVE_COUNT
 };
 
-/* QD_PORT_PARAMETER: of a node, as many messages each way as the first parameter. */
+/* QD_PORT_PARAMETER: at most k messages out of a node and k into it at a time, where k is the first parameter. */
 enum qd_port { QD_PORT_NONE, QD_PORT_EXCHANGE, QD_PORT_SEND_RECEIVE, QD_PORT_PARAMETER };
 
 enum qd_table {
