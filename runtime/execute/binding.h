@@ -70,7 +70,7 @@ struct qd_binding {
   struct qd_tables tables;
   struct qd_tables other_tables; /* of the other group, so that both groups find its errors */
   struct qd_call* call;          /* kept from call to call, or NULL */
-  int are_tables_good; /* tables and plans fit the current root, counts and parameters */
+  int are_tables_good;           /* tables and plans fit the current root, counts and parameters */
   struct qd_last_call last;
   struct qd_binding* others[QD_KEPT_CALLS - 1]; /* copies for calls with other arguments, or NULL */
   struct qd_counts counts;

@@ -69,10 +69,10 @@ struct qd_window {
   int32_t sends, copies;          /* of the steps so far */
   int32_t copies_done;            /* copies that have an operation */
   int64_t bytes_in_flight;
-  int latest;   /* enum progress_kind (order.c): the last kind in the operation being made */
-  int is_plain; /* no message of the plan takes a buffer or saves a block */
-  int is_full;  /* the plan has as many messages as it may */
-  int owes_copy; /* 1: this rank's copy of a block to itself still has to be planned; -1: it was */
+  int latest;    /* enum progress_kind (order.c): the last kind in the operation being made */
+  int is_plain;  /* no message of the plan takes a buffer or saves a block */
+  int is_full;   /* the plan has as many messages as it may */
+  int owes_copy; /* 1: this rank's copy of its own block is not yet planned; -1: it is planned */
 };
 
 /* A range that contains all bytes of a block that were read or written. It is empty if both are equal. */
