@@ -1,15 +1,15 @@
 """The runtime, built against one MPI library."""
 
-# What the preload library and tests know beside the public header.
+# The headers that the preload library and tests include besides the public one.
 SHARED = ["execute/%s.h" % name for name in ["api", "arena", "arguments", "datatypes", "nodes", "significance"]]
 
 def quadrille_library(name, mpi, copts = []):
-    """`name` is the library to depend on, `libquadrille_NAME.so` the shared one, whose soname ends in QUADRILLE_VERSION_MAJOR.
+    """Defines the target `name`, and `libquadrille_NAME.so`, whose soname ends in QUADRILLE_VERSION_MAJOR.
 
     Args:
-      name: which MPI, as it stands in the names of the libraries.
+      name: a word for the MPI library, used in the names of the targets.
       mpi: the MPI library's target.
-      copts: further ones of the compiler.
+      copts: further options of the compiler.
     """
     native.cc_library(
         name = "quadrille_" + name,
@@ -17,7 +17,7 @@ def quadrille_library(name, mpi, copts = []):
         hdrs = SHARED + ["quadrille.h"],
         copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"] + copts,
         linkopts = ["-ldl", "-lpthread"],
-        # The shared library of that name is the one below.
+        # The rule below makes the shared library.
         linkstatic = True,
         alwayslink = True,
         deps = [":block_size", ":plan", ":program", ":trace_format", mpi],

@@ -1,4 +1,4 @@
-/* Binding: the problems of this rank, and the agreement of all ranks. Tested by tests/net/refusals_test.cc. */
+/* Problems of this rank at binding, and the agreement of all ranks. Tested by tests/net/refusals_test.cc. */
 #include "runtime/execute/agree.h"
 #include "runtime/execute/trace.h"
 #include "runtime/plan/plan.h"
@@ -65,7 +65,7 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
               "option block_size");
 }
 
-/* Between groups, a reduction gives each group the other's result, so a second reduction gives each group its own. */
+/* Between groups, MPI_Allreduce gives each group the result of the other. A second one gives each its own. */
 int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
                  MPI_Comm comm) {
   enum { AT_ONCE = 32 };
@@ -102,7 +102,7 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* sche
       "ranks make first groups of different sizes; give the same number everywhere",
       "ranks bind with different layouts; give the same option everywhere",
       "ranks bind with different block sizes; give the same everywhere"};
-  /* If the maxima of x and of ~x are complements, x is equal at all ranks. */
+  /* x is equal at all ranks if and only if the maximum of ~x is the complement of the maximum of x. */
   uint64_t mine[WORDS] = {(uint64_t)error_class}, all[WORDS];
   if (schedule_data) memcpy(&mine[1], schedule_data->program.hash, QD_HASH_LENGTH);
   mine[3] = (uint64_t)first_ranks;

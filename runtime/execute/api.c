@@ -1,4 +1,4 @@
-/* The common path of all entry points: check MPI's arguments, then make the call. */
+/* The common path of all entry points: checks MPI's arguments, then makes the call. */
 #include "runtime/execute/api.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "runtime/execute/channel.h"
 #include "runtime/execute/counts.h"
 
-/* The collectives of schedules. */
+/* Which collective of schedules serves each of MPI's functions. */
 static const unsigned char collectives[QD_FUNCTION_COUNT] = {
     [QD_Allgather] = QD_ALLGATHER,
     [QD_Allgatherv] = QD_ALLGATHER,
@@ -34,7 +34,7 @@ static struct qd_ranks ranks_of(const struct qd_binding* binding) {
                            layout->own - layout->first};
 }
 
-/* Checks what the schedule asks of the arguments. */
+/* Checks the arguments against what the schedule serves. Returns NULL, or an error text. */
 static const char* check_schedule(const struct qd_binding* binding, struct qd_arguments* a) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int reduces = (qd_significant(a->function, a->role) & QD_OPERATOR) != 0;
@@ -60,9 +60,9 @@ static void check_arguments(const struct qd_binding* binding, struct qd_argument
   a->error = check_schedule(binding, a);
 }
 
-/* ---- Kept calls. A call that differs from a kept one in its buffers alone is made again without a check. */
+/* ---- Kept calls. If a call differs from a kept one only in its buffers, the kept one is made again unchecked. */
 
-/* Whether a kept call holds all that means something on the side. It copies the arrays, which the program may change. */
+/* Returns whether a kept call can hold the arguments of the side. It copies arrays, which the program may change. */
 static inline int can_keep(const struct qd_side* side) {
   return side->uniform || (side->counts && !side->types);
 }
@@ -71,7 +71,7 @@ static inline int is_same_array(const int* one, const int* other, size_t blocks)
   return one && other ? memcmp(one, other, blocks * sizeof *one) == 0 : one == other;
 }
 
-/* The blocks of a side that has one for each rank. */
+/* Returns how many blocks a side has that has one for each rank. */
 static size_t most_blocks(const struct qd_binding* b) {
   const struct qd_context* context = &b->layout.context;
   return (size_t)(context->remote_ranks > 0 ? context->remote_ranks : context->ranks);
@@ -88,7 +88,7 @@ static inline int is_same_side(const struct qd_side* one, const struct qd_side* 
          is_same_array(one->displacements, other->displacements, blocks);
 }
 
-/* Whether this call has the arguments of the last one but for the buffers, as far as they mean something. */
+/* Returns whether all significant arguments except the buffers are those of the last call. */
 static inline int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
   const struct qd_arguments* given = &b->last.given;
   if (!b->last.may_repeat || a->function != given->function || a->role != given->role ||
@@ -100,7 +100,7 @@ static inline int is_repeated(const struct qd_binding* b, const struct qd_argume
          (!(significant & QD_OPERATOR) || a->operation == given->operation);
 }
 
-/* The kept call with these arguments and the options of the binding, or NULL. */
+/* Returns the kept call with these arguments and the options of the binding, or NULL. */
 static struct qd_binding* find_kept(struct qd_binding* b, const struct qd_arguments* a) {
   if (b->options.compares) return NULL;
   if (is_repeated(b, a)) return b;
@@ -110,7 +110,7 @@ static struct qd_binding* find_kept(struct qd_binding* b, const struct qd_argume
   return NULL;
 }
 
-/* Whether equal arguments mean the same in the next call: they name only predefined objects. */
+/* Returns whether equal handles mean the same in the next call: no program can free predefined objects. */
 static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a) {
   return !b->options.compares && !a->is_idle && !a->lacks_type &&
          qd_is_predefined(a->receive.type) &&
@@ -118,7 +118,7 @@ static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a
          (!qd_reduces(&b->schedule_data->program) || qd_is_predefined_operator(a->operation));
 }
 
-/* Copies the arrays of a side to `to`; forgets them if that is NULL. Its made side, or both made sides, have them as well. */
+/* Copies the arrays of a given side to `to`, to which `made` then points too. Forgets them if `to` is NULL. */
 static void keep_arrays(struct qd_last_call* last, struct qd_side* given, int* to, size_t blocks) {
   const int** const arrays[] = {&given->counts, &given->displacements};
   for (int i = 0; i < 2; i++) {
@@ -135,7 +135,7 @@ static void keep_arrays(struct qd_last_call* last, struct qd_side* given, int* t
   }
 }
 
-/* Keeps the call, `given` as it came and `made` as it was made. Returns 0 if memory ran out. */
+/* Keeps a call. `given`: the caller's arguments; `made`: those after the checks. Returns 0 if memory ran out. */
 static int keep(struct qd_binding* b, const struct qd_arguments* given,
                 const struct qd_arguments* made) {
   struct qd_last_call* const last = &b->last;
@@ -157,7 +157,7 @@ static int keep(struct qd_binding* b, const struct qd_arguments* given,
   return 1;
 }
 
-/* The bytes of a side's buffer at most, between its lowest and its highest address. Its type is predefined. */
+/* Returns how many bytes the blocks of a side span in memory at most. The type must be predefined. */
 static int64_t reach_of(const struct qd_side* side, int64_t blocks) {
   int64_t low = 0, high = 0, bytes;
   for (int64_t i = 0; !side->uniform && i < blocks; i++) {
@@ -169,7 +169,7 @@ static int64_t reach_of(const struct qd_side* side, int64_t blocks) {
   return __builtin_mul_overflow(high - low, side->extent, &bytes) ? INT64_MAX : bytes;
 }
 
-/* Notes how long the buffers of a kept call are. */
+/* Notes how many bytes the longer buffer of a kept call has at most. */
 static void find_reach(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
   const struct qd_arguments* const made = &b->last.made;
@@ -180,7 +180,7 @@ static void find_reach(struct qd_binding* b) {
   b->last.reach = sent > received ? sent : received;
 }
 
-/* Gives the kept call other buffers. Returns 0 if it has to be checked again. */
+/* Gives the kept call other buffers. Returns 0 if they are invalid or may overlap: all arguments must be checked. */
 static int move(struct qd_binding* b, char* from, char* to) {
   int error_class;
   struct qd_call* const c = b->call;
@@ -240,7 +240,7 @@ int qd_has_arrays(const struct qd_kept* kept, const int* const arrays[4]) {
 }
 
 static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Comm comm) {
-  /* If one rank's arguments are wrong, all ranks may have to agree on the error. The call does that. */
+  /* All ranks may have to agree on an error in one rank's arguments. qd_global_counts_run does that. */
   if (qd_has_global_counts(&binding->schedule_data->program))
     return qd_global_counts_run(binding, a, comm);
   if (a->is_idle) return MPI_SUCCESS;
@@ -248,7 +248,7 @@ static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Com
   return qd_pairwise_counts_run(binding, a, comm);
 }
 
-/* Finds the binding, and this rank's role in the call. */
+/* Finds the binding, or makes it, and finds this rank's role in the call. Returns an MPI error code. */
 static int find(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
                 struct qd_binding** binding) {
   const int code = qd_find_binding(schedule, comm, collectives[a->function], binding);

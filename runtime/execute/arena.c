@@ -1,5 +1,5 @@
-/* Long blocks are pages of their own: malloc would keep them after they are freed. Tested by tests/net/memory_test.cc and
- * tests/preload/adapt_test.sh. */
+/* Long buffers are mapped pages, since malloc may keep memory after it is freed. Tested by tests/net/memory_test.cc
+ * and tests/preload/adapt_test.sh. */
 #include "runtime/execute/arena.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "runtime/execute/state.h"
 
-/* The smallest of the buffers that are large enough, but not twice as large. The lock is held. */
+/* Returns the smallest spare buffer that is large enough but not twice as large. The caller holds the lock. */
 static struct qd_buffer* find(int64_t size) {
   struct qd_buffer* best = NULL;
   for (int i = 0; i < QD_SPARE_BUFFERS; i++) {

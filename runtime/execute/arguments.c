@@ -1,12 +1,12 @@
-/* Checks MPI's arguments without communication. MPI libraries refuse what is refused here, and a call that they allow is never
- * refused. Tested by tests/preload/corners_test.sh, tests/net/refusals_test.cc and mistakes_test.cc. */
+/* Checks MPI's arguments without communication. Refuses only calls that MPI libraries refuse too. Tested by
+ * tests/preload/corners_test.sh, tests/net/refusals_test.cc and mistakes_test.cc. */
 #include "runtime/execute/arguments.h"
 
 #include <stddef.h>
 
 #include "runtime/execute/datatypes.h"
 
-/* Negative if a count is negative, 0 if all counts are 0. */
+/* Returns a number below 0 if a count is negative, 0 if all counts are 0, and else a number above 0. */
 static int64_t sign_of_counts(const struct qd_side* side, int ranks) {
   int64_t all = side->uniform ? side->count : 0;
   if (side->counts)
@@ -26,7 +26,7 @@ static const char* check_counts(const struct qd_side* side, int ranks, int* erro
   return sign_of_counts(side, ranks) < 0 ? "a count is negative" : NULL;
 }
 
-/* Whether the address of a block is invalid. MPI_BOTTOM may be a null pointer: its datatypes hold the addresses. */
+/* Returns whether the address of a block is invalid. NULL may be MPI_BOTTOM: its datatypes hold the addresses. */
 static int is_nowhere(const struct qd_side* side, int rank) {
   enum { NO_MEMORY = 4096 };
   const struct qd_side own = qd_side_of(side, rank);
@@ -38,7 +38,7 @@ static int is_nowhere(const struct qd_side* side, int rank) {
 
 const char qd_no_type[] = "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
 
-/* Whether the datatypes of all blocks with elements are committed. */
+/* Returns whether the datatypes of all blocks with elements are committed. */
 static int are_committed(const struct qd_side* side, int ranks) {
   for (int rank = 0; rank < (side->types ? ranks : 1); rank++) {
     const MPI_Datatype type = side->types ? side->types[rank] : side->type;
@@ -48,7 +48,7 @@ static int are_committed(const struct qd_side* side, int ranks) {
   return 1;
 }
 
-/* Checks one side's arguments without communication. A side of no ranks has one block. */
+/* Checks a side that has `ranks` blocks. Returns NULL, or an error text and sets its class. */
 static const char* check_side(struct qd_arguments* a, struct qd_side* side, int ranks) {
   int* const error_class = &a->error_class;
   const char* wrong = check_counts(side, ranks, error_class);
@@ -67,8 +67,8 @@ static const char* check_side(struct qd_arguments* a, struct qd_side* side, int 
   return NULL;
 }
 
-/* Checks a reduce-scatter, whose receive side has only counts. This rank receives its own count. The send buffer
- * holds the elements of all ranks; in place, the receive buffer does. Only the sign of the send count matters. */
+/* Checks the receive side of a reduce-scatter. This rank receives its own count of elements. The send buffer holds
+ * the elements of all ranks; in place, the receive buffer does. Only the sign of the send count matters. */
 static const char* check_results(const struct qd_ranks* r, struct qd_arguments* a) {
   struct qd_side one = a->receive;
   a->error_class = MPI_ERR_ARG;
@@ -85,7 +85,7 @@ static const char* check_results(const struct qd_ranks* r, struct qd_arguments* 
   return wrong;
 }
 
-/* Whether a buffer that means something is MPI_IN_PLACE. */
+/* Refuses MPI_IN_PLACE where it is significant and not allowed. */
 static const char* check_places(const struct qd_arguments* a, unsigned significant) {
   const int is_sent = significant & QD_SEND_BUFFER && a->send.base == MPI_IN_PLACE;
   const int is_received = significant & QD_RECEIVE_BUFFER && a->receive.base == MPI_IN_PLACE;
@@ -98,7 +98,7 @@ static const char* check_places(const struct qd_arguments* a, unsigned significa
                                   : "MPI_IN_PLACE is the send buffer; it has no place there";
 }
 
-/* Whether elements that this rank sends to itself are received where they are. MPI forbids that. */
+/* Returns whether this rank sends elements to itself and receives them at their own address. MPI forbids that. */
 static int is_aliased(const struct qd_ranks* r, const struct qd_arguments* a, unsigned significant,
                       const int blocks[2]) {
   const struct qd_side *send = &a->send, *receive = &a->receive;
@@ -123,8 +123,8 @@ static int is_aliased(const struct qd_ranks* r, const struct qd_arguments* a, un
   }
 }
 
-/* Treats aliased buffers as the MPI library does. MPICH refuses such a call. Open MPI refuses it of a reduce, and treats other
- * reductions as in place. */
+/* Treats aliased buffers as the MPI library does. MPICH refuses them. Open MPI refuses them in MPI_Reduce, and treats
+ * other reductions as in place. */
 static const char* take_alias(struct qd_arguments* a, unsigned significant) {
 #ifdef OPEN_MPI
   a->error_class = MPI_ERR_ARG;
@@ -156,13 +156,13 @@ static const char* check_operator(struct qd_arguments* a) {
   return "the operator is not for elements of that datatype";
 }
 
-/* In a reduction, elements without bytes count as none. */
+/* Sets the counts of a reduction to 0, because its elements have no bytes. */
 static void forget_elements(struct qd_arguments* a) {
   a->send.uniform = a->receive.uniform = 1;
   a->send.count = a->receive.count = 0;
 }
 
-/* Writes how many blocks the send and the receive buffer have, if they mean something. */
+/* Writes how many blocks the send and the receive buffer have, if they are significant. */
 static void count_blocks(const struct qd_ranks* r, enum qd_function function, int blocks[2]) {
   const int peers = r->remote_ranks > 0 ? r->remote_ranks : r->ranks;
   blocks[0] = blocks[1] = 1;
@@ -180,7 +180,7 @@ static void count_blocks(const struct qd_ranks* r, enum qd_function function, in
   }
 }
 
-/* Checks the sides that mean something. */
+/* Checks the significant sides. */
 static const char* check_sides(const struct qd_ranks* r, struct qd_arguments* a,
                                unsigned significant, const int blocks[2]) {
   const char* wrong = NULL;

@@ -15,14 +15,14 @@ struct qd_arguments {
   /* Set by qd_check_arguments. */
   const char* error; /* what is wrong with the arguments, or NULL */
   int error_class;   /* of `error` */
-  int in_place;      /* then `send` is `receive` */
+  int in_place;      /* MPI_IN_PLACE was passed, or is implied; `send` equals `receive` */
   int is_regular;    /* all blocks of all ranks are equally long */
-  int is_idle;       /* two groups: this rank is beside the root, and makes no call */
-  int lacks_type; /* all counts are 0 and the type is null: the call is made, then it returns an error */
-  int commutes; /* the operator does */
+  int is_idle;       /* two groups: this rank is in the root's group, but is not the root */
+  int lacks_type;    /* all counts are 0 and a type is null: the call is made, then fails */
+  int commutes;      /* the operator is commutative */
 };
 
-/* The sides and the root of a call, from arguments with the names in quadrille.h, by family of arguments. */
+/* For each family of arguments: sides, root and operator, from arguments with the names in quadrille.h. */
 #define QD_SIDES_OF_EQUAL_BLOCKS \
   .send = QD_EQUAL(sendbuf, sendcount, sendtype), .receive = QD_EQUAL(recvbuf, recvcount, recvtype)
 #define QD_SIDES_OF_EQUAL_BLOCKS_OF_ROOT QD_SIDES_OF_EQUAL_BLOCKS, .root = root
@@ -42,7 +42,7 @@ struct qd_arguments {
 #define QD_SIDES_OF_BUFFER_OF_ROOT                                                         \
   .send = QD_EQUAL(buffer, count, datatype), .receive = QD_EQUAL(buffer, count, datatype), \
   .root = root
-/* Equal counts at all ranks. For a reduce-scatter, each rank's result. */
+/* The count is equal at all ranks. In MPI_Reduce_scatter_block it is the count of each rank's result. */
 #define QD_SIDES_OF_ELEMENTS                                                                 \
   .send = QD_EQUAL(sendbuf, count, datatype), .receive = QD_EQUAL(recvbuf, count, datatype), \
   .operation = op
@@ -66,12 +66,12 @@ struct qd_arguments {
 #define QD_BLOCKS(address, numbers, offsets)                                                \
   .base = (char*)(address), .counts = QD_INTS(numbers), .large_counts = QD_COUNTS(numbers), \
   .displacements = QD_INTS(offsets), .large_displacements = QD_ADDRESSES(offsets)
-/* The array if its elements have that type, else NULL. */
+/* Each is the array if its elements have the type in its name, else NULL. */
 #define QD_INTS(array) _Generic((array), const int* : (array), default : NULL)
 #define QD_COUNTS(array) _Generic((array), const MPI_Count* : (array), default : NULL)
 #define QD_ADDRESSES(array) _Generic((array), const MPI_Aint* : (array), default : NULL)
 
-/* The ranks of a communicator as MPI counts them. */
+/* The size of a communicator, and this rank in it, as MPI tells. */
 struct qd_ranks {
   int ranks, remote_ranks; /* remote_ranks: of the other group; 0: there is one group */
   int rank;
@@ -79,8 +79,8 @@ struct qd_ranks {
 
 extern const char qd_no_type[]; /* the error if `lacks_type` */
 
-/* Checks the arguments of a call whose role is known, without communication. Describes the sides that mean something. A side that
- * means nothing becomes equal to the other one. */
+/* Checks the arguments of a call, whose function and role are set, without communication. Reads the datatypes of
+ * significant sides. A side that is not significant becomes equal to the other side. */
 void qd_check_arguments(const struct qd_ranks* ranks, struct qd_arguments* arguments);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_ARGUMENTS_H_ */

@@ -1,8 +1,9 @@
 /* Binding a schedule to a communicator: agreement, layout, plan, and the attribute that keeps them.
  *
- * Every rank enters the agreement, also a rank without a schedule. So all ranks return the same error, and no rank
- * waits. All ranks compute the rest from the same data. Further agreements cover what can differ: memory, and the
- * place of an error in a broken schedule. Tested by tests/net/refusals_test.cc and memory_test.cc. */
+ * Every rank enters the agreement, even a rank without a schedule. So all ranks return the same error, and no rank
+ * waits in vain. All ranks compute the rest from the same data. A further agreement covers what may still differ: a
+ * rank may run out of memory or find an error in a broken schedule. Tested by tests/net/refusals_test.cc and
+ * memory_test.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "runtime/execute/counts.h"
 #include "runtime/execute/nodes.h"
 
-/* Searches by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all ranks
- * find the same binding. */
+/* Finds a binding by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all
+ * ranks find the same binding. Returns NULL if there is none. */
 static struct qd_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
   const struct qd_channel* channel = qd_channel_of(comm);
   struct qd_binding* binding = channel ? channel->bindings : NULL;
@@ -23,12 +24,12 @@ static struct qd_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
   return binding;
 }
 
-/* `error`: of the tables, or of the walk over them. */
+/* Sets the problem to an error of the nodes, the layout or the tables. */
 static void refuse_tables(struct qd_problem* problem, const char* error) {
   qd_refuse_for(problem, MPI_ERR_TOPOLOGY, error);
 }
 
-/* Makes a call that is kept. Returns NULL and sets `problem` if that fails. */
+/* Makes the call that the binding keeps. Returns NULL and sets `problem` if that fails. */
 static struct qd_call* make_call(struct qd_binding* binding, int whole,
                                  struct qd_problem* problem) {
   struct qd_call* call = malloc(sizeof *call);
@@ -39,7 +40,7 @@ static struct qd_call* make_call(struct qd_binding* binding, int whole,
   return NULL;
 }
 
-/* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first call that it takes plans. */
+/* Makes the plan for an empty call and root 0. If the schedule refuses that call, the first accepted call plans. */
 void qd_binding_plan(struct qd_binding* binding, int whole, struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int has_global_counts = qd_has_global_counts(program);
@@ -60,7 +61,7 @@ static void set_options(struct qd_binding* binding, const quadrille_bind_options
   binding->options.block_size = options->block_size;
 }
 
-/* The options of the binding have changed. Its tables and plans become stale. */
+/* Must follow a change of the binding's options. Makes its tables and plans stale. */
 static void take_options(struct qd_binding* binding) {
   if (binding->call)
     qd_builder_retune(&binding->call->builder, binding->options.window,
@@ -73,7 +74,7 @@ static void retune(struct qd_binding* binding, const quadrille_bind_options* opt
   take_options(binding);
 }
 
-/* Returns NULL if memory ran out, or if the schedule refuses an empty call. */
+/* Makes a copy of the binding with tables and a call. Returns NULL if that fails. */
 static struct qd_binding* make_copy(const struct qd_binding* binding) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
   struct qd_binding* copy = qd_binding_copy(binding);
@@ -103,8 +104,7 @@ struct qd_binding* qd_spare_binding(struct qd_binding* b) {
   return found;
 }
 
-/* Finds the groups: those of the user's communicator, or the first `first_ranks` ranks and the others. Returns 0 if memory ran
- * out. */
+/* Sets the groups: the communicator's, or its first `first_ranks` ranks and the rest. Returns 0 if memory ran out. */
 static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_ranks) {
   const struct qd_members* members = binding->channel->members;
   int ranks = 0, rank = 0, all = 0;
@@ -131,7 +131,7 @@ static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_rank
   return binding->layout.real != NULL;
 }
 
-/* Fills a new binding at this rank. */
+/* Sets layout, options, tables and call of a new binding, without communication. */
 static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
                  const quadrille_bind_options* options, struct qd_problem* problem) {
   char failure[QD_TEXT];
@@ -144,7 +144,7 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
   qd_binding_plan(binding, 0, problem);
 }
 
-/* A new binding of this rank alone. Returns NULL and sets `problem` if that fails. */
+/* Makes a binding without communication. Returns NULL and sets `problem` if that fails. */
 static struct qd_binding* make_alone(struct qd_schedule_data* schedule_data,
                                      struct qd_channel* channel, MPI_Comm comm, int first_ranks,
                                      const quadrille_bind_options* options,
@@ -165,7 +165,7 @@ static void add_binding(struct qd_binding* binding) {
   binding->channel->bindings = binding;
 }
 
-/* Collective. All ranks have bound the schedule. Compares and traces its calls if all of them wish that. */
+/* Collective. Must follow once all ranks have bound the schedule. Enables comparing or tracing if all ranks ask. */
 static void grant(struct qd_binding* binding, const uint64_t wishes[QD_WISHES]) {
   binding->options.compares = wishes[QD_NO_DEBUG] == 0;
   if (wishes[QD_NO_TRACE] > 0)
@@ -175,7 +175,7 @@ static void grant(struct qd_binding* binding, const uint64_t wishes[QD_WISHES]) 
   if (binding->call) binding->call->is_observed = 1;
 }
 
-/* Collective. Returns an MPI error code; `problem` has other errors. */
+/* Collective. Makes a binding. Returns MPI's error code. Sets `problem` to any other error. */
 static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, int first_ranks,
                         const quadrille_bind_options* options, struct qd_problem* problem,
                         struct qd_binding** result) {
@@ -199,7 +199,7 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
   return MPI_SUCCESS;
 }
 
-/* Refuses groups that the schedule is not for. `program` may be NULL. */
+/* Refuses a number of groups that the schedule is not for, or a wrong `first_ranks`. `program` may be NULL. */
 static void check_groups(const struct qd_program* program, MPI_Comm comm, int first_ranks,
                          struct qd_problem* problem) {
   int inter = 0, ranks = 0;
@@ -223,7 +223,7 @@ static void check_groups(const struct qd_program* program, MPI_Comm comm, int fi
                       "--remote-nodes");
 }
 
-/* Refuses what the ranks have found together. Returns whether they go on. */
+/* Sets the problem to the error on which the ranks agreed, if there is one. Returns whether there is none. */
 static int take_agreement(const struct qd_agreement* agreement, struct qd_problem* problem) {
   if (problem->error_class != MPI_SUCCESS)
     problem->error_class = agreement->error_class;
@@ -236,7 +236,7 @@ static int take_agreement(const struct qd_agreement* agreement, struct qd_proble
   return problem->error_class == MPI_SUCCESS;
 }
 
-/* The schedule of the handle, with a reference, if it can be bound to the communicator. `problem` says why not. */
+/* Returns the schedule of the handle with a reference, or NULL. Sets `problem` if it cannot be bound. */
 static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_Comm comm,
                                               int first_ranks,
                                               const quadrille_bind_options* options,
@@ -254,8 +254,8 @@ static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_C
   return NULL;
 }
 
-/* Binds a schedule, or finds its binding. The handle may be null or stale. Calls no error handler: that might not return. Returns
- * an MPI error code; `problem` has other errors. */
+/* Binds a schedule, or finds its binding. The handle may be null or stale. Returns MPI's error code, and sets
+ * `problem` to any other error. Calls no error handler, since that might not return. */
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                          const quadrille_bind_options* options, struct qd_problem* problem,
                          struct qd_binding** result) {
@@ -279,7 +279,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
   return code;
 }
 
-/* The same, and reports errors. */
+/* Does what bind_schedule does, and reports errors. Returns an MPI error code. */
 static int bind(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                 const quadrille_bind_options* options, struct qd_binding** result) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
@@ -331,11 +331,11 @@ int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
 
 int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                           const quadrille_bind_options* options) {
-  /* 0 stands for the communicator's own groups. */
+  /* In bind(), 0 means the communicator's own groups. Here 0 is an error: it becomes -1, which bind() refuses. */
   return check_and_bind(schedule, comm, first_ranks == 0 ? -1 : first_ranks, options);
 }
 
-/* NULL if the schedule is not bound there. */
+/* Returns the binding of the schedule to the communicator, or NULL. */
 static struct qd_binding* bound_to(MPI_Comm comm, quadrille_schedule schedule) {
   unsigned char hash[QD_HASH_LENGTH];
   return qd_hash_of(schedule, hash) == 1 ? binding_of(comm, hash) : NULL;
@@ -372,7 +372,7 @@ int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm) {
   return qd_reduces(program) && !program->commutative && binding->layout.is_in_order;
 }
 
-/* Another function of the API would make a collective that the schedule is not for. */
+/* Reports an error if a function of the API makes another collective than the schedule is for. */
 static int check_collective(const struct qd_binding* binding, int collective, MPI_Comm comm) {
   const int scheduled = binding->schedule_data->program.collective;
   if (scheduled == collective) return MPI_SUCCESS;
@@ -387,8 +387,7 @@ static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_bi
   const int found = qd_hash_of(schedule, hash);
   *binding = found == 1 ? binding_of(comm, hash) : NULL;
   if (*binding) return MPI_SUCCESS;
-  /* If the communicator has bindings, the other ranks may be in a call by one of them, and would not enter an
-   * agreement. */
+  /* If the communicator has bindings, other ranks may be in a call of one, and would not enter an agreement. */
   if (found < 0 && qd_channel_of(comm))
     return qd_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   return bind(schedule, comm, 0, NULL, binding);

@@ -1,9 +1,9 @@
-/* The blocks of a call: copied to buffers of the runtime, copied from them, and reduced. */
+/* Copies blocks of a call to and from buffers of the runtime, and reduces them. */
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
 
-/* Makes memory at least that large; its contents are lost. 0 if memory ran out. */
+/* Makes the buffer at least `size` bytes large; its contents are lost. Returns 0 if memory ran out. */
 static int reserve(struct qd_call* c, struct qd_buffer* buffer, int64_t size) {
   if (size <= buffer->size) return 1;
   qd_give_buffer(buffer);
@@ -21,7 +21,7 @@ char* qd_need_buffer(struct qd_call* c, int buffer, int64_t size) {
   return c->memory.buffers[buffer].address;
 }
 
-/* The same block in elements, if the user's type is not bytes. */
+/* Returns the block with its count in elements of the user's datatype. In a typed plan it is so already. */
 static struct qd_block elements(const struct qd_call* c, const struct qd_side* side,
                                 struct qd_block block) {
   if (!c->plan.is_typed && side->type_size > 0) block.count /= side->type_size;
@@ -48,7 +48,7 @@ char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
   return to;
 }
 
-/* Copies bytes to a block of the receive buffer. */
+/* Copies packed bytes to a block of the receive buffer. Notes a mismatch if the lengths differ. */
 static void put(struct qd_call* c, int region, struct qd_block from) {
   const struct qd_block to = c->data.blocks[region];
   const int source = region - c->plan.regions.send_blocks;
@@ -66,7 +66,7 @@ static void put(struct qd_call* c, int region, struct qd_block from) {
   qd_call_check(c, qd_unpack(&side, elements(c, &side, to), from.address, c->comm));
 }
 
-/* Reduces elements into those at `to`, on that side of the operator. May overwrite `from`. */
+/* Reduces elements at `from` into those at `to`, as qd_combine, for any number of bytes. May overwrite `from`. */
 static void combine(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
   const int64_t unit = c->builder.traits.unit,
                 most = INT_MAX / unit > 0 ? INT_MAX / unit * unit : unit;
@@ -76,8 +76,8 @@ static void combine(struct qd_call* c, int side, char* from, char* to, int64_t b
   }
 }
 
-/* Copies or reduces a message whose parts are ranges of bytes. If all ranks know all counts, all parts are. This loop and
- * the next one are not one: a test for each part would take an all-to-all a tenth more instructions. */
+/* Copies or reduces a message into parts that are ranges of bytes, as they are if all ranks know all counts. This
+ * loop is apart from the next one: a test for each part would cost an all-to-all a tenth more instructions. */
 static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   for (int i = m->count; i > 0; i--, part++) {
@@ -190,7 +190,7 @@ int qd_make_temporaries(struct qd_call* c) {
   return 1;
 }
 
-/* As `combine`, but keeps `from`. Uses the scratch memory of the call, or allocates memory if an element is larger. */
+/* Does what `combine` does, but keeps `from`: copies it to scratch memory, or to new memory for a large element. */
 static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
   const int64_t unit = c->builder.traits.unit;
   const int64_t fitting = (int64_t)sizeof c->memory.scratch / unit * unit;
@@ -205,7 +205,7 @@ static void combine_kept(struct qd_call* c, int side, const char* from, char* to
   if (part != c->memory.scratch) free(part);
 }
 
-/* Copies or reduces a range. */
+/* Copies or reduces a range of bytes. */
 static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
   const struct qd_block from = qd_block_at(c, &copy->from);
   char* const to = qd_block_at(c, &copy->to).address;

@@ -1,4 +1,4 @@
-/* Blocks of the user's buffers: datatypes, large counts, packing and copies. */
+/* Reads datatypes and blocks of the user's buffers, packs and unpacks blocks, and copies them. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,13 +45,13 @@ int qd_side_describe(struct qd_side* side, int ranks) {
   return code;
 }
 
-/* Reads blocks of any counts and types. */
+/* Writes blocks of any counts and types, as qd_side_blocks. */
 static int read_blocks(const struct qd_side* side, int ranks, int in_bytes,
                        struct qd_block* blocks) {
   int64_t total = 0, offset, size = side->type_size;
   for (int rank = 0; rank < ranks; rank++) {
     blocks[rank] = (struct qd_block){side->base, 0};
-    if (qd_count_of(side, rank) == 0) continue; /* an empty block may have any address and type */
+    if (qd_count_of(side, rank) == 0) continue; /* its address and type may be invalid */
     if (!side->counts &&
         __builtin_mul_overflow(side->large_displacements[rank], side->unit, &offset))
       return 0;
@@ -67,7 +67,7 @@ static int read_blocks(const struct qd_side* side, int ranks, int in_bytes,
   return 1;
 }
 
-/* Reads blocks of one type whose counts are ints. Their sum cannot overflow. */
+/* Writes blocks of one type whose counts are ints, as qd_side_blocks. The sum of the counts cannot overflow. */
 static int read_small_blocks(const struct qd_side* side, int ranks, int in_bytes,
                              struct qd_block* blocks) {
   const uint64_t size = in_bytes ? (uint64_t)side->type_size : 1;
@@ -186,14 +186,13 @@ int qd_is_contiguous(MPI_Datatype type) {
   return simple;
 }
 
-/* How many elements MPI packs in one call: it counts bytes in an int. */
+/* Returns how many elements to pack in one call of MPI, which counts bytes in an int. */
 static int64_t elements_at_once(const struct qd_side* side) {
   enum { MOST_BYTES = 1 << 30 };
   return side->type_size >= MOST_BYTES ? 1 : MOST_BYTES / side->type_size;
 }
 
-/* MPICH packs nothing at a null pointer, which is MPI_BOTTOM. So this describes the same elements from another
- * address. */
+/* MPICH packs nothing at MPI_BOTTOM, a null pointer. This makes a type of the same elements for another address. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
   MPI_Aint at;
   int one = 1, code = PMPI_Get_address(&qd_global, &at);
@@ -221,7 +220,7 @@ static int convert_from_bottom(struct qd_side side, struct qd_block block, char*
   return code;
 }
 
-/* Packs or unpacks a block. */
+/* Unpacks a block if `unpacks`, else packs it. Returns an MPI error code. */
 static int convert(const struct qd_side* side, struct qd_block block, char* packed, int unpacks,
                    MPI_Comm comm) {
   if (!block.address && block.count > 0 && side->type_size > 0)
@@ -271,7 +270,7 @@ int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
   return code == MPI_SUCCESS ? PMPI_Type_commit(large) : code;
 }
 
-/* Writes count and type as MPI takes them. The caller frees `*made` unless it is MPI_DATATYPE_NULL. */
+/* Writes a count that an int holds, and the type for it. The caller frees `*made` unless it is MPI_DATATYPE_NULL. */
 static int int_sized(struct qd_block block, MPI_Datatype type, int* count, MPI_Datatype* as,
                      MPI_Datatype* made) {
   *made = MPI_DATATYPE_NULL;
@@ -294,7 +293,7 @@ int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
       return MPI_SUCCESS;
     }
   }
-  /* Open MPI reports no error if a message to oneself is too long. */
+  /* Open MPI reports no error if a message from a rank to itself is too long. */
   if (source.count * from->type_size > target.count * to->type_size) return MPI_ERR_TRUNCATE;
   int send_count, receive_count;
   MPI_Datatype send_type, receive_type, made_send, made_receive;

@@ -1,5 +1,5 @@
-/* Channels: what belongs to a user's communicator, and the bindings to it. A binding holds a reference to its schedule and to its
- * channel. Tested by tests/net/communicators_test.cc and tests/mpi/lifetime_test.cc. */
+/* Makes and frees channels and bindings. A binding holds a reference to its schedule and to its channel. Tested by
+ * tests/net/communicators_test.cc and tests/mpi/lifetime_test.cc. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +22,16 @@ static void link_channel(struct qd_channel* channel) {
   pthread_mutex_unlock(&qd_global.lock);
 }
 
-/* The lock is held. A channel that was not linked has no place. */
+/* Removes a channel from its list, if it is in one. The caller holds the lock. */
 static void unlink_channel(struct qd_channel* channel) {
   if (!channel->place) return;
   *channel->place = channel->next;
   if (channel->next) channel->next->place = channel->place;
 }
 
-/* Persistent calls may outlive the user's communicator, at some ranks longer than at others. So each rank frees the
- * private communicator after its last use. MPI_Comm_free waits for no other rank in Open MPI and MPICH. */
+/* Gives up a reference, and frees the channel with the last one. Persistent calls may outlive the user's
+ * communicator, on some ranks longer than on others. So each rank frees the private communicator after its own last
+ * use. This is right because MPI_Comm_free waits for no other rank in Open MPI and MPICH. */
 static void release(struct qd_channel* channel) {
   pthread_mutex_lock(&qd_global.lock);
   const int is_last = --channel->references == 0;
@@ -91,7 +92,7 @@ struct qd_binding* qd_binding_copy(const struct qd_binding* binding) {
   return NULL;
 }
 
-/* The user's communicator is gone. Its bindings go with it, except those of persistent calls. */
+/* Frees the bindings to a user's communicator that no longer exists, except those of persistent calls. */
 static void close_channel(struct qd_channel* channel) {
   for (struct qd_binding *binding = channel->bindings, *next; binding; binding = next) {
     next = binding->next;
@@ -120,7 +121,7 @@ void qd_close_channels(MPI_Comm comm) {
   for (struct qd_channel* channel; (channel = channel_named(comm));) close_channel(channel);
 }
 
-/* MPI_Finalize first frees the attributes of MPI_COMM_SELF, while MPI is still usable. All channels are freed then.
+/* Frees all channels. MPI_Finalize calls this when it deletes the attributes of MPI_COMM_SELF, before anything else.
  * If the delete function of another attribute calls a collective later, the schedule is bound again. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct qd_global* g = &qd_global;
@@ -169,7 +170,7 @@ struct qd_channel* qd_channel_of(MPI_Comm comm) {
              : NULL;
 }
 
-/* A channel with that private communicator, as an attribute of the user's. NULL if memory ran out. */
+/* Makes a channel with this private communicator as an attribute of the user's. Returns NULL if that fails. */
 static struct qd_channel* attach(MPI_Comm user, MPI_Comm private) {
   struct qd_channel* channel = qd_make_keyvals() == MPI_SUCCESS ? calloc(1, sizeof *channel) : NULL;
   if (!channel) return NULL;

@@ -1,7 +1,7 @@
-/* The entry points of collectives: they turn MPI's arguments into the two sides of a call. */
+/* The entry points of collectives. They turn MPI's arguments into the two sides of a call. */
 #include "runtime/execute/api.h"
 
-/* Defines a function of a collective, and that of its persistent calls. MPI calls it `Name`. */
+/* Defines the function `call` of MPI's collective `Name`, and the function `make`, which makes a persistent call. */
 #define DEFINE_TWO(call, make, family, Name, Count, Displacement)                                 \
   int call(quadrille_schedule schedule, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) { \
     struct qd_arguments a = {.function = QD_##Name, QD_SIDES_OF_##family};                        \

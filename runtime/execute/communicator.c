@@ -1,4 +1,4 @@
-/* Private communicators of the runtime. */
+/* Makes the runtime's private communicators, and asks MPI about datatypes and operators on one of a single rank. */
 #include <stdlib.h>
 
 #include "runtime/execute/channel.h"
@@ -28,7 +28,7 @@ static MPI_Comm* find_alone(void) {
   return found ? alone : NULL;
 }
 
-/* Keeps the communicator, or frees it if another thread was faster. */
+/* Keeps the communicator, or frees it if another thread has kept one. Returns the one that is kept. */
 static MPI_Comm* keep_alone(MPI_Comm* made) {
   pthread_mutex_lock(&qd_global.lock);
   MPI_Comm* const found = find_alone();
@@ -40,7 +40,7 @@ static MPI_Comm* keep_alone(MPI_Comm* made) {
   return found;
 }
 
-/* A communicator of this rank alone, kept as an attribute of MPI_COMM_SELF. NULL if it cannot be made. */
+/* Makes a communicator of this rank alone, kept as an attribute of MPI_COMM_SELF. Returns NULL if that fails. */
 static MPI_Comm* make_alone(void) {
   MPI_Comm* made = malloc(sizeof *made);
   if (made && qd_private_communicator(MPI_COMM_SELF, made) == MPI_SUCCESS) return keep_alone(made);
@@ -55,7 +55,7 @@ int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra) {
   return MPI_SUCCESS;
 }
 
-/* A communicator on which errors return. */
+/* Returns a communicator of this rank alone on which errors return, or MPI_COMM_SELF if there is none. */
 static MPI_Comm alone(void) {
   if (qd_make_keyvals() != MPI_SUCCESS) return MPI_COMM_SELF;
   const MPI_Comm* found = find_alone();
@@ -66,7 +66,7 @@ static MPI_Comm alone(void) {
 int qd_operator_fits(MPI_Op operation, MPI_Datatype type) {
   struct qd_global* g = &qd_global;
   char nothing[2];
-  /* A user's operator is for all datatypes. */
+  /* MPI cannot check the datatype of a user's operator. */
   int fits =
       !qd_is_predefined_operator(operation) && operation != MPI_REPLACE && operation != MPI_NO_OP;
   pthread_mutex_lock(&g->lock);

@@ -1,5 +1,5 @@
-/* Comparisons between the ranks of a call, if QUADRILLE_DEBUG asks for them: whether every rank could begin, and
- * whether all pass the same counts. Without them a wrong call hangs or returns wrong bytes, as with MPI itself. */
+/* Compares the ranks' arguments, for persistent calls and if QUADRILLE_DEBUG asks: whether any rank has an error, and
+ * whether all pass the same root and counts. Without this a wrong call hangs or returns wrong bytes, as in MPI. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int by_start(const void* left, const void* right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Whether two received blocks overlap. Writes which. */
+/* Returns whether two received blocks overlap. Writes an error text that names them. */
 static int find_overlap(const struct qd_binding* binding, const struct qd_side* side,
                         char text[QD_TEXT]) {
   const int ranks = binding->counts.buffers[QD_PIECE_RECEIVE].extents.blocks;
@@ -45,7 +45,7 @@ static int find_overlap(const struct qd_binding* binding, const struct qd_side* 
   return found;
 }
 
-/* Finds the lowest ranks that have the least and the greatest value. */
+/* Collective. Writes the lowest rank with the value `least` and the lowest with `most`. Returns an MPI error code. */
 static int find_owners(const struct qd_binding* binding, int64_t own, int64_t least, int64_t most,
                        int owners[2]) {
   const int rank = binding->layout.own;
@@ -56,7 +56,7 @@ static int find_owners(const struct qd_binding* binding, int64_t own, int64_t le
 #define UNKNOWN (-INT64_MAX) /* less than any value */
 
 /* Writes the numbers that must be equal at all ranks: the count of each rank of the private communicator, and the
- * bytes of an element in a reduction. Ranks in the root's group do not know them. Returns how many numbers there
+ * bytes of an element in a reduction. A number that this rank does not know is UNKNOWN. Returns how many there
  * are. */
 static int all_alike(const struct qd_binding* binding, const struct qd_arguments* arguments,
                      int64_t* numbers) {
@@ -65,7 +65,7 @@ static int all_alike(const struct qd_binding* binding, const struct qd_arguments
   for (int i = 0; i <= all; i++) numbers[i] = UNKNOWN;
   if (arguments->is_idle) return all + 1;
   if (qd_reduces(&binding->schedule_data->program)) numbers[all] = arguments->receive.extent;
-  /* Between groups a rank may know only the other group's counts and its own. */
+  /* Between groups, an allgather may tell a rank only its own count and the other group's. */
   const int is_known = context->remote_ranks == 0 || binding->schedule_data->program.uses.counts ||
                        binding->schedule_data->program.collective != QD_ALLGATHER ||
                        arguments->receive.uniform;
@@ -76,8 +76,8 @@ static int all_alike(const struct qd_binding* binding, const struct qd_arguments
   return all + 1;
 }
 
-/* Finds the first number that differs between ranks, or `count`. Writes the maxima of x and of -x behind the rank's
- * own numbers. Returns an MPI error code. */
+/* Collective. Writes to `first` the index of the first number that differs between ranks, or `count`. Writes the
+ * maxima of x and of -x after the `count` numbers and their negatives in `mine`. Returns an MPI error code. */
 static int find_difference(const struct qd_binding* binding, int64_t* mine, int count, int* first) {
   int64_t* const all = mine + 2 * count;
   for (int i = 0; i < count; i++) mine[count + i] = mine[i] == UNKNOWN ? UNKNOWN : -mine[i];
@@ -87,7 +87,7 @@ static int find_difference(const struct qd_binding* binding, int64_t* mine, int 
   return code;
 }
 
-/* `numbers` holds two values of this rank and two maxima for each number. */
+/* Collective. Reports a count that differs between ranks. `numbers` has room for four values of each number. */
 static int compare(const struct qd_binding* binding, MPI_Comm comm,
                    const struct qd_arguments* arguments, int64_t* numbers) {
   const int count = all_alike(binding, arguments, numbers);
@@ -116,7 +116,7 @@ int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root) 
   const int is_between = binding->layout.context.remote_ranks > 0, own = binding->layout.own;
   if (!qd_is_rooted(&binding->schedule_data->program)) return MPI_SUCCESS;
   int64_t numbers[4 * COUNT] = {root, 0, UNKNOWN};
-  if (is_between) { /* the root in the private communicator; its group; the rank that says MPI_ROOT */
+  if (is_between) { /* the root; the first rank of its group; the rank that says MPI_ROOT */
     numbers[ROOT] = root >= 0          ? binding->layout.first_remote + root
                     : root == MPI_ROOT ? own
                                        : UNKNOWN;

@@ -62,7 +62,7 @@ struct qd_block qd_users_block(const struct qd_global_counts* g, int buffer, int
                            b->counts.buffers[buffer].extents.lengths[block]};
 }
 
-/* The bits that differ from the last call. */
+/* The bits in which lengths and offsets differ from those of the last call. */
 struct changes {
   int64_t lengths, offsets;
 };
@@ -80,7 +80,7 @@ static void set_count(int64_t* counts, int64_t rank, int64_t count, struct chang
   counts[rank] = count;
 }
 
-/* Reads the blocks of an allgather's receive buffer. Returns 0 if one is too long. */
+/* Reads the blocks of an allgather's receive buffer. Returns 0 if a length or an offset is too large. */
 static int read_gathered(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   struct qd_buffer_layout* layout = &b->counts.buffers[QD_PIECE_RECEIVE];
@@ -113,7 +113,7 @@ static int read_gathered(const struct qd_global_counts* g, struct changes* chang
   return 1;
 }
 
-/* Sets the only block of a buffer. */
+/* Sets the only block of a buffer. Returns 0 if it is too long. */
 static int read_one(const struct qd_global_counts* g, int buffer, int64_t count,
                     struct changes* changes) {
   struct qd_buffer_layout* layout = &g->binding->counts.buffers[buffer];
@@ -123,14 +123,13 @@ static int read_one(const struct qd_global_counts* g, int buffer, int64_t count,
   return 1;
 }
 
-/* Sets the blocks of a reduce-scatter's send buffer, which are consecutive in the order of the user's ranks. */
+/* Sets the blocks of a reduce-scatter's send buffer. They are consecutive in the order of the user's ranks. */
 static int read_scattered(const struct qd_global_counts* g, const int64_t* counts,
                           struct changes* changes) {
   struct qd_binding* b = g->binding;
   struct qd_buffer_layout* layout = &b->counts.buffers[QD_PIECE_SEND];
   const int64_t unit = b->call->builder.traits.unit;
-  int64_t* const starts =
-      b->counts.exchanged; /* by rank of the user; the exchanged counts have been read */
+  int64_t* const starts = b->counts.exchanged; /* reused memory; by the user's rank */
   layout->total = 0;
   for (int32_t i = 0; i < layout->extents.blocks; i++) starts[b->layout.user[i]] = counts[i];
   for (int32_t i = 0; i < layout->extents.blocks; i++) {
@@ -146,8 +145,8 @@ static int read_scattered(const struct qd_global_counts* g, const int64_t* count
   return 1;
 }
 
-/* Exchanges receive counts with the other group. A rank sends to each rank of that group whose number modulo the
- * size of its own group is its own number. Returns an MPI error code. */
+/* Exchanges receive counts with the other group. Rank r of a group of n ranks sends to ranks r, r + n, r + 2n and so
+ * on of the other group. Returns an MPI error code. */
 static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent_counts, int sends,
                            int64_t* received_counts, int receives) {
   const struct qd_binding* b = g->binding;
@@ -182,12 +181,12 @@ int qd_exchanges_counts(const struct qd_global_counts* g) {
          (scatters(g) || (gathers(g) && program->uses.counts));
 }
 
-/* How many counts this rank sends: one for each result of its group, or for each contribution of the other group. */
+/* Returns how many counts this rank sends: one for each result of its group or contribution of the other group. */
 static int64_t count_of_sent(const struct qd_global_counts* g) {
   return scatters(g) ? g->binding->layout.context.ranks : g->binding->layout.context.remote_ranks;
 }
 
-/* Sends counts even if they are too large. That error is reported later, so that no rank waits for counts. */
+/* Exchanges counts even if they are too large. This error is reported later, so that no rank waits in vain. */
 static int exchange_all(const struct qd_global_counts* g) {
   const struct qd_side* side = &g->arguments->receive;
   const struct qd_context* context = &g->binding->layout.context;
@@ -199,8 +198,7 @@ static int exchange_all(const struct qd_global_counts* g) {
   return exchange_counts(g, sent_counts, sends, sent_counts + sends, receives);
 }
 
-/* Copies the received counts to the program's counts, in the order of the schedule. `real` are the ranks that they
- * belong to. */
+/* Copies the received counts to the program's counts. real[i]: the number of the rank that has the i-th one. */
 static void take_received(const struct qd_global_counts* g, int64_t* counts, const int* real,
                           int first, int64_t ranks, struct changes* changes) {
   const int64_t* received_counts = g->binding->counts.exchanged + count_of_sent(g);
@@ -208,7 +206,7 @@ static void take_received(const struct qd_global_counts* g, int64_t* counts, con
     set_count(counts, i, received_counts[real[i] - first], changes);
 }
 
-/* Reads what this rank's group contributes to an allgather between groups. */
+/* Reads the contributions of this rank's group to an allgather between groups. Returns 0 if one is too long. */
 static int read_contributions(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const int64_t own = qd_contributed(g), ranks = b->layout.context.ranks;
@@ -220,7 +218,7 @@ static int read_contributions(const struct qd_global_counts* g, struct changes* 
   return 1;
 }
 
-/* Reads the counts of both groups of a reduce-scatter between groups. */
+/* Finds the counts of the other group's results in a reduce-scatter. Returns NULL, or an error text. */
 static const char* read_remote_results(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const int ranks = (int)b->layout.context.ranks, remote = (int)b->layout.context.remote_ranks;
@@ -258,7 +256,7 @@ static const char* read_results(const struct qd_global_counts* g, struct changes
              : too_much;
 }
 
-/* Reads a count that is the same for all blocks. */
+/* Reads a count that is the same for all blocks. Returns NULL, or an error text. */
 static const char* read_same(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const struct qd_side* side = &g->arguments->receive;
@@ -266,7 +264,7 @@ static const char* read_same(const struct qd_global_counts* g, struct changes* c
   if (!g->reduces && __builtin_mul_overflow(count, side->type_size, &count)) return too_much;
   for (int i = 0; i < 2; i++)
     if (b->counts.buffers[i].extents.blocks > 0 && !read_one(g, i, count, changes)) return too_much;
-  if (b->counts.own[0] == count) return NULL; /* then so are all others */
+  if (b->counts.own[0] == count) return NULL; /* then all counts are equal to it already */
   for (int i = 0; i < b->layout.context.ranks; i++) set_count(b->counts.own, i, count, changes);
   for (int i = 0; i < b->layout.context.remote_ranks; i++)
     set_count(b->counts.remote, i, count, changes);

@@ -1,8 +1,8 @@
-/* Errors as MPI error codes with a text of our own, and the debug log.
+/* Makes MPI error codes with texts of the runtime, and writes the debug log.
  *
- * MPI has error classes, codes within a class, and a text for each code. The runtime makes a few codes for each
- * class when it first needs them, and replaces their texts with each error. So a text can name ranks and numbers.
- * MPICH 4.0 mixes up the texts of such codes. There the code is the class, and quadrille_last_error has the text. */
+ * MPI has error classes, codes within a class, and a text for each code. The runtime makes a few codes for each class
+ * when it first needs them, and replaces their texts with each error. So a text can name ranks and numbers. MPICH 4.0
+ * mixes up the texts of added codes. With it, the class is the code, and quadrille_last_error has the text. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* nanosleep; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -30,7 +30,7 @@ int qd_mpi_is_usable(void) {
   return initialized && !finalized;
 }
 
-/* Makes a code of the class whose text can be set. */
+/* Makes a code of the class. Returns 0 if MPI does not return the text that the runtime sets for it. */
 static int make_code(int error_class, int* code) {
   static const char probe[] = "quadrille";
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -42,8 +42,8 @@ static int make_code(int error_class, int* code) {
   return strcmp(text, probe) == 0;
 }
 
-/* The next code of a class. If no code can be made, the class itself, which is a code too. Codes take turns, so that
- * one thread's error does not soon change the text of another thread's. */
+/* Returns the next code of a class. If no code can be made, returns the class itself, which is a code too. Codes take
+ * turns, so that one thread's error does not soon change the text of another thread's error. */
 static int code_of(int error_class) {
   struct qd_global* g = &qd_global;
   struct qd_error_codes* codes = g->codes;
@@ -67,8 +67,8 @@ int quadrille_error_class(int code) {
   return error_class;
 }
 
-/* Open MPI 4.1 sometimes loses the messages of ranks that end a job at the same moment, and MPICH has a text of its own. So each
- * rank prints the sentence itself if the error ends the job: rank 0 at once, the others a tenth of a second later. */
+/* Prints the text if the error ends the job. MPI may not: Open MPI 4.1 sometimes loses the output of ranks that end a
+ * job at the same moment, and MPICH prints another text. Rank 0 prints at once, the others 0.1 s later. */
 static void say_if_fatal(MPI_Comm comm, const char* text) {
   MPI_Errhandler handler;
   int rank = 0;
@@ -108,7 +108,7 @@ int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
 
 void qd_end_without_memory(MPI_Comm comm) {
   fprintf(stderr, "quadrille: memory ran out\n");
-  /* MPICH's launcher drops what it has not passed on when the job ends. */
+  /* When the job ends, MPICH's launcher drops output that it has not passed on. */
   nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
   PMPI_Abort(comm, MPI_ERR_NO_MEM);
   abort();

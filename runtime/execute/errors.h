@@ -1,24 +1,23 @@
-/* Errors as MPI error codes with a text, the debug log. */
+/* Errors as MPI error codes with a text, and the debug log. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_ERRORS_H_
 #define QUADRILLE_RUNTIME_EXECUTE_ERRORS_H_
 
 #include "runtime/execute/state.h"
 
-/* Formats a text, calls the error handler of the communicator unless that is MPI_COMM_NULL, and returns a code of
- * that class. */
+/* Formats a text, calls the error handler of `comm` unless that is MPI_COMM_NULL, and returns a code of the class. */
 int qd_error(MPI_Comm comm, int error_class, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for an error that MPI returned. */
+/* Reports an error code that MPI returned, in the same way, and returns it. */
 int qd_mpi_error(MPI_Comm comm, int code);
-/* The same for an error of a call's messages. */
+/* Reports an error code of a call's messages, and returns a code of its class. */
 int qd_call_error(MPI_Comm comm, int code);
-/* The same for a fault of the schedule, or a schedule that this library does not serve. */
+/* Reports that the schedule is broken, or that this library does not serve it, and returns a code. */
 int qd_broken_error(MPI_Comm comm, const char* error);
-/* Writes that the two ends of a message disagree on its length. */
+/* Writes a text that says that the two ends of a message disagree on its length in bytes. */
 void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int target,
                           int64_t expected);
 
-/* Whether MPI_Init was called, and MPI_Finalize was not. */
+/* Returns whether MPI_Init was called, and MPI_Finalize was not. */
 int qd_mpi_is_usable(void);
 
 /* Writes a line to the standard error stream if QUADRILLE_DEBUG is set. */

@@ -1,6 +1,6 @@
-/* The loop that follows a plan: it posts messages and waits for them. For that, the operations of the plan become a list of
- * actions, each of one message or copy. The loop makes the usual ones itself: a message of one part at one address, whose length is
- * known, and a copy or reduction of it. It leaves all others to messages.c and blocks.c. */
+/* Follows a plan: posts messages and waits for them. First, the operations of the plan become a list of actions, each
+ * of one message or copy. Then a loop executes the actions. It handles the usual ones itself: messages of one part of
+ * known length at one address, and copies and reductions of ranges. It leaves others to messages.c and blocks.c. */
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
@@ -8,16 +8,16 @@
 #define INLINED static inline __attribute__((always_inline))
 
 enum {
-  RECEIVE,        /* posts a receive: of any kind, */
-  RECEIVE_BLOCK,  /* of a block, */
-  RECEIVE_RANGE,  /* of bytes of one, */
-  RECEIVE_STAGED, /* or into a buffer, from which the next action but one delivers it */
-  SEND,           /* posts a send: of any kind, */
-  SEND_BLOCK,     /* of a block, */
-  SEND_RANGE,     /* or of bytes of one */
+  RECEIVE,        /* posts a receive of any kind */
+  RECEIVE_BLOCK,  /* posts the receive of a block */
+  RECEIVE_RANGE,  /* posts the receive of a range of bytes */
+  RECEIVE_STAGED, /* posts a receive into a buffer of the runtime */
+  SEND,           /* posts a send of any kind */
+  SEND_BLOCK,     /* posts the send of a block */
+  SEND_RANGE,     /* posts the send of a range of bytes */
   AWAIT_RECEIVE,  /* waits for a receive, and delivers the message */
-  AWAIT_STAGED,   /* waits for one in a buffer */
-  DELIVER,        /* copies or reduces it */
+  AWAIT_STAGED,   /* waits for a receive into a buffer; DELIVER follows */
+  DELIVER,        /* copies or reduces a message from its buffer */
   AWAIT_SEND,     /* waits for a send */
   AWAIT_LONG,     /* waits for a long send of an allgather */
   COPY,           /* copies or reduces a range */
@@ -25,12 +25,12 @@ enum {
   END
 };
 
-/* ---- Making the list. Inlined, so that the place in it stays in a register */
+/* ---- Making the list. The functions are inlined, so that the pointer to the next action stays in a register. */
 
 struct list {
   const struct qd_call* call;
   struct qd_action* next;
-  int is_simple; /* all buffers stay there, and each block is bytes of a known length */
+  int is_simple; /* all ranks know all counts, and no buffer is given back after the call */
   int32_t receives_done, sends_done, receives, sends;
 };
 
@@ -39,13 +39,13 @@ INLINED struct qd_action* add(struct list* l, int kind, int32_t number) {
   return l->next++;
 }
 
-/* Whether the message goes through a buffer of the runtime, and is not empty. */
+/* Returns whether the loop can receive the message into a buffer of the runtime. */
 INLINED int is_staged(const struct list* l, const struct qd_message* m) {
   return l->is_simple && !m->zero_copy && m->count > 0 && m->buffer != QD_NO_BUFFER &&
          !qd_is_described(m) && m->bytes > 0 && m->bytes <= INT_MAX;
 }
 
-/* The kind of a message of one part. It stands behind the general one. */
+/* Returns the kind of a message of one part: one of the two after `kind`, or `kind`, which serves any message. */
 INLINED int kind_of(const struct qd_message* m, int kind) {
   const int64_t bytes = m->part.high - m->part.low;
   if (!m->zero_copy) return kind;
@@ -80,7 +80,7 @@ INLINED void add_send(struct list* l, int is_late, int32_t left) {
                          .bytes = m->part.high - m->part.low};
 }
 
-/* Whether the loop can copy or reduce so many bytes. */
+/* Returns whether the loop can copy or reduce a range of this many bytes. */
 INLINED int is_usual(const struct list* l, int64_t bytes) {
   return l->is_simple && bytes > 0 && bytes <= INT_MAX && l->call->builder.traits.unit > 0;
 }
@@ -130,7 +130,7 @@ int qd_call_list(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   const int is_known = c->builder.traits.has_global_counts;
   struct list l = {.call = c, .is_simple = is_known && !c->memory.has_long};
-  /* Each receive is posted, waited for and delivered; each send is posted and waited for. The rank's own block may be copied. */
+  /* A receive has up to three actions: post, wait, deliver. A send has two. The own copy and END are two more. */
   const int64_t most =
       3 * (int64_t)plan->receives.count + 2 * (int64_t)plan->sends.count + plan->copy_count + 2;
   if (!qd_lengthen((void**)&c->actions, &c->action_capacity, most, sizeof *c->actions)) return 0;
@@ -146,7 +146,7 @@ int qd_call_list(struct qd_call* c) {
   return 1;
 }
 
-/* ---- Following it */
+/* ---- Following the list */
 
 static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request* request,
                                                  int code) {
@@ -155,10 +155,10 @@ static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request*
   qd_call_lose(c, code);
 }
 
-/* Whether a message that is not empty has a count that an int holds. */
+/* Returns whether the count is above 0 and an int holds it. */
 INLINED int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-/* A message with lengths is complete when messages.c has waited for its data. */
+/* Traces that a receive is complete. If lengths travel, messages.c does so once the data has arrived. */
 static void note_received(struct qd_call* c, int32_t number) {
   const struct qd_posting p = qd_receive_of(c, number);
   if (c->lengths == QD_LENGTHS_KNOWN || p.message->count == 0) qd_trace_received(c, p);
@@ -228,11 +228,11 @@ static void note_send(struct qd_call* c, int32_t number) {
   m->bytes = qd_message_bytes(c, p);
 }
 
-/* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */
+/* Checks that a received message is not empty. An empty one in place of data means that its sender lacks blocks. */
 INLINED void check_arrival(struct qd_call* c, struct qd_transfer* t) {
   int bytes = 0;
   PMPI_Get_count(&c->status, MPI_BYTE, &bytes);
-  if (c->lengths != QD_LENGTHS_KNOWN) t->bytes = bytes; /* until the lengths are read */
+  if (c->lengths != QD_LENGTHS_KNOWN) t->bytes = bytes; /* read_lengths replaces this */
   if (bytes != 0) return;
   t->has_arrived = 0;
   if (qd_received_by(c, t).message->count > 0) qd_call_lose(c, MPI_SUCCESS);
@@ -250,7 +250,7 @@ INLINED void await_receive(struct qd_call* c, struct qd_transfer* t, int is_obse
   }
 }
 
-/* Waits for a send that begins with lengths, and for the data that follows it. */
+/* Waits for a send of lengths, and for the send of its data. */
 static __attribute__((noinline)) void wait_and_read(struct qd_call* c, struct qd_transfer* t) {
   int code = qd_wait_and_read(c, &t->request);
   if (code != MPI_SUCCESS) fail(c, &t->request, code);
@@ -266,8 +266,8 @@ INLINED void await_send(struct qd_call* c, struct qd_transfer* t, int is_observe
   if (code != MPI_SUCCESS) fail(c, &t->request, code);
 }
 
-/* Posts the next sends early, while a send is in flight. Returns the receive that allows more early sends, or -1 if
- * something else comes first or enough sends are in flight. */
+/* Posts the next sends early, while a send is in flight. Returns the number of the receive whose completion allows
+ * more early sends, or -1 if another action comes first or enough sends are in flight. */
 static int32_t send_next(struct qd_call* c, const struct qd_transfer* pending) {
   if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return -1;
   for (;; c->early.next++) {
@@ -289,8 +289,8 @@ static int32_t send_next(struct qd_call* c, const struct qd_transfer* pending) {
   }
 }
 
-/* Waits for a send of an allgather. Meanwhile it forwards blocks that arrive, before their turn. The peer of the
- * pending send may be slow to answer, and the link would be idle. */
+/* Waits for a send of an allgather. Meanwhile forwards blocks that arrive, before their turn. Otherwise the link
+ * would be idle if the peer of the pending send is slow to receive. */
 static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_transfer* pending,
                                                  const struct qd_action* now) {
   int32_t number;
@@ -318,7 +318,7 @@ INLINED void await_long(struct qd_call* c, const struct qd_action* a, int is_obs
     send_early(c, t, a);
 }
 
-/* Copies or reduces a range of known length, unless blocks are missing. Returns 0 if that is left to blocks.c. */
+/* Copies or reduces a range of known length. Returns 0 if blocks are missing or blocks.c has to do it. */
 INLINED int copy(struct qd_call* c, const struct qd_action* a, char* from, int is_buffer) {
   char* const to = c->data.blocks[a->region].address + a->low;
   if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;
@@ -350,7 +350,7 @@ static __attribute__((noinline)) void follow_other(struct qd_call* c,
   if (o->kind == QD_PLAN_COPY_OWN) qd_copy_own(c);
 }
 
-/* An action of a traced call is over. */
+/* Notes in a traced call that an action is over. */
 static __attribute__((noinline)) void note(struct qd_call* c, const struct qd_action* a) {
   if (!c->trace.part) return;
   switch (a->kind) {

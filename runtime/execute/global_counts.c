@@ -1,9 +1,9 @@
-/* Calls whose counts all ranks know: what is sent and received, the plan, and what is unpacked afterwards.
+/* Makes calls whose counts all ranks know: finds the buffers, plans, follows the plan, and unpacks.
  *
  * The plan is made from the counts, and kept for the next call with equal counts. It refers to bytes of the user's
- * buffers. If a datatype is not contiguous, the plan refers to a copy: packed if data is moved, elements in memory
- * if it is reduced. An allgather first copies its own contribution into its block of the receive buffer, so that a call in
- * place is no special case. */
+ * buffers. If a datatype is not contiguous, the plan refers to a copy of the buffer: packed if data is moved, with
+ * elements as in the user's memory if it is reduced. An allgather first copies its own contribution into its block of
+ * the receive buffer. So a call in place is no special case. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@ static struct qd_buffer_layout* layout_of(const struct qd_global_counts* g, int 
   return &g->binding->counts.buffers[buffer];
 }
 
-/* The user's side for the blocks of a buffer. */
+/* Returns the user's side that has the blocks of a buffer. */
 static const struct qd_side* side_of(const struct qd_global_counts* g, int buffer) {
   const int is_send = buffer == QD_PIECE_SEND && !g->arguments->in_place;
   return is_send ? &g->arguments->send : &g->arguments->receive;
 }
 
-/* Sets where messages find the blocks of a buffer. Returns 0 if memory for a copy ran out. */
+/* Sets the address of a region: the user's buffer or a copy. Returns 0 if memory for a copy ran out. */
 static int find_base(const struct qd_global_counts* g, int buffer, int region) {
   struct qd_buffer_layout* layout = layout_of(g, buffer);
   char* base = side_of(g, buffer)->base;
@@ -36,13 +36,13 @@ static int find_base(const struct qd_global_counts* g, int buffer, int region) {
   return g->is_direct[buffer] || layout->copy.size >= layout->total;
 }
 
-/* The address of a block. An offset may point outside of any object. */
+/* Returns the address of a block. It is computed in integers, since an offset may point outside of any object. */
 static char* block_in(const struct qd_global_counts* g, int buffer, int region, int64_t block) {
   return (char*)((uintptr_t)g->binding->call->data.blocks[region].address +
                  (uintptr_t)layout_of(g, buffer)->extents.offsets[block]);
 }
 
-/* Packs a block of the user's into its copy, or unpacks it. */
+/* Packs a block of the user's into its copy, or unpacks it from there if `unpacks`. */
 static int convert(const struct qd_global_counts* g, const struct qd_side* side,
                    struct qd_block block, char* copy, int unpacks) {
   const struct qd_binding* b = g->binding;
@@ -68,7 +68,7 @@ static int copy_contribution(const struct qd_global_counts* g) {
   return MPI_SUCCESS;
 }
 
-/* Copies all blocks of a buffer of the user's. */
+/* Packs all blocks of a buffer of the user's into its copy. */
 static int load(const struct qd_global_counts* g, int buffer, int region) {
   const struct qd_side* side = side_of(g, buffer);
   int code = MPI_SUCCESS;
@@ -77,7 +77,7 @@ static int load(const struct qd_global_counts* g, int buffer, int region) {
   return code;
 }
 
-/* Copies the data that the schedule reads from the user's buffers. */
+/* Packs the blocks that the schedule reads, if it reads them from a copy. */
 static int load_all(const struct qd_global_counts* g) {
   const struct qd_builder* builder = &g->binding->call->builder;
   if (builder->traits.gathers) return copy_contribution(g);
@@ -105,7 +105,7 @@ static int unpack_all(const struct qd_global_counts* g) {
 static const char* choose_parameters(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
   const struct qd_context* context = &b->layout.context;
-  /* Equal at all ranks: between groups, the ranks of the second group. */
+  /* All ranks must use the same numbers. Between groups these are the counts of the schedule's second group. */
   const int is_remote = program->groups == 2 && context->group == 0;
   const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
   const int64_t* counts = is_remote ? b->counts.remote : b->counts.own;
@@ -120,7 +120,7 @@ static const char* choose_parameters(struct qd_binding* b) {
                       ranks, program->rules[i].over_trees);
     if (size == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
-    /* A rule counts elements as the program does. A fixed size is in bytes. */
+    /* The result of a rule is in elements in a reduction, as in the program. A fixed size is in bytes. */
     b->layout.parameters[i] = rule <= 0 ? size : size > element ? size / element : 1;
   }
   return NULL;
@@ -132,7 +132,7 @@ static const char* prepare_tables(struct qd_binding* b) {
   if (!error) error = qd_fill_tables(b);
   if (b->call && !error) {
     b->call->is_planned = 0;
-    /* The plan was made for other temporary blocks, or for the blocks of another root. */
+    /* The call has memory for other temporary blocks, or for the blocks of another root. */
     const struct qd_plan* plan = &b->call->plan;
     if (plan->regions.temporaries != b->tables.temporary_blocks ||
         plan->regions.receive_blocks != b->counts.buffers[QD_PIECE_RECEIVE].extents.blocks)
@@ -189,7 +189,7 @@ void qd_global_counts_close(struct qd_binding* b) {
   }
 }
 
-/* Whether no block of the receive buffer can replace the send buffer: rank 0 of an exscan has none. */
+/* Returns whether the receive buffer has no block that could replace the send buffer: at rank 0 of an exscan. */
 static int has_no_result(const struct qd_binding* b) {
   return b->schedule_data->program.collective == QD_EXSCAN && b->layout.context.rank == 0;
 }
@@ -219,13 +219,13 @@ static void describe(struct qd_global_counts* g) {
   c->data.commutes = a->commutes && qd_is_exchangeable(a->operation);
 }
 
-/* Returns what is wrong before anything is sent. */
+/* Reads root and counts, makes tables and finds buffers, before anything is sent. Returns NULL, or an error text. */
 static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
   if (qd_take_root(&b->layout, &b->schedule_data->program, g->arguments->root)) take_blocks(b);
   const char* error = qd_read_counts(g, error_class);
   if (error) {
-    b->are_tables_good = b->call->is_planned = 0; /* some counts are old, some new */
+    b->are_tables_good = b->call->is_planned = 0; /* some counts are old, and some are new */
     return error;
   }
   if (!b->are_tables_good) error = prepare_tables(b);
@@ -257,7 +257,7 @@ static void give_long_copies(struct qd_binding* b) {
     if (b->counts.buffers[i].copy.size > QD_KEPT) qd_give_buffer(&b->counts.buffers[i].copy);
 }
 
-/* Writes a text if this rank's contribution differs from its receive count. */
+/* Writes an error text if this rank's contribution to an allgather differs from its receive count. */
 static void find_mismatch(const struct qd_global_counts* g, char text[QD_TEXT]) {
   const struct qd_binding* b = g->binding;
   if (b->schedule_data->program.collective != QD_ALLGATHER) return;
@@ -304,10 +304,10 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   give_long_copies(binding);
   const int reads_directly =
       g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.traits.in_place);
-  /* Not if other ranks may have to exchange counts again. */
+  /* A call that exchanges counts is not repeated: the other group's counts may change. */
   binding->last.may_repeat &= binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] &&
                               reads_directly && !qd_exchanges_counts(&g) && !differs[0];
-  /* An error handler may free the communicator, and the binding with it. */
+  /* The binding must not be used after this: an error handler may free the communicator, and the binding with it. */
   code = qd_call_report(binding->call, comm);
   return code == MPI_SUCCESS && differs[0] ? qd_error(comm, MPI_ERR_COUNT, "%s", differs) : code;
 }
@@ -315,5 +315,5 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
 void qd_global_counts_contribute(struct qd_binding* b) {
   /* A repeated call addresses the user's memory itself. */
   const struct qd_global_counts g = {b, &b->last.made, .is_direct = {1, 1}};
-  copy_contribution(&g); /* a copy of bytes, which cannot fail */
+  copy_contribution(&g); /* it copies bytes, which cannot fail */
 }

@@ -1,5 +1,5 @@
-/* The order of ranks in the schedule: node by node, nodes by size and then by lowest rank. All ranks compute it from
- * the same data, so all get the same order. */
+/* Orders the ranks as the schedule does: node by node, nodes by ascending size and then by lowest rank. All ranks
+ * compute this from the same data, so all get the same order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "runtime/execute/layout.h"
 
 struct node {
-  int lowest, size; /* the node's lowest rank in the group, which names it */
-  int first;        /* of its first rank, in the schedule */
+  int lowest, size; /* lowest: the node's lowest rank in the group; size: its ranks */
+  int first;        /* the schedule's number of its first rank */
 };
 
 static int by_size(const void* left, const void* right) {
@@ -17,7 +17,7 @@ static int by_size(const void* left, const void* right) {
   return a->lowest < b->lowest ? -1 : a->lowest > b->lowest;
 }
 
-/* Writes "1,2,3x4", as far as it fits. */
+/* Writes the node sizes, such as "1,2,3x4" for nodes of 1, 2, 4, 4 and 4 ranks, as far as they fit. */
 static void describe(const struct qd_topology* topology, char* text, size_t size) {
   size_t used = 0;
   text[0] = 0;
@@ -40,7 +40,7 @@ static int same_nodes(const struct qd_topology* one, const struct qd_topology* o
   return 1;
 }
 
-/* Writes the topology of sorted nodes. Returns 0 if memory ran out. */
+/* Makes the topology of nodes that ascend by size. Returns 0 if memory ran out. */
 static int topology_of(const struct node* nodes, int count, struct qd_topology* topology) {
   struct qd_node_run* runs = calloc((size_t)count, sizeof *runs);
   *topology = (struct qd_topology){runs, 0, count, 0};
@@ -54,11 +54,11 @@ static int topology_of(const struct node* nodes, int count, struct qd_topology* 
 }
 
 /* Numbers the ranks of a group. node_of[r] is the lowest rank on the node of r. order[i] becomes the rank that is
- * rank i in the schedule. `nodes` and `index_of` have one entry for each rank. */
+ * rank i of the schedule. `nodes` and `index_of` have one entry for each rank. Returns NULL, or an error text. */
 static const char* number_ranks(int ranks, const int* node_of, struct node* nodes, int* index_of,
                                 int* order, struct qd_topology* topology) {
   int count = 0;
-  /* A node's lowest rank comes first of its ranks, and names the node. */
+  /* The loop meets the lowest rank of a node before its other ranks. */
   for (int r = 0; r < ranks; r++) {
     if (node_of[r] < 0 || node_of[r] > r || node_of[node_of[r]] != node_of[r])
       return "ranks disagree on their nodes";
@@ -80,12 +80,12 @@ static const char* number_ranks(int ranks, const int* node_of, struct node* node
   return NULL;
 }
 
-/* Numbers the ranks of the private communicator from `first` on. `node_of` has one entry for each rank of that
- * communicator; so have `local_of`, `nodes` and `index_of`. */
+/* Numbers the ranks of a group, which has `ranks` ranks of the private communicator from `first` on. `node_of`,
+ * `local_of`, `nodes` and `index_of` have one entry for each rank of that communicator. */
 static const char* number_group(int first, int ranks, const int* node_of, int* local_of,
                                 struct node* nodes, int* index_of, int* real,
                                 struct qd_topology* topology) {
-  /* The lowest rank of the node that is in the group. */
+  /* A node may have ranks of both groups. Its lowest rank in this group names it. */
   for (int r = ranks - 1; r >= 0; r--) index_of[node_of[first + r]] = r;
   for (int r = 0; r < ranks; r++) local_of[r] = index_of[node_of[first + r]];
   const char* error = number_ranks(ranks, local_of, nodes, index_of, real, topology);
@@ -93,13 +93,13 @@ static const char* number_group(int first, int ranks, const int* node_of, int* l
   return error;
 }
 
-/* Whether the schedule is for that many ranks. This needs no knowledge of the nodes. */
+/* Returns whether a group of the schedule may have this many ranks, whatever the nodes. */
 static int fits_ranks(const struct qd_program* program, int group, int64_t ranks) {
   return program->serves_any_nodes ? ranks <= program->most_ranks
                                    : ranks == program->topologies[group].ranks;
 }
 
-/* Whether this rank's group can be that group of the schedule. */
+/* Returns whether this rank's group can be the schedule's group `group`. */
 static int fits(const struct qd_layout* l, const struct qd_program* program, int group) {
   const struct qd_context* context = &l->context;
   if (!fits_ranks(program, group, context->ranks)) return 0;
@@ -141,7 +141,7 @@ static const char* refuse_ranks(const struct qd_layout* l, const struct qd_progr
   return failure;
 }
 
-/* Names the nodes that the schedule is for, and those that were found. */
+/* Returns NULL, or an error text with the nodes that the schedule is for and those that were found. */
 static const char* refuse_nodes(const struct qd_layout* l, const struct qd_program* program,
                                 char failure[QD_TEXT]) {
   char wanted[48], found[48];
@@ -176,7 +176,7 @@ static const char* take_nodes(struct qd_layout* l, const int* node_of) {
   return error;
 }
 
-/* Fills in the parts that a schedule for any nodes leaves open. */
+/* Sets the topologies and parameters of a schedule for any nodes. Returns NULL, or an error text. */
 static const char* fill_in(struct qd_layout* l, const struct qd_program* program) {
   struct qd_context* context = &l->context;
   const int64_t ranks[] = {context->ranks, context->remote_ranks};
@@ -191,14 +191,14 @@ static const char* fill_in(struct qd_layout* l, const struct qd_program* program
   return qd_formulas_evaluate(program, context, l->parameters);
 }
 
-/* Makes this rank's group that group of the schedule. */
+/* Makes this rank's group the schedule's group `group`. */
 static void take_group(struct qd_layout* l, int group) {
   l->context.group = group;
   l->ordered[group] = l->topologies[0];
   if (l->context.remote_ranks > 0) l->ordered[1 - group] = l->topologies[1];
 }
 
-/* Sets the pointers into the binding and into its array `real`. */
+/* Sets the pointers into the layout itself and into its array `real`. */
 static void take_parts(struct qd_layout* l, const struct qd_program* program) {
   struct qd_context* context = &l->context;
   l->remote_real = l->real + context->ranks;
@@ -218,7 +218,7 @@ static int are_in_order(const int* real, int64_t ranks, int first) {
   return 1;
 }
 
-/* The result of a scan depends on the order of ranks, whatever the operator. */
+/* Refuses a scan in another order of ranks. Its result depends on the order, whatever the operator. */
 static const char* refuse_order(const struct qd_layout* l, const struct qd_program* program) {
   const int is_scan = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   return !is_scan || l->is_in_order ? NULL : qd_other_order;
@@ -284,7 +284,7 @@ void qd_layout_free(struct qd_layout* l) {
 int qd_take_root(struct qd_layout* l, const struct qd_program* program, int root) {
   struct qd_context* context = &l->context;
   if (!qd_is_rooted(program)) return 0;
-  /* Between groups, the root's group is the first. A rank that passes the root's number is in the second. */
+  /* Between groups, the root's group is the schedule's first. Ranks that pass the root's rank are in the second. */
   const int group = program->groups == 2 && root != MPI_ROOT;
   const int* real = group == 1 ? l->remote_real : l->real;
   const int rank = group == 1 ? l->first_remote + root : program->groups == 2 ? l->own : root;

@@ -1,11 +1,11 @@
-/* Messages that are not one block at one address: empty ones, those of several parts or of more elements than an int
- * counts, those whose datatypes differ between blocks, those that begin with lengths, and those that go through a
- * buffer of the runtime. */
+/* Posts and delivers messages that are not one block at one address. Such messages are empty, have several parts,
+ * have more elements than an int counts or a datatype for each block, begin with lengths, or use a buffer of the
+ * runtime. */
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
 
-/* Posts a message of any length, which may be empty. */
+/* Posts a receive or a send of any length, which may be 0. */
 static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
                  int peer, int tag, MPI_Request* request) {
   MPI_Datatype as = type;
@@ -21,20 +21,20 @@ static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Dat
   qd_call_lose(c, code);
 }
 
-/* Posts a message of any number of bytes. */
+/* Posts a receive or a send of any number of bytes. */
 static void post_bytes(struct qd_call* c, int receives, char* address, int64_t bytes, int peer,
                        int tag, MPI_Request* request) {
   post(c, receives, (struct qd_block){address, bytes}, MPI_BYTE, peer, tag, request);
 }
 
-/* Posts an empty message. If lengths travel, it has their tag, since the peer waits for lengths. */
+/* Posts an empty message. If lengths travel, it has their tag, because the peer expects lengths. */
 static void post_empty(struct qd_call* c, int receives, struct qd_posting p) {
   const int tag = c->lengths == QD_LENGTHS_KNOWN ? c->tag : c->length_tag;
   post(c, receives, (struct qd_block){NULL, 0}, MPI_BYTE, p.message->peer, tag,
        &p.transfer->request);
 }
 
-/* Posts several parts without copying them. */
+/* Posts a message of several parts without copying them, with a datatype that describes them. */
 static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
   MPI_Datatype type = MPI_BYTE;
@@ -74,23 +74,22 @@ static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   post(c, receives, block, side.type, m->peer, c->tag, &p.transfer->request);
 }
 
-/* Sends an empty message in place of one whose bytes are missing. If both ends know that the message is empty, none
- * travels. */
+/* Sends an empty message in place of one whose bytes are missing, unless both ends know that it has no bytes. */
 static void send_nothing(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   if (m->count == 0 || c->lengths != QD_LENGTHS_KNOWN || qd_message_bytes(c, p) > 0)
     post_empty(c, 0, p);
 }
 
-/* Whether a message is sent from the memory of its only part. */
+/* Returns whether a message is sent from the memory of its only part. */
 static int is_zero_copy(const struct qd_call* c, const struct qd_message* m) {
   return m->zero_copy && (c->data.send_is_contiguous || qd_is_temporary(&c->plan, m->part.region));
 }
 
-/* Where the data of a message is: after the lengths, or in a second message. */
+/* The first word of a message with lengths. The data follows the lengths, or is in a second message. */
 enum { INLINE_DATA, SEPARATE_DATA };
 
-/* Where data begins in a buffer after 64-bit lengths. */
+/* Returns how many bytes of a buffer the word and the 64-bit lengths take, with padding before the data. */
 static int64_t head_size(int parts) {
   enum { ALIGNMENT = 16 };
   const int64_t bytes = QD_LONG_WORD + QD_LONG_WORD * (int64_t)parts;
@@ -110,7 +109,7 @@ static int64_t outgoing_bytes(const struct qd_call* c, const struct qd_message* 
 
 static void write_word(char* buffer, uint16_t word) { memcpy(buffer, &word, sizeof word); }
 
-/* Writes lengths before inline data. Returns where that begins. */
+/* Writes the word and the lengths before inline data. Returns where the data begins. */
 static char* write_short(const struct qd_call* c, const struct qd_message* m, char* buffer) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   write_word(buffer, INLINE_DATA);
@@ -157,7 +156,7 @@ static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
   p.transfer->has_arrived = p.transfer->request != MPI_REQUEST_NULL;
 }
 
-/* Reads the lengths of the parts. Returns their sum, or -1 if the sender did not write as many. */
+/* Reads the lengths of the parts. Returns their sum, or -1 if the message does not have lengths of all parts. */
 static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* buffer) {
   const struct qd_message* m = p.message;
   const int64_t received = p.transfer->bytes, words = (int64_t)m->count + 1;
@@ -179,7 +178,7 @@ static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* 
   return how == INLINE_DATA && received == QD_SHORT_WORD * words + total ? total : -1;
 }
 
-/* Posts the receive of separate data. */
+/* Posts the receive of the second message, which has the data. */
 static void post_data_receive(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const struct qd_block* block = &c->data.blocks[m->part.region];
@@ -190,7 +189,7 @@ static void post_data_receive(struct qd_call* c, struct qd_posting p) {
   post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->data);
 }
 
-/* Reads the lengths of the next message, which has arrived, and posts the receive of its data. */
+/* Reads the lengths of the next message, which has arrived. Posts the receive of its data if that is separate. */
 static void read_head(struct qd_call* c) {
   const struct qd_posting p = qd_received_by(c, c->at.next_to_read++);
   uint16_t how;
@@ -205,15 +204,15 @@ static void read_head(struct qd_call* c) {
     post_data_receive(c, p);
 }
 
-/* Why nobody waits for ever. Take the least key with a message whose lengths are not read. All data of lower keys
- * arrives, so every rank comes to post its messages of that key. Each rank that waits reads in the order of its posts,
- * which is that of the keys. So it reads these lengths, too. */
+/* No rank waits for ever. Proof: take the least key with a message whose lengths are not read. All data of lower keys
+ * arrives, so every rank gets as far as to post its messages of that key. A rank that waits reads lengths in the
+ * order of its posts, which is that of the keys. So it reads these lengths, too. */
 int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   for (;;) {
     struct qd_transfer* next = c->at.next_to_read;
     const int is_last = next == c->at.receive_transfer;
-    /* A message without parts has no lengths: it may be over and not read. It must not hold up those behind it. */
+    /* A message without parts has no lengths, and may be complete already. It must not hold up the next messages. */
     if (!is_last && next->request == MPI_REQUEST_NULL) {
       read_head(c);
       continue;
@@ -235,7 +234,7 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   }
 }
 
-/* Reads the lengths of a message that has arrived, and waits for its data. Returns the address of the data, or NULL. */
+/* Reads the lengths of a message that has arrived, and waits for its data. Returns the address of the data. */
 static char* read_message(struct qd_call* c, struct qd_posting p) {
   while (c->at.next_to_read <= p.transfer) read_head(c);
   const int code = qd_wait_and_read(c, &p.transfer->data);

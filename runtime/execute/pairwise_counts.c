@@ -1,10 +1,10 @@
-/* Calls in which only the two ends of a message know its lengths: all-to-all, gather and scatter. Barriers, which
- * move no bytes, belong here too. */
+/* Makes calls in which only the two ends of a message know its lengths: all-to-all, gather and scatter. Barriers,
+ * which move no bytes, belong here too. */
 #include <stdlib.h>
 
 #include "runtime/execute/counts.h"
 
-/* Makes tables and plans after the root or options changed. Returns NULL, or what is wrong. */
+/* Makes tables and plan after the root or options changed. Returns NULL, or an error text. */
 static const char* reopen(struct qd_binding* binding) {
   const char* error = qd_fill_tables(binding);
   if (!error) error = qd_call_reopen(binding->call);
@@ -12,8 +12,8 @@ static const char* reopen(struct qd_binding* binding) {
   return error;
 }
 
-/* Writes the lengths of `blocks` blocks from a region on, by the rank of the private communicator that they go to or
- * come from. There is one block for each rank, or one for the root. */
+/* Writes the lengths of the blocks in `blocks` regions from `region` on, by the number of the rank that sends or
+ * receives the block. There is one block for each rank, or only one, for the root. */
 static void find_lengths(const struct qd_call* c, int region, int blocks, int64_t* lengths) {
   const struct qd_binding* b = c->binding;
   const int is_remote = b->layout.context.remote_ranks > 0,
@@ -37,7 +37,7 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
     int64_t *const received = sent + all, *const expected = received + all;
     if (c) find_lengths(c, 0, c->plan.regions.send_blocks, sent);
     if (c) find_lengths(c, c->plan.regions.send_blocks, c->plan.regions.receive_blocks, expected);
-    const int from = b->ranks ? first : 0; /* the user's communicator may be between the groups */
+    const int from = b->ranks ? first : 0; /* an intercommunicator has blocks of one group only */
     code =
         PMPI_Alltoall(sent + from, 1, MPI_INT64_T, received + from, 1, MPI_INT64_T, b->group_comm);
     if (code != MPI_SUCCESS) code = qd_mpi_error(comm, code);

@@ -1,6 +1,6 @@
-/* Persistent calls. Each has a binding of its own: a copy with its own tables, counts, plan, buffers and tag. So
- * several calls of one binding may be in flight. Making a persistent call prepares it, exchanges lengths and agrees
- * on errors. A start and its wait then run as any prepared call. */
+/* Persistent calls. Each has a copy of the binding with its own tables, counts, plan, buffers and tag. So several
+ * calls of one binding may be in flight. Making a persistent call prepares it, exchanges lengths and agrees on
+ * errors. A start and its wait then run as any prepared call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +12,13 @@
 struct qd_persistent {
   quadrille_request handle;
   int tag, is_started;
-  struct qd_binding* binding; /* its own binding, without a call if this rank is idle */
+  struct qd_binding* binding; /* its own copy, without a call if this rank is idle */
   struct qd_arguments arguments;
-  int blocks; /* of the longer side; the call owns its types and arrays */
+  int blocks; /* of the side that has more; 0 until both sides have been copied */
   struct qd_global_counts global_counts;
 };
 
-/* The call of a handle, or NULL. */
+/* Returns the call of a handle, or NULL. */
 static struct qd_persistent* find(quadrille_request request) {
   pthread_mutex_lock(&qd_global.lock);
   struct qd_persistent* p = qd_object_of(&qd_global.persistent_calls, request);
@@ -26,7 +26,7 @@ static struct qd_persistent* find(quadrille_request request) {
   return p;
 }
 
-/* Gives the call a handle. */
+/* Gives the call a handle. Sets `problem` if memory ran out. */
 static void keep(struct qd_persistent* p, struct qd_problem* problem) {
   pthread_mutex_lock(&qd_global.lock);
   p->handle = qd_handle_make(&qd_global.persistent_calls, p);
@@ -50,7 +50,7 @@ static void free_type(MPI_Datatype* type) {
   if (qd_mpi_is_usable() && !qd_is_predefined(*type)) PMPI_Type_free(type);
 }
 
-/* Copies the types and arrays of the user's side. Returns 0 if that fails. */
+/* Replaces the types and arrays of a user's side by copies. Returns 0 if that fails. */
 static int copy_side(struct qd_side* side, int blocks) {
   const struct qd_side given = *side;
   const int has_displacements = given.displacements || given.large_displacements;
@@ -96,7 +96,7 @@ static void destroy(struct qd_persistent* p) {
   free(p);
 }
 
-/* Prepares what needs no other rank. */
+/* Prepares the call as far as that needs no other rank. */
 static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_binding* b = p->binding;
   struct qd_arguments* a = &p->arguments;
@@ -118,7 +118,7 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   if (error) qd_refuse(problem, error_class, error);
 }
 
-/* Returns NULL if memory ran out. `problem` says what is wrong. */
+/* Makes a persistent call on this rank. Sets `problem` if something is wrong. Returns NULL if memory ran out. */
 static struct qd_persistent* make(struct qd_binding* binding, const struct qd_arguments* a,
                                   struct qd_problem* problem) {
   struct qd_persistent* p = calloc(1, sizeof *p);
@@ -139,7 +139,7 @@ static struct qd_persistent* make(struct qd_binding* binding, const struct qd_ar
   return p;
 }
 
-/* Collective. Whether all ranks pass the same root and counts. */
+/* Collective. Checks that all ranks pass the same root and that counts match. Returns an MPI error code. */
 static int compare(struct qd_persistent* p, MPI_Comm comm) {
   char differs[QD_TEXT];
   if (qd_has_global_counts(&p->binding->schedule_data->program))
@@ -150,13 +150,13 @@ static int compare(struct qd_persistent* p, MPI_Comm comm) {
              : qd_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
 }
 
-/* The call of an entry, if it is on the channel; else NULL. The lock is held. */
+/* Returns the call of an entry if it is on the channel, else NULL. The caller holds the lock. */
 static const struct qd_persistent* call_on(const struct qd_channel* channel, uint32_t entry) {
   const struct qd_persistent* p = qd_global.persistent_calls.entries[entry].object;
   return p && p->binding->channel == channel ? p : NULL;
 }
 
-/* The lowest tag from `least` on that no call of this rank on the channel has. The lock is held. */
+/* Returns the lowest tag from `least` on that no call of this rank on the channel has. The caller holds the lock. */
 static int free_tag(const struct qd_channel* channel, int least) {
   for (uint32_t i = 0; i < qd_global.persistent_calls.count; i++) {
     const struct qd_persistent* p = call_on(channel, i);
@@ -165,8 +165,8 @@ static int free_tag(const struct qd_channel* channel, int least) {
   return least;
 }
 
-/* Collective. Returns a tag above all tags in use at any rank. If that exceeds MPI's limit, returns the lowest tag
- * that is free at all ranks, or 0. */
+/* Collective. Returns a tag above all tags in use at any rank, or if that exceeds MPI's limit, the lowest tag that is
+ * free at all ranks. Returns 0 if there is none. */
 static int take_tag(const struct qd_binding* binding) {
   int found = 0, *most = NULL, mine = QD_TAGS, tag = 0, asked;
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
@@ -190,7 +190,7 @@ static int take_tag(const struct qd_binding* binding) {
   return tag > last ? 0 : tag;
 }
 
-/* Exchanges the lengths of the parts of all messages. Each length travels the way of its block. */
+/* Exchanges the lengths of all parts, each in the message of its part. Then takes the buffers. */
 static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
   int error_class = MPI_ERR_OTHER;
   if (!c->plan.is_typed) {
@@ -212,7 +212,7 @@ static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
   if (!qd_call_reserve(c)) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
-/* Collective. Takes a tag, and the memory for all starts. */
+/* Collective. Takes a tag, and the memory that the starts of the call use. */
 static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_call* c = p->binding->call;
   p->tag = take_tag(p->binding);
@@ -229,7 +229,7 @@ static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
   if (error) qd_refuse_broken(problem, error);
 }
 
-/* Collective. Returns the worst error of all ranks. */
+/* Collective. Returns an MPI error code of one class on all ranks: the greatest class of all problems. */
 static int agree(const struct qd_binding* binding, MPI_Comm comm,
                  const struct qd_problem* problem) {
   return qd_compare_errors(binding, comm, problem->error_class,

@@ -1,10 +1,10 @@
-/* A call as a whole: its memory, its blocks, its beginning and end, and its result. */
+/* Opens, begins, ends and repeats calls, and takes their memory. */
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
 #include "runtime/execute/channel.h"
 
-/* Makes the array of buffers for the plan. Returns 0 if memory ran out. */
+/* Makes the array of empty buffers large enough for the plan. Returns 0 if memory ran out. */
 static int fit_buffers(struct qd_call* c) {
   const int32_t count = c->plan.buffer_count;
   if (count <= c->memory.buffer_count) return 1;
@@ -17,7 +17,7 @@ static int fit_buffers(struct qd_call* c) {
   return 1;
 }
 
-/* Makes the transfers of all messages of the plan. Returns 0 if memory ran out. */
+/* Takes memory for the transfers of all messages of the plan. Returns 0 if memory ran out. */
 static int fit_transfers(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   return qd_lengthen((void**)&c->memory.receiving, &c->memory.receiving_capacity,
@@ -29,7 +29,7 @@ static int fit_transfers(struct qd_call* c) {
                       (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
 }
 
-/* Makes the buffers of messages that begin with lengths. Returns 0 if memory ran out. */
+/* Takes buffers for receives that begin with lengths. Returns 0 if memory ran out. */
 static int reserve_lengths(struct qd_call* c) {
   const struct qd_messages* receives = &c->plan.receives;
   int is_enough = 1;
@@ -46,7 +46,7 @@ static void begin_planning(struct qd_call* c) {
   qd_builder_start(&c->builder);
 }
 
-/* Plans the next steps, and takes the memory for them. Sets whether more follow. Returns NULL, or what is wrong. */
+/* Plans the next steps, and takes the memory for them. Writes whether more follow. Returns NULL, or an error text. */
 static const char* plan_part(struct qd_call* c, int* more) {
   *more = qd_builder_next(&c->builder);
   if (*more < 0) return c->builder.error;
@@ -66,7 +66,7 @@ const char* qd_call_plan(struct qd_call* c) {
   return error;
 }
 
-/* Makes empty blocks for the regions of the plan. */
+/* Makes empty blocks for the regions of the plan. Returns 0 if memory ran out. */
 static int fit_blocks(struct qd_call* c) {
   const int32_t before = c->memory.temporary_capacity;
   const int64_t regions = (int64_t)c->plan.regions.count + 1,
@@ -116,9 +116,8 @@ const char* qd_call_reopen(struct qd_call* c) {
   c->is_planned = 0;
   c->data.each = -1;
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
-    error =
-        c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
-  if (error) c->plan.regions.receive_blocks = -1;                     /* matches no root */
+    error = c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* the next call plans */
+  if (error) c->plan.regions.receive_blocks = -1;                         /* matches no root */
   return error;
 }
 
@@ -153,7 +152,7 @@ void qd_call_destroy(struct qd_call* c) {
   free(c);
 }
 
-/* Sets the length of all blocks, and of all messages. */
+/* Sets the lengths of all messages to those of blocks of `each` bytes. Returns 0 if 64 bits do not hold a length. */
 static int set_lengths(struct qd_call* c, int64_t each) {
   const struct qd_plan* plan = &c->plan;
   if (c->data.each == each) return 1;
@@ -169,8 +168,8 @@ static int set_lengths(struct qd_call* c, int64_t each) {
   return 1;
 }
 
-/* Whether the blocks of a side can be copied as bytes: they are contiguous, or a message has their datatype and that has
- * no gaps. In a typed plan with a type for each block, nothing depends on this. */
+/* Returns whether the blocks of a side can be copied as bytes: they are contiguous or, in a typed plan, have no gaps.
+ * The result means nothing for a typed plan with a type for each block. */
 static int is_direct(const struct qd_call* c, const struct qd_side* side, int ranks) {
   int (*const asks)(MPI_Datatype) = c->plan.is_typed ? qd_has_no_gaps : qd_is_contiguous;
   if (side->on_device) return 0;
@@ -182,7 +181,7 @@ static int is_direct(const struct qd_call* c, const struct qd_side* side, int ra
   return 1;
 }
 
-/* Puts a root's block to itself where its other blocks are. */
+/* In place, a root's block to itself stays among its other blocks: makes both of its regions refer to it there. */
 static void share_own_block(struct qd_call* c) {
   const int32_t own = c->plan.regions.own_send, target = c->plan.regions.own_receive;
   if (!c->in_place || c->builder.traits.goes_by_rank || own < 0) return;
@@ -200,10 +199,10 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
   c->data.send = *from;
   c->data.receive = *receive;
-  /* Another type may have the handle of one that was freed, so this is asked in each call. */
+  /* Each call asks this again: a new type may have the handle of a type that was freed. */
   c->data.send_is_contiguous = is_direct(c, from, sends);
   c->data.receive_is_contiguous = is_direct(c, receive, receives);
-  /* If lengths travel, they overwrite those in the transfers. */
+  /* Lengths that travel overwrite those in the transfers. */
   if (is_typed || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
   *error_class = MPI_ERR_COUNT;
   if (qd_side_blocks(from, sends, !is_typed, c->data.blocks) &&
@@ -245,16 +244,15 @@ static void rewind_position(struct qd_call* c) {
 
 void qd_call_begin(struct qd_call* c) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
-  const int is_ours =
-      c->builder.traits.has_global_counts; /* the runtime addresses the bytes itself */
-  /* The last call gave back its temporary blocks. */
+  const int is_ours = c->builder.traits.has_global_counts; /* messages are ranges of bytes */
+  /* The last call gave back its long temporary blocks. */
   if (c->is_planned && c->memory.has_long && !qd_make_temporaries(c))
     qd_end_without_memory(c->comm);
   if (!c->is_persistent) c->tag = c->binding->channel->tag + QD_DATA_TAG;
   c->length_tag = c->binding->channel->tag + QD_LENGTH_TAG;
   qd_set_aside(c);
   c->isend = c->binding->options.synchronous ? PMPI_Issend : PMPI_Isend;
-  /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
+  /* A block is empty if its datatype has no bytes, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
                                     : is_known && c->data.send_is_contiguous;
   c->data.receive_zero_copy = is_typed ? !c->data.receive.types && c->data.receive.type_size > 0
@@ -267,7 +265,7 @@ void qd_call_begin(struct qd_call* c) {
   c->outcome.is_lost = 0;
   c->outcome.mismatch.source = -1;
   rewind_position(c);
-  /* All messages have the length of the received blocks, which is not that of the sent ones. */
+  /* The transfers have the length of the received blocks. The sent blocks must not have another one. */
   if (c->data.each >= 0 && c->plan.regions.send_blocks > 0 &&
       c->data.blocks[0].count != c->data.each) {
     c->outcome.mismatch =
@@ -277,8 +275,8 @@ void qd_call_begin(struct qd_call* c) {
   if (c->is_observed) qd_trace_begin(c);
 }
 
-/* Plans the next steps after the steps before are done. Loops may be long: only binding limits them, at all ranks. A rank that
- * refused here would leave others waiting. */
+/* Plans and follows one part of the walk after the other. Sets no limit of iterations: only binding does that, at all
+ * ranks. A rank that refused here would leave other ranks waiting. */
 static void follow_in_parts(struct qd_call* c) {
   c->builder.input.most_iterations = INT64_MAX;
   int more = 1;
@@ -303,7 +301,7 @@ void qd_call_finish(struct qd_call* c) {
   else
     follow_in_parts(c);
   if (c->is_observed) qd_trace_end(c);
-  /* A persistent call keeps what it took when it was made. */
+  /* A persistent call keeps the memory that it took when it was made. */
   if (c->memory.has_long && !c->is_persistent) give_long(c);
   c->binding->last.may_repeat = is_right(c) && !c->builder.error;
   c->is_ready = c->binding->last.may_repeat && c->is_planned && !c->is_observed &&

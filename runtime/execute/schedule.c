@@ -1,4 +1,4 @@
-/* Loads schedules, and keeps what their handles name. */
+/* Loads schedules, and keeps them until their handles and bindings are freed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 #include "runtime/execute/schedule.h"
 #include "runtime/execute/state.h"
 
-/* The schedule of a handle, or NULL. The lock is held. */
+/* Returns the schedule of a handle, or NULL. The caller holds the lock. */
 static struct qd_schedule_data* data_of(quadrille_schedule schedule) {
   return qd_object_of(&qd_global.schedules, schedule);
 }
 
-/* Makes the handle of a program, or of a failed load. Returns the failure. */
+/* Makes a handle of a loaded program or of a failed load. Returns the MPI error code of the load. */
 static int finish_load(struct qd_schedule_data* schedule_data, quadrille_schedule* schedule) {
   schedule_data->references = 1;
   pthread_mutex_lock(&qd_global.lock);
@@ -36,7 +36,7 @@ static int finish_load(struct qd_schedule_data* schedule_data, quadrille_schedul
 
 static void fail(struct qd_schedule_data* schedule_data, int error_class, const char* what,
                  const char* why) {
-  enum { MOST = 128 }; /* of a path: its end, so that the reason fits as well */
+  enum { MOST = 128 }; /* bytes of a path: its end is printed, so that the reason fits as well */
   const size_t length = strlen(what);
   schedule_data->failure_class = error_class;
   snprintf(schedule_data->failure, sizeof schedule_data->failure, "%s%s: %s",
@@ -50,7 +50,7 @@ static void load_bytes(struct qd_schedule_data* schedule_data, const char* what,
     fail(schedule_data, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
 }
 
-/* Reads a file, up to one buffer more than any schedule has. */
+/* Reads a file, but stops soon after the length of the longest schedule. Returns NULL if memory ran out. */
 static unsigned char* read_whole(FILE* file, uint64_t* length) {
   uint64_t capacity = 4096;
   unsigned char* bytes = malloc(capacity);
@@ -176,9 +176,7 @@ int quadrille_free(quadrille_schedule* schedule) {
 }
 
 int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
-  enum {
-    FIRST_SIZE = offsetof(quadrille_schedule_info, groups)
-  }; /* the size of the struct in the first version */
+  enum { FIRST_SIZE = offsetof(quadrille_schedule_info, groups) }; /* in the first version */
   if (!info || info->size < FIRST_SIZE)
     return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "info is NULL, or its size field is not set");
   struct qd_schedule_data* schedule_data = qd_acquire(schedule);

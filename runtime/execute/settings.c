@@ -1,4 +1,4 @@
-/* The settings of the environment, read once. */
+/* Reads the settings of the environment once. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static double read_seconds(void) {
   return 0;
 }
 
-/* A program may change its folder later. */
+/* Notes the folder when the runtime is loaded, since the program may change its folder later. */
 __attribute__((constructor)) static void note_folder(void) {
   if (!getcwd(qd_global.folder, QD_MAX_PATH)) qd_global.folder[0] = '\0';
 }

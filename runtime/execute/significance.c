@@ -2,7 +2,7 @@
 
 enum { S = QD_SEND, R = QD_RECEIVE, O = QD_OPERATOR };
 
-/* In the order of enum qd_role. A reduce-scatter has its counts among the receive arguments. */
+/* Roles are in the order of enum qd_role. The counts of a reduce-scatter are receive arguments. */
 static const unsigned char table[QD_FUNCTION_COUNT][QD_ROLE_COUNT] = {
     /* usual, in place, other; between groups: usual, leaf, idle */
     [QD_Allgather] = {S | R, R, 0, S | R, 0, 0},

@@ -1,6 +1,6 @@
-/* Which arguments of a collective mean something at which rank. MPI ignores all others: they may be null, invalid handles, or
- * anything else. All code that looks at an argument asks this table first. Source: MPI 4.0, sections 6.3 to 6.11. Tested by
- * tests/preload/junk_test.sh and tests/net/junk_test.cc. */
+/* Which arguments of a collective are significant at which rank. MPI ignores all others: they may be null, invalid
+ * handles, or anything else. All code that reads an argument asks this table first. Source: MPI 4.0, sections 6.3 to
+ * 6.11. Tested by tests/preload/junk_test.sh and tests/net/junk_test.cc. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
 #define QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
 
@@ -32,8 +32,8 @@ enum qd_function {
   QD_FUNCTION_COUNT
 };
 
-/* Arguments, as bits. The only buffer of a broadcast is a send buffer at the root, and a receive buffer elsewhere. The count and the
- * datatype of a reduction belong to both sides. The root and the communicator always mean something. */
+/* Arguments, as bits. The only buffer of a broadcast is a send buffer at the root, and a receive buffer elsewhere.
+ * The count and the datatype of a reduction belong to both sides. Root and communicator always matter. */
 enum qd_argument {
   QD_SEND_BUFFER = 1,
   QD_SEND_COUNTS = 2, /* and displacements */
@@ -46,18 +46,18 @@ enum qd_argument {
   QD_OPERATOR = 64
 };
 
-/* What a rank is in a call. */
+/* The roles of a rank in a call. */
 enum qd_role {
-  QD_ROLE_USUAL,         /* the root; every rank if there is none */
-  QD_ROLE_IN_PLACE,      /* the same, with MPI_IN_PLACE */
-  QD_ROLE_OTHER,         /* beside the root; rank 0 of an exclusive scan, which receives nothing */
-  QD_ROLE_USUAL_BETWEEN, /* between groups: the root; every rank if there is none */
-  QD_ROLE_LEAF,          /* between groups: in the group that exchanges data with the root */
-  QD_ROLE_IDLE,          /* between groups: beside the root */
+  QD_ROLE_USUAL,         /* the root, or every rank if there is no root */
+  QD_ROLE_IN_PLACE,      /* a rank of the usual role that passes MPI_IN_PLACE */
+  QD_ROLE_OTHER,         /* any rank but the root; rank 0 of an exscan, which receives nothing */
+  QD_ROLE_USUAL_BETWEEN, /* between groups: the root, or every rank if there is no root */
+  QD_ROLE_LEAF,          /* between groups: a rank of the group that is not the root's */
+  QD_ROLE_IDLE,          /* between groups: another rank of the root's group */
   QD_ROLE_COUNT
 };
 
-/* The arguments that mean something in that role. */
+/* Returns the bits of the arguments that are significant in this role. */
 unsigned qd_significant(enum qd_function function, enum qd_role role);
 
 static inline int qd_has_root(enum qd_function function) {
@@ -65,7 +65,7 @@ static inline int qd_has_root(enum qd_function function) {
          function == QD_Reduce || function == QD_Scatter || function == QD_Scatterv;
 }
 
-/* The role of a rank that passes that root and these buffers. */
+/* Returns the role of a rank that passes this root and these buffers. */
 static inline enum qd_role qd_role_of(enum qd_function function, int is_between, int rank, int root,
                                       const void* send, const void* receive) {
   const int is_scatter = function == QD_Scatter || function == QD_Scatterv;

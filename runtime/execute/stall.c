@@ -1,5 +1,5 @@
-/* QUADRILLE_STALL=SECONDS: a longer wait prints its peer, and goes on. A watched call polls before it waits. Other
- * calls pay nothing for this. */
+/* QUADRILLE_STALL=SECONDS: a rank that waits longer for a message prints its peer, and waits on. A watched call polls
+ * before it waits. Other calls pay nothing for this. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Waits until one of two requests is complete, and returns 0. The second may be null. If it is time to print,
- * returns the seconds so far. */
+/* Waits until one of two requests is complete, and returns 0. The second may be null. If it is time to print before,
+ * returns the seconds of the wait so far. */
 static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
   for (;; sched_yield()) {
     int is_over = 0;
@@ -37,7 +37,7 @@ static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
   }
 }
 
-/* Writes the user's number of a rank, and its number in MPI_COMM_WORLD if that differs. */
+/* Writes the rank in the user's communicator, and the rank in MPI_COMM_WORLD if that differs. */
 static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
   const int is_remote = b->layout.context.remote_ranks > 0 && rank >= b->layout.first_remote &&
                         rank < b->layout.first_remote + b->layout.context.remote_ranks;
@@ -71,7 +71,7 @@ void qd_watch_counts(const struct qd_binding* b, MPI_Request request, int peer, 
     say(b, peer, waited, receives ? "receive counts" : "send counts");
 }
 
-/* The index of an element of an array, or -1. */
+/* Returns the index of the element of the array that contains an address, or -1. */
 static int32_t number_in(const void* array, size_t size, int32_t count, const void* address) {
   const uintptr_t offset = (uintptr_t)address - (uintptr_t)array;
   return offset < size * (size_t)count ? (int32_t)(offset / size) : -1;
@@ -90,7 +90,7 @@ static int is_step_known(const struct qd_builder* b, int32_t number, int receive
   return 0;
 }
 
-/* Returns -1 if the lengths have not arrived. */
+/* Returns the bytes of a message, or -1 if its lengths have not arrived. */
 static int64_t bytes_of(const struct qd_call* c, int32_t number, int receives) {
   const struct qd_posting p = receives ? qd_receive_of(c, number) : qd_send_of(c, number);
   const int is_known =
@@ -124,7 +124,7 @@ void qd_watch(const struct qd_call* c, const MPI_Request* request, MPI_Request o
 }
 
 void qd_wait_for_library(MPI_Request* request) {
-  enum { USUAL = 10, ALL = 8 }; /* seconds; of the first ranks, all say it, and few of the others */
+  enum { USUAL = 10, ALL = 8 }; /* seconds; ranks below ALL and powers of two print the report */
   const double stall = qd_settings()->stall;
   struct watch watch = {now(), stall > 0 ? stall : USUAL};
   const double waited = await(&watch, *request, MPI_REQUEST_NULL);

@@ -16,8 +16,8 @@ struct qd_handle_entry {
   uint32_t generation;
 };
 
-/* A handle is an index into a table, plus 1, and the generation of the entry in its upper half. The generation changes
- * when the entry is freed, so a stale handle is recognised. */
+/* A handle is an index into a table, plus 1, and the generation of the entry in its upper half. The generation
+ * changes when the entry is freed, so a stale handle is recognised. */
 struct qd_handles {
   struct qd_handle_entry* entries;
   uint32_t count, hint; /* hint: where a free entry may be */
@@ -25,10 +25,10 @@ struct qd_handles {
 
 /* Makes a handle for an object. Returns 0 if memory ran out. */
 uint64_t qd_handle_make(struct qd_handles* handles, void* object);
-/* Frees a handle, which names an object. */
+/* Frees a handle. It must name an object. */
 void qd_handle_free(struct qd_handles* handles, uint64_t handle);
 
-/* The object of a handle, or NULL if the handle is null or stale. */
+/* Returns the object of a handle, or NULL if the handle is null or stale. */
 static inline void* qd_object_of(const struct qd_handles* handles, uint64_t handle) {
   const uint32_t index = (uint32_t)handle - 1;
   if (index >= handles->count) return NULL;
@@ -36,9 +36,9 @@ static inline void* qd_object_of(const struct qd_handles* handles, uint64_t hand
   return entry->generation == handle >> 32 ? entry->object : NULL;
 }
 
-#define QD_TEXT 256 /* the least MPI_MAX_ERROR_STRING of all MPI libraries */
+#define QD_TEXT 256 /* bytes of an error text: the smallest MPI_MAX_ERROR_STRING of MPI libraries */
 
-/* Limits of the table of error codes: classes, and codes of one class. Each code of a class can hold another text. */
+/* Limits of the table of error codes: classes, and codes of each class. Each code has a text of its own. */
 enum { QD_ERROR_CLASSES = 16, QD_CODES_A_CLASS = 4 };
 
 struct qd_error_codes {
@@ -49,11 +49,11 @@ struct qd_error_codes {
 /* The settings of the environment. */
 struct qd_settings {
   int debug;         /* QUADRILLE_DEBUG: calls are logged and compared */
-  double stall;      /* QUADRILLE_STALL: after how many seconds a wait reports its peer; 0: never */
+  double stall;      /* QUADRILLE_STALL: seconds after which a wait is reported; 0: never */
   const char* trace; /* QUADRILLE_TRACE: the folder for traces, or NULL */
 };
 
-/* A moment by the clock, and by the counter that dates events. */
+/* One moment as two clocks show it: CLOCK_MONOTONIC, and the counter that dates events. */
 struct qd_trace_moment {
   int64_t nanoseconds, ticks;
 };
@@ -64,12 +64,11 @@ struct qd_traced_process {
   int counts_ticks;    /* times are those of the processor's counter */
   const char* failure; /* why it cannot be opened */
   char* memory;        /* the sections of the file; NULL: it is not open */
-  uint64_t used,
-      end; /* used: by all sections, also those for which there is no memory; end: of the others */
+  uint64_t used, end;  /* used: bytes of all sections; end: of those that fit in the memory */
   struct qd_trace_moment opened;
 };
 
-/* An operator that MPI has for elements of that predefined datatype. */
+/* An operator, and a predefined datatype to whose elements MPI can apply it. */
 enum { QD_KNOWN_FITS = 16 };
 struct qd_fit {
   MPI_Op operation;
@@ -86,12 +85,11 @@ struct qd_global {
   struct qd_error_codes codes[QD_ERROR_CLASSES];
   int class_count;
   int lacks_texts;                   /* MPI has no texts for added codes */
-  struct qd_fit fits[QD_KNOWN_FITS]; /* the last that were asked for */
+  struct qd_fit fits[QD_KNOWN_FITS]; /* the last ones that were found */
   unsigned fit_count;
-  struct qd_buffer spare[QD_SPARE_BUFFERS]; /* arena.h: memory that no call has */
+  struct qd_buffer spare[QD_SPARE_BUFFERS]; /* arena.h: memory that no call uses */
   char last_error[QD_TEXT];
-  char folder[QD_MAX_PATH],
-      traces[QD_MAX_PATH]; /* where the process began; the folder for traces */
+  char folder[QD_MAX_PATH], traces[QD_MAX_PATH]; /* the folder of relative names; that of traces */
   pthread_once_t settings_once;
   struct qd_settings settings;
   int serves_preload; /* see qd_serve_preload */
@@ -99,10 +97,10 @@ struct qd_global {
 };
 extern struct qd_global qd_global;
 
-/* settings.c. Reads the settings at the first call. */
+/* settings.c. Returns the settings, which the first call reads. */
 const struct qd_settings* qd_settings(void);
 
-/* communicator.c. The delete function of the attribute of MPI_COMM_SELF that holds a private communicator of this rank alone. */
+/* communicator.c. Frees the private communicator of this rank alone when MPI deletes the attribute that holds it. */
 int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_STATE_H_ */

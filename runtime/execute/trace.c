@@ -1,8 +1,8 @@
-/* Notes the messages of calls in a memory of fixed size, and writes it to a file when MPI ends.
+/* Notes the messages of calls in memory of fixed size, and writes that to a file when MPI ends.
  *
- * A section takes its memory by one atomic addition, so calls of several threads and calls in flight need no lock. Once the
- * memory is full, nothing more is noted. The file has a temporary name until it is whole. A program that ends without
- * MPI_Finalize leaves no file. Tested by tests/trace. */
+ * A section takes its memory by one atomic addition, so several threads and calls in flight need no lock. Once the
+ * memory is full, nothing more is noted. The file has a temporary name until it is complete. A program that ends
+ * without MPI_Finalize leaves no file. Tested by tests/trace. */
 #include "runtime/execute/trace.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 enum { MEMORY = (1 << 20) * sizeof(struct qd_trace_message) };
 
-/* Whether the counter of ticks has a constant rate, and goes on while the processor sleeps. */
+/* Returns whether the processor's counter has a constant rate, and goes on while the processor sleeps. */
 static int has_constant_ticks(void) {
 #if defined(__x86_64__)
   enum { POWER_MANAGEMENT = 0x80000007, INVARIANT = 1 << 8 };
@@ -32,13 +32,13 @@ static int has_constant_ticks(void) {
 #endif
 }
 
-/* Notes one moment by both clocks. */
+/* Notes the time by both clocks at one moment. */
 static void read_clocks(struct qd_trace_moment* moment) {
   moment->nanoseconds = qd_trace_nanoseconds();
   moment->ticks = qd_trace_ticks();
 }
 
-/* Returns NULL, or why there can be no file in the folder. */
+/* Makes the folder if it does not exist. Returns NULL, or a text that says why no file can be written to it. */
 static const char* open_folder(const char* folder) {
   struct stat found;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) return strerror(errno);
@@ -96,7 +96,7 @@ void qd_trace_refuse(uint64_t answer, uint64_t speaker) {
   t->has_refused = 1;
 }
 
-/* Takes memory for a section, all zero. NULL: the memory is full. */
+/* Takes zeroed memory for a section of `length` bytes. Returns NULL if the memory is full. */
 static void* take(uint64_t kind, uint64_t length) {
   struct qd_traced_process* t = &qd_global.trace;
   const uint64_t place = __atomic_fetch_add(&t->used, length, __ATOMIC_RELAXED);
@@ -114,8 +114,8 @@ static uint64_t place_of(const void* section) {
   return sizeof(struct qd_trace_header) + (uint64_t)((const char*)section - qd_global.trace.memory);
 }
 
-/* No call of a schedule is under way: bindings are made one at a time, and a rank calls a schedule only after it has got its
- * last number. So these messages may use the tag of data. */
+/* Sends a number. It may use the tag of data, since no call of the schedule is in flight: bindings are made one at a
+ * time, and a rank calls a schedule only after it has received its last number. */
 static void tell(const struct qd_binding* b, int64_t number, int peer) {
   MPI_Request request;
   if (PMPI_Isend(&number, 1, MPI_INT64_T, qd_rank_in_comm(b, peer), b->channel->tag + QD_DATA_TAG,
@@ -130,7 +130,7 @@ static int64_t hear(const struct qd_binding* b, int peer) {
   return number;
 }
 
-/* The beginning of the node's boot id; 0 if there is none. Processes with the same one have the same clock. */
+/* Returns a part of the node's boot id, or 0 if there is none. Processes with equal boot ids have one clock. */
 static uint64_t name_of_boot(void) {
   FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
   unsigned long long name = 0;
@@ -139,7 +139,8 @@ static uint64_t name_of_boot(void) {
   return name;
 }
 
-/* Rank 0 names the binding. A process of another node asks rank 0 for its time, and takes the fastest answer. */
+/* Rank 0 chooses the id of the binding. A process with another clock asks rank 0 for the time several times. It uses
+ * the answer with the shortest round trip; the error is half of that. */
 static void compare_clocks(struct qd_binding* b) {
   enum { ASKED = 16 };
   struct qd_traced_binding* t = &b->trace;
@@ -211,7 +212,7 @@ void qd_trace_bind_copy(struct qd_binding* copy, int64_t n) {
   put_binding(copy);
 }
 
-/* How many counts are written: one if all are equal. */
+/* Returns how many counts are written: only one if all are equal. */
 static int32_t counts_of(const int64_t* counts, int64_t ranks) {
   if (!counts || ranks == 0) return 0;
   for (int64_t i = 1; i < ranks; i++)
@@ -248,7 +249,7 @@ static uint64_t put_setup(const struct qd_call* c) {
   return place_of(s);
 }
 
-/* The bytes of each block, or -1 if this rank does not know that all are equal. */
+/* Returns the bytes of each block, or -1 if this rank does not know that all blocks have one length. */
 static int64_t block_of(const struct qd_call* c) {
   const struct qd_side *send = &c->data.send, *receive = &c->data.receive;
   if (c->builder.traits.has_global_counts || !send->uniform || !receive->uniform) return -1;
@@ -302,7 +303,7 @@ static void convert(int64_t* time, const struct qd_trace_moment* from, double ra
   if (*time) *time = from->nanoseconds + (int64_t)((double)(*time - from->ticks) * rate);
 }
 
-/* Ticks become nanoseconds. */
+/* Converts all times in the sections from ticks to nanoseconds. */
 static void convert_all(struct qd_traced_process* t, uint64_t length) {
   struct qd_trace_moment now;
   read_clocks(&now);
@@ -325,7 +326,7 @@ static void convert_all(struct qd_traced_process* t, uint64_t length) {
   }
 }
 
-/* Returns NULL, or what went wrong. Then there is no file. */
+/* Writes the file. Returns NULL, or an error text; then there is no file. */
 static const char* write_file(const struct qd_traced_process* t, int rank, uint64_t length) {
   enum { MOST = 4096 };
   char part[MOST], name[MOST];

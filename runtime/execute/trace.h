@@ -1,4 +1,4 @@
-/* QUADRILLE_TRACE=FOLDER: each process notes its messages in memory, and writes them to a file there in MPI_Finalize. */
+/* QUADRILLE_TRACE=FOLDER: each process notes its messages, and writes them to a file in FOLDER in MPI_Finalize. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_TRACE_H_
 #define QUADRILLE_RUNTIME_EXECUTE_TRACE_H_
 
@@ -12,9 +12,9 @@
 struct qd_binding;
 struct qd_call;
 
-/* The trace of a binding. */
+/* The trace of a binding. The other fields are those of qd_trace_binding. */
 struct qd_traced_binding {
-  uint64_t id, place; /* id: 0 if calls are not traced; place: of its section */
+  uint64_t id, place; /* id: 0 if calls are not traced; place: where its section is in the file */
   int64_t request, requests, bound, offset, error; /* requests: persistent calls made so far */
 };
 
@@ -23,19 +23,19 @@ struct qd_traced_call {
   struct qd_trace_part* part; /* NULL: this call is not traced */
   struct qd_trace_message *receives, *sends;
   int64_t last;   /* the time of the last event */
-  uint64_t setup; /* the place of its section; 0: the next call writes one */
+  uint64_t setup; /* where the setup is in the file; 0: the next call writes one */
   int32_t parts;  /* plans of the call so far; -1: no more are noted */
 };
 
-/* CLOCK_MONOTONIC in nanoseconds. */
+/* Returns the time of CLOCK_MONOTONIC in nanoseconds. */
 static inline int64_t qd_trace_nanoseconds(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* The time of an event in ticks, which become nanoseconds when the file is written. If the processor counts at a constant
- * rate, its counter costs half as much as the clock. */
+/* Returns the time in ticks, which become nanoseconds when the file is written. Ticks are those of the processor's
+ * counter if its rate is constant: reading it costs half as much as the clock. Otherwise they are nanoseconds. */
 static inline int64_t qd_trace_ticks(void) {
 #if defined(__x86_64__)
   if (qd_global.trace.counts_ticks) return (int64_t)__builtin_ia32_rdtsc();
@@ -43,24 +43,24 @@ static inline int64_t qd_trace_ticks(void) {
   return qd_trace_nanoseconds();
 }
 
-/* For the agreement at binding. 0: this process can trace; 1: QUADRILLE_TRACE is not set here; greater: this process cannot
- * trace, and its rank plus 2 is the number. */
+/* Returns this process's answer in the agreement at binding. 0: it can trace. 1: QUADRILLE_TRACE is not set. Its rank
+ * in MPI_COMM_WORLD plus 2: it cannot trace. */
 uint64_t qd_trace_ask(void);
-/* 0: this process is not asked to trace. Else it is greater the higher its rank. */
+/* Returns 0 if QUADRILLE_TRACE is not set, else the rank in MPI_COMM_WORLD plus 1. */
 uint64_t qd_trace_speaker(void);
-/* The greatest answers of all ranks. One process says why nothing is traced: one that cannot trace, or else the speaker. */
+/* Reports, on one process, why nothing is traced. Takes the greatest results of the two functions on all ranks. */
 void qd_trace_refuse(uint64_t answer, uint64_t speaker);
-/* Collective, if all ranks can trace: names the binding and compares the clocks. */
+/* Collective. Must be called if all ranks can trace. Gives the binding an id and compares the clocks of the ranks. */
 void qd_trace_bind(struct qd_binding* binding);
-/* The copy of a binding is that of a persistent call, the n-th one. */
+/* Notes that a copy of a binding is that of its n-th persistent call. Does nothing if the binding is not traced. */
 void qd_trace_bind_copy(struct qd_binding* copy, int64_t n);
 
-/* A call begins; a plan of it is about to be followed; it ends. */
+/* These note that a call begins, that it is about to follow a plan, and that it ends. */
 void qd_trace_begin(struct qd_call* call);
 void qd_trace_plan(struct qd_call* call);
 void qd_trace_end(struct qd_call* call);
 
-/* An end of a message was posted, or is complete. */
+/* These note that a send or receive was posted, and that it is complete. */
 static inline void qd_trace_posted(struct qd_traced_call* t, struct qd_trace_message* m,
                                    const struct qd_message* message) {
   m->started = t->last;
@@ -76,7 +76,7 @@ static inline void qd_trace_completed(struct qd_traced_call* t, struct qd_trace_
   m->bytes = bytes;
 }
 
-/* Writes the file, before MPI ends. From then on nothing is traced. */
+/* Writes the file, before MPI ends, and frees the memory. From then on nothing is traced. */
 void qd_trace_write(void);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_TRACE_H_ */

@@ -1,14 +1,15 @@
 /* Reads the walk of this rank, checks each event, and hands each step to order.c, which decides when its messages are
  * posted and waited for.
  *
- * A step reads what it sends first, then it copies and reduces, then it receives (docs/language.md). Most programs write
- * their steps in that order, and the builder takes their events as they come. In other steps (`is_mixed`) it keeps copies
- * and receives until the end of the step.
+ * A step first reads the blocks that it sends, then copies and reduces, then receives (docs/language.md). Most
+ * programs list the statements of a step in that order, and the builder handles their events as they come. In other
+ * steps (`is_mixed`) it keeps copies and receives until the end of the step.
  *
- * The builder trusts no file. It checks every peer, block, range and temporary block as it comes, and loops have a limit.
+ * The builder trusts no file. It checks the peer, block and range of each event, and it limits the iterations of
+ * loops.
  *
- * If all ranks know all counts, the plan is made for the counts of one call. Then parts are bytes of a buffer, adjacent
- * parts become one, and both ends drop a message without bytes.
+ * If all ranks know all counts, the plan is made for the counts of one call. Then parts are ranges of bytes of a
+ * buffer, adjacent parts become one, and both ends drop a message without bytes.
  *
  * Tested by tests/net, tests/mutation and the fuzzer; verifier/plan_check.cc checks the plans. */
 #include <limits.h>
@@ -32,7 +33,7 @@ int64_t qd_most_iterations(const struct qd_plan_input* input) {
 
 /* ---- Pieces of known length, if all ranks know all counts */
 
-/* Notes an access to these bytes. Returns whether they are outside of all that was noted before. */
+/* Notes an access to bytes low .. high - 1. Returns whether they are outside of the range that was noted before. */
 static inline int access(struct qd_accessed* noted, int64_t low, int64_t high) {
   if (noted->low == noted->high) {
     *noted = (struct qd_accessed){low, high};
@@ -44,12 +45,12 @@ static inline int access(struct qd_accessed* noted, int64_t low, int64_t high) {
   return is_new;
 }
 
-/* The action on a piece. */
+/* What a message or copy does to a piece. */
 enum use { READS, WRITES, COMBINES };
 
 struct known_block {
   int32_t region;
-  int64_t length, offset;       /* in units; in bytes */
+  int64_t length, offset;       /* length: in units; offset: in bytes */
   struct qd_accessed* accessed; /* NULL: nothing writes there */
 };
 
@@ -70,7 +71,7 @@ static inline int find_temporary(struct qd_builder* b, const struct qd_piece* pi
     return 0;
   }
   const struct qd_temporary* temporary = &b->memory.temporaries[block];
-  /* A write to a range beyond the end makes the block longer, unless the range is empty. */
+  /* A write to a range that ends beyond the block makes the block longer, unless the range is empty. */
   const int64_t end = piece->low == piece->high ? 0 : piece->high;
   if (use == WRITES && piece->ranged && end > temporary->length) set_length(b, block, end);
   const int64_t length = temporary->length;
@@ -81,8 +82,8 @@ static inline int find_temporary(struct qd_builder* b, const struct qd_piece* pi
   return length >= 0;
 }
 
-/* Finds the block of a piece; 0 if there is none. In place, a block of the receive buffer is the send buffer; an
- * allgather's contribution is there before the call begins. */
+/* Finds the block of a piece. Returns 0 if there is none. In place, a block of the receive buffer is the send buffer.
+ * In an allgather it holds this rank's contribution before the call begins. */
 static inline int find_known(struct qd_builder* b, const struct qd_piece* piece, enum use use,
                              struct known_block* found) {
   int buffer = piece->buffer;
@@ -104,14 +105,14 @@ static inline int find_known(struct qd_builder* b, const struct qd_piece* piece,
   return 1;
 }
 
-/* Checks a piece and returns its bytes. Writes whether they were accessed for the first time. */
+/* Checks a piece and returns its range of bytes. Writes to `is_new` whether it is accessed for the first time. */
 static inline struct qd_part find_part(struct qd_builder* b, const struct qd_piece* piece,
                                        enum use use, int* is_new) {
   const struct qd_part nothing = {0, QD_RANGE, 0, 0};
   struct known_block block;
   *is_new = 1;
   if (!find_known(b, piece, use, &block)) return nothing;
-  /* An empty range of a temporary block may be anywhere. */
+  /* An empty range of a temporary block may have any bounds. */
   const int is_nowhere = piece->ranged && piece->low == piece->high && piece->low > 0 &&
                          block.region >= QD_TEMPORARY_REGIONS;
   const int64_t first = piece->ranged && !is_nowhere ? piece->low : 0;
@@ -141,7 +142,7 @@ static inline struct qd_messages* messages_of(const struct qd_builder* b, int re
   return receives ? &b->plan->receives : &b->plan->sends;
 }
 
-/* Adds a message to the plan; NULL if memory ran out. */
+/* Adds a message to the plan and returns it, or NULL if memory ran out. */
 static inline struct qd_message* add_message(struct qd_builder* b, struct qd_messages* messages) {
   if (QD_CAN_APPEND(messages->all, messages->count, messages->capacity))
     return &messages->all[messages->count++];
@@ -159,7 +160,7 @@ static inline void begin_message(struct qd_builder* b, unsigned flags, int64_t p
   r->peer = peer;
   r->receives = (flags & QD_MESSAGE_RECEIVE) != 0;
   r->is_token = 1;
-  r->needs_staging = qd_side_of_message(flags) != QD_REPLACES; /* it reads the block */
+  r->needs_staging = qd_side_of_message(flags) != QD_REPLACES; /* a reduction reads its target */
   struct qd_message* m = r->message = add_message(b, messages_of(b, r->receives));
   if (!m) return;
   m->peer = (is_remote ? b->input.remote_real : b->input.real)[peer];
@@ -177,12 +178,12 @@ static inline void end_message(struct qd_builder* b) {
   m->needs_staging = r->needs_staging;
   b->window.is_plain &= m->count <= 1 && !r->needs_staging;
   if (!r->receives) r->step_bytes += m->bytes;
-  /* Both ends know that the message has no bytes, and drop it. */
+  /* A message that has pieces but no bytes is dropped. Its other end knows that too, and drops it. */
   if (b->traits.has_global_counts && m->bytes == 0 && !r->is_token)
     messages_of(b, r->receives)->count--;
 }
 
-/* Adds a part to a message that has one. The parts of such a message are in the plan's array. */
+/* Adds a part to a message that has parts already. The parts of a message with several are in the plan's array. */
 static void add_further(struct qd_builder* b, struct qd_part part) {
   struct qd_plan* plan = b->plan;
   struct qd_message* m = b->reading.message;
@@ -202,7 +203,7 @@ static inline void add_part(struct qd_builder* b, struct qd_part part) {
   m->count = 1;
 }
 
-/* Adds bytes of a region to the message. Extends the last part if the bytes follow it. */
+/* Adds bytes of a region to the message. Extends the last part if these bytes are next to it. */
 static inline void add_range(struct qd_builder* b, int32_t region, int64_t low, int64_t high) {
   struct qd_message* m = b->reading.message;
   if (low == high) return;
@@ -232,7 +233,7 @@ static inline void known_piece(struct qd_builder* b, const struct qd_piece* piec
   add_range(b, part.region, part.low, part.high);
 }
 
-/* The region of a block that is read or written, if only the two ends know its length; -1 if there is none. */
+/* Returns the region of a block that is read or written, or -1. Only if the two ends alone know lengths. */
 static int find_region(struct qd_builder* b, const struct qd_piece* piece, int writes) {
   const struct qd_plan* plan = b->plan;
   const int64_t block = piece->block;
@@ -265,7 +266,7 @@ static inline void take_piece(struct qd_builder* b, const struct qd_piece* piece
 
 /* ---- Copies and reductions */
 
-/* Adds a copy to the plan; NULL if memory ran out. */
+/* Adds a copy to the plan and returns it, or NULL if memory ran out. */
 static inline struct qd_copy* add_copy(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
   if (QD_CAN_APPEND(plan->copies, plan->copy_count, plan->copy_capacity))
@@ -274,13 +275,13 @@ static inline struct qd_copy* add_copy(struct qd_builder* b) {
   return NULL;
 }
 
-/* Whether the piece is part of this rank's contribution to an allgather. */
+/* Returns whether the piece is of this rank's contribution to an allgather. */
 static int is_own(const struct qd_builder* b, const struct qd_piece* piece) {
   return piece->buffer == QD_PIECE_SEND ||
          (piece->buffer == QD_PIECE_RECEIVE && piece->block == b->traits.own_block);
 }
 
-/* A copy or a reduction between blocks of known length. */
+/* Plans a copy or a reduction between blocks of known length. */
 static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
                             const struct qd_piece* source, const struct qd_piece* to, int outside) {
   const int combines = qd_side_of_event(kind);
@@ -307,7 +308,8 @@ static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
   if (outside) qd_order_step(b, 1);
 }
 
-/* If only the two ends know the lengths, a copy moves this rank's block to itself, or has a temporary block at one end. */
+/* Plans a copy or a reduction. If only the two ends know the lengths, a copy moves this rank's block to itself, or
+ * has a temporary block as source or target. */
 static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struct qd_piece* from,
                       const struct qd_piece* to, int outside) {
   if (b->traits.has_global_counts) return take_known_copy(b, kind, from, to, outside);
@@ -338,7 +340,7 @@ static void take_message(struct qd_builder* b, unsigned flags, int64_t peer,
 
 /* ---- Mixed steps */
 
-/* Takes the copies and reductions that were kept, or the receives, in their order. */
+/* Handles the kept copies and reductions if `locals`, else the kept receives, in their order. */
 static void take_pending(struct qd_builder* b, int locals) {
   for (int32_t i = 0; i < b->reading.pending_count && !b->error; i++) {
     const struct qd_pending* p = &b->reading.pending[i];
@@ -353,7 +355,7 @@ static void take_pending(struct qd_builder* b, int locals) {
   }
 }
 
-/* Takes all that was kept. The builder takes the rest of the step as it comes. */
+/* Handles all kept events, at the end of the step. */
 static void end_mixed(struct qd_builder* b) {
   take_pending(b, 1);
   take_pending(b, 0);
@@ -370,7 +372,7 @@ static void keep(struct qd_builder* b) {
       (struct qd_pending){e->kind, e->flags, e->peer, e->piece, e->second};
 }
 
-/* Whether the event has to wait for the end of its mixed step. */
+/* Returns whether the event has to wait for the end of its mixed step: all but those of sends. */
 static int has_to_wait(struct qd_builder* b) {
   const struct qd_event* event = &b->reading.event;
   switch (event->kind) {
@@ -385,7 +387,7 @@ static int has_to_wait(struct qd_builder* b) {
 
 /* ---- The walk */
 
-/* Takes one event. Returns 0 at the end of the walk. */
+/* Reads and handles one event. Returns 0 at the end of the walk. */
 static int take_event(struct qd_builder* b) {
   const struct qd_event* event = &b->reading.event;
   qd_walk_next(&b->reading.walker, &b->reading.event);

@@ -1,4 +1,4 @@
-/* The memory of the builder and of plans. */
+/* Takes and frees the memory of the builder and of plans. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,12 @@
 
 enum {
   MOST_MESSAGES = 1 << 16, /* of a plan each way: a longer plan would take many megabytes */
-  MOST_WAITING = 64,       /* steps whose sends wait, whatever the window */
-  /* Sends that are in flight together share the wire, and all of them arrive late. So many bytes keep the wire busy: 10 us
-   * at 100 Gbit/s. */
+  MOST_WAITING = 64,       /* the most steps whose sends may wait, whatever the window */
+  /* Sends in flight together share the wire, so each arrives later. This many bytes fill it: 10 us at 100 Gbit/s. */
   SENT_AT_ONCE = 1 << 17
 };
 
-/* The least power of two that is at least `least`. */
+/* Returns the least power of two that is at least `least`. */
 static uint32_t power_of_two(int least) {
   uint32_t power = 1;
   while (power < (uint32_t)least) power *= 2;
@@ -23,7 +22,7 @@ static uint32_t power_of_two(int least) {
 static int64_t bytes_at_once(const struct qd_plan_input* input) {
   const struct qd_program* program = input->program;
   if (!qd_has_global_counts(program)) return INT64_MAX;
-  /* The cost model chose the block size for one message at a time. */
+  /* The cost model chose the block size for one message at a time, so sends of several steps must not overlap. */
   for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
     if (program->rules[i].beta_ps > 0) return 0;
   return SENT_AT_ONCE;
@@ -43,7 +42,7 @@ static int fit_known(struct qd_builder* b) {
   return 1;
 }
 
-/* If all ranks know all counts. */
+/* Opens the builder for a collective in which all ranks know all counts. */
 static int open_known(struct qd_builder* b, int in_place) {
   const struct qd_plan_input* input = &b->input;
   const struct qd_program* program = input->program;
@@ -76,7 +75,7 @@ static int fit_blocks(struct qd_builder* b) {
                      (int64_t)plan->regions.temporaries + 1, sizeof *b->memory.holders);
 }
 
-/* If only the two ends know the lengths. */
+/* Opens the builder for a collective in which only the two ends know the lengths. */
 static int open_blocks(struct qd_builder* b) {
   const struct qd_program* program = b->input.program;
   struct qd_plan* plan = b->plan;
@@ -101,7 +100,7 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
   b->traits.most_messages = whole ? INT_MAX : MOST_MESSAGES;
   plan->regions.temporaries = (int32_t)input->tables->temporary_blocks;
   b->window.waiting = waiting_steps(b->window.size);
-  /* The ring keeps completed steps if a stalled wait reports its step. */
+  /* The report of a stalled wait names its step. For that the ring keeps completed steps. */
   const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window.size);
   b->window.mask = ring - 1;
   b->window.ring = malloc(ring * sizeof *b->window.ring);

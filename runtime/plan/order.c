@@ -1,16 +1,16 @@
-/* Decides when messages are posted and waited for, and which buffers they use.
+/* Decides when a rank posts its messages and waits for them, and which buffers they use.
  *
- * Receives are posted when their step enters the window. The sends of a step are posted as soon as the receives that they
- * depend on are complete. The rank waits only when the window is full: for the oldest step.
+ * Receives are posted when their step enters the window. The sends of a step are posted as soon as the receives that
+ * they depend on are complete. When the window is full, the rank waits for the oldest step.
  *
  * The program says what the sends of a step depend on: the steps up to the key after `after`, or all earlier steps.
  * qd_order_step counts these steps as `ready`. release posts the sends of all steps whose receives are complete, and
  * send_next first waits for those that are not.
  *
- * Why this is right. Sends are posted in the order of their steps. Before the sends of a step are posted, the rank waits
- * only for messages of earlier steps, and only those have been delivered. So every send that precedes a write reads its
- * block before that write. A buffer is used again only when the sends that read it are complete. theory/Runtime.v states
- * these rules; check.c tests them on the plans of all programs. */
+ * Why this is right. Sends are posted in the order of their steps. Before the sends of a step are posted, the rank
+ * waits only for messages of earlier steps, and only those have been delivered. So every send that precedes a write
+ * reads its block before that write. A buffer is used again only when the sends that read it are complete.
+ * theory/Runtime.v states these rules; verifier/plan_check.cc tests them on the plans of all programs. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static inline struct qd_planned_step* step_at(const struct qd_builder* b, int32_
   return &b->window.ring[(uint32_t)number & b->window.mask];
 }
 
-/* The kinds of progress of an operation, in the order in which it makes them. */
+/* The kinds of progress, in the order in which one operation makes them. */
 enum progress_kind { NO_PROGRESS, WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS };
 
 static inline struct qd_operation* add_operation(struct qd_builder* b) {
@@ -32,7 +32,7 @@ static inline struct qd_operation* add_operation(struct qd_builder* b) {
   return &b->none;
 }
 
-/* Makes an operation of the progress since the last operation. */
+/* Ends the operation being made: writes the progress since the last one into it. */
 static __attribute__((noinline)) void end_operation(struct qd_builder* b) {
   struct qd_operation* operation = add_operation(b);
   const struct qd_progress *now = &b->window.now, *before = &b->window.before;
@@ -43,13 +43,13 @@ static __attribute__((noinline)) void end_operation(struct qd_builder* b) {
   b->window.before = b->window.now;
 }
 
-/* Adds progress of that kind to the next operation. Begins another one if the next has progress of a later kind. */
+/* Adds progress of that kind to the operation being made. Ends that one first if it has progress of a later kind. */
 static inline void add_progress(struct qd_builder* b, enum progress_kind kind) {
   if ((int)kind < b->window.latest) end_operation(b);
   b->window.latest = kind;
 }
 
-/* Adds an operation of another kind. */
+/* Adds an operation that is not QD_PLAN_MESSAGES, and returns it. */
 static struct qd_operation* emit(struct qd_builder* b, enum qd_operation_kind kind) {
   if (b->window.latest != NO_PROGRESS) end_operation(b);
   b->window.latest = NO_PROGRESS;
@@ -58,7 +58,7 @@ static struct qd_operation* emit(struct qd_builder* b, enum qd_operation_kind ki
   return operation;
 }
 
-/* Takes a free buffer; QD_NO_BUFFER if memory ran out. */
+/* Takes a free buffer and returns its number, or QD_NO_BUFFER if memory ran out. */
 static int32_t take_buffer(struct qd_builder* b) {
   enum { MOST_TRIES = 64 };
   struct qd_plan* plan = b->plan;
@@ -92,7 +92,7 @@ static inline void copy_own(struct qd_builder* b) {
   emit(b, QD_PLAN_COPY_OWN);
 }
 
-/* Waits until that many sends of the plan are complete. */
+/* Plans to wait until the first `sends` sends of the plan are complete. */
 static inline void wait_for_sends(struct qd_builder* b, int32_t sends) {
   if (sends <= b->window.now.sends_done) return;
   copy_own(b);
@@ -100,7 +100,7 @@ static inline void wait_for_sends(struct qd_builder* b, int32_t sends) {
   b->window.now.sends_done = sends;
 }
 
-/* Waits for the sends of that many steps, which have been posted. */
+/* Plans to wait for the sends of the first `steps` steps, which have been posted. */
 static inline void finish_sends(struct qd_builder* b, int32_t steps) {
   for (int32_t i = b->window.steps_done; i < steps; i++) {
     struct qd_planned_step* s = step_at(b, i);
@@ -110,7 +110,7 @@ static inline void finish_sends(struct qd_builder* b, int32_t steps) {
   }
 }
 
-/* The buffer of a temporary block; -1 if it has none. */
+/* Returns where the number of a temporary block's buffer is noted. It is -1 if the block has none. */
 static inline int32_t* holder_of(const struct qd_builder* b, int32_t region) {
   return &b->memory
               .holders[region - b->plan->regions.send_blocks - b->plan->regions.receive_blocks];
@@ -125,7 +125,7 @@ static void hold(struct qd_builder* b, int32_t region, int32_t buffer) {
   *holder = buffer;
 }
 
-/* Delivers a message from its buffer. */
+/* Plans the delivery of a message from its buffer. */
 static __attribute__((noinline)) void plan_delivery(struct qd_builder* b,
                                                     const struct qd_message* m) {
   if (m->buffer == QD_NO_BUFFER) return;
@@ -136,8 +136,8 @@ static __attribute__((noinline)) void plan_delivery(struct qd_builder* b,
   give_back(b, m->buffer, 0);
 }
 
-/* Waits until that many receives of the plan are complete. Delivers one at a time if the plan uses buffers: each may free
- * a buffer for a later message. */
+/* Plans to wait until the first `receives` receives of the plan are complete. Plans their deliveries one at a time if
+ * the plan uses buffers: each may free a buffer for a later message. */
 static inline void wait_for_receives(struct qd_builder* b, int32_t receives) {
   if (receives <= b->window.now.receives_done) return;
   copy_own(b);
@@ -150,8 +150,9 @@ static inline void wait_for_receives(struct qd_builder* b, int32_t receives) {
   b->window.now.receives_done = receives;
 }
 
-/* Waits until the receives of the first `steps` steps are complete, for a send that depends on them. A schedule that forwards
- * no blocks uses `after` only to limit its pace, so the rank waits for the sends of these steps, too. */
+/* Plans to wait until the receives of the first `steps` steps are complete, for a send that depends on them. A
+ * schedule that forwards no blocks uses `after` only to limit its pace, so the rank waits for the sends of these
+ * steps, too. */
 static inline void wait_for_steps(struct qd_builder* b, int32_t steps) {
   if (steps <= b->window.steps_received) return;
   const struct qd_planned_step* last = step_at(b, steps - 1);
@@ -171,8 +172,9 @@ static void plan_read(struct qd_builder* b, const struct qd_part* part, int32_t 
     b->memory.buffers[holder].free_after = send + 1;
 }
 
-/* Whether one of the next copies, before copy number `copies`, overwrites bytes of the send. A step posts its sends
- * before its copies and does not wait in between, so such a send is staged. Only if all ranks know all counts. */
+/* Returns whether one of the next copies, before copy number `copies`, overwrites bytes of the send. A step posts its
+ * sends before its copies and does not wait in between, so it must stage the send. Returns 0 unless all ranks know
+ * all counts. */
 static int is_overwritten(const struct qd_builder* b, const struct qd_message* m, int32_t copies) {
   const struct qd_part* parts = qd_parts_of(b->plan, m);
   for (int32_t k = b->window.copies_done; b->traits.has_global_counts && k < copies; k++) {
@@ -216,19 +218,19 @@ static void plan_copy(struct qd_builder* b, int32_t number) {
   emit(b, QD_PLAN_COPY)->what = number;
 }
 
-/* A copy between blocks of known length. It waits for sends of earlier steps that may read its target. */
+/* Plans a copy between blocks of known length. It waits for sends of earlier steps that may read its target. */
 static void plan_known_copy(struct qd_builder* b, int32_t number) {
   if (b->plan->copies[number].needs_staging) finish_sends(b, b->window.steps_sent);
   emit(b, QD_PLAN_COPY)->what = number;
 }
 
-/* Whether the sends of the step would put too many bytes in flight. */
+/* Returns whether the sends of the step would put too many bytes in flight. */
 static inline int is_too_much(const struct qd_builder* b, const struct qd_planned_step* s) {
   return b->window.bytes_in_flight > 0 &&
          b->window.bytes_in_flight + s->sent_bytes > b->traits.at_once;
 }
 
-/* Waits for the oldest step with bytes in flight. */
+/* Plans to wait for the sends of the oldest step that has bytes in flight. */
 static void drain(struct qd_builder* b) {
   int32_t step = b->window.steps_done;
   while (step_at(b, step)->sent_bytes == 0) step++;
@@ -242,7 +244,7 @@ static inline void post_sends(struct qd_builder* b, int32_t sends) {
 
 static __attribute__((noinline)) void plan_sends(struct qd_builder* b,
                                                  const struct qd_planned_step* s) {
-  /* Copies before this one may write where the sends read. */
+  /* Copies with lower numbers than this may write where the sends read. */
   int32_t overwriting = b->window.copies_done;
   for (int32_t k = b->window.copies_done; k < s->copies; k++)
     if (!b->traits.has_global_counts || b->plan->copies[k].needs_staging) overwriting = k + 1;
@@ -255,7 +257,7 @@ static __attribute__((noinline)) void plan_sends(struct qd_builder* b,
       plan_copy(b, b->window.copies_done);
 }
 
-/* Posts the sends of the next step. */
+/* Plans the posts of the sends of the next step, and its copies. */
 static inline void send(struct qd_builder* b, const struct qd_planned_step* s) {
   if (b->window.is_plain)
     post_sends(b, s->sends);
@@ -265,7 +267,7 @@ static inline void send(struct qd_builder* b, const struct qd_planned_step* s) {
   b->window.steps_sent++;
 }
 
-/* Posts the sends of all steps that need not wait. */
+/* Plans the posts of the sends of all steps that need not wait. */
 static inline void release(struct qd_builder* b) {
   while (b->window.steps_sent < b->window.steps) {
     const struct qd_planned_step* s = step_at(b, b->window.steps_sent);
@@ -274,7 +276,7 @@ static inline void release(struct qd_builder* b) {
   }
 }
 
-/* Posts the sends of the next step, after waiting for what they depend on. */
+/* Plans to wait for the receives that the sends of the next step depend on, and then to post these sends. */
 static __attribute__((noinline)) void send_next(struct qd_builder* b) {
   const struct qd_planned_step* s = step_at(b, b->window.steps_sent);
   wait_for_steps(b, s->ready);
@@ -283,7 +285,7 @@ static __attribute__((noinline)) void send_next(struct qd_builder* b) {
   release(b);
 }
 
-/* Completes the oldest step. Waits for its receives first, since other sends may depend on them. */
+/* Plans to complete the oldest step. Waits for its receives first, since other sends may depend on them. */
 static inline void finish_oldest(struct qd_builder* b) {
   struct qd_window* w = &b->window;
   const struct qd_planned_step* s = step_at(b, w->steps_done);
@@ -298,7 +300,7 @@ static inline void finish_oldest(struct qd_builder* b) {
   release(b);
 }
 
-/* The number of steps with keys up to `key`. */
+/* Returns the number of steps with keys up to `key`, but no less than steps_done. */
 static inline int32_t steps_up_to(const struct qd_builder* b, int64_t key) {
   int32_t steps = b->window.steps;
   if (steps == b->window.steps_done || step_at(b, b->window.steps_done)->key > key)

@@ -1,34 +1,35 @@
-/* The block size of a pipelined ring (Traeff et al. 2008), in integers, and of what takes as long as one.
+/* Chooses the block size of a pipelined ring (Traeff et al. 2008), or of a chain or tree that takes as long.
  *
- * Contributions m_i are cut into blocks of B bytes. There are b = sum of max(1, ceil(m_i/B)) blocks, which take b - 1 rounds
- * of alpha + beta*B.
+ * Contributions m_i are cut into blocks of B bytes. There are b = sum of max(1, ceil(m_i/B)) blocks, which take b - 1
+ * rounds of alpha + beta*B.
  *
- * LEAST takes the least m_i that is not empty, but no less than a threshold: many short blocks cost more than they save.
+ * LEAST takes the least m_i above 0, but no less than a threshold: many short blocks cost more than they save.
  *
- * MODEL sets b - 1 = m/B + (p + z - 2)/2, where z is the number of empty contributions, and takes the root of the
- * derivative. It averages over the empty part of each last block. (The slides print (p - z)/2 for the last term. Their own
- * optimum contradicts that: it needs this term.)
+ * MODEL sets b - 1 = m/B + (p + z - 2)/2, where m is the sum of all m_i, p the number of ranks and z the number of
+ * empty contributions. It takes the B at which the derivative of the time is 0. The last term assumes that last
+ * blocks are half full on average. (The slides print (p - z)/2 for the last term, but their optimum follows only from
+ * the term above.)
  *
  * AUTO counts blocks exactly. Two facts make that cheap:
- * - Of all sizes that cut into the same numbers of blocks, the least is the best. It is max of ceil(m_i/ceil(m_i/B)).
- * - A size g that is at most r times the best size makes no more blocks, so it costs at most r times as much. So a geometric
- *   descent misses the best cost by at most its ratio.
- * AUTO skips sizes whose lower bound is no better than the best cost. tests/runtime/block_size_test.cc compares it with
- * brute force. */
+ * - Of all sizes that give equal numbers of blocks, the least is the best: the maximum of ceil(m_i/ceil(m_i/B)).
+ * - A size g that is at most r times the best size makes no more blocks, so it costs at most r times as much. So a
+ *   geometric descent misses the best cost by at most its ratio.
+ * AUTO skips sizes whose lower bound is no better than the best cost. tests/runtime/block_size_test.cc compares it
+ * with brute force. */
 #include "runtime/program/block_size.h"
 
 #include <limits.h>
 
 typedef unsigned __int128 wide;
 
-/* The most distinct counts that are kept with their multiplicity. If there are more, each pass reads the call's own. */
+/* The most distinct counts that are kept with their multiplicities. If there are more, each pass reads all counts. */
 enum { FEW = 64 };
 
 struct counts {
   const int64_t* bytes;
-  int64_t listed, ranks; /* numbers in `bytes`; ranks, of which the others contribute nothing */
+  int64_t listed, ranks; /* entries of `bytes`; ranks without an entry contribute nothing */
   int64_t total, least, most, empty; /* least: of counts that are not 0 */
-  int64_t values[FEW], times[FEW];   /* for the counts that are not 0 */
+  int64_t values[FEW], times[FEW];   /* the counts that are not 0, and how often each occurs */
   int distinct;                      /* FEW + 1: more than fit */
 };
 
@@ -65,7 +66,7 @@ static void read_counts(struct counts* counts, const int64_t* bytes, int64_t lis
 
 static int64_t at_most_int(int64_t size) { return size < 1 ? 1 : size > INT_MAX ? INT_MAX : size; }
 
-/* The square root, rounded down. */
+/* Returns the square root, rounded down. */
 static int64_t root_of(wide square) {
   wide root = 0;
   for (wide bit = (wide)1 << 62; bit > 0; bit >>= 1)
@@ -75,7 +76,7 @@ static int64_t root_of(wide square) {
 
 static int64_t model(const struct counts* counts, int64_t alpha_ps, int64_t beta_ps) {
   const int64_t rounds =
-      counts->ranks + counts->empty - 2; /* twice the rounds that do not depend on B */
+      counts->ranks + counts->empty - 2; /* twice the number of rounds that B does not change */
   if (rounds <= 0 || beta_ps == 0) return at_most_int(counts->most);
   const wide square = 2 * (wide)alpha_ps * (wide)counts->total / ((wide)beta_ps * (wide)rounds);
   const int64_t root = root_of(square);
@@ -97,7 +98,7 @@ static void add_blocks(int64_t value, int64_t times, int64_t size, int64_t* bloc
   if (enough > *tight) *tight = enough;
 }
 
-/* Tries the least size that makes as many blocks as `size`. Returns it. */
+/* Tries the least size that cuts each contribution into as many blocks as `size` does. Returns that size. */
 static int64_t try_size(struct search* search, int64_t size) {
   const struct counts* counts = search->counts;
   int64_t blocks = counts->empty, tight = 1;
@@ -115,7 +116,8 @@ static int64_t try_size(struct search* search, int64_t size) {
   return tight;
 }
 
-/* A lower bound of the cost of all sizes from `low` to `high`: the blocks that `high` needs, of `low` bytes. */
+/* Returns a lower bound of the costs of sizes from `low` to `high`: that of the number of blocks for `high`, but of
+ * `low` bytes each. */
 static wide least_cost(const struct search* search, int64_t low, int64_t high) {
   const struct counts* counts = search->counts;
   int64_t blocks = counts->empty + counts->total / high;
@@ -123,7 +125,7 @@ static wide least_cost(const struct search* search, int64_t low, int64_t high) {
   return (wide)(blocks - 1) * (search->alpha + search->beta * (wide)low);
 }
 
-/* Tries sizes from `high` down to `low`. Each is less than the last by 1/part of it, and by at least 1. */
+/* Tries sizes from `high` down to `low`. Each step lowers the size by at least 1/part of it, and by at least 1. */
 static void descend(struct search* search, int64_t high, int64_t low, int64_t part) {
   for (int64_t size = high; size >= low && size >= 1;) {
     int64_t next = size - size / part - 1; /* skips the sizes between */
@@ -135,8 +137,8 @@ static void descend(struct search* search, int64_t high, int64_t low, int64_t pa
   }
 }
 
-/* The lower bound is at least half of the cost, so the descent tries sizes within a factor of 14: 20 at a ratio of 7/8, or
- * 105 at 39/40. */
+/* The lower bound is at least half of the cost. So the descent tries only sizes within a factor of 14: about 20 sizes
+ * at a ratio of 7/8, or 105 at 39/40. */
 static int64_t best_size(const struct counts* counts, int64_t alpha_ps, int64_t beta_ps) {
   struct search search = {counts, (wide)alpha_ps, (wide)beta_ps, 0, 0};
   try_size(&search, at_most_int(counts->most));
@@ -159,7 +161,7 @@ static int64_t choose(int64_t rule, int64_t alpha_ns, int64_t beta_ps,
                                  : best_size(counts, alpha_ps, beta_ps);
 }
 
-/* The ranks that a block passes down a tree: its root, and one in each of ceil(log2 ranks) levels. */
+/* Returns how many ranks a block visits down a tree: the root, and one in each of ceil(log2 ranks) levels. */
 static int64_t ranks_on_a_way(int64_t ranks) {
   int64_t on_a_way = 1;
   for (int64_t power = 1; power < ranks; power *= 2) on_a_way++;

@@ -1,4 +1,4 @@
-/* Properties of collectives. Between groups, the root is in group 0 and the leaves are in group 1. */
+/* Properties of collectives. Between groups, the root is in group 0, and its peers, the leaves, are in group 1. */
 #include "runtime/program/program.h"
 
 static const struct {

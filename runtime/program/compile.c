@@ -1,10 +1,10 @@
 /* Compiles the code section of a file to register instructions.
  *
- * Constants, and values that never change at a rank, have registers of their own. So have variables. Every other expression
- * is evaluated into the next free register. `and` and `? :` become jumps, so they are lazy.
+ * Variables, constants, and values that never change at a rank have registers of their own. Every other expression is
+ * evaluated into the next free register. `and` and `? :` become jumps, so they are lazy.
  *
- * This file checks all that schedule/validate.cc checks of a program, on its own. Tested by tests/reject, by the mutants of
- * tests/mutation, and, event by event, by tests/runtime/walk_test.cc. */
+ * This file checks everything that schedule/validate.cc checks, but shares no code with it. Tested by tests/reject,
+ * by the mutants of tests/mutation, and, event by event, by tests/runtime/walk_test.cc. */
 #include <stdlib.h>
 
 #include "runtime/program/program.h"
@@ -20,7 +20,7 @@ static const char only_nodes[] =
 
 enum type { INTEGER, BOOLEAN };
 
-/* Jumps to one target that is not known yet. Each holds the index of the next one; the last holds -1. */
+/* A chain of jumps to one target that is not known yet. Each jump holds the index of the next; the last holds -1. */
 typedef int32_t jumps;
 
 struct compiler {
@@ -29,15 +29,15 @@ struct compiler {
   int variables[QD_MAX_VARIABLES]; /* their registers */
   int variable_count;
   int next_register; /* lower registers are taken */
-  int tables;        /* defined so far */
+  int tables;        /* number of tables defined so far */
   int named_tables;  /* the last table that the current fragment names, plus 1 */
   int names_call;    /* the fragment depends on the call */
   int in_step, in_message;
-  int in_body;    /* expressions may differ from rank to rank */
-  int in_formula; /* an expression that may use only node sizes */
-  int receives;   /* the current message */
-  /* The first and the last kind of statement in the step, also of the current loop in it, and whether a statement follows one
-   * of a later kind. */
+  int in_body;    /* values of expressions may differ from rank to rank */
+  int in_formula; /* expressions may use only `ranks` and node sizes */
+  int receives;   /* the current message is a receive */
+  /* The first kind of statement in the step, or in the current loop of the step, and the last kind in the step.
+   * is_mixed: a statement follows one of a later kind. */
   int first_kind, last_kind, is_mixed;
 };
 
@@ -61,7 +61,7 @@ static int32_t emit(struct compiler* c, enum qd_opcode operation, int target, in
   return code->instruction_count++;
 }
 
-/* Makes the jumps go to the next instruction. */
+/* Sets the target of all jumps in the chain to the next instruction. */
 static void patch(struct compiler* c, jumps each) {
   if (c->in.error) return;
   while (each >= 0) {
@@ -71,7 +71,7 @@ static void patch(struct compiler* c, jumps each) {
   }
 }
 
-/* Joins two chains. */
+/* Joins two chains into one, and returns it. */
 static jumps join(struct compiler* c, jumps first, jumps second) {
   if (c->in.error || first < 0) return second;
   jumps last = first;
@@ -81,8 +81,9 @@ static jumps join(struct compiler* c, jumps first, jumps second) {
   return first;
 }
 
-/* There is always a free register: QD_MAX_VARIABLES variables, QD_MAX_DEPTH - 1 bounds of loops, the six parts of a copy, and two
- * for each but the last level of an expression make 171. */
+/* A program within the limits never runs out of registers. It needs at most 171: for QD_MAX_VARIABLES variables,
+ * QD_MAX_DEPTH - 1 bounds of loops, the six expressions of a copy, and two for each but the last level of an
+ * expression. */
 static int take_register(struct compiler* c) {
   _Static_assert(QD_MAX_VARIABLES + QD_MAX_DEPTH - 1 + 6 + 2 * (QD_MAX_DEPTH - 1) + QD_INVARIANTS <=
                      QD_REGISTERS,
@@ -123,7 +124,7 @@ static int table_index(struct compiler* c) {
   return (int)index;
 }
 
-/* The register of the expression that starts with this byte, if its value never changes; else -1. */
+/* Returns the register of the expression that starts with this byte if its value never changes, else -1. */
 static int invariant(struct compiler* c, unsigned first) {
   const struct qd_program* p = c->program;
   int64_t value = 0;
@@ -167,20 +168,20 @@ static void expect(struct compiler* c, enum type wanted, enum type found) {
          "condition; make it again");
 }
 
-/* Compiles the next expression, of that type. Returns the register of its value. */
+/* Compiles the next expression, which must have the type `wanted`. Returns the register of its value. */
 static int operand(struct compiler* c, enum type wanted, int depth) {
   int where = 0;
   expect(c, wanted, expression(c, -1, &where, depth));
   return where;
 }
 
-/* The same for a number, into that register. */
+/* Compiles the next expression, which must be a number, so that its value goes to register `target`. */
 static void compile_into(struct compiler* c, int target) {
   int where = 0;
   expect(c, INTEGER, expression(c, target, &where, 0));
 }
 
-/* Compiles the next condition. Returns the jumps that are taken if it does not hold. */
+/* Compiles the next condition. Returns the chain of jumps that are taken if it does not hold. */
 static jumps condition(struct compiler* c, int depth) {
   const unsigned first = c->in.next < c->in.length ? c->in.bytes[c->in.next] : 0;
   const int saved = c->next_register;
@@ -224,7 +225,7 @@ static void conjunction(struct compiler* c, int target, int depth) {
   patch(c, end);
 }
 
-/* Compiles the operands of an operator, and the operator into `target`. */
+/* Compiles an operator and its operands. The result goes to register `target`. */
 static enum type operation(struct compiler* c, unsigned first, int target, int depth) {
   if (first == QD_CHOOSE) return choose(c, target, depth);
   if (first == QD_AND) {
@@ -257,7 +258,8 @@ static int variable(struct compiler* c, unsigned number) {
   return 0;
 }
 
-/* Compiles the next expression into `target`, or into any register if `target` is negative. Writes which register. */
+/* Compiles the next expression into register `target`, or into any register if `target` is negative. Writes to
+ * `where` which register that is. Returns the type. */
 static enum type expression(struct compiler* c, int target, int* where, int depth) {
   const unsigned first = qd_read_byte(&c->in);
   if (depth > QD_MAX_DEPTH) fail(c, BEYOND(QD_DEEP_EXPRESSION));
@@ -291,7 +293,7 @@ static enum type expression(struct compiler* c, int target, int* where, int dept
 
 static void body(struct compiler* c, int depth);
 
-/* Reads a number of declarations. */
+/* Reads a number of declarations, of which there may be at most `most`. Returns 0 after an error. */
 static uint64_t read_count(struct compiler* c, uint64_t most, const char* error) {
   const uint64_t count = qd_read_varint(&c->in);
   if (count > most) fail(c, error);
@@ -379,7 +381,7 @@ static void table(struct compiler* c, struct qd_table_definition* table) {
       break;
     case QD_TABLE_MAP:
       table->first = fragment(c, INTEGER);
-      /* The index is variable 0, in register 0. It has a name. */
+      /* The index is variable 0, in register 0. The file has a name for it. */
       c->program->name_count++;
       c->variables[c->variable_count++] = take_register(c);
       table->second = fragment(c, INTEGER);
@@ -496,7 +498,7 @@ static int32_t piece_of_message(struct compiler* c, unsigned opcode) {
 
 static const unsigned combines = QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT;
 
-/* Checks a message with one of these flags: a receive of known lengths that combines on one side. */
+/* Checks a message that has one of these flags. It must be a receive of known lengths with only one of them. */
 static void combining(struct compiler* c, unsigned flags) {
   if ((flags & combines) == combines || !(flags & QD_MESSAGE_RECEIVE) || flags & QD_MESSAGE_SIZED)
     malformed(c);
@@ -524,7 +526,7 @@ static void message(struct compiler* c, unsigned opcode, int depth) {
     const int32_t start = c->program->code.instruction_count;
     const uint64_t before = c->in.next;
     body(c, depth);
-    if (flags & combines && c->in.next == before + 1) malformed(c); /* it combines nothing */
+    if (flags & combines && c->in.next == before + 1) malformed(c); /* it has no pieces */
     const int32_t length = c->program->code.instruction_count - start;
     p->uses.several_pieces |= length > 0;
     emit(c, QD_DO_MESSAGE_END, 0, 0, 0, 0);
@@ -533,7 +535,7 @@ static void message(struct compiler* c, unsigned opcode, int depth) {
   c->next_register = saved;
 }
 
-/* A copy or a reduction. */
+/* Compiles a copy or a reduction. */
 static void local(struct compiler* c, unsigned opcode) {
   struct qd_program* p = c->program;
   const int reduction = opcode != QD_COPY;
@@ -580,8 +582,8 @@ static void body(struct compiler* c, int depth) {
   if (depth >= QD_MAX_DEPTH) fail(c, BEYOND(QD_DEEP_STATEMENTS));
   const int variables = c->variable_count, registers = c->next_register, in_message = c->in_message;
   const uint64_t start = c->in.next;
-  uint64_t lone = 0;               /* the end of the first statement, if that is a piece */
-  if (in_message) c->in_message++; /* the depth in the message */
+  uint64_t lone = 0;               /* where the first statement ends, if that is a piece */
+  if (in_message) c->in_message++; /* counts the depth of bodies in the message */
   while (!c->in.error) {
     const unsigned opcode = qd_read_byte(&c->in);
     if (opcode == QD_END || c->in.error) break;
@@ -589,7 +591,7 @@ static void body(struct compiler* c, int depth) {
     statement(c, opcode, depth + 1);
     if (first && (opcode & ~(unsigned)QD_PIECE_FLAGS) == QD_PIECE) lone = c->in.next;
   }
-  /* If a message has one piece, it must be encoded in the shorter form. */
+  /* A message of one piece must have the shorter form. */
   if (in_message == 1 && lone > 0 && c->in.next == lone + 1) malformed(c);
   c->variable_count = variables;
   c->next_register = registers;

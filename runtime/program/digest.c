@@ -1,5 +1,5 @@
-/* CRC-32C bit by bit (a schedule is a few hundred bytes) and SHA-256 as FIPS 180-4 writes it.
- * Tested against the vectors of the standards (tests/generator/digest_test.cc). */
+/* Computes CRC-32C bit by bit, as a schedule is a few hundred bytes, and SHA-256 as FIPS 180-4 writes it. Tested
+ * against the vectors of the standards (tests/generator/digest_test.cc). */
 #include "runtime/program/digest.h"
 
 #include <string.h>

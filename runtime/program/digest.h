@@ -1,5 +1,5 @@
-/* Checksum and hash of a schedule file: standard functions. They are here because the runtime depends only on MPI
- * and libc. */
+/* The checksum and the hash of a schedule file. Both are standard functions, written here because the runtime depends
+ * on MPI and libc alone. */
 #ifndef QUADRILLE_RUNTIME_DIGEST_H_
 #define QUADRILLE_RUNTIME_DIGEST_H_
 
@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-/* CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `length` bytes. */
+/* Returns the CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `length` bytes. */
 uint32_t qd_crc32c(const void* bytes, size_t length);
 
-/* SHA-256 (FIPS 180-4), fed in pieces. */
+/* The state of SHA-256 (FIPS 180-4). The bytes are added in any number of calls. */
 typedef struct {
   uint32_t state[8];
   uint64_t length; /* bytes so far */

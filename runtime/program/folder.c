@@ -1,4 +1,4 @@
-/* The names of files that settings give. Tested by tests/preload/corners_test.sh. */
+/* Finds the files that settings name. Tested by tests/preload/corners_test.sh. */
 #include <stdio.h>
 
 #include "runtime/program/program.h"

@@ -1,5 +1,5 @@
-/* Loads a schedule file: envelope, sections, code (compile.c), job. Checks the bounds of every number before it is used.
- * Tested by tests/reject, by every single-byte mutant of a file, and by the fuzzer of tests/fuzz. */
+/* Loads a schedule file: envelope, sections, code (compile.c), job. Checks the bounds of every number before it uses
+ * the number. Tested by tests/reject, by every single-byte mutant of a file, and by the fuzzer of tests/fuzz. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ const char qd_not_served[] =
 static const char malformed_job[] = "the job is malformed; make it again";
 static const char many_ranks[] = QD_MANY_RANKS "; make it again";
 
-/* ---- Numbers. The first mistake ends the reading: from then on all numbers are 0. */
+/* ---- Numbers. After the first error all numbers read as 0. */
 
 static uint64_t little_endian(const unsigned char* bytes, int width) {
   uint64_t value = 0;
@@ -38,7 +38,7 @@ uint64_t qd_read_varint(struct qd_reader* reader) {
   uint64_t value = 0;
   for (int shift = 0;; shift += 7) {
     const unsigned next = qd_read_byte(reader);
-    /* The tenth byte holds one bit; a last byte of zero would be a longer form of a number. */
+    /* The tenth byte holds one bit. A last byte of zero is refused, because a shorter form of the number exists. */
     if ((shift == 63 && next > 1) || (shift > 0 && next == 0))
       qd_read_fail(reader, "the schedule is malformed; make it again");
     if (reader->error) return 0;
@@ -133,9 +133,9 @@ static const char* read_sections(struct sections* sections, const unsigned char*
   return NULL;
 }
 
-/* ---- What the collective does not have */
+/* ---- Checks of the code against the rules of its collective */
 
-/* Refuses code that uses lengths if no rank knows all of them. */
+/* Refuses code that uses lengths in a collective in which no rank knows all lengths. */
 static const char* refuse_lengths(const struct qd_program* program) {
   for (int i = 0; i < program->table_count; i++)
     if (program->tables[i].kind == QD_TABLE_COUNTS ||
@@ -147,7 +147,7 @@ static const char* refuse_lengths(const struct qd_program* program) {
   return NULL;
 }
 
-/* Whether a receive that does not combine writes a whole temporary block. */
+/* Returns whether a receive that does not combine writes a whole temporary block, whose length is not known. */
 static int receives_unknown_length(const struct qd_program* program) {
   unsigned flags = 0;
   for (int32_t i = program->code.body; i < program->code.instruction_count; i++) {
@@ -188,9 +188,9 @@ static const char* refuse_of_collective(const struct qd_program* program) {
 
 /* ---- Job */
 
-/* Reads node sizes, which strictly ascend from run to run. */
+/* Reads `count` runs of nodes. Their sizes must strictly ascend. */
 static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_topology* topology) {
-  /* A run has at least two bytes: a larger count is refused before memory is taken. */
+  /* Each run takes at least two bytes. So a count above the length is refused before memory is taken. */
   if (count < 1 || count > reader->length) qd_read_fail(reader, malformed_job);
   if (reader->error) return;
   topology->runs = calloc(count, sizeof *topology->runs);
@@ -209,7 +209,7 @@ static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_to
   }
 }
 
-/* Reads the costs after the rule of a parameter that is given at the call. */
+/* Checks the rule of a parameter that is set at the call, and reads the costs after it. */
 static void read_rule(struct qd_reader* reader, struct qd_program* program, int i) {
   const int64_t rule = program->parameters[i];
   if (rule < QD_CHOOSE_AUTO - (int64_t)QD_MAX_BLOCK_SIZE)
@@ -223,7 +223,7 @@ static void read_rule(struct qd_reader* reader, struct qd_program* program, int 
   program->rules[i].beta_ps = (int64_t)beta;
 }
 
-/* Reads the nodes. No runs: the schedule is for any nodes. */
+/* Reads the nodes. If there are no runs, the schedule is for any nodes. */
 static void read_nodes(struct qd_reader* reader, struct qd_program* program) {
   const uint64_t count = qd_read_varint(reader);
   program->serves_any_nodes = !reader->error && count == 0;
@@ -237,7 +237,7 @@ static void read_nodes(struct qd_reader* reader, struct qd_program* program) {
   if (program->groups == 2) read_topology(reader, qd_read_varint(reader), &program->topologies[1]);
 }
 
-/* Reads a formula, which binding evaluates. Between groups it must be a number, which has one value in both. */
+/* Reads a formula, which binding evaluates. Between groups it must be a number, so that both groups get one value. */
 static void read_formula(struct qd_reader* reader, struct qd_program* program, int i) {
   const unsigned first = reader->next < reader->length ? reader->bytes[reader->next] : 0;
   const unsigned inlined = QD_INLINE_BIT | QD_INLINE_CONSTANT_BIT;
@@ -261,7 +261,7 @@ static const char* read_job(struct qd_program* program, struct section section) 
   return reader.error;
 }
 
-/* ---- Names and words, which are for people: no run depends on them. */
+/* ---- Names and words. They are for people: no call depends on them. */
 
 struct name {
   const char* text; /* not terminated */
@@ -272,7 +272,7 @@ static int is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Whether it is a word. That of an algorithm may have - and + inside. */
+/* Returns whether the name is a word that is not reserved. An algorithm's name may have - and + inside. */
 static int is_name(struct name name, int is_algorithm) {
   char spaced[QD_MAX_NAME_LENGTH + 3] = " ";
   for (uint64_t i = 0; i < name.length; i++) {
@@ -286,7 +286,7 @@ static int is_name(struct name name, int is_algorithm) {
   return is_algorithm || !strstr(QD_RESERVED_WORDS, spaced);
 }
 
-/* Reads the next string of at most QD_MAX_NAME_LENGTH bytes, whose length was read. */
+/* Reads a string whose length was read before, at most QD_MAX_NAME_LENGTH bytes. */
 static struct name read_text(struct qd_reader* reader, uint64_t length) {
   if (length > QD_MAX_NAME_LENGTH || length > reader->length - reader->next)
     qd_read_fail(reader, "too long");
@@ -296,15 +296,15 @@ static struct name read_text(struct qd_reader* reader, uint64_t length) {
   return text;
 }
 
-/* Whether no parameter and no table has the name of an earlier one. */
+/* Returns whether all parameters and tables have different names. */
 static int are_different(const struct qd_program* program, const struct name* names) {
   struct name global[QD_MAX_PARAMETERS + QD_MAX_TABLES];
-  const struct name* next = names + 1; /* after that of the algorithm */
+  const struct name* next = names + 1; /* the first name is that of the algorithm */
   const int count = program->parameter_count + program->table_count;
   for (int i = 0; i < count; i++) {
     global[i] = *next++;
     const int table = i - program->parameter_count;
-    if (table >= 0 && program->tables[table].kind == QD_TABLE_MAP) next++; /* its index */
+    if (table >= 0 && program->tables[table].kind == QD_TABLE_MAP) next++; /* skips its index */
     for (int k = 0; k < i; k++)
       if (global[k].length == global[i].length &&
           memcmp(global[k].text, global[i].text, global[i].length) == 0)
@@ -317,7 +317,7 @@ static const char* read_names(struct qd_program* program, struct section section
   const char* const error = "the names do not fit the code; make it again";
   struct qd_reader reader = {section.payload, section.length, 0, NULL};
   const uint64_t count = (uint64_t)program->name_count;
-  if (count > section.length) return error; /* each has at least a byte */
+  if (count > section.length) return error; /* each name takes at least one byte */
   struct name* names = malloc((size_t)count * sizeof *names);
   if (!names) return qd_no_memory;
   int fits = 1;

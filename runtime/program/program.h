@@ -1,8 +1,8 @@
-/* A schedule as the runtime holds it: the file's code as register instructions, its tables, and the walk of one rank over
- * them. Nothing here knows MPI.
+/* How the runtime represents a schedule: a program compiled to register instructions, its tables, and the walk, which
+ * executes the instructions for one rank. This directory does not depend on MPI.
  *
- * No file is trusted. Loading checks types, scopes, contexts and limits. The walk checks overflow, divisors and table
- * indices. The reader of the walk checks ranks, blocks and ranges. */
+ * The runtime trusts no file. Loading checks types, scopes, contexts and limits. The walk checks overflow, divisors
+ * and table indices. The caller of the walk checks ranks, blocks and ranges. */
 #ifndef QUADRILLE_RUNTIME_PROGRAM_H_
 #define QUADRILLE_RUNTIME_PROGRAM_H_
 
@@ -15,14 +15,13 @@
 extern "C" {
 #endif
 
-/* Variables and intermediate values take registers from 0 up. Values that never change take registers from the last one
- * down. */
+/* Variables and intermediate values take registers from 0 up. Values that never change take the last ones. */
 #define QD_REGISTERS 256
-/* Those whose values never change: the constants 0 and 1, and as many more as a program may have. */
+/* The most registers whose values never change: the constants 0 and 1, and QD_MAX_CONSTANTS others. */
 #define QD_INVARIANTS (QD_MAX_CONSTANTS + 2)
-#define QD_LOCATES 16 /* `locate` expressions whose last result the walk remembers */
+#define QD_LOCATES 16 /* the walk remembers this many results of `locate` expressions */
 
-/* The error of a walk beyond QD_MAX_ITERATIONS. */
+/* The error text of a walk whose loops exceed the limit of iterations. */
 #define QD_TOO_MANY_ITERATIONS \
   "its loops take too many iterations: they do not end, or its block size is too small"
 
@@ -42,7 +41,7 @@ enum qd_opcode {
   QD_DO_LESS_EQUAL,
   QD_DO_MOVE,
   QD_DO_ELEMENT,
-  QD_DO_LOCATE, /* a in table immediate; b: the index of the remembered result */
+  QD_DO_LOCATE, /* looks up a in table immediate; b: where the result is remembered */
   QD_DO_JUMP,
   QD_DO_UNLESS,       /* jump if not a */
   QD_DO_UNLESS_EQUAL, /* jump if not a = b, and so on */
@@ -71,7 +70,7 @@ struct qd_piece_registers {
   uint8_t buffer, ranged, block, low, high;
 };
 
-/* A register whose value never changes: an expression of the file and its operand. */
+/* An expression whose value never changes. `value` is its operand: a number, or the index of a parameter or table. */
 struct qd_invariant {
   uint8_t expression;
   int64_t value;
@@ -84,20 +83,20 @@ struct qd_fragment {
 };
 
 struct qd_table_definition {
-  uint8_t kind, source, located; /* located: it is searched, so it must ascend */
+  uint8_t kind, source, located; /* located: `locate` searches it, so it must ascend */
   uint8_t of_call;               /* it depends on the counts, a parameter or the root of the call */
   struct qd_fragment first, second;
-  int32_t literal, literal_count; /* the first of its entries among the program's literals */
+  int32_t literal, literal_count; /* literal: where its entries begin in the program's literals */
 };
 
 struct qd_requirement {
   struct qd_fragment condition;
-  int tables; /* it is checked once so many tables are filled: those that it names, and all above them */
-  int of_call; /* as of a table */
+  int tables;  /* it is checked as soon as the first `tables` tables are filled */
+  int of_call; /* it depends on the counts, a parameter or the root of the call */
 };
 
 struct qd_node_run {
-  int64_t nodes, size;
+  int64_t nodes, size; /* size: ranks on each of the nodes */
 };
 
 struct qd_topology {
@@ -109,7 +108,7 @@ struct qd_topology {
 struct qd_code {
   struct qd_instruction* instructions;
   int32_t instruction_count, instruction_capacity;
-  int32_t body; /* its first instruction */
+  int32_t body; /* the first instruction of the body */
   struct qd_piece_registers* pieces;
   int32_t piece_count, piece_capacity;
   struct qd_invariant invariants[QD_INVARIANTS]; /* in registers 255, 254, ... */
@@ -120,12 +119,12 @@ struct qd_code {
 
 /* How a parameter gets its value. */
 struct qd_parameter_rule {
-  int at_call;               /* it is given at the call, or chosen by the rule of the file */
-  int over_trees;            /* blocks pass over trees, not along a ring: for qd_block_size */
-  int64_t alpha_ns, beta_ps; /* of the rule */
+  int at_call;               /* the caller, or the rule in the file, sets it at each call */
+  int over_trees;            /* blocks travel over trees, not along a ring: see qd_block_size */
+  int64_t alpha_ns, beta_ps; /* the costs in the rule: of a message, and of a byte */
 };
 
-/* The dependencies of a program, and the contents of its body. */
+/* What a program depends on, and what its body contains. */
 struct qd_uses {
   int call; /* counts or parameters of the call */
   int counts;
@@ -138,36 +137,37 @@ struct qd_program {
   char algorithm[64];
   char needs[64]; /* its requirements in words; empty if the file has none */
   int collective, groups, in_place, commutative, canonical;
-  int window; /* the most steps in flight if no option says so; 0: the default */
+  int window; /* the most steps in flight unless an option sets it; 0: the default */
 
   int parameter_count, table_count, requirement_count;
-  int64_t name_count;                    /* of the names that it declares, and its own */
-  int64_t parameters[QD_MAX_PARAMETERS]; /* values; of one that is given at the call: the rule */
+  int64_t name_count;                    /* the names that it declares, and its own */
+  int64_t parameters[QD_MAX_PARAMETERS]; /* values; the rule if the value is set at the call */
   struct qd_parameter_rule rules[QD_MAX_PARAMETERS];
   struct qd_table_definition tables[QD_MAX_TABLES];
   int64_t* literals; /* the entries of all tables of literals */
   int32_t literal_count, literal_capacity;
   struct qd_requirement requirements[QD_MAX_REQUIREMENTS];
   struct qd_fragment temporary_blocks;
-  uint8_t temporary_of_call; /* their number depends on the call */
+  uint8_t temporary_of_call; /* the number of temporary blocks depends on the call */
 
   struct qd_topology topologies[2];
-  /* A schedule for any nodes has no topologies. Its parameters are formulas, except those given at the call. */
+  /* A schedule for any nodes has no topologies. Its parameters are formulas, except those set at the call. */
   int serves_any_nodes;
-  int64_t most_ranks; /* if it serves any nodes */
+  int64_t most_ranks; /* the most ranks of a group, if it serves any nodes */
   struct qd_fragment formulas[QD_MAX_PARAMETERS];
 
   struct qd_uses uses;
   struct qd_code code;
 };
 
-/* Functions that return what is wrong return this string if memory ran out: callers compare the address. */
+/* Functions that return an error text return this string if memory ran out. Callers compare its address. */
 extern const char qd_no_memory[];
-/* The same for a schedule that is right, but that this runtime does not serve. */
+/* The error text for a valid schedule that this runtime does not serve. Callers compare its address. */
 extern const char qd_not_served[];
 
 enum { QD_MAX_PATH = 4096 };
-/* A name that a setting gives, behind that folder if it is relative. Returns `full`, or `name` if it is too long. */
+/* Writes the path of a file that a setting names: `name`, or `folder`/`name` if `name` is relative. Returns `full`,
+ * or `name` if the path is too long. */
 const char* qd_full_name(const char* folder, const char* name, char full[QD_MAX_PATH]);
 
 /* Doubles the capacity of an array. Returns 0 if memory ran out; then the array is unchanged. */
@@ -175,16 +175,16 @@ int qd_grow(void** array, int32_t* capacity, size_t size);
 /* Raises the capacity to `length` if it is less. Returns 0 if memory ran out; then the array is unchanged. */
 int qd_lengthen(void** array, int32_t* capacity, int64_t length, size_t size);
 
-/* Whether the array has capacity for one more element, which may need memory. */
+/* Makes room for one more element of the array. Is 0 if memory ran out. */
 #define QD_CAN_APPEND(array, count, capacity) \
   ((count) < (capacity) || qd_grow((void**)&(array), &(capacity), sizeof *(array)))
 
-/* Reads a schedule file. Returns NULL, or what is wrong with it and how to mend it: a static string. After success the
- * caller destroys the program. */
+/* Reads a schedule file. Returns NULL, or a static string that says what is wrong and how to mend it. After success
+ * the caller destroys the program. */
 const char* qd_program_load(struct qd_program* program, const unsigned char* file, uint64_t length);
 void qd_program_destroy(struct qd_program* program);
 
-/* The bytes being read. After an error, also one at the end of the bytes, everything reads as zero. */
+/* The bytes being read. Reading past their end is an error. After an error, every read returns zero. */
 struct qd_reader {
   const unsigned char* bytes;
   uint64_t length, next;
@@ -195,40 +195,39 @@ uint64_t qd_read_varint(struct qd_reader* reader);
 int64_t qd_read_signed_varint(struct qd_reader* reader);
 void qd_read_fail(struct qd_reader* reader, const char* error);
 
-/* Compiles the code section into the program (compile.c). */
+/* Compiles the code section into the program (compile.c). Returns NULL, or a static error text. */
 const char* qd_compile(struct qd_program* program, const unsigned char* code, uint64_t length);
-/* Compiles the next expression of the job, a formula, and appends its code. */
+/* Compiles the next formula of the section JOB and appends its code. Errors are in `job`. */
 struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_reader* job);
 
-/* The rank, its communicator and its call. */
+/* What the walk of a rank depends on: the rank, its groups, and its call. */
 struct qd_context {
   int64_t rank, ranks, remote_ranks, group, root;
-  const int64_t*
-      counts; /* of its group, one per rank; NULL if the program has no table of counts */
+  const int64_t* counts;                /* one for each rank of its group; NULL if there are none */
   const int64_t* remote_counts;         /* of the other group */
   const int64_t* parameters;            /* all parameters of this call; NULL: those of the file */
   const struct qd_topology* topologies; /* one per group; NULL: those of the file */
 };
 
-/* collective.c: whether all ranks of a group know the lengths of all blocks, in bytes, or in elements in a reduction.
- * Otherwise only the two ends of a message know its lengths. */
+/* collective.c. Returns whether all ranks of a group know the lengths of all blocks. These are in bytes, in a
+ * reduction in elements. Otherwise only the two ends of a message know its lengths. */
 int qd_has_global_counts(const struct qd_program* program);
-/* Whether it combines data. */
+/* Returns whether the collective is a reduction. */
 int qd_reduces(const struct qd_program* program);
-/* Whether it has a root. */
+/* Returns whether the collective has a root. */
 int qd_is_rooted(const struct qd_program* program);
-/* Whether its block size cuts one contribution: a broadcast or a reduce. */
+/* Returns whether a block size cuts a single contribution: in a broadcast or a reduce. */
 int qd_has_one_contribution(const struct qd_program* program);
-/* Whether it has one block size that calls may choose. */
+/* Returns whether calls may choose a block size: exactly one parameter is set at the call. */
 int qd_takes_block_size(const struct qd_program* program);
-/* Whether its blocks may pass over trees: the same two, an allgather and a reduce-scatter. */
+/* Returns whether blocks may travel over trees: in a broadcast, reduce, allgather or reduce-scatter. */
 int qd_may_pass_over_trees(const struct qd_program* program);
-/* Whether the root sends from the buffer in which the other ranks receive: a broadcast on one group. */
+/* Returns whether MPI has one buffer argument, which the root sends and others receive: a broadcast on one group. */
 int qd_has_one_buffer(const struct qd_program* program);
-/* How many blocks the send buffer and the receive buffer have, by QD_PIECE_. */
+/* Writes how many blocks this rank's buffers have: counts[QD_PIECE_SEND] and counts[QD_PIECE_RECEIVE]. */
 void qd_block_counts(const struct qd_program* program, const struct qd_context* context,
                      int32_t counts[2]);
-/* The name in `generate` and in the API: "reduce-scatter". */
+/* Returns the name of a collective in `generate` and in the API, such as "reduce-scatter". */
 const char* qd_collective_name(int collective);
 
 static inline const struct qd_topology* qd_topologies_of(const struct qd_program* program,
@@ -240,20 +239,20 @@ struct qd_tables {
   int64_t* entries[QD_MAX_TABLES];
   int64_t lengths[QD_MAX_TABLES], capacities[QD_MAX_TABLES];
   int64_t temporary_blocks;
-  char refusal[256]; /* a message with numbers in it */
+  char refusal[256]; /* holds an error text that has numbers in it */
   int is_of_call;    /* the last error depends on the counts, a parameter or the root of the call */
 };
 
-/* Evaluates the formulas of a schedule for any nodes. Leaves the values of parameters that are given at the call. Returns
- * NULL or what is wrong, a static string. */
+/* Writes the values of the formulas of a schedule for any nodes. Does not change the values of parameters that are
+ * set at the call. Returns NULL, or a static error text. */
 const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_context* context,
                                  int64_t values[QD_MAX_PARAMETERS]);
 
-/* Fills all tables in their order. Checks a requirement before the tables below those that it names. Returns NULL or what is wrong, which lives as long as the tables. The
- * caller destroys the tables in either case. */
+/* Fills all tables in their order. Checks each requirement as soon as the tables that it names are filled. Returns
+ * NULL, or an error text that lives as long as the tables. The caller destroys the tables in either case. */
 const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* program,
                            const struct qd_context* context);
-/* The same for tables that are filled, or all zero. Uses the memory that they have. */
+/* Does what qd_tables_fill does, with tables that are all zero or were filled before. Reuses their memory. */
 const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* program,
                              const struct qd_context* context);
 void qd_tables_destroy(struct qd_tables* tables);
@@ -284,7 +283,7 @@ struct qd_piece {
 struct qd_event {
   enum qd_event_kind kind;
   int has_after, outside;
-  int is_mixed;   /* the sends, copies and receives of the step may be in another order */
+  int is_mixed;   /* the step may not list all sends first, then all copies, then all receives */
   unsigned flags; /* QD_MESSAGE_... */
   int64_t key, after, peer, count;
   struct qd_piece piece, second;
@@ -295,14 +294,15 @@ struct qd_walker {
   const struct qd_program* program;
   const struct qd_tables* tables;
   const struct qd_instruction* next;
-  int64_t iterations; /* that loops may still make; its reader may set a limit after the start */
-  int64_t located[QD_LOCATES]; /* the last results */
+  int64_t iterations;          /* left for loops; the caller may set a limit after qd_walk_start */
+  int64_t located[QD_LOCATES]; /* the last results of `locate` */
   int64_t registers[QD_REGISTERS];
 };
 
+/* Starts at the body, without a limit of iterations. */
 void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,
                    const struct qd_tables* tables, const struct qd_context* context);
-/* Writes the next event. QD_EVENT_END and QD_EVENT_UNDEFINED are the last. */
+/* Writes the next event. The walk is over after QD_EVENT_END or QD_EVENT_UNDEFINED. */
 void qd_walk_next(struct qd_walker* walker, struct qd_event* event);
 
 #ifdef __cplusplus

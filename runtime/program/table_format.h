@@ -1,8 +1,8 @@
-/* The meaning of the bytes of a schedule file. Encoder, decoder, emitter and interpreter share these numbers and nothing else.
- * Each reads or writes the bytes on its own.
+/* The format of a schedule file. The encoder, the decoder, the emitter and the runtime share these numbers and no
+ * code: each of them reads or writes the bytes by itself.
  *
- * All fixed-width integers are little-endian. A varint is LEB128: seven bits a byte, least significant first, in the fewest
- * bytes. A signed varint is a varint of the zigzag form. A string is a varint length and bytes.
+ * All fixed-width integers are little-endian. A varint is LEB128: seven bits a byte, least significant first, in the
+ * fewest bytes. A signed varint is a varint of the zigzag form. A string is a varint length and bytes.
  *
  *   offset  bytes
  *   0       8      QD_MAGIC
@@ -14,36 +14,37 @@
  *   32      ...    sections
  *   end-4   4      CRC-32C of all bytes before it
  *
- * A section has a tag of three letters, one byte of flags, the length of the payload as a varint of up to 64 bits, and the
- * payload. Flag bit 0: critical; a reader that does not know the section refuses the file. Each known section stands at most
- * once, in this order:
+ * A section has a tag of three letters, one byte of flags, the length of the payload as a varint of up to 64 bits,
+ * and the payload. Flag bit 0 marks a critical section: a reader that does not know the section refuses the file.
+ * Each known section occurs at most once, in this order:
  *
  *   PRG critical  the program: see "code" below. Equal bytes mean the same program. The proof is about these bytes.
- *   JOB critical  for each group the varint number of runs, then for each run varint nodes and varint ranks on each, by
- *                 ascending size. Then one signed varint for each parameter. It is the value of the parameter. For a
- *                 parameter that is given at the call it is a rule: 1 or more is always the value, and others are
- *                 QD_CHOOSE_... After MODEL and AUTO come two varints, alpha (ns a message) and beta (ps a byte), each at
- *                 most QD_MAX_COST. For a schedule for any nodes, see below.
- *   NAM           the names of the program in the order of declaration. Each is a string, or a varint of 64 plus the number
- *                 of an earlier name that comes again. May be missing
- *   REQ           the requirements on the number of ranks in words, a string of printable ASCII: "an even number of ranks".
- *                 Only after NAM, and may be missing
+ *   JOB critical  for each group a varint, the number of runs of nodes of equal size; for each run two varints, by
+ *                 ascending size: the number of nodes, and the ranks on each. Then a signed varint for each
+ *                 parameter: its value, or the rule of a parameter that is set at the call. A rule of 1 or more is
+ *                 the value itself; others are QD_CHOOSE_... Two varints follow MODEL and AUTO: alpha (ns a message)
+ *                 and beta (ps a byte), each at most QD_MAX_COST. For a schedule for any nodes, see below.
+ *   NAM           the names of the program in the order of declaration. Each is a string. A name that occurred before
+ *                 may be a varint instead: 64 plus the number of the earlier name. May be missing
+ *   REQ           the requirements on the number of ranks in words, a string of printable ASCII such as "an even
+ *                 number of ranks". Only after NAM, and may be missing
  *
- * A schedule for any nodes has no topology: binding takes the nodes that it finds. One file and one hash serve every job.
- * Between two groups, either group may be the first. Instead of the runs of all groups, JOB has the varint 0 (a topology has
- * at least one run) and a varint: the most ranks in each group, or 0 for no limit. A parameter that is not given at the call
- * has an expression instead of the signed varint, over constants, `ranks` and tables of node sizes (QD_TABLE_NODES). Binding
- * evaluates it. Between two groups it must be a constant, which has one value in both. Such a file has major version and
- * oldest reader QD_FORMAT_ANY_NODES.
+ * A schedule for any nodes has no topology: binding uses the nodes that it finds. One file and one hash serve every
+ * job. Between two groups, either group may be the first. Instead of the runs of all groups, JOB has the varint 0 (a
+ * topology has at least one run) and a varint: the most ranks in each group, or 0 for no limit. A parameter that is
+ * not set at the call has a formula instead of the signed varint: an expression over constants, `ranks` and tables of
+ * node sizes (QD_TABLE_NODES). Binding evaluates it. Between two groups the formula must be a constant, so that both
+ * groups get one value. The major version and the oldest reader of a file for any nodes are QD_FORMAT_ANY_NODES.
  *
- * Code. First byte: bits 0-6 collective, bit 7 canonical sums. Second byte: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node, bit 5 in place, bit 6
- * commutative, bit 7: a varint follows, the window. Then a varint number of parameters and a byte for each
- * (QD_PARAMETER_...); a varint number of tables and each table; a varint number of requirements and an expression each; the
- * expression of the number of temporary blocks; the body. A body is statements up to QD_END.
+ * Code. First byte: bits 0-6 collective, bit 7 canonical sums. Second byte: bits 0-1 groups, bits 2-3 port kind, bit
+ * 4 port per node, bit 5 in place, bit 6 commutative, bit 7: a varint follows, the window. Then a varint number of
+ * parameters and a byte for each (QD_PARAMETER_...); a varint number of tables and each table; a varint number of
+ * requirements and an expression each; the expression of the number of temporary blocks; the body. A body is
+ * statements up to QD_END.
  *
- * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear), numbered by the low six bits, or
- * a constant (bit 6 set), the low six bits minus 1. Every other expression starts with its QD_EXPRESSION byte.
- */
+ * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear), numbered by the low six
+ * bits, or a constant (bit 6 set), the low six bits minus 1. Every other expression starts with its QD_EXPRESSION
+ * byte. */
 #ifndef QUADRILLE_RUNTIME_TABLE_FORMAT_H_
 #define QUADRILLE_RUNTIME_TABLE_FORMAT_H_
 
@@ -51,7 +52,7 @@
 
 #define QD_MAGIC "\211QDR\r\n\032\n"
 #define QD_MAGIC_LENGTH 8
-#define QD_FORMAT_MAJOR 2 /* the latest that there is */
+#define QD_FORMAT_MAJOR 2 /* the latest version */
 #define QD_FORMAT_MINOR 0
 #define QD_FORMAT_GIVEN_NODES 1
 #define QD_FORMAT_ANY_NODES 2
@@ -59,7 +60,7 @@
 #define QD_HASH_OFFSET 16
 #define QD_HASH_LENGTH 16
 #define QD_SECTIONS_OFFSET 32
-#define QD_SECTION_TAG_LENGTH 4 /* with the flags */
+#define QD_SECTION_TAG_LENGTH 4 /* three letters and the flags */
 #define QD_CHECKSUM_LENGTH 4
 #define QD_SECTION_CRITICAL 1
 
@@ -68,12 +69,12 @@
 #define QD_SECTION_NAMES "NAM"
 #define QD_SECTION_REQUIREMENT "REQ"
 
-/* Rules for a parameter that is given at the call. */
+/* Rules for a parameter that is set at the call. */
 #define QD_CHOOSE_NONE 0     /* no rule: the caller must give it */
 #define QD_CHOOSE_LEAST (-1) /* the least count that is not 0, in bytes; 1 if all are 0 */
 #define QD_CHOOSE_MODEL (-2) /* the optimum of the linear model, in closed form */
 #define QD_CHOOSE_AUTO (-3)  /* the best of the linear model, rounds counted exactly */
-/* AUTO - N, for N from 1 to INT32_MAX: LEAST, but at least N bytes. */
+/* The rule QD_CHOOSE_AUTO - N, for N from 1 to INT32_MAX, means LEAST, but at least N bytes. */
 
 /* The byte of a parameter: 0, AT_CALL, or both. */
 #define QD_PARAMETER_AT_CALL 0x01
@@ -113,7 +114,7 @@ enum qd_collective {
   QD_COLLECTIVE_COUNT
 };
 
-/* QD_PORT_PARAMETER: of a node, as many messages each way as the first parameter. */
+/* QD_PORT_PARAMETER: at most k messages out of a node and k into it at a time, where k is the first parameter. */
 enum qd_port { QD_PORT_NONE, QD_PORT_EXCHANGE, QD_PORT_SEND_RECEIVE, QD_PORT_PARAMETER };
 
 enum qd_table {
@@ -131,7 +132,7 @@ enum qd_table {
 };
 
 enum qd_statement {
-  QD_END = 0x00,        /* of a body */
+  QD_END = 0x00,        /* ends a body */
   QD_LET = 0x01,        /* expression */
   QD_FOR = 0x02,        /* low, high, body */
   QD_IF = 0x03,         /* condition, body */
@@ -150,7 +151,8 @@ enum qd_statement {
 #define QD_MESSAGE_REMOTE 0x02
 #define QD_MESSAGE_SIZED 0x04
 #define QD_MESSAGE_SINGLE 0x08 /* one piece follows instead of a body */
-/* A receive of at least one piece, not sized: it combines the arriving data, on that side, with the pieces. */
+/* Only for a receive of at least one piece that is not sized. The arriving data is the left or right operand, and the
+ * pieces hold the other operand and then the result. */
 #define QD_MESSAGE_LEFT 0x20
 #define QD_MESSAGE_RIGHT 0x40
 #define QD_MESSAGE_FLAGS 0x6f

@@ -1,11 +1,12 @@
-/* Fills the tables of a program from the topology and the call, in the order of their definition. A requirement is checked
- * as soon as the tables that it names are filled, so tables below may rely on it. tests/runtime/walk_test.cc compares the resulting events with those of schedule/binding.cc. */
+/* Fills the tables of a program from the topology and the call, in the order of their definition. Checks a
+ * requirement as soon as the tables that it names are filled, so that later tables may rely on it.
+ * tests/runtime/walk_test.cc compares the resulting events with those of schedule/binding.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/program/program.h"
 
-/* Runs the code of an expression outside the body. */
+/* Evaluates an expression outside the body. Returns NULL, or an error text. */
 static const char* evaluate(struct qd_walker* walker, struct qd_fragment fragment, int64_t* value) {
   struct qd_event event;
   walker->next = walker->program->code.instructions + fragment.start;
@@ -15,7 +16,7 @@ static const char* evaluate(struct qd_walker* walker, struct qd_fragment fragmen
   return NULL;
 }
 
-/* Refuses more entries of a table, or temporary blocks, than the job may have. They take memory at every rank. */
+/* Refuses more table entries or temporary blocks than a job of this size may have: they take memory at every rank. */
 static const char* refuse_many(struct qd_tables* tables, const struct qd_context* context,
                                int64_t declared, const char* what) {
   const int64_t ranks = context->ranks + context->remote_ranks;
@@ -32,7 +33,7 @@ static const char* allocate(struct qd_tables* tables, int index, int64_t length)
   tables->lengths[index] = length;
   if (tables->capacities[index] > length) return NULL;
   free(tables->entries[index]);
-  /* One entry more: an empty table is not a null pointer. */
+  /* One entry more, so that the address of an empty table is not NULL. */
   tables->entries[index] = malloc((size_t)(length + 1) * sizeof(int64_t));
   tables->capacities[index] = tables->entries[index] ? length + 1 : 0;
   return tables->entries[index] ? NULL : qd_no_memory;
@@ -60,7 +61,7 @@ static const char* fill_counts(struct qd_tables* tables, int index, const int64_
   return error;
 }
 
-/* Fills a table whose entries follow from those of another one. */
+/* Fills a table of prefix sums, distinct entries or running maxima of another table. */
 static const char* fill_from(struct qd_tables* tables, int index, int kind, int source) {
   const int64_t length = tables->lengths[source];
   const char* error = allocate(tables, index, length + 1);
@@ -164,7 +165,7 @@ const char* qd_formulas_evaluate(const struct qd_program* program, const struct 
   return error;
 }
 
-/* Names the requirement in the words of the file, or by its number. */
+/* Writes the error text of a requirement that does not hold: in the words of the file, or with its number. */
 static const char* name_requirement(struct qd_tables* tables, const struct qd_program* program,
                                     int index, const struct qd_context* context) {
   const long long ranks = (long long)context->ranks;
@@ -183,12 +184,13 @@ static const char* name_requirement(struct qd_tables* tables, const struct qd_pr
   return tables->refusal;
 }
 
-/* Says where an error is: in which schedule, and in which of its declarations of a kind, from 1; 0: in the only one. */
+/* Adds to an error text the names of the algorithm and of the kind of declaration. `number` counts declarations of
+ * the kind from 1; it is 0 if there is only one. */
 static const char* name_error(struct qd_tables* tables, const struct qd_program* program,
                               const char* kind, int number, const char* error) {
   char text[128], digits[16] = "";
   if (!error || error == qd_no_memory) return error;
-  snprintf(text, sizeof text, "%s", error); /* it may be in the memory of the refusal */
+  snprintf(text, sizeof text, "%s", error); /* `error` may be in `refusal`, which changes */
   if (number > 0) snprintf(digits, sizeof digits, " %d", number);
   snprintf(tables->refusal, sizeof tables->refusal, "%s: its %s%s: %s; `quadrille show` prints it",
            program->algorithm, kind, digits, text);
@@ -207,11 +209,11 @@ const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* pr
   return qd_tables_refill(tables, program, context);
 }
 
-/* Checks the requirements whose tables are `filled`. */
+/* Checks the requirements that can be checked once `filled` tables are filled, and not before. */
 static const char* check_requirements(struct qd_tables* tables, const struct qd_program* program,
                                       const struct qd_context* context, int filled) {
   struct qd_walker walker;
-  /* The start reads the lengths of the tables so far. */
+  /* The start copies the lengths of the tables into registers, so it must follow their filling. */
   qd_walk_start(&walker, program, tables, context);
   for (int i = 0; i < program->requirement_count; i++) {
     const struct qd_requirement* requirement = &program->requirements[i];

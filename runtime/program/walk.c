@@ -1,5 +1,5 @@
-/* The register machine: the walk of one rank, one event at a time. Every result is checked. tests/runtime/walk_test.cc compares
- * the events with those of two other walks. */
+/* The register machine, which executes the walk of one rank up to the next event. It checks every result.
+ * tests/runtime/walk_test.cc compares the events with those of two other implementations. */
 #include <string.h>
 
 #include "runtime/program/program.h"
@@ -8,9 +8,9 @@ static inline int64_t quotient(int64_t x, int64_t y) { return x / y - (x % y < 0
 static inline int64_t remainder_of(int64_t x, int64_t y) { return x % y + (x % y < 0 ? y : 0); }
 static inline int64_t wrapped(int64_t x, int64_t m) { return x < 0 ? x + m : x < m ? x : x - m; }
 
-/* The number of entries <= x in an ascending table, minus one. */
+/* Returns the number of entries <= x in an ascending table, minus one. */
 static int64_t locate_far(const int64_t* entries, int64_t length, int64_t x) {
-  int64_t low = 0, high = length; /* entries below low are <= x, those from high on are greater */
+  int64_t low = 0, high = length; /* entries before `low` are <= x, those from `high` on are > x */
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (entries[middle] <= x)
@@ -21,7 +21,7 @@ static int64_t locate_far(const int64_t* entries, int64_t length, int64_t x) {
   return low - 1;
 }
 
-/* The same, but looks first in the last interval and the one before it: pipelines go through blocks one by one. */
+/* Returns what locate_far does. Tries the last result and the one before first: pipelines visit blocks one by one. */
 static __attribute__((noinline)) int64_t locate_near(const int64_t* entries, int64_t length,
                                                      int64_t x, int64_t near) {
   for (int64_t i = near; i >= near - 1; i--)
