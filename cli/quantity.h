@@ -20,11 +20,11 @@ bool quantity_whole(const char* text, size_t length, int64_t least, int64_t most
 bool quantity_bytes(const char* text, size_t length, int64_t least, int64_t most, int64_t* bytes);
 /* Reads "1.5", without a unit. */
 bool quantity_decimal(const char* text, size_t length, double most, double* value);
-/* Reads "30us", "0.5ms", "125ps", rounded to whole units of `unit_ps` picoseconds. A number without a unit counts these
- * units. */
+/* Reads "30us", "0.5ms", "125ps", rounded to whole units of `unit_ps` picoseconds. A number without a unit
+ * counts these units. */
 bool quantity_time(const char* text, size_t length, int64_t unit_ps, int64_t most, int64_t* units);
-/* Reads the time of a byte, in picoseconds: a time, or a rate such as "100Gbit/s", "12.5GB/s" or "11GiB/s". A number
- * without a unit counts picoseconds. */
+/* Reads the time of a byte, in picoseconds: a time, or a rate such as "100Gbit/s", "12.5GB/s" or "11GiB/s".
+ * A number without a unit counts picoseconds. */
 bool quantity_time_of_a_byte(const char* text, size_t length, int64_t most, int64_t* ps);
 
 #ifdef __cplusplus

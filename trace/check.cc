@@ -132,8 +132,7 @@ class Order {
     const char* what = "";
   };
 
-  // Checks that an event comes after all of `after`, and stores it in the first of these (and in `other_` unless
-  // early_).
+  // Checks that an event comes after all of `after`. Stores it in the first of these, and in `other_` unless early_.
   void see(const List& list, size_t index, int64_t time, const char* what,
            std::initializer_list<Event*> after) {
     for (const Event* event : after)

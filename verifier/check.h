@@ -30,8 +30,8 @@ struct CheckOptions {
   Observer* observer = nullptr;  // of execute() alone; may be empty
 };
 
-// Checks one call with the executor that serves the program. Errors are bad input: a requirement that does not hold,
-// or missing counts.
+// Checks one call with the executor that serves it. Errors are bad input: a requirement that fails, or missing
+// counts.
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options);
 

@@ -2,13 +2,11 @@
 //
 // A step is posted as a whole. All its sends read first. Then its copies and reductions run in the order of the text.
 // Then its messages join the queues of their pairs of ranks, where the t-th send matches the t-th receive. The step
-// completes when all its messages have matched. If one of its receives combines, all of them write only now, in
-// order.
+// completes when all its messages have matched. If a receive of it combines, all its receives write then, in order.
 //
 // Here the steps of a rank run strictly one after another. That is the hardest case for progress: a window, or
 // `after`, only posts more messages earlier and in the same order. Peers are static, so one execution decides for
-// every timing. Memory records the steps that access each byte, and finds conflicts between steps that may be in
-// flight together.
+// every timing. Memory records the steps that access each byte, and finds conflicting steps that may overlap.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -448,8 +446,7 @@ class Executor : public SinkOf<Executor> {
     records_.push_back({key, static_cast<uint32_t>(source), static_cast<uint32_t>(target), block});
   }
 
-  // Gives all messages and copies to the accounting in ascending order of keys. check_key_order() does so as it
-  // walks.
+  // Gives all messages and copies to the accounting in ascending order of keys, as check_key_order() does.
   void account() {
     std::stable_sort(records_.begin(), records_.end(),
                      [](const Record& a, const Record& b) { return a.key < b.key; });

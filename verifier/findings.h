@@ -1,5 +1,4 @@
-// The checkers' findings, in words that all checkers share. Every sentence begins with the name of the process to
-// blame.
+// Puts the findings of all checkers into words. A sentence mostly begins with the name of the process to blame.
 #ifndef QUADRILLE_VERIFIER_FINDINGS_H_
 #define QUADRILLE_VERIFIER_FINDINGS_H_
 

@@ -18,8 +18,7 @@ class Examples {
   // The number of ranks in each example.
   explicit Examples(Column ranks) : ranks_(std::move(ranks)) {}
 
-  // Adds a term that expressions may use, if it has a value in every example. Terms that are added first are
-  // preferred.
+  // Adds a term that expressions may use, if it has a value in every example. Terms added first are preferred.
   void name(const std::string& text, Column values);
   // Returns an expression in these terms with the wanted values: "wrap(rank + k, ranks)". Nothing if none fits. An
   // example without a wanted value allows any value.

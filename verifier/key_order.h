@@ -74,8 +74,8 @@ class KeyQueue {
   bool started_ = false;
 };
 
-// The loop of exchanges that a rank is in, copied out of its walk. Most steps of a schedule are in these loops. A
-// loop fits in a cache line.
+// The loop of exchanges that a rank is in, copied out of its walk. Most steps are in such loops. One fits a cache
+// line.
 struct ExchangeLoop {
   int64_t key = 0;
   int32_t key_stride = 0, peer = 0, peer_stride = 0;

@@ -2,8 +2,8 @@
 // Sets of processes are merged like sorted lists. Runs of contributions are made greedily from the left, so each
 // sequence has one form. Rings and trees sum neighbors, so their sums are one or two runs for any number of ranks.
 //
-// Tested by tests/verifier/contents_test.cc against arrays and plain lists, by received_test.cc there, by the cases of
-// tests/reject/, and by mutation.
+// Tested by contents_test.cc (against arrays and lists) and received_test.cc of tests/verifier/, and by
+// tests/reject/.
 #include "verifier/memory.h"
 
 #include <fmt/core.h>
@@ -598,8 +598,7 @@ std::optional<int64_t> Memory::alias(int process, int64_t send_block) const {
 }
 
 // Checks that a call in place may still read this send block. A step reads what it sends before it writes, so data
-// that is in the block by now has arrived too early. A broadcast has one buffer, so at its root every call is in
-// place.
+// in the block by now has arrived too early. At the root of a broadcast, which has one buffer, calls are in place.
 void Memory::ask_in_place(const Use& use, int64_t send_block) {
   const std::optional<int64_t> block = alias(use.process, send_block);
   const std::vector<bool>& arrived = buffer(use.process, Buffer::kReceive).arrived;

@@ -150,8 +150,7 @@ class Accesses {
   Parts parts_;
 };
 
-// ---- Barriers: a process knows who has entered by the processes that it has received from, directly or through
-// others
+// ---- Barriers: the processes that have entered, as a process knows by messages, directly or through others
 
 // A set of processes, as intervals of their numbers. If processes receive from neighbors, the intervals are few.
 class ProcessSet {

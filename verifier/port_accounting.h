@@ -1,6 +1,5 @@
 // Accounts for the messages and copies of one key after another: the use of ports, the work of the busiest node, the
-// volume, and the exchanges that ranks know to be complete. execute() and check_key_order() report every message
-// here.
+// volume, and the exchanges that ranks know to be complete. execute() and check_key_order() report all messages here.
 //
 // A port claim may hold for every timing, not only in lock-step. To show that, this counts the exchanges that a rank
 // knows to be complete when its next step starts: those of its own node, and of its last partner node. A message

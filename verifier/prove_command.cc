@@ -312,8 +312,7 @@ class Session {
       fmt::print("  walked on all nodes of {} ranks, the fewest that it serves\n", ranks);
   }
 
-  // Judges a program after an obligation failed. A counterexample on small nodes refutes it. Without one, it is
-  // unknown.
+  // Judges a program after an obligation failed: refuted if small nodes have a counterexample, else unknown.
   static Judgement judge_failure(const NamedProof& named) {
     std::optional<FailingJob> job = find_failing_job(named.proof.program);
     if (!job)

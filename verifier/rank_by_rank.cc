@@ -6,8 +6,8 @@
 // receives, keys included. Both ends of a message have one key, and keys strictly increase at a rank. So induction
 // over keys gives progress without any buffering, and shows that a block holds the right data.
 //
-// It leaves programs of any other form to execute(). It also leaves violations to execute() that count only in this
-// form: another program may bring bytes to another place, and overwrite them later.
+// It leaves programs of any other form to execute(). Some violations count only in this form: another program may
+// bring bytes to another place and overwrite them later. It leaves these to execute(), too.
 //
 // Memory: the ranges that one rank holds, and the messages of pairs with one rank walked. Tested by
 // tests/verifier/rank_by_rank_test.cc.
@@ -164,8 +164,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     keep(violation_of(processes_, finding, key, {rank_}, given...));
   }
 
-  // Keeps the first violation. Violations of two kinds count only if all bytes travel to their own places, so they
-  // are kept apart.
+  // Keeps the first violation. Two kinds count only if all bytes travel to their own places, so they are kept apart.
   void keep(std::optional<Violation> violation) {
     if (stopped() || !violation) return;
     std::optional<Violation>& into = violation->property == Property::kOnce    ? again_
@@ -261,8 +260,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     keep(port_.use(rank_, steps));
     const Settled settled{steps.has_after ? steps.after : Strided{steps.key.at - 1, steps.key.by},
                           epoch_};
-    // Receives come first: a step may send data that an earlier step of the batch receives. Keys tell which is
-    // earlier.
+    // Receives first: a step may send what an earlier step of the batch receives. Keys tell which step is earlier.
     for (const Direction direction : {Direction::kReceive, Direction::kSend})
       for (const StridedBatch::Message& message : steps.messages)
         if (message.head.direction == direction && !stopped()) take(steps, message, settled);

@@ -194,7 +194,7 @@ class HeldRanges {
   void clear();
 
   enum class Arrival : uint8_t { kNew, kAgain, kUnclear };
-  // Adds tiles that arrive. kAgain: some bytes are held already. kUnclear: they would leave a gap, which has no form
+  // Adds tiles that arrive. kAgain: some bytes are held already. kUnclear: they leave a gap, which is not stored
   // here.
   Arrival arrive(int64_t owner, const Tiles& tiles);
 

@@ -40,8 +40,7 @@ struct GatheredRow : FigureRow {
 };
 using Rows = std::map<int64_t, GatheredRow>;
 
-// The sink of one rank's walk. `first` is the number of rank 0 of its group, `other` that of rank 0 of the other
-// group.
+// The sink of one rank's walk. Rank 0 of its own group has the number `first`, rank 0 of the other group `other`.
 class Gatherer : public SinkOf<Gatherer> {
  public:
   Gatherer(Rows& rows, int64_t first, int64_t other) : rows_(rows), first_(first), other_(other) {}

@@ -119,8 +119,7 @@ class Arrows {
   static constexpr int kColumn = 34, kTrack = 15, kLeft = 150, kTop = 96, kGap = 26, kPadding = 5,
                        kRowGap = 7, kGroupGap = 40;
 
-  // Returns the track of each arc of a row, counted from the top. An arc takes the first track in which it crosses
-  // none.
+  // Returns the track of each arc of a row, counted from the top. An arc takes the first track where it crosses none.
   static std::vector<int> tracks_of(const std::vector<Arc>& arcs) {
     std::vector<int> result;
     std::vector<int64_t> free_from;  // by track: the first free column

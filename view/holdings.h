@@ -1,4 +1,4 @@
-// Finds which lane holds data of which lanes after each step. The exact checker walks the call, and this notes its
+// Finds which lane holds data of which lanes after each step. The exact checker walks the call; this notes its
 // writes.
 #ifndef QUADRILLE_VIEW_HOLDINGS_H_
 #define QUADRILLE_VIEW_HOLDINGS_H_

@@ -247,8 +247,7 @@ class Timeline {
     context.stroke();
   }
 
-  // Draws few legs as joined lines, and many as marks at the lanes that receive. A bar below shows the kind of each
-  // leg.
+  // Draws few legs as joined lines, and many as marks at the lanes that receive. A bar below shows their kinds.
   drawPath(context) {
     const {path} = this.run, isShort = path.length <= 150, top = this.row * lanes + 8;
     const lines = (colour, width, dashes, draw) => {

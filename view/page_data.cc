@@ -1,6 +1,5 @@
 // Times are in ticks. A tick is about a millionth of the run, which no picture shows. With few messages, the page has
-// each span and each message. Otherwise it has what each lane does in equal parts of the time. page.js has a reader
-// for each.
+// each span and each message. Otherwise it has what each lane does in equal parts of the time. page.js reads both.
 #include "view/page_data.h"
 
 #include <fmt/format.h>

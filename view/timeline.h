@@ -10,8 +10,7 @@
 namespace quadrille {
 
 // A rank is busy with a copy or an overhead, or one of its messages is on its way, between nodes or inside one. Else
-// it is idle: it waits for another rank, or its messages wait at a port. If several apply, the first in this list
-// counts.
+// it is idle: it waits for another rank, or its messages wait at a port. If several apply, the first here counts.
 enum class Doing : uint8_t { kBusy = 0, kBetween = 1, kInside = 2, kIdle = 3 };
 
 // A span of time. It begins at the end of the span before it, or at 0.
