@@ -1,5 +1,5 @@
 // Compares what each process noted with its plan, and what the two ends of each message noted. Times on two clocks
-// differ only if their difference exceeds the error of the clocks. Tested by tests/trace.
+// contradict each other only if they differ by more than the error of the clocks. Tested by tests/trace.
 #include "trace/check.h"
 
 #include <fmt/format.h>

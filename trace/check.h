@@ -39,8 +39,7 @@ class Checker {
   Checker(const TracedRun& run, const std::vector<verifier::ScheduleFile>& schedules)
       : run_(run), schedules_(schedules) {}
 
-  // Returns a call's plans. Errors: no schedule has its hash; ranks contradict each other; the runtime refuses the
-  // call.
+  // Returns a call's plans. Errors: no schedule has its hash; ranks contradict each other; the runtime refuses it.
   Result<std::shared_ptr<const Planned>> plan(const TracedCall& call);
   // Returns the first difference between run and plans, or between two ends of a message; nothing if all agree.
   static std::optional<std::string> difference(const TracedCall& call, const Planned& planned);

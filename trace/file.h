@@ -39,7 +39,7 @@ struct File {
   std::vector<BindingSection> bindings;
   std::vector<SetupSection> setups;
   std::vector<PartSection> parts;  // in the order in which they began
-  std::vector<uint64_t> words;     // the whole file; spans of `parts` point here
+  std::vector<uint64_t> words;     // the whole file; receives and sends point here
 };
 
 // Reads a trace. Errors begin with the path.

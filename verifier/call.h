@@ -45,7 +45,7 @@ struct ScheduleFile {
   std::vector<uint8_t> bytes;
   Schedule schedule;
 };
-// Reads and decodes a schedule file. If it serves any nodes and the arguments give nodes, binds it to these.
+// Reads and decodes a schedule file. A schedule for any nodes gets the nodes that the arguments give, if any.
 Result<ScheduleFile> open_schedule(const std::string& path, const CallArguments& arguments);
 // Returns the error for a schedule that serves any nodes when --nodes or --remote-nodes is missing.
 Error wants_nodes(const std::string& file, const Schedule& schedule);

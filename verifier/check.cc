@@ -85,7 +85,7 @@ Result<Report> check_all_sizes(const Program& program, const Job& job, Call& cal
     all.violation = all.uneven;
     return all;
   }
-  // Only check_rank_by_rank() counts no volumes. It accepts a whole block only if both ends name the same block.
+  // Here, only check_rank_by_rank() counts no volumes. It accepts a whole block only if both ends name the same one.
   if (!all.volumes && !names_parts_of_blocks(program)) return all;
   Call uneven = call;
   uneven.counts = uneven_counts(job.groups);

@@ -30,14 +30,13 @@ struct CheckOptions {
   Observer* observer = nullptr;  // of execute() alone; may be empty
 };
 
-// Checks one call with the executor that serves it. Errors are bad input: a requirement that fails, or missing
-// counts.
+// Checks one call with the executor that serves it. Errors are bad input: a failing requirement, or missing counts.
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options);
 
-// Checks like check_schedule(). If the call has no counts, it covers blocks of all sizes, and `call` becomes the
-// refuted call. The program then has the same steps for all counts. The checker only compares lengths, so one list of
-// counts, of which no two are equal, stands for all lists.
+// Checks like check_schedule(). If the call has no counts, it covers blocks of all sizes. If it refutes one of these
+// calls, `call` becomes that call. The program then has the same steps for all counts. The checker only compares
+// lengths, so one list of counts, of which no two are equal, stands for all lists.
 Result<Report> check_all_sizes(const Program& program, const Job& job, Call& call,
                                const CheckOptions& options);
 

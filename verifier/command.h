@@ -34,7 +34,7 @@ struct ProveArguments {
   std::string skeleton;            // file to write the beginning of its proof to; empty: prove
   std::string folder;              // destination of exports; empty: none
   std::string second_solver;       // a command; empty: none
-  int64_t limit = kMostWork;       // of work on one question, in units of Z3
+  int64_t limit = kMostWork;       // for the work on one question, in units of Z3
   bool verbose = false;
   std::string format = "text";
 };

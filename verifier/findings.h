@@ -93,7 +93,7 @@ template <class... Given>
 // Returns the violation by a message that is one too many for the port of node or rank `number`.
 Violation port_overused(const Processes& all, Key key, int64_t source, int64_t target, bool of_node,
                         int64_t number);
-// Both return a violation that is found at the end of the walk: why a receive block is not right, or an unused block.
+// Both return a violation that the end of the walk shows: a receive block is not right, a temporary one is unused.
 Violation not_filled(const Processes& all, int64_t process, int64_t block, const std::string& why);
 Violation left_over(const Processes& all, int64_t process, int64_t block);
 

@@ -17,7 +17,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Source and target of a block in a temporary buffer fit into 32 bits.
+// With at most this many ranks, the number of a block in a temporary buffer fits into 32 bits.
 constexpr int64_t kMostRanks = 65535;
 // After a loop that was no loop of exchanges, the walk makes this many iterations before it tries a loop again.
 constexpr int32_t kPlainSteps = 64;

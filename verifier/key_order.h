@@ -74,7 +74,7 @@ class KeyQueue {
   bool started_ = false;
 };
 
-// The loop of exchanges that a rank is in, copied out of its walk. Most steps are in such loops. One fits a cache
+// The loop of exchanges that a rank is in, copied from its walk. Most steps are in these loops. Each fits a cache
 // line.
 struct ExchangeLoop {
   int64_t key = 0;

@@ -1,9 +1,10 @@
 // Contents and accesses are sorted maps. A change rewrites only part of a map, so scattered bytes take n log n time.
 // Sets of processes are merged like sorted lists. Runs of contributions are made greedily from the left, so each
 // sequence has one form. Rings and trees sum neighbors, so their sums are one or two runs for any number of ranks.
+// Every rule about blocks is one function.
 //
 // Tested by contents_test.cc (against arrays and lists) and received_test.cc of tests/verifier/, and by
-// tests/reject/.
+// tests/reject/ and mutation.
 #include "verifier/memory.h"
 
 #include <fmt/core.h>

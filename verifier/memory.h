@@ -35,7 +35,7 @@ using ContributionRuns = std::vector<ContributionRun>;
 
 class Values {
  public:
-  // These return the number of a sequence of contributions. Two sequences have one number only if they are equal.
+  // These return the number of a sequence of contributions. Equal sequences, and only these, have equal numbers.
   int32_t number(const Contribution& contribution);
   int32_t number(const std::vector<Contribution>& sequence);
   int32_t sum_of(const Contributors& contributors);
@@ -150,7 +150,7 @@ class Accesses {
   Parts parts_;
 };
 
-// ---- Barriers: the processes that have entered, as a process knows by messages, directly or through others
+// ---- Barriers: a process knows who has entered: those that it has received from, directly or through others
 
 // A set of processes, as intervals of their numbers. If processes receive from neighbors, the intervals are few.
 class ProcessSet {

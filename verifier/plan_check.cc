@@ -4,8 +4,8 @@
 // same messages with the same parts. The check takes the operations of the plan in order. It gives each message and statement
 // the positions at which it is posted, complete, read and written. A law is then a comparison of positions.
 //
-// The program orders writes by step. In a step, local statements write before receives, each kind in the text's
-// order.
+// The program orders writes by step. In a step, local statements write before receives, and each kind is in
+// the order of the text.
 //
 // If only the two ends of a message know its lengths, a temporary block is a name for a message buffer. A write gives it
 // another buffer, so it cannot disturb a read. The law `buffers` says that no buffer is used again too early.
@@ -530,8 +530,7 @@ class Laws {
     return all;
   }
 
-  // Checks all pairs of overlapping accesses. All are sorted by region and `low`, so those that overlap one follow
-  // it.
+  // Checks all pairs of overlapping accesses. Sorted by region and `low`, those that overlap an access follow it.
   void check_accesses() {
     std::vector<Access> all = accesses();
     std::ranges::stable_sort(all, {}, [](const Access& access) {

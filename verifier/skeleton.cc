@@ -28,13 +28,13 @@ struct Example {
   std::vector<std::optional<int64_t>> names;  // the values of the names of a vocabulary
   const Moment* found = nullptr;
   std::vector<std::optional<int64_t>> numbers = {};
-  const Moment* piece = nullptr;  // whose other end is found
+  const Moment* piece = nullptr;  // the piece whose other end is `found`
 };
 
 // The names that expressions may use at a place, and how to get their values.
 class Vocabulary {
  public:
-  // Returns the names at a site: its first `variables` variables, lets that depend on no others, and a byte.
+  // Returns the names at a site: its first `variables` variables, lets that depend on no others, maybe a byte.
   static Vocabulary of_site(const Program& program, const Site& site, size_t variables,
                             bool has_byte) {
     Vocabulary all(program);

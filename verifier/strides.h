@@ -194,8 +194,7 @@ class HeldRanges {
   void clear();
 
   enum class Arrival : uint8_t { kNew, kAgain, kUnclear };
-  // Adds tiles that arrive. kAgain: some bytes are held already. kUnclear: they leave a gap, which is not stored
-  // here.
+  // Adds tiles that arrive. kAgain: some bytes are held already. kUnclear: they leave a gap, which has no form here.
   Arrival arrive(int64_t owner, const Tiles& tiles);
 
   enum class Held : uint8_t { kSettled, kInFlight, kNo };

@@ -15,7 +15,8 @@
 namespace quadrille::verifier {
 
 // The properties that a schedule can violate. Each has a name in the code, a name in verdicts, and a sentence that
-// states it. Each has a case in tests/reject/. clang-format off
+// states it. Each has a case in tests/reject/.
+// clang-format off
 #define QUADRILLE_PROPERTIES(P) \
   P(kDefined, "defined", "every expression has a value") \
   P(kPeer, "peer", "every peer is a rank") \

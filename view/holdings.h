@@ -1,5 +1,4 @@
-// Finds which lane holds data of which lanes after each step. The exact checker walks the call; this notes its
-// writes.
+// Finds which lane holds data of which lanes after each step. It notes what the exact checker writes in its walk.
 #ifndef QUADRILLE_VIEW_HOLDINGS_H_
 #define QUADRILLE_VIEW_HOLDINGS_H_
 

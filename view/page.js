@@ -294,7 +294,8 @@ class Timeline {
 
 // ---- Squares of lanes against lanes
 
-// Calls `cell(context, row, column, x, y, size)` for each pair of lanes. Names are at two sides, sums at the others.
+// Calls `cell(context, row, column, x, y, size)` for each pair of lanes. Names are at two sides, sums (if any) at
+// two.
 class Square {
   constructor(canvas, corner, cell, words) {
     this.canvas = canvas;
