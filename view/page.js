@@ -294,8 +294,7 @@ class Timeline {
 
 // ---- Squares of lanes against lanes
 
-// Calls `cell(context, row, column, x, y, size)` for each pair of lanes. Names are at two sides, sums (if any) at
-// two.
+// Calls `cell(context, row, column, x, y, size)` for each pair of lanes. Names and sums, if any, are beside them.
 class Square {
   constructor(canvas, corner, cell, words) {
     this.canvas = canvas;
