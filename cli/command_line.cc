@@ -20,13 +20,13 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
-// The command as users type it.
+// Returns the command as users type it.
 std::string typed_name(const CLI::App& command) {
   const CLI::App* program = command.get_parent();
   return program ? program->get_name() + " " + command.get_name() : command.get_name();
 }
 
-// The refusal of a word that no option and no argument of the command takes.
+// Returns the error about a word that no option and no argument of the command takes.
 std::string unexpected(const CLI::App& command, const std::string& word) {
   std::string hyphens = word;
   std::replace(hyphens.begin(), hyphens.end(), '_', '-');
@@ -35,7 +35,7 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
   return fmt::format("'{}' is not known; {} --help names what is", word, typed_name(command));
 }
 
-// CLI11 names an option that was given too often, or without a value, before a colon.
+// Returns the error about an option that was given too often or without a value. CLI11 names it before a colon.
 std::string mismatched(const CLI::App& command, const std::string& told) {
   const std::string name = told.substr(0, told.find(':'));
   const CLI::Option* option = command.get_option_no_throw(name);

@@ -27,7 +27,7 @@ std::string user_path(const std::string& path) {
 
 namespace {
 
-// Whether the command `quadrille` (install/quadrille.sh) started this program from lib/quadrille.
+// Returns whether the command `quadrille` (install/quadrille.sh) started this program from lib/quadrille.
 bool is_installed() {
   std::error_code error;
   const std::filesystem::path folder =
@@ -101,19 +101,19 @@ int fill(int file, std::span<const uint8_t> bytes) {
   return written ? 0 : error;
 }
 
-// The target of a chain of symbolic links, whether it exists or not.
+// Returns the target of a chain of symbolic links, whether it exists or not.
 std::filesystem::path follow_links(std::filesystem::path path) {
   constexpr int kMostLinks = 40;
   std::error_code error;
   for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
     if (error) break;
-    path = path.parent_path() / target;  // the target alone if that is absolute
+    path = path.parent_path() / target;  // `target` alone if that is absolute
   }
   return path;
 }
 
-// Writes into a device or a pipe. (A folder takes no bytes, and the error says so.)
+// Writes into a device or a pipe. A folder cannot be opened so, and the error says why.
 Result<bool> write_into(const std::string& path, std::span<const uint8_t> bytes) {
   const int file = open(user_path(path).c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return failure(path);
@@ -166,7 +166,7 @@ int run_main(const char* program, int (*run)(int, char**), int argc, char** argv
     code = run(argc, argv);
   } catch (const std::bad_alloc&) {
     return bad_input(program, "not enough memory for so large a job");
-  } catch (const std::system_error& error) {  // fmt::print's
+  } catch (const std::system_error& error) {  // thrown by fmt::print
     return bad_input(program, fmt::format("standard output: {}", error.code().message()));
   }
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;

@@ -1,4 +1,4 @@
-// The parts that all commands share: paths, files, exit codes.
+// What all commands share: paths, files, exit codes.
 #ifndef QUADRILLE_CLI_FILES_H_
 #define QUADRILLE_CLI_FILES_H_
 
@@ -14,26 +14,26 @@ namespace quadrille::cli {
 // The exit codes of every command.
 enum ExitCode { kVerified = 0, kRefuted = 1, kBadInput = 2, kUnknown = 3 };
 
-// The path that the user means: under `bazel run`, relative paths start at the user's own folder.
+// Returns the path that the user means. Under `bazel run`, relative paths start at the user's own folder.
 std::string user_path(const std::string& path);
 
-// The program's name in its messages: `quadrille` if it is installed, else its own name, "verifier".
+// Returns the program's name in its messages: "quadrille" if it is installed, else its own name, such as "verifier".
 std::string program_name(const char* program);
-// The text that a user types before a command: "quadrille", or "bazel run //verifier --" in the source tree.
+// Returns the text that a user types before a command: "quadrille", or "bazel run //verifier --" in the source tree.
 std::string typed(const char* program);
-// The text, in quotes if a shell would not take it as one word.
+// Returns the text, in quotes if a shell would not take it as one word.
 std::string shell_word(const std::string& text);
 
-// Errors name the path as the user gave it.
+// Reads a file of at most 16 MiB. Errors name the path as the user gave it.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 // Writes beside the target and renames, so a file is written whole or not at all. It follows symbolic links, keeps the
 // mode of a file that it replaces, and writes into a device or a pipe.
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes);
 Result<bool> write_file(const std::string& path, const std::string& text);
 
-// Whether both paths name one plain file. A command must not write over the file that it reads.
+// Returns whether both paths name one plain file. A command must not write over the file that it reads.
 bool same_file(const std::string& one, const std::string& other);
-// The refusal of FLAG PATH in that case.
+// Returns the error about FLAG PATH in that case.
 std::string same_file_text(const std::string& flag, const std::string& path);
 
 // Runs a command line, which returns its exit code, and makes sure that all its output was written.

@@ -6,7 +6,7 @@
 namespace quadrille::cli {
 namespace {
 
-// The length of the character of UTF-8 that the text begins with; 0 if there is none.
+// Returns how many bytes the UTF-8 character has that the text begins with, or 0 if there is none.
 size_t character(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -15,7 +15,7 @@ size_t character(std::string_view text) {
   if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
   for (size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
-  // Longer than needed, a surrogate, or above U+10FFFF.
+  // Refuses characters that are longer than needed, surrogates, or above U+10FFFF.
   if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
       (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90))
     return 0;

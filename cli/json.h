@@ -1,4 +1,4 @@
-// JSON documents, as text. cli/schemas describes the documents that commands print.
+// Writes JSON documents as text. cli/schemas describes the documents that commands print.
 #ifndef QUADRILLE_CLI_JSON_H_
 #define QUADRILLE_CLI_JSON_H_
 
@@ -10,20 +10,20 @@
 
 namespace quadrille::cli {
 
-// A string, in quotes. It may stand in a script of a page. Bytes that are no UTF-8 become U+FFFD.
+// Returns a string in quotes. It is safe in a script of an HTML page. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
 std::string json_texts(const std::vector<std::string>& texts);
 
 std::string json_list(const std::vector<std::string>& values);
-// The same, with a line for each value.
+// Returns the list with a line for each value.
 std::string json_lines(const std::vector<std::string>& values);
 
-// An object; its members keep their order. Absent numbers are null.
+// An object. Its members keep their order. Absent numbers become null.
 class JsonObject {
  public:
   JsonObject& text(std::string_view name, std::string_view value);
   JsonObject& number(std::string_view name, std::optional<int64_t> value);
-  JsonObject& decimal(std::string_view name, double value);  // of three digits
+  JsonObject& decimal(std::string_view name, double value);  // with three decimals
   JsonObject& truth(std::string_view name, bool value);
   JsonObject& null(std::string_view name) { return value(name, "null"); }
   JsonObject& value(std::string_view name, std::string_view json);

@@ -1,4 +1,4 @@
-// Numbers in the values of flags: whole numbers, lists of them, and ranges of steps.
+// Reads the values of flags: whole numbers, lists of them, and ranges of steps.
 #ifndef QUADRILLE_CLI_NUMBERS_H_
 #define QUADRILLE_CLI_NUMBERS_H_
 
@@ -12,17 +12,17 @@
 
 namespace quadrille::cli {
 
-// Empty if the text is no whole number of 64 bits.
+// Returns nothing if the text is not a whole number of 64 bits.
 std::optional<int64_t> whole_number(std::string_view text);
 
-// "3,0,5"; the error begins with `flag`.
+// Reads "3,0,5". Errors begin with `flag`.
 Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text);
 
 // The steps from `low` up to, not including, `high`. A missing end is open.
 struct StepRange {
   std::optional<int64_t> low, high;
 };
-// "LOW..HIGH", where either or both may be missing. Errors begin with --steps.
+// Reads "LOW..HIGH", where either or both may be missing. An empty text means all steps. Errors begin with --steps.
 Result<StepRange> read_steps(const std::string& text);
 
 }  // namespace quadrille::cli

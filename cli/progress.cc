@@ -14,7 +14,7 @@ Progress::~Progress() { say(""); }
 
 void Progress::say(const std::string& what) {
   if (!is_shown_) return;
-  fmt::print(stderr, "\r\033[K{}", what);  // to its beginning, and clear it
+  fmt::print(stderr, "\r\033[K{}", what);  // go to the line's beginning, and clear it
   std::fflush(stderr);
   said_ = std::chrono::steady_clock::now();
 }

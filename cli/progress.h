@@ -1,4 +1,4 @@
-// A line on the terminal that shows a command's progress.
+// Shows a command's progress in a line on the terminal.
 #ifndef QUADRILLE_CLI_PROGRESS_H_
 #define QUADRILLE_CLI_PROGRESS_H_
 
@@ -8,7 +8,7 @@
 namespace quadrille::cli {
 
 // One line on standard error. Each say() overwrites it, and the destructor clears it. If standard error is no terminal,
-// nothing is written. For one thread at a time.
+// nothing is written. Only one thread at a time may use it.
 class Progress {
  public:
   Progress();
@@ -17,7 +17,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void say(const std::string& what);
-  // Whether the line is shown and a tenth of a second old. Callers that change often ask first.
+  // Returns whether the line is shown and at least 0.1 s old. Callers that often have news ask this first.
   bool is_due() const;
   bool is_shown() const { return is_shown_; }
 

@@ -46,7 +46,7 @@ static size_t leading_decimal(const char* text, size_t length, double* value) {
   return end;
 }
 
-/* The size of the unit in text[at ..], or 0 if it is no unit. */
+/* Returns the size of the unit in text[at ..], or 0 if it is no unit. */
 static double unit_at(const char* text, size_t length, size_t at, const struct unit* units) {
   if (at < length && text[at] == ' ') at++;
   for (; units->name; units++)

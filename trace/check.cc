@@ -1,5 +1,5 @@
-// Compares what each process noted with its plan, and what the two ends of each message noted. Between two clocks, times
-// count only beyond the error of the comparison. Tested by tests/trace.
+// Compares what each process noted with its plan, and what the two ends of each message noted. Times on two clocks
+// contradict each other only if they differ by more than the error of the clocks. Tested by tests/trace.
 #include "trace/check.h"
 
 #include <fmt/format.h>
@@ -25,11 +25,11 @@ Ends ends_of(const Noted& noted) {
   return ends;
 }
 
-// By process. `noted` may be that of an idle rank.
+// The messages and notes of all processes, by process. An idle rank has notes without a call.
 struct AllEnds {
   std::vector<Ends> ends;
   std::vector<const Noted*> noted;
-  std::vector<int32_t> real;  // the rank in the communicator
+  std::vector<int32_t> real;  // rank in the communicator
 
   AllEnds(const TracedCall& call, const Planned& planned)
       : ends(call.ranks.size()), noted(call.ranks.size()), real(call.ranks.size()) {
@@ -53,7 +53,7 @@ class List {
     return fmt::format("rank {}: {} {} of {}", process_, what_, index + 1, planned_.size());
   }
 
-  // The first message that is not the plan's.
+  // Returns the first difference between these messages and those of the plan.
   std::optional<std::string> difference() const {
     for (size_t i = 0; i < std::min(noted_.size(), planned_.size()); ++i) {
       const qd_trace_message& message = *noted_[i];
@@ -93,8 +93,8 @@ class List {
   const Planned& all_;
 };
 
-// Follows a plan through the times of one process. Each event comes after the one before. If sends may go early, receives
-// are completed and sends are posted before their turn, each kind in its own order.
+// Checks the times of one process against the order of its plan. Each event comes after the one before. If sends may
+// go early, the runtime completes receives and posts sends before their turn, each kind in its own order.
 class Order {
  public:
   Order(const Script& script, const List& receives, const List& sends, bool early)
@@ -132,7 +132,7 @@ class Order {
     const char* what = "";
   };
 
-  // The event comes after all of these. The first of them becomes the event, and so does `other_` unless sends go early.
+  // Checks that an event comes after all of `after`. Stores it in the first of these, and in `other_` unless early_.
   void see(const List& list, size_t index, int64_t time, const char* what,
            std::initializer_list<Event*> after) {
     for (const Event* event : after)
@@ -152,7 +152,7 @@ class Order {
   std::optional<std::string> wrong_;
 };
 
-// The first contradiction between the two ends of a message.
+// Returns the first contradiction between the two ends of a message.
 std::optional<std::string> difference_of_ends(const AllEnds& all, const Scripts& scripts) {
   for (size_t from = 0; from < all.ends.size(); ++from)
     for (size_t i = 0; i < all.ends[from].sends.size(); ++i) {

@@ -1,4 +1,4 @@
-// Compares a traced call with the plans that the runtime makes of the schedule.
+// Compares a traced call with the plans that the runtime makes from the schedule.
 #ifndef QUADRILLE_TRACE_CHECK_H_
 #define QUADRILLE_TRACE_CHECK_H_
 
@@ -15,7 +15,7 @@
 
 namespace quadrille::trace {
 
-// A call as the simulator describes one. Times count from the start of the first process.
+// A traced call in the form of the simulator. Times count from the start of the first process.
 struct Measured {
   Scripts scripts;  // the bytes of messages are those of the run
   Trace trace;      // a message arrives when its receive is complete
@@ -31,7 +31,7 @@ struct Planned {
   Call call;
   Scripts scripts;
   std::vector<int32_t> process;  // by rank of the communicator
-  bool knows_bytes = false;      // of each message; else only its two ends know them
+  bool knows_bytes = false;      // the bytes of each message; else only its ends know them
 };
 
 class Checker {
@@ -39,11 +39,11 @@ class Checker {
   Checker(const TracedRun& run, const std::vector<verifier::ScheduleFile>& schedules)
       : run_(run), schedules_(schedules) {}
 
-  // The plans of a call. Errors: no schedule has its hash; the ranks contradict each other; the runtime refuses the call.
+  // Returns a call's plans. Errors: no schedule has its hash; ranks contradict each other; the runtime refuses it.
   Result<std::shared_ptr<const Planned>> plan(const TracedCall& call);
-  // The first difference between the run and the plans, or between the two ends of a message; nothing if all agree.
+  // Returns the first difference between run and plans, or between two ends of a message; nothing if all agree.
   static std::optional<std::string> difference(const TracedCall& call, const Planned& planned);
-  // Of a call without a difference.
+  // Converts a call that has no difference.
   static Measured measure(const TracedCall& call, const Planned& planned);
 
  private:

@@ -1,4 +1,4 @@
-// No length, count or place in a file is trusted. Tested by tests/trace.
+// Trusts no length, count or place in a file. Tested by tests/trace.
 #include "trace/file.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ class Reader {
  private:
   size_t bytes() const { return file_.words.size() * kWord; }
 
-  // The head of a section at the current place. Returns false if it does not fit.
+  // Reads the head of the current section. Returns false if the section is too short.
   template <class Head>
   bool head(Head& into) {
     if (length_ < sizeof into) return false;
@@ -52,7 +52,7 @@ class Reader {
     return reinterpret_cast<const char*>(file_.words.data()) + next_ + offset;
   }
 
-  // The next numbers behind the head. Returns false if the section has fewer.
+  // Takes the next `count` numbers behind the head. Returns false if the section has fewer.
   bool take(int64_t count, std::vector<int64_t>& into) {
     if (count < 0 || static_cast<uint64_t>(count) > behind_) return false;
     into.resize(static_cast<size_t>(count));
@@ -100,7 +100,7 @@ class Reader {
     return true;
   }
 
-  // The counts of a group: none, one for all ranks, or one for each.
+  // Takes the counts of a group: none, one for all ranks, or one for each.
   bool take_counts(int64_t count, int64_t ranks, std::vector<int64_t>& into) {
     return (count == 0 || count == 1 || count == ranks) && take(count, into);
   }
@@ -141,7 +141,7 @@ class Reader {
   File& file_;
   size_t next_ = 0, length_ = 0;     // the current section
   size_t behind_ = 0, numbers_ = 0;  // words behind its head that are not taken; where they begin
-  std::map<uint64_t, size_t> bindings_, setups_;  // by place
+  std::map<uint64_t, size_t> bindings_, setups_;  // by place in the file
 };
 
 }  // namespace

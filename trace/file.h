@@ -1,4 +1,4 @@
-// The file of one process of a traced run, read and checked for its form. runtime/execute/trace_format.h describes it.
+// Reads the file of one process of a traced run, and checks its form, which runtime/execute/trace_format.h describes.
 #ifndef QUADRILLE_TRACE_FILE_H_
 #define QUADRILLE_TRACE_FILE_H_
 
@@ -22,13 +22,13 @@ struct BindingSection {
 
 struct SetupSection {
   qd_trace_setup head;
-  size_t binding;                                          // its index
+  size_t binding;                                          // index in File::bindings
   std::vector<int64_t> parameters, counts, remote_counts;  // one count stands for all ranks
 };
 
 struct PartSection {
   qd_trace_part head;
-  size_t setup;  // its index
+  size_t setup;  // index in File::setups
   std::span<const qd_trace_message> receives, sends;
 };
 
@@ -39,10 +39,10 @@ struct File {
   std::vector<BindingSection> bindings;
   std::vector<SetupSection> setups;
   std::vector<PartSection> parts;  // in the order in which they began
-  std::vector<uint64_t> words;     // the whole file; the messages of parts are here
+  std::vector<uint64_t> words;     // the whole file; receives and sends point here
 };
 
-// Errors begin with the path.
+// Reads a trace. Errors begin with the path.
 Result<File> read_file(const std::string& path);
 
 }  // namespace quadrille::trace

@@ -32,10 +32,10 @@ struct Arguments {
   std::optional<int64_t> call;
 };
 
-// A call in one line.
+// One line about a call.
 struct Row {
   size_t call = 0;                            // its index in the run
-  int64_t time = 0, messages = 0, bytes = 0;  // picoseconds
+  int64_t time = 0, messages = 0, bytes = 0;  // time in picoseconds
   size_t slowest = 0;                         // the process that ends last
   size_t waiter = 0;                          // the process with the longest wait
   Wait longest;
@@ -74,7 +74,7 @@ std::string wait_text(const Row& row) {
                      row.receives ? "a message of" : "its send to", row.awaited);
 }
 
-// All calls, checked.
+// Checks all calls.
 Result<std::vector<Row>> check_all(const TracedRun& run, Checker& checker,
                                    cli::Progress& progress) {
   std::vector<Row> rows;
@@ -163,7 +163,7 @@ std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
   return text + "]}\n";
 }
 
-// What each process did in a call, the last to end first.
+// Returns what each process did in a call. The last to end comes first.
 std::string call_text(const TracedRun& run, const Row& row, const Measured& measured) {
   std::string text = fmt::format(
       "call {}: {}; it follows its plan\n"
@@ -192,7 +192,7 @@ std::string call_text(const TracedRun& run, const Row& row, const Measured& meas
   return text;
 }
 
-// The page of a call, with a simulation of the same plans beside it.
+// Returns the page of a call, with a simulation of the same plans beside it.
 Result<std::string> page_of(const Arguments& arguments, const Row& row, const Planned& planned,
                             const Measured& measured) {
   const Result<Machine> machine = read_machine(arguments.machine);
@@ -212,7 +212,7 @@ Result<std::string> page_of(const Arguments& arguments, const Row& row, const Pl
   return page_html(page);
 }
 
-// A call in the format that is asked for, or how it differs from its plan.
+// A call in the format that the user wants, or how the call differs from its plan.
 struct Shown {
   std::string text;
   bool differs = false;

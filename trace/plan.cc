@@ -1,5 +1,5 @@
-// The plans of a traced call: the runtime's builder makes them from the schedule file, with what the processes noted of
-// their nodes, counts and options.
+// Makes the plans of a traced call. The runtime's builder makes them from the schedule file, and from the nodes,
+// counts and options that the processes noted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace quadrille::trace {
 namespace {
 
-// The first process that made the call.
+// Returns the notes of the first process that made the call.
 const Noted& first_of(const TracedCall& call) {
   return *std::find_if(call.ranks.begin(), call.ranks.end(),
                        [](const Noted& noted) { return noted.setup != nullptr; });
@@ -21,12 +21,12 @@ std::vector<int64_t> all_counts(const std::vector<int64_t>& counts, int64_t rank
   return counts.size() == 1 ? std::vector<int64_t>(static_cast<size_t>(ranks), counts[0]) : counts;
 }
 
-// The counts that a process surely knows: between groups, those of the other group.
+// Returns the counts that a process surely knows. Between groups, they are those of the other group.
 const std::vector<int64_t>& known_counts(const SetupSection& setup) {
   return setup.remote_counts.empty() ? setup.counts : setup.remote_counts;
 }
 
-// What two processes of a call disagree on, or null.
+// Returns what two processes of a call disagree on, or null.
 const char* contradiction(const SetupSection& one, const SetupSection& other) {
   const qd_trace_setup &a = one.head, &b = other.head;
   if (a.root != b.root) return "the root";
@@ -43,7 +43,7 @@ bool is_same(const SetupSection* one, const SetupSection* other) {
          one->counts == other->counts && !contradiction(*one, *other);
 }
 
-// The counts of each group of the schedule. Empty if only the two ends of messages know lengths.
+// Returns the counts of each group of the schedule. Empty if only the two ends of messages know lengths.
 std::vector<std::vector<int64_t>> counts_of(const TracedCall& call, const Job& job) {
   std::vector<std::vector<int64_t>> counts(job.groups.size());
   for (const Noted& noted : call.ranks) {
@@ -55,7 +55,7 @@ std::vector<std::vector<int64_t>> counts_of(const TracedCall& call, const Job& j
   return counts[0].empty() ? std::vector<std::vector<int64_t>>() : counts;
 }
 
-// The bytes of each block; -1 if some rank does not know that all are equal.
+// Returns the bytes of a block, if all ranks note that all blocks have this length; else -1.
 int64_t block_of(const TracedCall& call) {
   const int64_t block = first_of(call).parts.front()->head.block;
   for (const Noted& noted : call.ranks)
@@ -69,7 +69,7 @@ bool has_same_plans(const TracedCall& one, const TracedCall& other) {
   return block_of(one) == block_of(other);
 }
 
-// The job of the schedule on the nodes of the run.
+// Returns the job of the schedule on the nodes of the run.
 Result<Job> job_of(const verifier::ScheduleFile& file, const BindingSection& section,
                    int32_t group) {
   const verifier::Schedule& schedule = file.schedule;
@@ -153,7 +153,7 @@ Result<Planned> Checker::make(const TracedCall& call) const {
   planned.call.root = head.root;
   const int64_t block = block_of(call);
   BlockLengths lengths(std::max<int64_t>(0, block));
-  lengths.leaves_out_empty = false;  // the run notes them
+  lengths.leaves_out_empty = false;  // the run notes empty messages, too
   Result<std::optional<Scripts>> scripts =
       scripts_of(file->bytes, program, planned.job, planned.call, lengths,
                  {.window = head.window,

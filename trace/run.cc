@@ -1,5 +1,5 @@
-// Puts the files of processes together. Two processes take part in one call if their bindings have one name and their calls
-// one number. Tested by tests/trace.
+// Puts the files of processes together. Two processes take part in one call if the names of their bindings and the
+// numbers of their calls are equal. Tested by tests/trace.
 #include "trace/run.h"
 
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ namespace {
 using Name =
     std::pair<uint64_t, int64_t>;  // of a binding: its id, and the number of a persistent call
 
-// Clocks of two nodes drift apart by at most so many nanoseconds a second.
+// The most nanoseconds by which the clocks of two nodes drift apart in a second.
 constexpr int64_t kDrift = 100'000;
-// A time was read before or after its event, and ticks are converted: so many nanoseconds are never significant.
+// So few nanoseconds mean nothing: a time is read before or after its event, and converted from ticks.
 constexpr int64_t kResolution = 1000;
 
 Result<std::vector<std::string>> files_in(const std::string& folder) {
@@ -121,14 +121,14 @@ class Merger {
     }
   }
 
-  // Whether a rank may be idle: MPI_PROC_NULL between groups.
+  // Returns whether a rank may be idle: between groups, its root may be MPI_PROC_NULL.
   static bool may_be_idle(const Bound& bound, size_t rank) {
     static const char* const rooted[] = {"broadcast", "gather", "reduce", "scatter"};
     return bound.ranks[rank] && bound.ranks[rank]->head.remote > 0 &&
            std::find(std::begin(rooted), std::end(rooted), bound.collective) != std::end(rooted);
   }
 
-  // Adds the call to the run, or drops it.
+  // Adds the call to the run, or drops it if a full trace lacks it. Returns what is wrong, or an empty string.
   std::string finish(TracedCall& call) {
     const Bound& bound = run_.bound[call.bound];
     bool is_first = true;

@@ -1,4 +1,4 @@
-// The files of all processes of a traced run, put together: calls, each with what every process noted.
+// Puts the files of all processes of a traced run together: calls, each with the notes of every process.
 #ifndef QUADRILLE_TRACE_RUN_H_
 #define QUADRILLE_TRACE_RUN_H_
 
@@ -20,7 +20,7 @@ struct Bound {
   std::string name() const;                  // "alltoall by tuna"
 };
 
-// What one process noted of a call. The clock of rank 0 is `shift` nanoseconds ahead, plus or minus `error`.
+// The notes of one process about a call. The clock of rank 0 is `shift` nanoseconds ahead, plus or minus `error`.
 struct Noted {
   const SetupSection* setup = nullptr;  // null: the process made no such call
   std::vector<const PartSection*> parts;
@@ -31,7 +31,7 @@ struct TracedCall {
   size_t bound = 0;
   int64_t number = 0;            // of the call in its binding
   std::vector<Noted> ranks;      // by rank of the communicator
-  int64_t begun = 0, ended = 0;  // nanoseconds of rank 0's clock, of the first and the last process
+  int64_t begun = 0, ended = 0;  // ns on rank 0's clock: first process begins, last one ends
   bool has_failed = false;
 };
 
@@ -39,11 +39,11 @@ struct TracedRun {
   std::vector<File> files;
   std::vector<Bound> bound;
   std::vector<TracedCall> calls;  // in the order in which they began
-  int64_t dropped = 0;            // calls that some rank lacks, since its trace was full
-  bool is_full = false;  // some trace was; the run may have made further calls that no rank noted
+  int64_t dropped = 0;            // calls that some rank lacks, because its trace was full
+  bool is_full = false;  // some trace was full, so the run may have made calls that no rank noted
 };
 
-// Called with what is being read.
+// Reports what is being read.
 using Say = std::function<void(const std::string&)>;
 
 // Reads all traces of a folder. Errors: no trace, a broken one, a rank whose trace is missing, a call that some rank did

@@ -18,7 +18,7 @@ class Search {
 
   Result<AllTopologies> run(int64_t up_to, const TellTopology& tell) {
     const std::vector<Groups> all = all_topologies(program_.groups, up_to);
-    std::optional<FailingJob> known;  // found with other counts
+    std::optional<FailingJob> known;  // fails with the lists of counts_tried()
     if (uses_counts(program_)) {
       if (tell) tell(0, all.size(), "those of few ranks, with many lists of counts");
       known = find_failing_job(program_, std::min(up_to, kRanksChecked), true);
@@ -63,7 +63,7 @@ class Search {
     return false;
   }
 
-  // Parameters of the call have no values in the job of a finding: the call has them.
+  // Returns the job of a finding. It has no values for parameters of the call, since the call has them.
   Job of_the_file(Job job) const {
     for (size_t i = 0; i < job.parameters.size(); ++i)
       if (program_.parameters[i].at_call) job.parameters[i] = kRuleNone;

@@ -1,7 +1,7 @@
 // Checks a program on all topologies of few ranks.
 //
-// Programs see the sizes of nodes in ascending order, so each set of sizes is one topology. Between groups the two groups
-// together have so many ranks, and both orders of two different groups are tried.
+// A program sees the node sizes in ascending order, so their order makes no other topology. If the program is for two
+// groups, the ranks of both groups count together, and different groups are tried in both orders.
 #ifndef QUADRILLE_VERIFIER_ALL_TOPOLOGIES_H_
 #define QUADRILLE_VERIFIER_ALL_TOPOLOGIES_H_
 
@@ -18,30 +18,30 @@
 
 namespace quadrille::verifier {
 
-// More ranks have so many topologies that a check would take hours.
+// The most ranks that a check allows. More ranks have so many topologies that it would take hours.
 inline constexpr int64_t kMostRanksOfAll = 16;
 
-// Every topology of up to that many ranks, of one group or of two, those of fewer ranks first.
+// Returns every topology of one or two groups with at most `up_to` ranks, in ascending order of ranks.
 std::vector<Groups> all_topologies(int groups, int64_t up_to);
 
 struct AllTopologies {
   int64_t checked = 0;         // topologies that the program serves, up to the first that fails
   int64_t refused = 0;         // topologies that its requirements refuse
-  int64_t calls = 0;           // walked
+  int64_t calls = 0;           // calls walked
   bool refuses_calls = false;  // some topology is refused because of the calls that are tried
-  std::optional<FailingJob> failing;  // on the fewest ranks
+  std::optional<FailingJob> failing;  // one on the fewest ranks, if any
 };
 
-// Reports progress: how many topologies of all are done, and the one that is next.
+// Reports progress: `done` of `all` topologies are finished, and `nodes` describes what comes next.
 using TellTopology = std::function<void(int64_t done, int64_t all, const std::string& nodes)>;
 
-// Walks the calls that `check` walks on each topology: all roots, four lists of counts. Parameters of the file have all
-// values from 0 to the number of ranks, and those of the call are the least count. If counts matter, it also walks those of
-// counts_tried(). Errors name the topology on which the program cannot be bound.
+// Walks calls_to_check() on each topology: all roots, four lists of counts. It gives a parameter of the file each
+// value from 0 to the number of ranks, and a parameter of the call the least count. If the program uses counts, it
+// also tries the lists of counts_tried() on few ranks. Errors name the topology on which the program cannot be bound.
 Result<AllTopologies> check_all_topologies(const Program& program, int64_t up_to,
                                            std::optional<int64_t> ports, const TellTopology& tell);
 
-// "1,2 and 3": the nodes of each group.
+// Returns the nodes of each group: "1,2 and 3".
 std::string nodes_text(const Groups& groups);
 
 }  // namespace quadrille::verifier

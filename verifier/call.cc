@@ -39,9 +39,9 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
   return counts;
 }
 
-// The value that the schedule's rule chooses from the counts. For two groups it uses the counts of the second. A broadcast or
-// a reduce gives the same count for each rank. The value counts elements of so many bytes; a fixed size is in bytes. Empty if
-// the schedule has no rule; 1 if bind() will refuse the counts anyway.
+// Returns the value that the schedule's rule chooses from the counts of the last group, in elements of `element`
+// bytes. If the collective has one contribution, one count is enough. Returns nothing if the schedule has no rule,
+// and 1 if bind() will refuse the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call,
                               int64_t element) {
   const int64_t rule = schedule.job.parameters[parameter];
@@ -105,7 +105,7 @@ Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
   return schedule;
 }
 
-// The count of a rank in each of the standard calls but the last, which has uneven counts.
+// Each returns the count of a rank in one of the first three standard calls. The fourth has uneven_counts().
 constexpr int64_t kAtOneRank = 1 << 20;
 constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
     [](int64_t, int64_t) { return int64_t{1}; },
@@ -129,7 +129,7 @@ std::vector<Counts> standard_counts(const Schedule& schedule) {
   return all;
 }
 
-// All roots of a small job; else the first two, the middle one and the last.
+// Returns all roots of a small job. In a larger one: the first two, the middle one and the last.
 std::set<int64_t> roots_to_check(int64_t ranks) {
   constexpr int64_t kAllWalked = 64;
   if (ranks > kAllWalked) return {0, 1, (ranks - 1) / 2, ranks - 1};

@@ -1,12 +1,12 @@
-"""quadrille_certificates: a file with the line that certify prints for each proof of a folder.
+"""quadrille_certificates: makes a file with the line that certify prints for each proof of a folder.
 
-The proofs are proven in parts, one action each. A part holds the proofs whose names have one checksum, so a new proof changes
-one part. A proof that `known` lists is not proven again by the prover that wrote the list.
+The proofs are proven in parts, one action each. The checksum of a proof's name decides its part, so a new proof
+changes one part. The prover that wrote the list `known` does not prove the proofs of that list again.
 """
 
 _PARTS = 24
 
-# Puts each proof into the folder of its part. A part that does not change is not proven again.
+# Puts each proof into the folder of its part. Bazel proves only the parts that change.
 def _parts(context):
     parts = [context.actions.declare_directory("%s_%d" % (context.label.name, number)) for number in range(_PARTS)]
     context.actions.run_shell(

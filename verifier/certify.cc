@@ -1,12 +1,12 @@
-// certify [--known LIST] PROOF...: proves every proof. Prints one line for each: name, hash of the code, hash of the proof
-// file, number of obligations, solver. It takes the lines of a LIST that this very prover has written as proven.
-// certify --write OUT LIST PROVEN PROOF...: for the build. PROVEN is a file with the lines that certify printed for these
-// proofs. Writes them to LIST, and the table of verifier/proven.h to OUT, as a C++ source.
+// certify [--known LIST] PROOF...: proves every proof. It prints one line for each: name, hash of the code, hash of
+// the proof file, number of obligations, solver. A proof in LIST is not proven again if this very prover wrote LIST.
+// certify --write OUT LIST PROVEN PROOF...: for the build. PROVEN is a file with the lines that certify printed for
+// these proofs. It writes them to LIST, and the table of verifier/proven.h to OUT, as a C++ source.
 //
-// If an obligation is not proven, or a false claim is not refuted, nothing is printed, and the verifier is not built. The
-// same holds if the checker, which knows nothing of proofs, refutes the program on some nodes of up to 6 ranks. A proof that
-// does not hold yet is tried with this program, since it needs no verifier. The build proves in parts, so that a change of
-// one proof proves few others again (certificates.bzl). Tested by tests/prove/certify_test.sh.
+// If an obligation is not proven, or a false claim is not refuted, it prints no lines, and the verifier is not built.
+// The same happens if the checker, which knows nothing of proofs, refutes the program on some nodes of up to 6 ranks.
+// Use certify to try a proof that does not hold yet: it does not need the verifier. The build proves in parts, so
+// that a change of one proof proves few others again (certificates.bzl). Tested by tests/prove/certify_test.sh.
 #include <fmt/core.h>
 
 #include <array>
@@ -23,8 +23,8 @@
 namespace quadrille::verifier {
 namespace {
 
-// An array of those bytes, each as a literal. Everything read from a file becomes numbers in the source, so no text in
-// it can become code.
+// Returns C++ source for an array of these bytes, each as a literal. Everything read from a file becomes numbers in
+// the source, so no text in it can become code.
 template <class Bytes>
 std::string array(const std::string& name, const char* type, const char* literal,
                   const Bytes& bytes) {
@@ -43,7 +43,7 @@ std::string text_constant(const std::string& name, const std::string& text) {
                      name);
 }
 
-// The first digits of the SHA-256 of those bytes, as `sha256sum FILE | cut -c1-16` prints them for a file.
+// Returns the first digits of the SHA-256 of the bytes, as `sha256sum FILE | cut -c1-16` prints them for a file.
 template <class Bytes>
 std::string short_hash(const Bytes& bytes) {
   constexpr size_t kBytesShown = 8;
@@ -57,7 +57,7 @@ std::string short_hash(const Bytes& bytes) {
   return text;
 }
 
-// Whether everything about a proof holds. Prints what does not.
+// Returns whether everything about a proof holds. Prints what does not.
 bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
   bool good = true;
   for (const ObligationResult& obligation : prover.prove(proof, plan).obligations)
@@ -91,14 +91,14 @@ Certificate refused(int code, const std::string& why) {
   return {code, "", "", ""};
 }
 
-// What certify printed before.
+// The lines that certify printed before.
 struct Proven {
   std::set<std::string> lines;
   bool all = false;  // a proof without a line is refused, not proven
 };
 
-// What the lines of a list rest on: this program, which contains the prover, the checker and the language, and Z3. The
-// hash is also of the lines, so two lists that are merged belong to no prover.
+// Returns the line of a list that names its prover. It hashes this program (the prover, the checker and the
+// language), the version of Z3, and the lines. So a list that is merged from two belongs to no prover.
 std::string prover_line(const std::string& lines) {
   std::vector<uint8_t> bytes = cli::read_file("/proc/self/exe").value();
   const std::string rest = Z3_get_full_version() + lines;
@@ -106,7 +106,7 @@ std::string prover_line(const std::string& lines) {
   return "# prover " + short_hash(bytes);
 }
 
-// The lines of that list, without the second solver. None if this prover did not write them all.
+// Returns the lines of a list, without the second solver's words. Returns none if this prover did not write them all.
 Proven known_lines(const std::string& list) {
   Proven known;
   std::string prover, lines;
@@ -121,7 +121,7 @@ Proven known_lines(const std::string& list) {
   return prover == prover_line(lines) ? known : Proven{};
 }
 
-// Proves, unless the proof's line is among those that are proven.
+// Returns the certificate of a proof. Proves it, unless its line is in `proven`.
 Certificate certificate_of(const std::string& path, size_t i, Prover& prover,
                            const Proven& proven) {
   const Result<std::vector<uint8_t>> bytes = cli::read_file(path);
@@ -146,7 +146,7 @@ Certificate certificate_of(const std::string& path, size_t i, Prover& prover,
           fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i), line};
 }
 
-// The certificates of all proofs. Empty, with the exit code, if one of them does not hold.
+// The certificates of all proofs. If one proof does not hold, they are empty and `code` is the exit code.
 struct Certificates {
   int code = 0;
   std::string constants, table, lines;

@@ -11,23 +11,23 @@ namespace {
 
 bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer && !piece.range; }
 
-// execute() needs memory for every block.
+// The most ranks for a second check by execute(), which needs memory for every block.
 constexpr int64_t kFewRanks = 256;
 
-// If a message lacks its other end, only execute() finds the ranks that wait for each other.
+// Returns whether a message lacks its other end. Only execute() then finds the ranks that wait for each other.
 bool wants_a_cycle(const Report& report) {
   return report.violation && report.violation->property == Property::kMatch;
 }
 
-// Checks with the executor that serves the program. A fast executor may find a later violation than the first:
-// execute() then checks again, on few ranks.
+// Checks with the executor that serves the program. A fast executor may find a later violation than the first. On few
+// ranks, execute() then checks again.
 Report check_bound(const Program& program, const Job& job, const Call& call,
                    const std::vector<Binding>& bindings, const CheckOptions& options) {
   std::optional<Report> report;
   bool first = true;  // the violation is in the earliest step
   if (fits_key_order(program)) {
     report = check_key_order(program, job, bindings[0], options);
-    first = bindings[0].temporary_blocks == 0;  // of blocks on their way, some are found early
+    first = bindings[0].temporary_blocks == 0;  // else some violations are found too early
   } else if (fits_rank_by_rank(program, options)) {
     report = check_rank_by_rank(program, job, call, bindings[0], options);
     first = false;
@@ -85,7 +85,7 @@ Result<Report> check_all_sizes(const Program& program, const Job& job, Call& cal
     all.violation = all.uneven;
     return all;
   }
-  // check_rank_by_rank(), which counts no volumes, accepts whole blocks only where both ends name the same one.
+  // Here, only check_rank_by_rank() counts no volumes. It accepts a whole block only if both ends name the same one.
   if (!all.volumes && !names_parts_of_blocks(program)) return all;
   Call uneven = call;
   uneven.counts = uneven_counts(job.groups);

@@ -1,4 +1,4 @@
-// The exact checker: it walks every rank of a decoded schedule, and says whether the schedule is right on this topology.
+// The exact checker walks every rank of a decoded schedule, and says whether the schedule is right on this topology.
 //
 // There are three executors; tests compare them with each other. All stop at the first violation.
 // - execute() runs everything in the language. Messages match by rendezvous. It keeps the contents of every block.
@@ -30,26 +30,26 @@ struct CheckOptions {
   Observer* observer = nullptr;  // of execute() alone; may be empty
 };
 
-// Chooses the executor. Errors are bad input: a requirement that does not hold, or missing counts.
+// Checks one call with the executor that serves it. Errors are bad input: a failing requirement, or missing counts.
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options);
 
-// The same for blocks of all sizes, if the call has no counts: what goes wrong only if blocks differ in size is a
-// violation, too. `call` becomes the call that is refuted. The program has no counts, so it has the same steps in all of
-// these calls. It meets lengths only by comparing them, so counts of which no two are equal stand for all.
+// Checks like check_schedule(). If the call has no counts, it covers blocks of all sizes. If it refutes one of these
+// calls, `call` becomes that call. The program then has the same steps for all counts. The checker only compares
+// lengths, so one list of counts, of which no two are equal, stands for all lists.
 Result<Report> check_all_sizes(const Program& program, const Job& job, Call& call,
                                const CheckOptions& options);
 
-// True for programs that check_key_order can serve: all-to-alls of one group that move whole blocks from send and
-// temporary buffers to temporary and receive buffers.
+// Returns whether check_key_order() can serve the program: an all-to-all of one group that moves whole blocks from
+// send and temporary buffers to temporary and receive buffers.
 bool fits_key_order(const Program& program);
 
 // Returns nothing if the schedule needs execute().
 std::optional<Report> check_key_order(const Program& program, const Job& job,
                                       const Binding& binding, const CheckOptions& options);
 
-// True for programs that check_rank_by_rank may be able to serve: allgathers of one group, with no other port than the
-// one that they claim.
+// Returns whether check_rank_by_rank() may be able to serve the program: an allgather of one group. `options` must
+// not ask for another port than the one that the program claims.
 bool fits_rank_by_rank(const Program& program, const CheckOptions& options);
 
 // Returns nothing if the schedule needs execute().

@@ -24,7 +24,7 @@ namespace {
 using cli::bad_input;
 using cli::ExitCode;
 
-// What `check` prints of a file or a program, and its exit code.
+// What `check` prints about a file or a program, and the exit code.
 struct Told {
   int code = ExitCode::kVerified;
   std::string text;  // or JSON, as --format says
@@ -37,7 +37,7 @@ Told refuse(const CheckArguments& arguments, const std::string& file, const std:
   return {ExitCode::kBadInput, is_json(arguments) ? error_json(file, why) : ""};
 }
 
-// The last line of a report.
+// Returns the last line of a report: time and memory.
 std::string cost_text(double seconds) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -57,7 +57,7 @@ class Clock {
 
 // ---- Files
 
-// For a schedule for any nodes, if no nodes are given to walk: looks up its proof.
+// Looks up the proof of a schedule for any nodes. Called if the user gives no nodes to walk.
 Told check_proof(const std::string& file, const ScheduleFile& read,
                  const CheckArguments& arguments) {
   const CallArguments& call = arguments.call;
@@ -77,7 +77,7 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
   if (checked.back().report.violation) return {};
   if (ranks > kMostRanks)
     return {true, false, fmt::format("not checked: more than {} ranks", kMostRanks)};
-  // The plans of one call differ little from those of the next, so their number is bounded.
+  // The plans of one call differ little from those of the next. So at most some kMostPlans plans are checked.
   constexpr size_t kMostPlans = 512;
   const size_t every = 1 + checked.size() * static_cast<size_t>(ranks) / kMostPlans;
   bool in_place = false;
@@ -111,7 +111,7 @@ std::string progress_text(size_t call, size_t calls, const char* unit, int64_t d
                      all > 0 ? fmt::format("of {} ", all) : "", unit);
 }
 
-// All calls, or those up to the first that is refuted.
+// Checks the calls in order, up to the first that is refuted.
 Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
                                              const std::vector<Call>& calls,
                                              const CheckArguments& arguments) {
@@ -162,7 +162,7 @@ Told check_file(const std::string& file, const CheckArguments& arguments) {
 
 // ---- A program on all topologies
 
-// What does not go with --program.
+// Returns why the other arguments do not go with --program, if so.
 std::optional<std::string> refusal(const CheckArguments& arguments) {
   const CallArguments& call = arguments.call;
   if (!arguments.files.empty())
@@ -180,7 +180,7 @@ std::optional<std::string> refusal(const CheckArguments& arguments) {
   return std::nullopt;
 }
 
-// The commands that show the steps around a violation.
+// Returns the commands that show the steps around a violation.
 std::string commands_of(const std::string& file, const Program& program, const FailingJob& failing,
                         bool is_text) {
   const std::string typed = cli::typed("generator"), text = is_text ? file : "failing.txt";

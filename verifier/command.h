@@ -15,10 +15,10 @@ namespace quadrille::verifier {
 
 struct CheckArguments {
   std::vector<std::string> files;
-  std::string program;           // a text, or a schedule file, to check on all topologies
-  std::optional<int64_t> up_to;  // of so many ranks
+  std::string program;           // a text or schedule file, to check on all topologies
+  std::optional<int64_t> up_to;  // the most ranks of these topologies
   std::optional<int64_t> ports;
-  bool all_calls = false;  // a verdict for some calls alone counts as unknown
+  bool all_calls = false;  // a verdict on only some calls counts as unknown
   CallArguments call;
   std::string format = "text";
 };
@@ -30,11 +30,11 @@ int check(const CheckArguments& arguments);
 struct ProveArguments {
   std::vector<std::string> names;  // of built-in proofs; empty: all
   std::vector<std::string> files;  // proofs to prove instead
-  std::string program;             // a text, or a schedule file, that the proof is about
-  std::string skeleton;            // write the beginning of its proof there; empty: prove
+  std::string program;             // text or schedule file that the proof is about
+  std::string skeleton;            // file to write the beginning of its proof to; empty: prove
   std::string folder;              // destination of exports; empty: none
   std::string second_solver;       // a command; empty: none
-  int64_t limit = kMostWork;       // for one question, in units of Z3
+  int64_t limit = kMostWork;       // for the work on one question, in units of Z3
   bool verbose = false;
   std::string format = "text";
 };
@@ -43,13 +43,13 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments);
 // Returns the exit code.
 int prove(const ProveArguments& arguments);
 
-// The worse of two exit codes. From worst to best: bad input, refuted, unknown, verified.
+// Returns the worse of two exit codes. From worst to best: bad input, refuted, unknown, verified.
 int graver(int one, int other);
 
 Result<std::string> read_text(const std::string& path);
-// Whether the file begins as schedule files do.
+// Returns whether the file begins with the bytes that mark a schedule file.
 bool is_schedule_file(const std::string& path);
-// A user's program, from its text or a schedule file.
+// Reads a program from its text or from a schedule file. Errors name the file.
 Result<Program> read_program(const std::string& path);
 
 }  // namespace quadrille::verifier

@@ -1,5 +1,5 @@
-// The envelope of a schedule file, read strictly. Every section must be in its place, checksum and hash must be right,
-// and nothing may be left over. So two files with the same program have the same code. Tested by
+// Reads schedule files strictly. Every section must be in its place, checksum and hash must be right, and nothing may
+// be left over. So two files with the same program have the same code. Tested by
 // tests/generator/encode_test.cc, by the mutants of tests/mutation and by tests/fuzz.
 #include "verifier/decode.h"
 
@@ -19,14 +19,14 @@ namespace quadrille::verifier {
 
 namespace {
 
-// After the first failure everything reads as zero.
+// Reads bytes and numbers in order. After the first failure, every read returns zero.
 class Cursor {
  public:
   explicit Cursor(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
   bool at_end() const { return next_ == bytes_.size(); }
   bool failed() const { return failed_; }
-  // Says what is wrong, if it is not the form of the bytes.
+  // Notes the first failure. An empty `what` means that the bytes are malformed.
   void fail(const std::string& what = "") {
     if (!failed_) what_ = what;
     failed_ = true;
@@ -50,7 +50,7 @@ class Cursor {
     for (int shift = 0;; shift += 7) {
       const uint8_t next = byte();
       if (failed_) return 0;
-      // The tenth byte has one bit. A last byte of zero would be a longer form of a shorter number.
+      // The tenth byte has room for one bit. A last byte of zero is refused, since the number has a shorter form.
       if ((shift == 63 && next > 1) || (next == 0 && shift > 0)) failed_ = true;
       value |= uint64_t{next & 0x7fu} << shift;
       if (next < 0x80 || failed_) return failed_ ? 0 : value;
@@ -77,7 +77,7 @@ class Cursor {
   std::string what_;
 };
 
-// Opcodes have the order of operators, except a variable, which has no opcode.
+// Returns the operator of an opcode. Opcodes are in the order of operators. A variable has no opcode.
 std::optional<Operator> operator_of(uint8_t opcode) {
   constexpr int kShift = QD_RANK - static_cast<int>(Operator::kRank);
   static_assert(QD_LENGTH - kShift == static_cast<int>(Operator::kLength) &&
@@ -263,7 +263,7 @@ class CodeReader {
       return message;
     }
     message.pieces = body(depth);
-    // A single piece has the shorter form.
+    // A single piece must have the shorter form above.
     if (message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind))
       in_.fail();
     return message;
@@ -420,7 +420,7 @@ class FileReader {
     return found;
   }
 
-  // `order` counts the known sections seen so far: each has its place.
+  // `order` is the number of known sections so far. Each known section has one place in the order.
   void section(View head, View payload, Sections& found, int& order) {
     const std::string tag(head.begin(), head.begin() + 3);
     const int flags = head[3];
@@ -467,7 +467,7 @@ class FileReader {
     if (sections.worded) words(sections.requirement);
   }
 
-  // Checks that the text is printable ASCII.
+  // Reads the words of the requirement, which must be printable ASCII.
   void words(View bytes) {
     Cursor in(bytes);
     const View text = in.take(in.varint());
@@ -497,7 +497,7 @@ class FileReader {
     if (!valid.ok()) fail("the formulas of the job: " + valid.error().message + "; make it again");
   }
 
-  // Reads the topologies, or, if the first has no runs, the greatest number of ranks for any nodes.
+  // Reads the topologies. If the first has no runs, the file is for any nodes, and the most ranks follow.
   void nodes(Cursor& in) {
     const uint64_t runs = in.varint();
     schedule_.any_nodes = !in.failed() && runs == 0;
@@ -520,7 +520,7 @@ class FileReader {
     if (!valid.ok()) fail(valid.error().message + "; make it again");
   }
 
-  // Reads whether the last parameter is a rule, and the model behind it.
+  // Checks the rule of the last parameter, and reads the cost model that some rules have.
   void rule(Cursor& in) {
     const int64_t rule = schedule_.job.parameters.back();
     if (rule < int64_t{QD_CHOOSE_AUTO} - QD_MAX_BLOCK_SIZE) in.fail();

@@ -16,8 +16,8 @@ namespace quadrille::verifier {
 
 struct Schedule {
   Program program;            // validated; named from section NAM, or v0, v1, ... without one
-  Job job;                    // as in the file: for any nodes, without groups
-  bool any_nodes = false;     // the file is for any nodes; unchanged when the job is put on some
+  Job job;                    // as in the file; without groups if the file is for any nodes
+  bool any_nodes = false;     // the file is for any nodes; stays true after on_nodes()
   std::vector<uint8_t> code;  // section PRG
   std::string hash;           // 32 hexadecimal digits
   int major = 0, minor = 0;
@@ -26,7 +26,7 @@ struct Schedule {
 // Decodes a whole file. Errors say what is wrong and begin with `source`.
 Result<Schedule> decode(std::span<const uint8_t> file, const std::string& source);
 
-// A program from its code and names sections (as a proof carries them).
+// Decodes a program from the code and names sections that a proof carries. Errors begin with `source`.
 Result<Program> decode_program(std::span<const uint8_t> code, std::span<const uint8_t> names,
                                const std::string& source);
 

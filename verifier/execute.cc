@@ -2,12 +2,11 @@
 //
 // A step is posted as a whole. All its sends read first. Then its copies and reductions run in the order of the text.
 // Then its messages join the queues of their pairs of ranks, where the t-th send matches the t-th receive. The step
-// completes when all its messages have matched. Then its receives that combine do so, in the order of the statements.
+// completes when all its messages have matched. If a receive of it combines, all its receives write then, in order.
 //
 // Here the steps of a rank run strictly one after another. That is the hardest case for progress: a window, or
 // `after`, only posts more messages earlier and in the same order. Peers are static, so one execution decides for
-// every timing. Memory records the steps that access each byte. It finds conflicting steps that may be in flight
-// together.
+// every timing. Memory records the steps that access each byte, and finds conflicting steps that may overlap.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ namespace {
 // A message of the rank's current step. Its parts begin at parts[first].
 struct Posted {
   MessageHead head;
-  int peer = -1;  // the number of its process
+  int peer = -1;  // process number, or -1 if there is none
   int first, count;
   bool waits = false;  // the message is posted and unmatched
 };
@@ -44,7 +43,7 @@ struct Context {
   std::vector<int64_t> registers;
   std::optional<int64_t> key;  // of the last step
   int64_t epoch = 0;           // a copy outside steps ends an epoch
-  // The posted step.
+  // These belong to the posted step.
   Use use;
   std::vector<Posted> posted;
   std::vector<Part> parts;  // data to send, and places for received data
@@ -53,12 +52,12 @@ struct Context {
   bool combines = false;  // some receive combines: all data is written when the step completes
   std::optional<BarrierProgress> barrier;
 
-  void sort();  // once all messages are posted
-  // The unmatched message to or from that process, or nullptr.
+  void sort();  // call it once all messages are posted
+  // Returns the unmatched message to or from that process, or nullptr.
   Posted* waiting(int peer, Direction direction);
 };
 
-// The peer and direction of the first unmatched message.
+// Returns the peer and direction of the unmatched message with the lowest peer.
 std::pair<int, Direction> waits_for(const Context& context) {
   std::optional<std::pair<int, Direction>> first;
   for (const Posted& posted : context.posted) {
@@ -75,8 +74,8 @@ const Context* if_waiting(const Context& context) {
 }
 
 struct Wait {
-  std::vector<const Context*> path;  // each waits for the next
-  bool cycle;                        // the last waits for the first; else for a rank that is done
+  std::vector<const Context*> path;  // each rank waits for the next
+  bool cycle;                        // the last waits for the first, else for a rank that is done
 };
 
 // Follows waiting ranks until a rank comes up again, which is a deadlock, or a rank is done.
@@ -114,14 +113,14 @@ Posted* Context::waiting(int peer, Direction direction) {
     const auto found = std::find_if(posted.begin(), posted.end(), is_wanted);
     return found == posted.end() ? nullptr : &*found;
   }
-  // Of two messages one way the first waits: check_peer() refuses the second.
+  // If two messages have this peer and direction, only the first waits: check_peer() refuses the second.
   const auto found = std::partition_point(order.begin(), order.end(), [&](int i) {
     return std::tie(posted[i].peer, posted[i].head.direction) < std::tie(peer, direction);
   });
   return found == order.end() || !is_wanted(posted[*found]) ? nullptr : &posted[*found];
 }
 
-// No rank can continue. Adds what the first waiting rank waits for to the findings, or nothing if all are done.
+// Called when no rank can continue. If a rank still waits, adds a finding: a cycle of ranks, or a peer that is done.
 void check_progress(const std::vector<Context>& contexts, Findings& findings) {
   const auto stuck = std::find_if(contexts.begin(), contexts.end(),
                                   [](const Context& context) { return context.unmatched > 0; });
@@ -145,7 +144,7 @@ void check_progress(const std::vector<Context>& contexts, Findings& findings) {
                fmt::format("{}: {}{}", text, around, findings.processes.name(first.process)));
 }
 
-// At the end of a barrier: adds a rank that leaves without depending on all others.
+// Called at the end of a barrier. Adds a finding if a rank leaves without depending on all others.
 void check_barrier(const std::vector<Context>& contexts, Findings& findings) {
   for (const Context& context : contexts) {
     if (!context.barrier) return;
@@ -195,8 +194,8 @@ class Executor : public SinkOf<Executor> {
     return report_;
   }
 
-  // The walk's sink. It gathers the statements of a step, which run when the step is posted. Statements outside steps
-  // run at once.
+  // The walk calls these four. They gather the statements of a step, which run when the step is posted. Statements
+  // outside steps run at once.
   void message(const MessageHead& head) {
     gathered_.push_back({head, peer_of(head), static_cast<int>(pieces_.size()), 0});
   }
@@ -277,7 +276,7 @@ class Executor : public SinkOf<Executor> {
     note_window(context);
   }
 
-  // The number of steps that may be in flight when this one starts: all with keys above its `after`, itself included.
+  // Notes how many steps may be in flight when this one starts: those with keys above its `after`, itself included.
   void note_window(const Context& context) {
     if (!context.walker.has_after) {
       sequential_ = true;
@@ -297,7 +296,7 @@ class Executor : public SinkOf<Executor> {
     run_locals(*current_, {local});
   }
 
-  // Consecutive copies and reductions run in the order of the text.
+  // Runs consecutive copies and reductions in the order of the text.
   void run_locals(const Context& context, const std::vector<Local>& locals) {
     const Use use = this->use(context, in_step_);
     for (const Local& local : locals) {
@@ -338,7 +337,7 @@ class Executor : public SinkOf<Executor> {
            fmt::format("sends nothing of block {} to rank {}", piece.block, message.head.peer));
   }
 
-  // The process that a message names, or -1 if there is none.
+  // Returns the process that a message names, or -1 if there is none.
   int peer_of(const MessageHead& head) const {
     const Place place = processes_.place(current_->process);
     if (head.peer < 0 || head.peer >= (head.remote ? place.remote_ranks : place.ranks)) return -1;
@@ -400,7 +399,7 @@ class Executor : public SinkOf<Executor> {
       if (--context->unmatched == 0 && context != current_) ready_.push_back(context->process);
   }
 
-  // Completes a step. If the step combines, writes the received data in the order of its statements.
+  // Completes a step. If a receive of it combines, writes all received data now, in the order of the statements.
   void complete(Context& context) {
     if (context.barrier && context.key) context.barrier->complete(*context.key);
     if (!context.combines) return;
@@ -447,7 +446,7 @@ class Executor : public SinkOf<Executor> {
     records_.push_back({key, static_cast<uint32_t>(source), static_cast<uint32_t>(target), block});
   }
 
-  // Accounts for everything by key, as the checker in key order does during the walk.
+  // Gives all messages and copies to the accounting in ascending order of keys, as check_key_order() does.
   void account() {
     std::stable_sort(records_.begin(), records_.end(),
                      [](const Record& a, const Record& b) { return a.key < b.key; });
@@ -485,7 +484,7 @@ class Executor : public SinkOf<Executor> {
 
   std::vector<Context> contexts_;  // by process
   std::deque<int> ready_;
-  // The keys of a rank's steps so far, if a window can matter.
+  // By process: the keys of its steps with `after` so far.
   std::unordered_map<int, std::vector<int64_t>> keys_;
 
   Context* current_ = nullptr;
@@ -494,7 +493,7 @@ class Executor : public SinkOf<Executor> {
   std::vector<PieceValue> pieces_;
   std::vector<Local> locals_;
   int64_t posts_ = 0;                               // steps posted so far
-  std::vector<int64_t> last_sent_, last_received_;  // by peer: the step with the last message to it
+  std::vector<int64_t> last_sent_, last_received_;  // by peer: step of its last message
 
   std::vector<Record> records_;
   const Tell& tell_;

@@ -1,5 +1,5 @@
-// Tested by every checker's findings about wrong schedules: tests/reject/, and key_order_test and rank_by_rank_test of
-// tests/verifier/.
+// The tests of the checkers compare these texts for wrong schedules: tests/reject/, and key_order_test and
+// rank_by_rank_test of tests/verifier/.
 #include "verifier/findings.h"
 
 namespace quadrille::verifier {

@@ -1,5 +1,4 @@
-// The checkers' findings, in words that all checkers share. Every sentence begins with the name of the process to
-// blame.
+// Puts the findings of all checkers into words. A sentence mostly begins with the name of the process to blame.
 #ifndef QUADRILLE_VERIFIER_FINDINGS_H_
 #define QUADRILLE_VERIFIER_FINDINGS_H_
 
@@ -16,7 +15,7 @@
 
 namespace quadrille::verifier {
 
-// All processes of both groups, numbered: group 0 first. In a job of one group a rank is its number.
+// Numbers the processes of both groups: the ranks of group 0 come first, then those of group 1.
 class Processes {
  public:
   explicit Processes(const std::vector<Binding>& bindings);
@@ -32,9 +31,9 @@ class Processes {
   std::vector<Place> groups_;
 };
 
-using Key = std::optional<int64_t>;  // of the process's current step, if it is in one
+using Key = std::optional<int64_t>;  // of the process's current step; empty outside steps
 
-// What several checkers find: what the process that is to blame did. The call gives what stands for {}.
+// A finding that several checkers share. `did` says what the process to blame did. The caller fills in each {}.
 struct Finding {
   Property property;
   const char* did;
@@ -50,7 +49,7 @@ inline constexpr Finding kTwoMessages{Property::kOrder,
                                       "has two messages in one direction with {} in a step"};
 inline constexpr Finding kLengthsAheadAtOneEnd{Property::kLength,
                                                "and {} disagree whether lengths travel ahead"};
-// If block sizes differ.
+// The next two matter only if block sizes differ.
 inline constexpr Finding kLengthUnknown{Property::kLength,
                                         "cannot know the length of what it receives into {} if "
                                         "block sizes differ; write 'sized' at both ends"};
@@ -64,10 +63,10 @@ inline constexpr Finding kSendWithoutReceive{
 inline constexpr Finding kReceiveWithoutSend{
     Property::kMatch, "receives from {}, which sends it nothing in this step"};
 
-// "block 3 of its temporary buffer"
+// Describes a piece: "block 3 of its temporary buffer".
 std::string text(const PieceValue& piece);
 
-// A process of which the name is given.
+// A value for {} that becomes the name of this process.
 struct Named {
   int64_t process;
 };
@@ -76,13 +75,13 @@ inline std::string in_words(const Processes&, const PieceValue& piece) { return 
 inline const char* in_words(const Processes&, Undefined why) { return describe(why); }
 inline int64_t in_words(const Processes&, int64_t number) { return number; }
 
-// The first of the processes is to blame. `words` is the whole sentence; `did` is the rest of it after that process's
-// name.
+// Both return a violation. The first process of `involved` is to blame. `words` is the whole sentence.
+// `did` is the sentence without the name of that process, with which it begins.
 Violation violation_in_words(const Processes& all, Property property, Key key,
                              const std::vector<int64_t>& involved, std::string words);
 Violation violation_of(const Processes& all, Property property, Key key,
                        const std::vector<int64_t>& involved, const std::string& did);
-// What is given is put into words here: calls stand in loops, which are faster without this.
+// Puts the `given` values into words. It is never inlined, because the callers' loops are faster without this code.
 template <class... Given>
 [[gnu::cold, gnu::noinline]] Violation violation_of(const Processes& all, const Finding& finding,
                                                     Key key,
@@ -91,18 +90,18 @@ template <class... Given>
   return violation_of(all, finding.property, key, involved,
                       fmt::format(fmt::runtime(finding.did), in_words(all, given)...));
 }
-// The message is one too many for the port of the process, or of a node.
+// Returns the violation by a message that is one too many for the port of node or rank `number`.
 Violation port_overused(const Processes& all, Key key, int64_t source, int64_t target, bool of_node,
                         int64_t number);
-// At the end of the walk.
+// Both return a violation that the end of the walk shows: a receive block is not right, a temporary one is unused.
 Violation not_filled(const Processes& all, int64_t process, int64_t block, const std::string& why);
 Violation left_over(const Processes& all, int64_t process, int64_t block);
 
-// Only the first violation of a run counts.
+// Keeps the first violation of a run, and ignores later ones.
 struct Findings {
   const Processes& processes;
   std::optional<Violation> violation = {};
-  Key key = {};  // of the current step of a checker that takes all ranks together
+  Key key = {};  // current step, in a checker that walks all ranks together
 
   bool any() const { return violation.has_value(); }
   // Cold: the checkers' loops are faster without the code of these functions.

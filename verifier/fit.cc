@@ -1,5 +1,5 @@
-// It tries terms, then terms and 1, then two terms, so it finds the simplest expression first. Tested by
-// tests/prove/skeleton_test.cc.
+// Tries single terms first, then a term plus or minus 1, then two terms. So it finds the simplest expression. Tested
+// by tests/prove/skeleton_test.cc.
 #include "verifier/fit.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// Finds a simple expression that has given values in many examples. `prove --skeleton` fills in witnesses so. An expression
-// that fits is only a guess; the prover checks it.
+// Finds a simple expression that has given values in many examples. `prove --skeleton` uses it to fill in witnesses.
+// An expression that fits is only a guess: the prover checks it.
 #ifndef QUADRILLE_VERIFIER_FIT_H_
 #define QUADRILLE_VERIFIER_FIT_H_
 
@@ -10,7 +10,7 @@
 
 namespace quadrille::verifier {
 
-// Values by example; empty where there is none.
+// One value per example, or none.
 using Column = std::vector<std::optional<int64_t>>;
 
 class Examples {
@@ -18,11 +18,12 @@ class Examples {
   // The number of ranks in each example.
   explicit Examples(Column ranks) : ranks_(std::move(ranks)) {}
 
-  // Something that expressions may name, if it has a value in every example. What is added first is preferred.
+  // Adds a term that expressions may use, if it has a value in every example. Terms added first are preferred.
   void name(const std::string& text, Column values);
-  // An expression in these names with those values: "wrap(rank + k, ranks)". Where there is no value, any will do.
+  // Returns an expression in these terms with the wanted values: "wrap(rank + k, ranks)". Nothing if none fits. An
+  // example without a wanted value allows any value.
   std::optional<std::string> number(const Column& wanted) const;
-  // A condition that is true in exactly the examples with a value other than 0.
+  // Returns a condition that holds in exactly the examples with a value other than 0. Nothing if none fits.
   std::optional<std::string> condition(const Column& wanted) const;
 
  private:

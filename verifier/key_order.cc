@@ -17,20 +17,20 @@
 namespace quadrille::verifier {
 namespace {
 
-// Source and target of a block in a temporary buffer fit into 32 bits.
+// With at most this many ranks, the number of a block in a temporary buffer fits into 32 bits.
 constexpr int64_t kMostRanks = 65535;
-// The number of steps to walk before a loop that was no loop of exchanges is tried again.
+// After a loop that was no loop of exchanges, the walk makes this many iterations before it tries a loop again.
 constexpr int32_t kPlainSteps = 64;
 
-// The blocks of all ranks. A block is known by its source and its target, source*ranks + target.
+// The blocks of all ranks. The number of a block is source*ranks + target.
 //
-// Of the receive buffers a bit for every two ranks says which blocks have arrived. Of each block of the temporary buffers
-// it is known what it holds, and in which steps of its rank it was last written and last read. The last access is enough:
-// it is the nearest. If a block is read twice, there are two copies of it. Nothing is sent from a receive buffer, so one of
-// the copies has no place to go, and that is found at the end. A step reads everything before it writes.
+// For receive buffers, one bit per pair of ranks says whether the block has arrived. For each temporary block, Held
+// says what it holds, and in which steps its rank last wrote and last read it. The last access is enough, since it is
+// the nearest. A temporary block may be read only once: a second read makes a second copy. Nothing is sent from a
+// receive buffer, so one of the copies has no place to go. A step reads everything before it writes.
 class Blocks {
  public:
-  // The destination of a piece: block b of the receive buffer is b, block b of the temporary buffer is -1 - b.
+  // The place of a received piece: block b of the receive buffer is b, block b of the temporary buffer is -1 - b.
   using Place = int32_t;
   static Place place(const PieceValue& piece) {
     const auto block = static_cast<Place>(piece.block);
@@ -46,7 +46,7 @@ class Blocks {
         arrived_(ranks_ * row_words_, 0),
         held_(ranks_ * temporary_blocks_) {}
 
-  // The block that the rank sends or copies from that place of its send or temporary buffer.
+  // Returns the number of the block that the rank sends or copies from this piece of its send or temporary buffer.
   int64_t read(int64_t rank, NumberedStep step, const PieceValue& piece) {
     if (piece.buffer == Buffer::kTemporary) return read_temporary(rank, step, piece.block);
     if (piece.block != rank && has_arrived(piece.block, rank)) {
@@ -90,11 +90,11 @@ class Blocks {
       findings_.add(
           left_over(findings_.processes, left / temporary_blocks_, left % temporary_blocks_));
   }
-  // Each block was sent no later than its place in the receive buffer was written.
+  // Returns whether each block was sent no later than its place in the receive buffer was written.
   bool in_place() const { return in_place_; }
 
  private:
-  using Name = uint32_t;  // of a block, in a temporary one
+  using Name = uint32_t;  // the number of a block, in a temporary block
   static constexpr Name kNone = UINT32_MAX;
   struct Held {
     Name name = kNone;
@@ -108,7 +108,7 @@ class Blocks {
   static bool is_unused(const Held& held) {
     return held.name != kNone && held.written >= held.read;
   }
-  // Whether the earlier step may still be in flight in this one.
+  // Returns whether the earlier step may still be in flight during this one.
   static bool disturbs(NumberedStep step, int32_t earlier) {
     return step.over < earlier && earlier < step.number;
   }
@@ -161,7 +161,7 @@ class Blocks {
   const bool claims_in_place_;
   Findings& findings_;
   std::vector<uint64_t> arrived_;
-  int64_t count_ = 0;  // of blocks that have
+  int64_t count_ = 0;  // blocks that have arrived
   std::vector<Held> held_;
   bool in_place_ = true;
 };
@@ -222,7 +222,7 @@ class KeyMessages {
  private:
   static constexpr int32_t kFew = 8;
 
-  // A short list is searched linearly, a long one is sorted.
+  // Sorts the sends of each rank that has many. Short lists are searched linearly.
   void sort() {
     for (size_t first = 0; first < sends_.size(); first += send_count_[sends_[first].source])
       if (send_count_[sends_[first].source] > kFew)
@@ -230,7 +230,7 @@ class KeyMessages {
                   [](const KeyMessage& a, const KeyMessage& b) { return a.target < b.target; });
   }
 
-  // The first send of `source` to `target`, or nullptr.
+  // Returns the first send of `source` to `target`, or nullptr.
   KeyMessage* find_send(int32_t source, int32_t target) {
     if (send_count_[source] == 0) return nullptr;
     KeyMessage* first = &sends_[first_send_[source]];
@@ -286,8 +286,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     return report_;
   }
 
-  // The walk's sink: the actions of the current rank in its step, or before its first one. It keeps the first two
-  // messages until it knows whether the step is an exchange.
+  // The walk calls these for the actions of the current rank in its step, or before its first one. The first two
+  // messages are kept until it is known whether the step is an exchange.
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     const BlockMessage message{head, {buffer, block, false, 0, 0}};
     if (!filed_ && kept_count_ < 2)
@@ -339,8 +339,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   struct Walk {
     Walker walker;
     StepNumbers numbers;
-    NumberedStep step;  // the current step, or the copy
-    int32_t plain = 0;  // steps to walk until the next try of a loop
+    NumberedStep step;  // the current step, or copy outside steps
+    int32_t plain = 0;  // iterations to walk until the next try of a loop
   };
   struct Pieces {
     Direction direction;
@@ -377,7 +377,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     open_.reset();
   }
 
-  // The current rank has walked through its step, or through the statements before one.
+  // Call it when the current rank has walked through its step, or through the statements before one.
   void end_walked() {
     if (is_exchange())
       note_exchange(current_, static_cast<int32_t>(kept_[0].head.peer));
@@ -402,8 +402,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     exchanging_.push_back(rank);
   }
 
-  // Walks through the rank's step up to its next one, which is filed under its key, or up to a copy, which waits for
-  // the step's data.
+  // Walks the rank through its step, and stops before its next step or copy outside steps. A step goes into the queue
+  // by its key. A copy waits for the data of this step.
   void proceed(int32_t rank) {
     current_ = rank;
     Walker& walker = walks_[rank].walker;
@@ -459,7 +459,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     queue_.add(rank, key.at);
   }
 
-  // Copies the iterations of the loop of exchanges that the rank has reached out of its walk.
+  // Copies the loop of exchanges that the rank has reached out of its walk. Returns false if it is no such loop.
   bool begin_loop(int32_t rank) {
     if (--walks_[rank].plain > 0) return false;
     Walker& walker = walks_[rank].walker;
@@ -474,7 +474,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     return true;
   }
 
-  // Does the step of a loop, and moves to the next step.
+  // Does the current step of the rank's loop, and moves to the next step.
   void go_on(int32_t rank) {
     ExchangeLoop& loop = loops_[rank];
     note_exchange(rank, loop.peer);
@@ -518,7 +518,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     run_copies();
   }
 
-  // If both ranks of an exchange name each other, they match.
+  // Matches the exchanges whose ranks name each other. Files the others as single messages.
   void match_exchanges() {
     for (const int32_t rank : exchanging_) {
       const int32_t peer = partner_[rank];
@@ -582,19 +582,19 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   StridedBatch batch_;
   KeyQueue queue_;
   std::vector<int32_t> copying_;  // ranks that have reached a copy outside steps
-  bool outside_ = false;          // these ranks continue
+  bool outside_ = false;          // true while they run it
   int32_t current_ = 0;           // the current rank
 
-  // The current key.
+  // What belongs to the current key.
   BlockMessage kept_[2];
   int kept_count_ = 0;
-  bool filed_ = false;  // the step has messages beyond the two that are kept
+  bool filed_ = false;  // the step is no exchange: its messages are filed
   KeyMessages matching_;
   std::optional<Pieces> open_;
   std::vector<Pieces> messages_;
   std::vector<int64_t> sent_blocks_;
   std::vector<Blocks::Place> received_places_;
-  std::vector<int32_t> partner_, exchanging_;  // ranks whose step is an exchange, and with whom
+  std::vector<int32_t> partner_, exchanging_;  // by rank: its partner or -1; ranks that exchange
 
   const Processes processes_;
   Findings findings_{processes_};

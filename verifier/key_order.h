@@ -44,7 +44,7 @@ class KeyQueue {
     return std::exchange(head_[now_ & (kSlots - 1)], -1);
   }
 
-  // The rank after this one at the current key, or -1 at the end. Call it before the rank is added again.
+  // Returns the rank after this one at the current key, or -1 at the end. Call it before the rank is added again.
   int32_t take(int32_t rank) {
     --filed_;
     --waiting_;
@@ -74,17 +74,17 @@ class KeyQueue {
   bool started_ = false;
 };
 
-// The loop of exchanges that a rank is in, copied out of its walk. Such loops make up most of a schedule; one fits in
-// a cache line.
+// The loop of exchanges that a rank is in, copied from its walk. Most steps are in these loops. Each fits a cache
+// line.
 struct ExchangeLoop {
   int64_t key = 0;
   int32_t key_stride = 0, peer = 0, peer_stride = 0;
   int32_t left = 0;   // steps, with the current one
   bool more = false;  // the walk is still in the same loop
 
-  // For a batch whose steps each exchange one whole block with one rank, directly from send to receive buffer. Returns
-  // nothing for other batches, and for wrong ones: a key that does not increase, or a peer that is no other rank. The
-  // walk then goes through each step.
+  // Returns the loop of a batch whose steps each exchange one whole block with one rank, directly from send to
+  // receive buffer. Returns nothing for other batches, and for wrong ones: a key that does not increase, or a peer
+  // that is no other rank. The walk then goes through each step.
   static std::optional<ExchangeLoop> of(const StridedBatch& batch, int64_t rank, int64_t ranks) {
     if (!batch.has_step || batch.messages.size() != 2 || batch.pieces.size() != 2 ||
         batch.key.by < 1 || batch.key.by > INT32_MAX)

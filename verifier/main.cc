@@ -1,7 +1,6 @@
 // bazel run //verifier -- check | prove | replay
 //
-// Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown. Tested by
-// tests/cli/verifier_test.sh.
+// Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown. Tested by tests/cli/verifier_test.sh.
 #include <fmt/format.h>
 
 #include "cli/command_line.h"

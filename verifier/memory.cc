@@ -1,9 +1,10 @@
-// Contents and accesses are sorted maps; a change rewrites only part of one, so scattered bytes take n log n time. Sets of processes are merged like
-// sorted lists. Runs of contributions are made greedily from the left, so each sequence has one form. Rings and trees
-// sum neighbors: such a sum is one or two runs, for any number of ranks. Every rule about blocks is one function.
+// Contents and accesses are sorted maps. A change rewrites only part of a map, so scattered bytes take n log n time.
+// Sets of processes are merged like sorted lists. Runs of contributions are made greedily from the left, so each
+// sequence has one form. Rings and trees sum neighbors, so their sums are one or two runs for any number of ranks.
+// Every rule about blocks is one function.
 //
-// Tested by tests/verifier/contents_test.cc against arrays and plain lists, by received_test.cc there, by the cases of
-// tests/reject/, and by mutation.
+// Tested by contents_test.cc (against arrays and lists) and received_test.cc of tests/verifier/, and by
+// tests/reject/ and mutation.
 #include "verifier/memory.h"
 
 #include <fmt/core.h>
@@ -39,7 +40,7 @@ void append(ContributionRuns& runs, ContributionRun more) {
   runs.push_back(more);
 }
 
-// Upwards, by group, block and rank.
+// Returns the runs, each turned upwards, in ascending order of group, block and rank.
 ContributionRuns sorted(const ContributionRuns& runs) {
   ContributionRuns upwards = runs;
   for (ContributionRun& run : upwards)
@@ -152,7 +153,7 @@ void append_joined(Fragments& fragments, const Fragment& next) {
   fragments.push_back(next);
 }
 
-// The part of the fragment that lies in low .. high.
+// Returns the fragment, cut to low .. high.
 Fragment within(Fragment fragment, int64_t low, int64_t high) {
   fragment.low = std::max(fragment.low, low);
   fragment.high = std::min(fragment.high, high);
@@ -206,7 +207,7 @@ Fragments BlockContents::read(int64_t low, int64_t high) {
   return result;
 }
 
-// The fragments that touch the positions may join the new ones, so they are replaced, too.
+// Fragments next to low .. high may join the new ones, so they are replaced, too.
 void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments) {
   written_ = true;
   if (low >= high) return;
@@ -275,14 +276,14 @@ void BlockContents::replace(int64_t low, int64_t high, const Fragments& by) {
   for (const Fragment& fragment : by) list_->emplace_hint(next, fragment.low, fragment);
 }
 
-// Splits a part. Returns its end, which begins at the position.
+// Splits a part at the position. Returns the second of the two.
 Accesses::Parts::iterator Accesses::cut(Parts::iterator part, int64_t position) {
   const auto end = parts_.emplace_hint(std::next(part), position, part->second);
   part->second.high = position;
   return end;
 }
 
-// One step may both read and write.
+// A step may both read and write the part.
 void Accesses::Part::use(int64_t key, bool write) {
   if (steps.empty() || steps.back().key != key) steps.push_back({key, false});
   steps.back().write |= write;
@@ -410,7 +411,7 @@ void Memory::fail(Property property, const Use& use, const std::string& detail) 
   findings_.add(property, use.key, {use.process}, detail);
 }
 
-// A block's length by the counts of the call; without counts every block is one unit long.
+// Returns a block's length, in units of the call's counts. Without counts, every block is 1 long.
 int64_t Memory::length_of(int process, Buffer buffer, int64_t block) const {
   if (call_.counts.empty()) return 1;
   const Place place = processes_.place(process);
@@ -425,7 +426,7 @@ BlockContents* Memory::find(const Use& use, const PieceValue& piece) {
   return nullptr;
 }
 
-// The part of the block that a piece names: 0 .. whole if it names no range.
+// Returns the interval of the block that a piece names, or 0 .. whole if it names no range.
 std::optional<Interval> Memory::interval(const Use& use, const PieceValue& piece, int64_t whole) {
   if (!piece.ranged) return Interval{0, whole};
   // An empty range of a temporary block may be anywhere.
@@ -511,8 +512,8 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   access(use, piece, *range, true);
 }
 
-// In an allgather a rank's own block is in its receive buffer from the start, as in a call in place. Only the copy of
-// the contribution, byte by byte, may overwrite it.
+// Returns whether a write destroys a rank's own block. In an allgather, this block counts as in the receive buffer
+// from the start, as in a call in place. Only a copy of the contribution to its own place may overwrite it.
 bool Memory::is_over_own(const Use& use, const PieceValue& piece, int64_t low, const Part& source,
                          bool local) const {
   const Place place = processes_.place(use.process);
@@ -586,7 +587,7 @@ void Memory::note_length(const Use& use, const PieceValue& to, const Part& part,
       if (gathers || run.block != place.rank) return found(kLengthUnknown);
 }
 
-// The receive block that has the same bytes as this send block in a call in place.
+// Returns the receive block that shares its bytes with this send block in a call in place, if any.
 std::optional<int64_t> Memory::alias(int process, int64_t send_block) const {
   switch (program_.collective) {
     case Collective::kAllgather:
@@ -597,8 +598,8 @@ std::optional<int64_t> Memory::alias(int process, int64_t send_block) const {
   }
 }
 
-// A step reads what it sends before it writes anything. So data that has arrived by now has arrived too early. A
-// broadcast has one buffer, so at its root every call is in place.
+// Checks that a call in place may still read this send block. A step reads what it sends before it writes, so data
+// in the block by now has arrived too early. At the root of a broadcast, which has one buffer, calls are in place.
 void Memory::ask_in_place(const Use& use, int64_t send_block) {
   const std::optional<int64_t> block = alias(use.process, send_block);
   const std::vector<bool>& arrived = buffer(use.process, Buffer::kReceive).arrived;

@@ -1,6 +1,5 @@
-// The state of execute(): the values in every part of a block, the steps that accessed it, and the processes that each
-// process has received from in a barrier. Memory applies every rule about blocks. Checking stops at the first
-// violation.
+// The state of execute(): the values in every span of a block, the steps that accessed the span, and the processes
+// that each process has received from in a barrier. Memory checks every rule about blocks, up to the first violation.
 #ifndef QUADRILLE_VERIFIER_MEMORY_H_
 #define QUADRILLE_VERIFIER_MEMORY_H_
 
@@ -19,10 +18,10 @@
 
 namespace quadrille::verifier {
 
-// ---- Values: the contents of positions of blocks, by number
+// ---- Values: what a position of a block can hold. Each value has a number
 
-// Contributions of consecutive ranks to one block: `count` of them, from `first` upwards (step 1) or downwards (-1). A
-// single one has step 0.
+// The contributions of `count` consecutive ranks to one block, from rank `first` upwards (step 1) or downwards (step
+// -1). A single contribution has step 0.
 struct ContributionRun {
   int32_t first, count;
   int32_t block;
@@ -31,20 +30,20 @@ struct ContributionRun {
   int32_t last() const { return first + (count - 1) * step; }
   friend auto operator<=>(const ContributionRun&, const ContributionRun&) = default;
 };
-// As few runs as possible, so that equal sequences have equal runs.
+// A sequence of contributions. Each run is as long as possible, so equal sequences have equal runs.
 using ContributionRuns = std::vector<ContributionRun>;
 
 class Values {
  public:
-  // Equal sequences have equal numbers, and the reverse.
+  // These return the number of a sequence of contributions. Equal sequences, and only these, have equal numbers.
   int32_t number(const Contribution& contribution);
   int32_t number(const std::vector<Contribution>& sequence);
   int32_t sum_of(const Contributors& contributors);
-  // left op right. Empty if a contribution would be added twice.
+  // Returns left op right, or nothing if a contribution would be added twice.
   std::optional<int32_t> combine(int32_t left, int32_t right);
-  // Whether left op right has the canonical tree (schedule/program.h) if left and right do.
+  // Returns whether left op right has the canonical tree (schedule/program.h), provided that left and right do.
   bool is_canonical(int32_t left, int32_t right) const;
-  // The same contributions in canonical order: equal numbers mean equal sets.
+  // Returns these contributions in ascending order of ranks. Values with equal sets give equal numbers.
   int32_t in_any_order(int32_t value);
 
   const ContributionRuns& runs(int32_t value) const { return *runs_[value]; }
@@ -61,12 +60,12 @@ class Values {
   std::unordered_map<ContributionRuns, int32_t, Hash> numbers_;
   std::vector<const ContributionRuns*> runs_;
   std::unordered_map<int64_t, std::optional<int32_t>> combined_;
-  std::unordered_map<int32_t, int32_t> in_any_order_;  // if it differs
+  std::unordered_map<int32_t, int32_t> in_any_order_;  // known results of in_any_order()
 };
 
 // ---- Contents: the exact contents of a block
 
-// Positions low .. high of a block hold that value's positions low + shift .. high + shift.
+// Positions low .. high of a block hold positions low + shift .. high + shift of the value.
 struct Fragment {
   int64_t low, high;
   int64_t shift;
@@ -82,39 +81,38 @@ struct Interval {
   bool meets(const Interval& other) const { return low < other.high && other.low < high; }
 };
 
-// The contents of a block. Most blocks have one fragment, and there are millions of blocks, so one fragment is stored
-// here.
+// The contents of a block. There are millions of blocks. Most have one fragment, which is stored without a list.
 class BlockContents {
  public:
   bool written() const { return written_; }
-  // In the order of positions. Equal neighbors are joined.
+  // Returns the fragments in the order of positions. Equal neighbors are joined.
   Fragments fragments() const;
   int64_t length() const {
     return !list_ ? one_.high : list_->empty() ? 0 : list_->rbegin()->second.high;
   }
-  // True if all of low .. high is held.
+  // Returns whether the block holds all of low .. high.
   bool holds(int64_t low, int64_t high) const;
 
-  // The contents of low .. high, moved to 0 .. high - low. They count as used from now on.
+  // Returns the contents of low .. high, moved to 0 .. high - low. They count as used from now on.
   Fragments read(int64_t low, int64_t high);
   // Replaces low .. high by fragments that cover it. They count as unused until they are read.
   void write(int64_t low, int64_t high, const Fragments& fragments);
   void clear() { replace(INT64_MIN, INT64_MAX, {}); }
   void mark_read(int64_t low, int64_t high);
 
-  // True if part of low .. high was written and not read since.
+  // Returns whether some position of low .. high was written and not read since.
   bool unused(int64_t low, int64_t high) const;
-  // True if some position already holds the same data as the fragments.
+  // Returns whether some position already holds the data that the fragments bring there.
   bool shares(const Fragments& fragments) const;
 
  private:
-  using List = std::map<int64_t, Fragment>;  // by their beginning
-  // Of the fragments in a list that have positions in low .. high.
+  using List = std::map<int64_t, Fragment>;  // by `low`
+  // Returns the first fragment of a list that ends above `low`.
   static List::iterator first_in(List& list, int64_t low);
-  // Calls visit(fragment) for these, in their order, until it returns false.
+  // Calls visit(fragment) for the fragments that meet low .. high, in their order, until it returns false.
   template <class Visit>
   void visit(int64_t low, int64_t high, Visit visit) const;
-  // Replaces them by others.
+  // Replaces the fragments that meet low .. high by others.
   void replace(int64_t low, int64_t high, const Fragments& by);
 
   Fragment one_ = {};  // the only fragment, if there is no list; empty for an empty block
@@ -125,8 +123,8 @@ class BlockContents {
 class Accesses {
  public:
   // Records an access in the step with that key. Keys do not decrease within an epoch, and all steps of earlier
-  // epochs are complete. Returns the key of the first earlier step above `after` that conflicts: it has accessed the
-  // same bytes, and one of the two writes.
+  // epochs are complete. Returns the key of the first earlier step above `after` that conflicts with the access: both
+  // access a byte in common, and one of them writes.
   std::optional<int64_t> note(int64_t epoch, int64_t key, int64_t after, const Interval& part,
                               bool write);
 
@@ -138,13 +136,13 @@ class Accesses {
   };
   struct Part {
     int64_t high;
-    std::vector<Step> steps;  // the steps that have accessed it, in their order
+    std::vector<Step> steps;  // the steps that have accessed this part, in their order
 
     void use(int64_t key, bool write);
     std::optional<int64_t> disturbed(int64_t key, int64_t after, bool write) const;
   };
 
-  using Parts = std::map<int64_t, Part>;  // by their beginning
+  using Parts = std::map<int64_t, Part>;  // by the position where they begin
 
   Parts::iterator cut(Parts::iterator part, int64_t position);
 
@@ -152,16 +150,16 @@ class Accesses {
   Parts parts_;
 };
 
-// ---- Barriers: the processes that a process has received from, directly or through others; those have entered it
+// ---- Barriers: a process knows who has entered: those that it has received from, directly or through others
 
-// A set of processes, as intervals of their numbers. Processes that receive from their neighbors have few.
+// A set of processes, as intervals of their numbers. If processes receive from neighbors, the intervals are few.
 class ProcessSet {
  public:
   ProcessSet() = default;
   explicit ProcessSet(int64_t process) : intervals_{{process, process + 1}} {}
 
   void add(const ProcessSet& others);
-  // The first of processes 0, 1, ... that is not in the set.
+  // Returns the lowest process number that is not in the set.
   int64_t first_missing() const;
 
   friend bool operator==(const ProcessSet& a, const ProcessSet& b);
@@ -170,20 +168,20 @@ class ProcessSet {
   std::vector<Interval> intervals_;  // ascending, with gaps between them
 };
 
-// The processes that one process has received from, step by step. A message carries the set that its sender is sure to
-// have when the step starts: arrivals of the steps that it waits for.
+// Follows which processes one process has received from, step by step. A message carries the set that its sender is
+// sure to have when the step starts: what came in the steps that this step waits for.
 class BarrierProgress {
  public:
-  // `keep`: a step may start before the previous one is complete.
+  // `keep`: keeps the sets of all steps, since a step may start before the previous one is complete.
   BarrierProgress(int64_t process, bool keep) : keep_(keep), process_(process) {}
 
-  // A step starts that waits for all earlier ones, or for those with keys up to `after`.
+  // Starts a step that waits for the steps with keys up to `after`. Without `after`, it waits for all earlier steps.
   void begin(std::optional<int64_t> after);
   const ProcessSet& sent() const { return sent_; }  // carried by each message of that step
   void receive(const ProcessSet& others) { arriving_.add(others); }
   // Completes the step that has started, if there is one.
   void complete(int64_t key);
-  // After all steps.
+  // Returns the set after all steps.
   ProcessSet all() const { return steps_.empty() ? ProcessSet(process_) : steps_.back().received; }
 
  private:
@@ -194,7 +192,7 @@ class BarrierProgress {
 
   bool keep_, begun_ = false;
   int64_t process_;
-  std::vector<Completed> steps_;  // by ascending keys; only the last if no others are asked for
+  std::vector<Completed> steps_;  // by ascending keys; only the last unless keep_
   ProcessSet sent_, arriving_;
 };
 
@@ -216,11 +214,11 @@ struct Part {
   Fragments fragments;
 };
 
-// Sees all data that is written, each process's in the order of its steps. Pictures are made of this.
+// Sees all data that processes write, in the order of the steps of each process. Pictures are made from it.
 class Observer {
  public:
   virtual ~Observer() = default;
-  // The fragments are about to be written over that interval of the block, or over the whole block.
+  // The fragments are about to replace the contents of interval `over` of the block, which still holds `before`.
   virtual void write(const Use& use, const PieceValue& piece, const BlockContents& before,
                      const Interval& over, const Fragments& fragments, const Values& values) = 0;
 };
@@ -230,19 +228,19 @@ class Memory {
   Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
          const Processes& processes, Findings& findings, Observer* observer = nullptr);
 
-  // The data that a send, copy or reduction reads there.
+  // Returns the data that a send, copy or reduction reads from the piece.
   Part read(const Use& use, const PieceValue& piece);
-  // The place that a receive will write, and its length.
+  // Returns the place that a receive will write, and its length.
   Part target(const Use& use, const PieceValue& piece);
   // Writes the data read at `source`. A local write comes from the same rank.
   void write(const Use& use, const PieceValue& piece, const Part& source, bool local);
-  // `into` with `from` combined on that side.
+  // Returns the result of combining `from` into `into`, with `from` on that side of the operator.
   Part combine(const Use& use, const Part& from, const Part& into, Side side);
-  // Records a piece that the data fits only if all blocks have one length. Otherwise its length travels ahead, or the rank
-  // has the data already (`is_known`), or the rank must know it from its own blocks.
+  // Sets uneven() if the data fits the piece only if all blocks have one length. It fits anyway if the length travels
+  // ahead or the rank has the data already (`is_known`), or if the rank knows the length from its own blocks.
   void note_length(const Use& use, const PieceValue& to, const Part& part, bool is_known);
 
-  // Checks the postcondition, at the end.
+  // Checks the postcondition. Call it at the end of the walk.
   void finish();
 
   bool in_place() const { return in_place_; }
@@ -268,8 +266,8 @@ class Memory {
   };
   struct BufferState {
     OfBlocks<BlockContents> blocks;
-    OfBlocks<Accesses> accesses;  // of no blocks if no two steps may be in flight together
-    std::vector<bool> arrived;  // data was written that a call in place does not have there already
+    OfBlocks<Accesses> accesses;  // empty if no two steps may be in flight together
+    std::vector<bool> arrived;  // by block: has data that a call in place does not start with
   };
   using Buffers = std::array<BufferState, 3>;
 

@@ -1,4 +1,4 @@
-// Every site is walked by itself, loop by loop, and its moments are then sorted into the order of the program. Tested by
+// Walks each site by itself, loop by loop, then sorts the moments of a rank into the order of the program. Tested by
 // tests/prove/skeleton_test.cc.
 #include "verifier/moments.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostMoments = 20'000;
 
-// Each expression of the anatomy has one place, and so one number of variables. It is compiled once.
+// Evaluates expressions, and compiles each once: it stands in one place, so its number of variables is fixed.
 class Values {
  public:
   std::optional<int64_t> of(const Expression& expression, const Binding& binding,
@@ -110,13 +110,13 @@ class SiteWalk {
   std::vector<int64_t> variables_;
 };
 
-// Sends of a step read first; then come copies and reductions, then receives.
+// Returns the order within a step: sends read first, then copies and reductions run, then receives write.
 int phase(const Site& site) {
   if (site.kind == Site::Kind::kSend) return 0;
   return site.kind == Site::Kind::kReceive ? 2 : 1;
 }
 
-// The order of the program at one rank.
+// Returns whether `a` comes before `b` in the order of the program. Both are at one rank.
 bool comes_before(const Moment& a, const Moment& b) {
   const Site &one = *a.site, &two = *b.site;
   for (size_t i = 0; i < one.loops.size() && i < two.loops.size(); ++i) {
@@ -127,7 +127,7 @@ bool comes_before(const Moment& a, const Moment& b) {
   if (phase(one) != phase(two)) return phase(one) < phase(two);
   if (one.message != two.message || one.message < 0)
     return std::tie(one.index, a.variables) < std::tie(two.index, b.variables);
-  // Pieces of one message: in the iterations of its body.
+  // Both are pieces of one message. The iterations of its body order them.
   const size_t outer = one.outer_variables;
   const auto outer_of = [&](const Moment& m) {
     return std::vector(m.variables.begin(), m.variables.begin() + static_cast<int64_t>(outer));
@@ -166,7 +166,7 @@ std::optional<Moments> Moments::make(const Program& program, const Anatomy& anat
   return moments;
 }
 
-// The t-th piece of a message meets the t-th piece of the other end.
+// Matches the t-th piece of a send with the t-th piece of its receive.
 void Moments::match() {
   using Message = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;  // both ends, key
   std::map<Message, std::vector<size_t>> sends, receives;

@@ -1,5 +1,5 @@
-// A program as it runs on one small job: each statement of each iteration at each rank, in order. `prove --skeleton` looks
-// there for the witnesses of a proof. Nothing trusts these moments: the prover checks what was found.
+// Runs a program on one small job. A moment is one statement in one iteration at one rank. `prove --skeleton`
+// searches the moments for the witnesses of a proof. Nothing trusts them: the prover checks each witness.
 #ifndef QUADRILLE_VERIFIER_MOMENTS_H_
 #define QUADRILLE_VERIFIER_MOMENTS_H_
 
@@ -13,7 +13,7 @@
 
 namespace quadrille::verifier {
 
-// Bytes of a block; all of it if the program names no range.
+// The bytes low .. high of a block. If the program names no range, they are the whole block.
 struct Bytes {
   Buffer buffer = Buffer::kSend;
   int64_t block = 0, low = 0, high = INT64_MAX;
@@ -27,12 +27,12 @@ struct Bytes {
 struct Moment {
   const Site* site = nullptr;
   int64_t group = 0, rank = 0;
-  std::vector<int64_t> variables;  // of the site
-  int64_t key = 0, peer = 0;       // of a message
+  std::vector<int64_t> variables;  // values of the site's variables
+  int64_t key = 0, peer = 0;       // if the site is a message
   std::optional<Bytes> from, to;
 };
 
-// The ranks whose contributions some data has, and for whom it is.
+// Describes data: the ranks of `group` that contributed to it, and the rank that it is for (0 if it is for all).
 struct Data {
   int64_t group = 0, target = 0;
   std::vector<bool> contributors;  // by rank of that group
@@ -40,22 +40,22 @@ struct Data {
 
 class Moments {
  public:
-  // Empty if an expression has no value, or there are too many moments.
+  // Returns nothing if an expression has no value, or there are too many moments.
   static std::optional<Moments> make(const Program& program, const Anatomy& anatomy, const Job& job,
                                      const Call& call);
 
   const std::vector<Moment>& all() const { return all_; }
   const Binding& binding(int64_t group) const { return bindings_[group]; }
 
-  // The other end of a message's piece, or null.
+  // Returns the moment at the other end of a message's piece, or null.
   const Moment* matched(const Moment& moment) const;
-  // The last write of a byte before the moment, at its rank; null if there is none.
+  // Returns the last write of a byte before the moment, at its rank; null if there is none.
   const Moment* writer(const Moment& moment, const Bytes& byte) const;
-  // The last write of a byte at that rank.
+  // Returns the last write of a byte at that rank; null if there is none.
   const Moment* last_writer(int64_t group, int64_t rank, const Bytes& byte) const;
-  // The first read of a byte after the moment, at its rank; null if there is none.
+  // Returns the first read of a byte after the moment, at its rank; null if there is none.
   const Moment* reader(const Moment& moment, const Bytes& byte) const;
-  // What a moment sends or copies, or what it leaves behind where it receives or combines; empty if it is not known.
+  // Returns the data that a moment sends, receives or copies; if it combines, the result. Empty if that is not known.
   std::optional<Data> data(const Moment& moment, int depth = 0) const;
 
  private:

@@ -1,11 +1,11 @@
-// Whether plans are lawful.
+// Decides whether plans are lawful.
 //
 // The program becomes three lists: sends, receives and local statements, each in the order of the text. The plan must have the
 // same messages with the same parts. The check takes the operations of the plan in order. It gives each message and statement
 // the positions at which it is posted, complete, read and written. A law is then a comparison of positions.
 //
-// The program orders writes by step. In a step, local statements come before receives, and each kind is in the order of the
-// text.
+// The program orders writes by step. In a step, local statements write before receives, and each kind is in
+// the order of the text.
 //
 // If only the two ends of a message know its lengths, a temporary block is a name for a message buffer. A write gives it
 // another buffer, so it cannot disturb a read. The law `buffers` says that no buffer is used again too early.
@@ -27,14 +27,14 @@ namespace quadrille::verifier {
 
 namespace {
 
-// Limits of a check: a larger one would take too long.
+// Limits of a check. A larger check would take too long.
 constexpr int64_t kMostActs = 1 << 23, kMostPairs = 1 << 24;
 constexpr int32_t kNever = -1;
 
-// In the order of their writes in a step.
+// Kinds of acts, in the order in which they take place in a step.
 enum Kind : uint8_t { kSends, kLocals, kReceives };
 
-// Bytes of a region; a whole block is 0 .. 1.
+// Bytes low .. high of a region. If only the two ends know the lengths, 0 .. 1 is the whole block.
 struct Span {
   int32_t region;
   int64_t low, high;
@@ -51,17 +51,17 @@ struct Act {
   int32_t combines = QD_REPLACES;          // enum qd_side_of_operator
   bool zero_copy = false;                  // a receive: it is posted straight into its target
   bool is_staged = false;                  // a send: it is packed into a buffer when it is posted
-  int32_t use = kNever;                    // of its buffer
-  int32_t source = kNever;                 // a send: the use of the buffer with its temporary block
+  int32_t use = kNever;                    // its buffer's index in Replay::uses
+  int32_t source = kNever;                 // a send: the use that holds its temporary block
   int64_t posted = kNever, done = kNever;  // positions
 };
 
 struct Step {
   int64_t key;
-  size_t ready;  // its sends wait for the receives of this many steps, the first ones
+  size_t ready;  // its sends wait for the receives of the first `ready` steps
 };
 
-// The call, and the program's actions in it on this rank.
+// The acts of the program on one rank in one call.
 struct Acts {
   explicit Acts(const qd_builder& builder)
       : has_global_counts(qd_has_global_counts(builder.input.program) != 0),
@@ -71,7 +71,7 @@ struct Acts {
     first_temporary = has_global_counts ? QD_TEMPORARY_REGIONS : blocks[0] + blocks[1];
   }
 
-  // Whether the span is in a message buffer: a temporary block, if only the two ends of a message know its length.
+  // Returns whether the span lies in a message buffer. Temporary blocks do if only the ends know the lengths.
   bool is_held(const Span& span) const {
     return !has_global_counts && span.region >= first_temporary;
   }
@@ -86,8 +86,8 @@ struct Acts {
   bool is_too_large = false;
 };
 
-// Reads the program. This is the second reader of the walk beside the builder. It shares no code with the builder. It is slower
-// and plainer: it keeps the events of every step until its end, and leaves it to the builder to say what is wrong with a program.
+// Reads the acts from the walk of the program. The builder reads the walk, too, but shares no code with this. This is
+// slower and plainer: it keeps all events of a step until the step ends. The builder reports errors in a program.
 class Reader {
  public:
   Reader(const qd_builder& builder, Acts& acts)
@@ -122,7 +122,7 @@ class Reader {
     return holds;
   }
 
-  // Whether the piece is this rank's contribution, and that is in the receive buffer.
+  // Returns whether the piece is this rank's contribution in a call in place: it lies in the receive buffer.
   bool is_received(const qd_piece& piece) const {
     return piece.buffer == QD_PIECE_SEND && piece.block == 0 && acts_.in_place;
   }
@@ -132,7 +132,7 @@ class Reader {
                       (piece.block >= 0 && piece.block < acts_.blocks[piece.buffer]));
   }
 
-  // The piece of a block with that length. An empty range of a temporary block may be anywhere.
+  // Returns the bytes of a piece of a block of `length` units. An empty range of a temporary block may lie anywhere.
   Span range(const qd_piece& piece, int32_t region, int64_t offset, int64_t length) {
     int64_t low = piece.ranged ? piece.low : 0, high = piece.ranged ? piece.high : length;
     if ((low == high && low > 0 && piece.buffer == QD_PIECE_TEMPORARY) ||
@@ -173,7 +173,7 @@ class Reader {
     return act;
   }
 
-  // Sets the length of a temporary block that is written. A range may only make it longer.
+  // Notes the length of a temporary block after a write. A write to a range never makes the block shorter.
   void note_write(const qd_piece& to, int64_t units) {
     if (!acts_.has_global_counts || to.buffer != QD_PIECE_TEMPORARY) return;
     int64_t& length = lengths_[to.block];
@@ -211,7 +211,7 @@ class Reader {
     spans.push_back(span);
   }
 
-  // Nobody sends a message whose pieces are all empty.
+  // Drops the message if all its pieces are empty: it is not sent.
   void end_message() {
     if (act_ && acts_.has_global_counts && act_->bytes == 0 && !is_token_)
       acts_.lists[act_->kind].pop_back();
@@ -247,7 +247,7 @@ class Reader {
     if (e.kind == QD_EVENT_MESSAGE_END || e.kind == QD_EVENT_PIECE_MESSAGE) end_message();
   }
 
-  // Takes the events that the step has kept, one kind after another.
+  // Takes the kept events of a step, one kind after another.
   void take_kept() {
     for (const Kind wanted : {kSends, kLocals, kReceives}) {
       Kind kind = kSends;
@@ -271,13 +271,13 @@ class Reader {
   bool is_token_ = false;
 };
 
-// A message buffer, from the position at which it is taken to the last at which it is needed.
+// A message buffer is taken at position `from`, and last needed at position `to`.
 struct Use {
   int32_t buffer;
   int64_t from, to;
 };
 
-// By kind.
+// By kind: the law that a missing post breaks, the law that a missing wait breaks, and the name.
 constexpr const char* kPosted[] = {"all_posted", "own", "all_opened"};
 constexpr const char* kDone[] = {"all_sent", "own", "all_received"};
 constexpr const char* kNames[] = {"send", "copy", "receive"};
@@ -321,7 +321,7 @@ class Replay {
   Acts acts;
   std::vector<Use> uses;
   int own_copies = 0;
-  std::optional<Offence> offence;  // the first
+  std::optional<Offence> offence;  // the first one found
 
  private:
   int32_t take_buffer(int32_t buffer) {
@@ -342,7 +342,7 @@ class Replay {
     return part.form == QD_RANGE && span.low == part.low && span.high == part.high;
   }
 
-  // The act for that message or copy of the plan, which has `count` of the kind. Null if there is none.
+  // Returns the act of a message or copy of the plan, which has `count` of that kind. Null if the program has none.
   Act* act_at(Kind kind, int32_t number, int32_t count, const char* law) {
     std::vector<Act>& list = acts.lists[kind];
     const size_t index = fed_[kind] + number;
@@ -382,8 +382,8 @@ class Replay {
     if (m.count == 1 && acts.is_held(act->spans[0])) act->source = holder(act->spans[0]);
   }
 
-  // Delivers a receive: if only the two ends know the lengths, its temporary blocks are now in its buffer. MPI reads the blocks
-  // of a send until it is complete, unless they are staged.
+  // Completes a message. MPI reads the blocks of a send until now, unless they are staged. If only the two ends know
+  // the lengths, the temporary blocks of a receive are now in its buffer.
   void finish(Kind kind, const qd_plan& plan, int32_t number) {
     const qd_messages& messages = kind == kSends ? plan.sends : plan.receives;
     Act* const act = act_at(kind, number, messages.count, kDone[kind]);
@@ -410,9 +410,9 @@ class Replay {
     holder(to) = acts.is_held(from) ? holder(from) : act->use;
   }
 
-  std::array<size_t, 3> fed_{};   // how many of each kind are in the plans before
+  std::array<size_t, 3> fed_{};   // by kind: how many the earlier plans have
   int64_t position_ = 0;          // counts the operations
-  std::vector<int32_t> holders_;  // by temporary block: the use that it is in
+  std::vector<int32_t> holders_;  // by temporary block: the use that holds it
 };
 
 // A span that is read or written.
@@ -422,19 +422,19 @@ struct Access {
   bool writes;
 
   bool precedes(const Access& other) const {
-    // A kind has one list.
+    // The acts of a kind are in one list, so their addresses are in the order of the text.
     return std::tie(act->step, act->kind, act) <
            std::tie(other.act->step, other.act->kind, other.act);
   }
   bool is_straight() const { return act->kind == kReceives && act->zero_copy; }
 };
 
-// The greatest positions in all steps up to one, at which: sends and copies are posted, receives are posted, receives are
-// complete.
+// The last positions in the first i steps at which sends and copies are posted (kActed), receives are posted
+// (kOpened), and receives are complete (kReceived).
 enum { kActed, kOpened, kReceived };
 using Until = std::array<int64_t, 3>;
 
-// The comparisons of positions.
+// Checks the laws by comparing positions.
 class Laws {
  public:
   explicit Laws(Replay& replay) : replay_(replay), acts_(replay.acts), until_(sum_up(acts_)) {}
@@ -492,14 +492,14 @@ class Laws {
                          act.key);
   }
 
-  // The position from which a read does not need its bytes, or at which a write is complete.
+  // Returns the position after which a read no longer needs its bytes, or at which a write is complete.
   int64_t done_at(const Access& access) const {
     if (access.writes) return access.act->done;
     const bool is_over = access.act->is_staged || acts_.is_held(access.span);
     return is_over ? access.act->posted : access.act->done;
   }
 
-  // A receive that is posted straight into its target: nothing earlier in the program reads or writes there.
+  // Reports a receive that is posted straight into its target, although an earlier act reads or writes there.
   void check_early(const Access& w, const Access& other) {
     if (w.act->combines)
       replay_.breaks("early",
@@ -509,7 +509,7 @@ class Laws {
                    w.act->key, other.act->key, other.writes ? "writes" : "reads");
   }
 
-  // Two accesses of the same bytes: `other` precedes `w` in the program, and `w` writes.
+  // Checks two accesses of the same bytes: `other` precedes `w` in the program, and `w` writes.
   void check_pair(const Access& w, const Access& other) {
     if (acts_.is_held(w.span) && !other.writes) return;
     if (w.is_straight()) return check_early(w, other);
@@ -530,7 +530,7 @@ class Laws {
     return all;
   }
 
-  // Checks all pairs of accesses that overlap. In spans sorted by region and beginning, those that overlap one follow it.
+  // Checks all pairs of overlapping accesses. Sorted by region and `low`, those that overlap an access follow it.
   void check_accesses() {
     std::vector<Access> all = accesses();
     std::ranges::stable_sort(all, {}, [](const Access& access) {
@@ -582,7 +582,7 @@ std::optional<Offence> PlanCheck::end() {
 }
 
 std::optional<Offence> PlanCheck::match(const std::vector<PlanCheck>& checks) {
-  // By sender and receiver.
+  // By sender and receiver: the sends, then the receives.
   std::map<std::pair<int32_t, int32_t>, std::array<std::vector<const Act*>, 2>> all;
   for (size_t i = 0; i < checks.size(); ++i) {
     const auto rank = static_cast<int32_t>(i);

@@ -1,5 +1,5 @@
-// Checks that plans are lawful. The laws are the hypotheses of the theorem in theory/Runtime.v. The check walks the program by
-// itself. Of the builder it takes the call and the plans.
+// Checks that plans are lawful. The laws are the hypotheses of the theorem in theory/Runtime.v. The check walks the
+// program by itself. It takes only the call and the plans from the builder.
 //
 // Each rank's plan is checked alone. match() compares the messages of all ranks. The verifier, not this check, proves the
 // hypotheses about the program (`match`, `held`, `apart` ...).
@@ -30,23 +30,23 @@ inline constexpr const char* kPlanLaws[] = {
     "read_in_step",   // a copy is made after the receives that its step waits for are complete
     "early",          // a receive that combines is not posted straight into its target
     "puts_away",      // data is delivered after all earlier reads and writes there
-    "posted_by_key",  // a rank that waits for a message has posted all of the steps up to its step
-    "posted_early",   // nothing touches the target of a receive before it, if it is posted there
+    "posted_by_key",  // before it waits for a message, a rank has posted all up to that step
+    "posted_early",   // nothing earlier uses the target of a receive that is posted directly there
     "buffers",        // a buffer is not used again while its data is needed
     "match",          // the t-th send to a rank meets its t-th receive: same step, as many bytes
 };
 
-// Stands for the name of a law if a check would take too much memory or time. Nothing is known of such plans.
+// Stands for the name of a law if a check would take too much memory or time. The plans may then be lawful or not.
 inline constexpr std::string_view kPlansNotChecked =
     "not checked: they have too many messages or temporary blocks, or too many that touch the same "
     "bytes";
 
 struct Offence {
   std::string_view law;
-  std::string text;  // how it is broken
+  std::string text;  // how the plan breaks it
 };
 
-// The check of one rank in one call.
+// Checks the plans of one rank in one call.
 class PlanCheck {
  public:
   // Walks the program for the call of an open builder.
@@ -54,11 +54,11 @@ class PlanCheck {
   PlanCheck(PlanCheck&&) noexcept;
   ~PlanCheck();
 
-  // Takes the next plan of the call: the only one, or the next part of a streamed one.
+  // Takes the next plan of the call. A call that is streamed has several plans.
   void feed(const qd_plan& plan);
-  // Judges all plans of the call.
+  // Returns a law that the plans of the call break, or nothing. Call it after the last plan.
   std::optional<Offence> end();
-  // Judges the messages of all ranks, by rank in the private communicator, after end().
+  // Compares the messages of all ranks. `checks` is by rank in the private communicator, each after its end().
   static std::optional<Offence> match(const std::vector<PlanCheck>& checks);
 
  private:

@@ -1,5 +1,5 @@
-// The inputs of plans for every rank of a job. They equal those of a binding in the runtime, but ranks are numbered as
-// in the schedule. Tested by tests/verifier/plans_test.cc.
+// Makes the builder's inputs for every rank of a job. They equal those of a binding in the runtime, but ranks are
+// numbered as in the schedule. Tested by tests/verifier/plans_test.cc.
 #include "verifier/plans.h"
 
 #include <fmt/format.h>
@@ -30,12 +30,12 @@ struct Topologies {
   }
 };
 
-// The blocks of a buffer, one after another.
+// The blocks of a buffer, which lie one after another: lengths in units, offsets in bytes.
 struct Extents {
   std::vector<int64_t> lengths, offsets;
   qd_extents all{};
 
-  // `unit`: the bytes of a unit of the lengths.
+  // `unit`: bytes of a unit.
   void set(std::vector<int64_t> blocks, int64_t unit) {
     lengths = std::move(blocks);
     offsets.assign(lengths.size() + 1, 0);
@@ -66,7 +66,7 @@ bool is_in_place_at(const qd_program& program, const qd_context& context) {
   }
 }
 
-// Plans as text, one operation a line, in MPI's terms. Messages are numbered through all plans of the call.
+// Writes plans as text, one operation a line, in MPI's terms. Message numbers go on from plan to plan of a call.
 class PlanText {
  public:
   explicit PlanText(bool has_global_counts) : has_global_counts_(has_global_counts) {}
@@ -206,7 +206,7 @@ struct Plans::State {
     return context;
   }
 
-  // Sets up a builder. Returns what is wrong, or null.
+  // Sets up a builder. Returns an error message, or null.
   const char* open(int64_t group, int64_t rank, const PlanOptions& options,
                    RankPlans::Memory& made) const {
     int32_t blocks[2];
@@ -328,7 +328,7 @@ std::vector<int> Plans::windows() const {
 }
 
 std::optional<std::string> Plans::objection() const {
-  constexpr int64_t kMostBlocks = 1 << 22;  // of all ranks: they take some hundred megabytes
+  constexpr int64_t kMostBlocks = 1 << 22;  // temporary blocks of all ranks: some hundred MB
   if (state_->all_ranks() *
           std::max(state_->tables[0].temporary_blocks, state_->tables[1].temporary_blocks) >
       kMostBlocks)

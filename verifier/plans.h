@@ -1,5 +1,5 @@
-// The runtime's plans of a schedule, built without MPI: prints them, and checks those of all ranks together with
-// verifier/plan_check.h. The runtime's loader and builder are not trusted here; they are under test.
+// Builds the runtime's plans of a schedule without MPI, prints them, and checks those of all ranks together with
+// verifier/plan_check.h. The runtime's loader and builder are not trusted here: they are under test.
 #ifndef QUADRILLE_VERIFIER_PLANS_H_
 #define QUADRILLE_VERIFIER_PLANS_H_
 
@@ -18,13 +18,13 @@ namespace quadrille::verifier {
 
 struct PlanOptions {
   int window = 0;               // steps in flight; 0: the runtime's default
-  bool in_place = false;        // if the collective has a call in place
-  bool whole = true;            // one plan, else one streamed as in a call
-  int64_t unit = 1;             // the bytes of an element, if all ranks know all counts
-  bool has_block_size = false;  // the user gave one
+  bool in_place = false;        // takes effect where the collective has calls in place
+  bool whole = true;            // true: one plan; false: several, streamed as in a call
+  int64_t unit = 1;             // bytes of an element, if all ranks know all counts
+  bool has_block_size = false;  // the user gave a block size
 };
 
-// The plans of one rank in one call, one after another.
+// Builds the plans of one rank in one call, one after another.
 class RankPlans {
  public:
   struct Memory;
@@ -32,9 +32,9 @@ class RankPlans {
   RankPlans(RankPlans&&) noexcept;
   ~RankPlans();
 
-  // The next plan, which the one after it overwrites; null after the last. Errors are the runtime's refusals.
+  // Returns the next plan, valid until the next call; null after the last. Errors are the runtime's refusals.
   Result<const qd_plan*> next();
-  // What the plans are made with.
+  // Returns the builder that makes the plans.
   const qd_builder& builder() const;
 
  private:
@@ -53,22 +53,22 @@ class Plans {
   Plans& operator=(Plans&&) noexcept;
   ~Plans();
 
-  // The plans of a rank of that group. They refer to this object. Errors are the runtime's refusals.
+  // Returns the plans of a rank of that group. They refer to this object. Errors are the runtime's refusals.
   Result<RankPlans> of_rank(int64_t group, int64_t rank, const PlanOptions& options) const;
-  // One operation per line; the rank is one of that group. Errors are the runtime's refusals.
+  // Returns these plans as text, one operation per line. Errors are the runtime's refusals.
   Result<std::string> print(int64_t group, int64_t rank, const PlanOptions& options) const;
-  // A test's change to the plan of a process, before the check.
+  // Lets a test change the plan of a process before the check.
   using Change = std::function<void(size_t process, qd_plan& plan)>;
   // Checks the plans of all ranks together. Returns nothing if all are lawful, else the law, the rank and the offence.
   // Errors are the runtime's refusals.
   Result<std::optional<std::string>> broken_law(const PlanOptions& options,
                                                 const Change& change = {}) const;
-  // The windows that objection() tries: 1, 2, the default, and the one that the program asks for.
+  // Returns the windows that objection() tries: 1, 2, the default, and the one that the program asks for.
   std::vector<int> windows() const;
-  // The same for these windows, kept and streamed, and in place if such a call exists. Returns a broken law, a refusal of
-  // the runtime, or kPlansNotChecked; nothing if all plans are lawful.
+  // Runs broken_law() for each of these windows, with plans kept and streamed, and also in place if has_in_place().
+  // Returns a broken law, a refusal of the runtime, or kPlansNotChecked. Returns nothing if all plans are lawful.
   std::optional<std::string> objection() const;
-  // Whether a call in place has a plan of its own.
+  // Returns whether a call in place has a plan of its own.
   bool has_in_place() const;
 
  private:

@@ -1,5 +1,4 @@
-// Set-up, knowledge and totals. Tested through both executors, and by the paced and
-// unpaced programs of tests/verifier/port_test.cc.
+// Tested through both executors, and by the paced and unpaced programs of tests/verifier/port_test.cc.
 #include "verifier/port_accounting.h"
 
 #include "schedule/traverse.h"
@@ -38,7 +37,7 @@ PortAccounting::PortAccounting(const Program& program, const Job& job, const Che
   // A unit has no more partners than there are other units.
   if (kind_ == PortKind::kExchange) most_partners_ = std::min<size_t>(limit_, uses_.size());
   partners_.resize(uses_.size() * most_partners_);
-  // Without tokens nothing orders the ranks of a node. With several ports nothing needs to.
+  // Without tokens, nothing orders the ranks of a node. With several ports, no order is needed.
   track_ = per_node_ && limit_ == 1 && kind_ != PortKind::kNone && has_tokens(program);
   if (!track_) return;
   knowledge_.resize(node_of_.size());
@@ -50,7 +49,7 @@ int64_t PortAccounting::known(int32_t rank, int32_t node) const {
   return knowledge_[rank].other_node == node ? knowledge_[rank].other : 0;
 }
 
-// The knowledge of `rank` after a message from a rank of its own node that has the knowledge `more`.
+// Returns the knowledge of `rank` after a message from a rank of its own node that has the knowledge `more`.
 PortAccounting::Knowledge PortAccounting::merged(int32_t rank, const Knowledge& more) const {
   const Knowledge& old = knowledge_[rank];
   Knowledge result = more;
@@ -116,7 +115,7 @@ int64_t alltoall_lower_bound(const Topology& topology) {
   int64_t bound = 0;
   for (const Run& run : topology.runs())
     bound = std::max(bound, 2 * run.size * (ranks - run.size) + run.size * run.size);
-  // The `taken` largest nodes: the number of their ranks, and of pairs of ranks on different ones.
+  // The `taken` largest nodes have `inside` ranks, and `pairs` pairs of ranks on different nodes.
   int64_t taken = 0, inside = 0, pairs = 0;
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
     pairs += inside * *size;

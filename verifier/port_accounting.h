@@ -1,9 +1,9 @@
-// The account of one key: the use of ports, the work of the busiest node, the volume, and the exchanges that ranks
-// know to be complete. execute() and the checker in key order report every message here.
+// Accounts for the messages and copies of one key after another: the use of ports, the work of the busiest node, the
+// volume, and the exchanges that ranks know to be complete. execute() and check_key_order() report all messages here.
 //
-// A port may hold for every timing, not only in lock-step. To show that, this counts the exchanges of its own node,
-// and of the last partner node, that a rank knows to be complete when its next step starts. A message passes this
-// knowledge on. The count is never too high, so the claim is never too strong.
+// A port claim may hold for every timing, not only in lock-step. To show that, this counts the exchanges that a rank
+// knows to be complete when its next step starts: those of its own node, and of its last partner node. A message
+// passes this knowledge on. The count is never too high, so the verdict is never too strong.
 #ifndef QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
 #define QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
 
@@ -18,12 +18,12 @@
 
 namespace quadrille::verifier {
 
-// Whether the program has tokens, which may order the ranks of a node.
+// Returns whether the program has tokens (messages without pieces), which may order the ranks of a node.
 bool has_tokens(const Program& program);
 
 class PortAccounting {
  public:
-  // The message that exceeds the limit of a port. Ranks and units are numbered through both groups.
+  // The message that exceeds a port, and the node or rank with that port. Numbers count through both groups.
   struct Conflict {
     int32_t source, target;
     int32_t unit;
@@ -43,7 +43,7 @@ class PortAccounting {
     }
     if (kind_ != PortKind::kNone) use(source, target);
   }
-  // One block travels in each direction between the two.
+  // Accounts for one block in each direction between the two ranks.
   void exchange(int32_t one, int32_t other) {
     if (track_) messages_.insert(messages_.end(), {{one, other}, {other, one}});
     moved_ = true;
@@ -71,7 +71,7 @@ class PortAccounting {
     load(node_of_[rank], 1);
   }
   void copy_outside(int32_t rank) { ++copies_outside_[node_of_[rank]]; }
-  // A step starts without waiting for the previous one. Then the rank's knowledge says nothing about its start.
+  // Call it if a step does not wait for the previous one. What its rank knows then says nothing about its start.
   void overlapping_step() { overlapping_ = true; }
 
   void end_key() {
@@ -88,7 +88,7 @@ class PortAccounting {
   const std::optional<Conflict>& conflict() const { return conflict_; }
   bool port_per_node() const { return per_node_; }
 
-  // Adds the length that a message carries.
+  // Adds the length of a piece that a message carries, in units of counts.
   void carry(int source, int target, int64_t length) {
     of_ranks_[source].out += length;
     of_ranks_[target].in += length;
@@ -96,10 +96,10 @@ class PortAccounting {
     of_nodes_[node_of_[source]].out += length;
     of_nodes_[node_of_[target]].in += length;
   }
-  // The volumes of the busiest rank and the busiest node.
+  // Returns the volumes of the busiest rank and the busiest node.
   std::pair<Volume, Volume> volumes() const;
 
-  // Steps, time and the port's verdict. `whole_blocks`: each message has carried one whole block.
+  // Writes steps, time and the port's verdict. `whole_blocks`: each message has carried one whole block.
   void finish(Report& report, bool whole_blocks) const;
 
  private:
@@ -184,7 +184,7 @@ class PortAccounting {
   std::vector<Load> loads_;
   std::vector<int32_t> copies_outside_;
   int32_t busiest_ = 0;
-  bool paired_ = true;  // over all keys so far
+  bool paired_ = true;  // no node has had two partners at one key so far
   bool moved_ = false, copied_ = false, overlapping_ = false;
   int64_t steps_ = 0, copy_steps_ = 0, time_ = 0;
 
@@ -199,13 +199,13 @@ class PortAccounting {
   std::vector<std::pair<int32_t, Knowledge>> learnt_;
 };
 
-// A lower bound for all-to-all schedules on these nodes, in the model of Sanders and Traeff 2002. There a node does
-// one thing at a time; an exchange between two nodes takes 2, a message or copy inside a node 1.
+// Returns a lower bound on the time of all-to-alls on these nodes, in the model of Sanders and Traeff 2002. There a
+// node does one thing at a time. An exchange between two nodes takes 2, a message or copy inside a node takes 1.
 //
-// The bound is the greater of two numbers. One is the busiest node's work, 2 n (p - n) + n^2. The other is the maximum
-// over odd sets S of nodes of 2 ceil(e(S) / ((|S| - 1) / 2)), where e(S) counts the rank pairs between nodes of S: at
-// most (|S| - 1) / 2 of these exchanges run at a time. For each odd size the largest nodes give the maximum, so O(N)
-// sets are tried.
+// The bound is the greater of two numbers. One is the work of the busiest node, 2 n (p - n) + n^2 if it has n of p
+// ranks. The other is the maximum over odd sets S of nodes of 2 ceil(e(S) / ((|S| - 1) / 2)). Here e(S) counts the
+// rank pairs between nodes of S, of which at most (|S| - 1) / 2 exchange at a time. For each odd size, the largest
+// nodes give the maximum, so O(N) sets are tried.
 int64_t alltoall_lower_bound(const Topology& topology);
 
 }  // namespace quadrille::verifier

@@ -34,13 +34,13 @@ struct NamedProof {
   Proof proof;
 };
 
-// The user may name "alltoall.factor" with or without the collective.
+// Returns whether the user means this proof. "factor" means "alltoall.factor", too.
 bool is_named(const std::string& name, const std::string& wanted) {
   return name == wanted || name.substr(name.find('.') + 1) == wanted;
 }
 
-// A user's program, from its text or a schedule file, with its proof. Without a proof, planning reports the first
-// missing statement.
+// Reads a user's program, from its text or a schedule file, and its proof. Without a proof, planning reports the
+// first missing statement.
 Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   if (!arguments.names.empty() || arguments.files.size() > 1)
     return Error{"--program: give one program, one --proof of it, and no names"};
@@ -58,7 +58,7 @@ Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   return NamedProof{path, std::move(proof).value()};
 }
 
-// The built-in proofs of the given names, or those of the files.
+// Reads the built-in proofs of the given names, or the proofs in the given files.
 Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
   if (!arguments.program.empty()) {
     Result<NamedProof> proof = read_program_and_proof(arguments);
@@ -116,12 +116,12 @@ std::vector<ProofResult> prove_all(const std::vector<NamedProof>& proofs,
   return results;
 }
 
-// What is known of a program after its proof.
+// The verdict on a program after its proof was tried.
 struct Judgement {
   int code = ExitCode::kVerified;
-  std::string text = {};  // the line of its name
+  std::string text = {};  // printed after its name
   std::optional<FailingJob> failing = {};
-  std::optional<Walked> walked = {};  // by the checker
+  std::optional<Walked> walked = {};  // what the checker walked
 };
 
 // A claim that should be false.
@@ -191,7 +191,7 @@ class Session {
       return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
-    if (!arguments_.second_solver.empty()) {  // the proofs may take long
+    if (!arguments_.second_solver.empty()) {  // before the proofs, which may take long
       const SecondOpinion none = ask_second_solver(arguments_.second_solver, {"/dev/null"}, {{}});
       if (!none.failure.empty())
         return bad_input("prove",
@@ -299,7 +299,7 @@ class Session {
     return find_failing_job(named.proof.program, kRanksChecked, true, &walked.emplace());
   }
 
-  // Reports the jobs on which the checker, too, found the proven program right.
+  // Prints on which jobs the checker, too, found the proven program right.
   static void tell_walked(const Walked& walked) {
     const int64_t ranks = walked.ranks;
     if (ranks == 0 && walked.refuses_calls)
@@ -312,7 +312,7 @@ class Session {
       fmt::print("  walked on all nodes of {} ranks, the fewest that it serves\n", ranks);
   }
 
-  // An obligation failed. A counterexample on small nodes refutes the program; otherwise the proof may be too weak.
+  // Judges a program after an obligation failed: refuted if small nodes have a counterexample, else unknown.
   static Judgement judge_failure(const NamedProof& named) {
     std::optional<FailingJob> job = find_failing_job(named.proof.program);
     if (!job)
@@ -324,7 +324,7 @@ class Session {
     return {ExitCode::kRefuted, text, std::move(job)};
   }
 
-  // The heading before the questions about a program: its name, and its text, which the questions refer to.
+  // Returns the heading before the questions about a program: its name and its text. The questions refer to the text.
   static std::string heading(const NamedProof& named) {
     std::string text = fmt::format(
         "; Obligations of {}. In their names send 2 is the second send of its program, and so "
@@ -388,7 +388,7 @@ class Session {
 
 // ---- The beginning of a proof
 
-// The heading of a built-in proof: its code.
+// Returns the heading of a built-in proof, which holds the code.
 std::string heading_of(std::string_view proof) {
   return std::string(proof.substr(0, proof.find("\n\n") + 2));
 }
@@ -396,7 +396,7 @@ std::string heading_of(std::string_view proof) {
 struct Subject {
   Program program;
   std::string heading;  // of a built-in program
-  std::string command;  // that proves it
+  std::string command;  // the command that proves it
 };
 
 Result<ProvenProgram> only_proof_named(const std::string& name) {

@@ -11,7 +11,7 @@ namespace quadrille::verifier {
 
 struct ProvenProgram {
   std::string_view name;   // "alltoall.hierarchical-factor"
-  std::string_view proof;  // the text
+  std::string_view proof;  // the text of the proof
   std::span<const uint8_t> code;
   std::string_view scope;  // in words: "all sizes, counts and values of B"
 };

@@ -1,13 +1,13 @@
 // The checker of large allgathers: it takes one rank after another, and many steps at a time.
 //
 // It requires every message to bring bytes of a block to the same offset of the same block. Then it can judge each
-// rank alone. Keys increase; the rank sends only data that has arrived in a complete step; nothing arrives twice or is
-// empty; at the end everything is there. For every pair of ranks it compares the list of sends with the list of
+// rank alone. Keys increase. The rank sends only data that has arrived in a complete step. Nothing arrives twice or
+// is empty. At the end every block is filled. For every pair of ranks it compares the list of sends with the list of
 // receives, keys included. Both ends of a message have one key, and keys strictly increase at a rank. So induction
 // over keys gives progress without any buffering, and shows that a block holds the right data.
 //
-// It leaves every other form to execute(). It also leaves to execute() violations that exist only in this form: a
-// program may bring bytes to another place, and overwrite them later.
+// It leaves programs of any other form to execute(). Some violations count only in this form: another program may
+// bring bytes to another place and overwrite them later. It leaves these to execute(), too.
 //
 // Memory: the ranges that one rank holds, and the messages of pairs with one rank walked. Tested by
 // tests/verifier/rank_by_rank_test.cc.
@@ -41,11 +41,11 @@ class RankPort {
     }
   }
 
-  // This follows the port of a node only in a simple case. One rank of the node sends to other nodes and one receives
-  // from them. The program has no tokens, which may order ranks.
+  // Returns whether the port cannot be followed here. The port of a node can be followed only if one of its ranks
+  // sends to other nodes, one receives from them, and the program has no tokens, which may order ranks.
   bool unclear() const { return unclear_; }
 
-  // Counts the messages of each of these steps. Returns the first that exceeds the port.
+  // Counts the messages in each of these steps. Returns the violation by the first that exceeds the port.
   std::optional<Violation> use(int64_t rank, const StridedBatch& steps) {
     if (port_.kind == PortKind::kNone) return std::nullopt;
     int64_t sends = 0, receives = 0;
@@ -128,7 +128,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     return report_;
   }
 
-  // The walk's sink: a plain step is a batch of one.
+  // The walk calls these. They gather a plain step as a batch of one step.
   void message(const MessageHead& head) {
     step_.messages.push_back({head, {head.peer, 0}, static_cast<int32_t>(step_.pieces.size()), 0});
   }
@@ -137,7 +137,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     step_.pieces.push_back({p.buffer, p.ranged, {p.block, 0}, {p.low, 0}, {p.high, 0}});
   }
   void reduce(Side, const PieceValue&, const PieceValue&) { unclear_ = true; }
-  // The only copy that this serves brings a rank's own block to its place, before everything else.
+  // Takes the only copy that this checker serves. Outside steps, it brings a rank's own block to its place.
   void copy(const PieceValue& from, const PieceValue& to) {
     if (!outside_ || from.buffer != Buffer::kSend || from.ranged || from.block != 0 ||
         to.buffer != Buffer::kReceive || to.ranged || to.block != rank_ || has_own_) {
@@ -150,7 +150,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
 
  private:
   static constexpr int64_t kMostSingles = 8, kSingles = 64;
-  // Such large keys and places are left to execute().
+  // Returns whether a key or place is so large that it is left to execute().
   static bool is_great(const Strided& value) { return KeyHistory::is_great(value.at); }
   static PieceValue whole(int64_t block) { return {Buffer::kReceive, block, false, 0, 0}; }
 
@@ -164,8 +164,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     keep(violation_of(processes_, finding, key, {rank_}, given...));
   }
 
-  // Keeps the first violation. Two kinds are violations only if all bytes travel to their own places, so they are kept
-  // apart.
+  // Keeps the first violation. Two kinds count only if all bytes travel to their own places, so they are kept apart.
   void keep(std::optional<Violation> violation) {
     if (stopped() || !violation) return;
     std::optional<Violation>& into = violation->property == Property::kOnce    ? again_
@@ -224,8 +223,8 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     return singles < kMostSingles ? 1 : kSingles;
   }
 
-  // Whether all messages are to one rank, each with one piece of one length. Those are taken together, others step by
-  // step.
+  // Returns whether each message has one peer, and at most one piece, of one length, in all steps. Such steps are
+  // taken together, others one by one.
   static bool is_even(const StridedBatch& steps) {
     for (const StridedBatch::Message& message : steps.messages)
       if (message.peer.by != 0 || message.pieces > 1) return false;
@@ -261,7 +260,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     keep(port_.use(rank_, steps));
     const Settled settled{steps.has_after ? steps.after : Strided{steps.key.at - 1, steps.key.by},
                           epoch_};
-    // A step of the batch may send data that an earlier one receives: their keys tell them apart.
+    // Receives first: a step may send what an earlier step of the batch receives. Keys tell which step is earlier.
     for (const Direction direction : {Direction::kReceive, Direction::kSend})
       for (const StridedBatch::Message& message : steps.messages)
         if (message.head.direction == direction && !stopped()) take(steps, message, settled);
@@ -306,7 +305,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
             const Settled& settled, MessageList& messages) {
     Strided block = piece.block;
     const bool own = send && piece.buffer == Buffer::kSend && block == Strided{0, 0};
-    if (own) block = {rank_, 0};  // the same bytes
+    if (own) block = {rank_, 0};  // holds the same bytes
     if ((!own && piece.buffer != Buffer::kReceive) ||
         (piece.ranged && (is_great(piece.low) || is_great(piece.high)))) {
       unclear_ = true;
@@ -324,7 +323,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       t += take_tiles(steps, piece, block, send, t, settled);
   }
 
-  // Takes the piece of step t, and later ones as long as they are of the same block. Returns how many.
+  // Takes the piece of step t. If all steps name one block, takes their pieces, too. Returns how many it took.
   int64_t take_tiles(const StridedBatch& steps, const StridedBatch::Piece& piece,
                      const Strided& block, bool send, int64_t t, const Settled& settled) {
     const int64_t owner = block.at + t * block.by, key = steps.key.at + t * steps.key.by;
@@ -367,7 +366,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   }
 
   void arrive(int64_t owner, const Tiles& tiles) {
-    // Whether it arrives too late for a call in place is unknown here.
+    // This checker does not know whether a call in place has already sent what this overwrites.
     if (owner == rank_ && !has_own_) unclear_ = true;
     switch (held_.arrive(owner, tiles)) {
       case HeldRanges::Arrival::kNew: return;

@@ -1,4 +1,4 @@
-// Words for events, and steps on one line each.
+// Puts events into words, and each step on one line.
 #include "verifier/replay.h"
 
 namespace quadrille::verifier {
@@ -31,7 +31,7 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
                                 int64_t low, std::optional<int64_t> high) {
   std::vector<std::string> lines;
   std::string line;
-  bool wanted = true;  // events before the first step are wanted, too
+  bool wanted = true;  // true at first: events before the first step count
   const auto finish = [&] {
     if (wanted && !line.empty()) lines.push_back(line);
     line.clear();

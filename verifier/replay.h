@@ -1,4 +1,4 @@
-// The actions of ranks, event by event. A refutation's replay command prints them, and tests compare them.
+// Lists the actions of ranks, event by event. The replay command of a refutation prints them, and tests compare them.
 #ifndef QUADRILLE_VERIFIER_REPLAY_H_
 #define QUADRILLE_VERIFIER_REPLAY_H_
 
@@ -19,9 +19,9 @@ std::string message_text(const MessageHead& head);
 std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high);
 std::string piece_text(const PieceValue& piece);
 
-// The walk of one rank as events: "step 3 after -1", "send sized to 4", "recv[5]", "message end", "end". A walk that
-// meets an expression without a value ends with "undefined". `Pauses` says whether the events include the ends of
-// steps.
+// Turns the walk of one rank into events: "step 3 after -1", "send sized to 4", "recv[5]", "message end", "end". A
+// walk that meets an expression without a value ends with "undefined". `Pauses` says whether the events include the
+// ends of steps.
 template <class Pauses>
 class EventTeller : public SinkOf<EventTeller<Pauses>> {
  public:
@@ -36,7 +36,7 @@ class EventTeller : public SinkOf<EventTeller<Pauses>> {
     return std::move(events_);
   }
 
-  // The walk's sink.
+  // The walk calls these five.
   void message(const MessageHead& head) { events_.push_back(message_text(head)); }
   void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
   void message_end() { events_.push_back("message end"); }
@@ -73,7 +73,7 @@ class EventTeller : public SinkOf<EventTeller<Pauses>> {
   Events events_;
 };
 
-// The rank's steps with low <= key < high, or up to the last without `high`, one per line.
+// Returns the rank's steps with low <= key < high, one per line. Without `high`, it goes on to the last step.
 std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank,
                                 int64_t low, std::optional<int64_t> high);
 

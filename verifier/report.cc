@@ -1,4 +1,4 @@
-// Each line names a property and the finding. Tested by tests/cli/verifier_test.sh.
+// Writes one line for each property, with what the check found. Tested by tests/cli/verifier_test.sh.
 #include "verifier/report.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ std::string first_line(const Schedule& schedule, int64_t bytes) {
                      job_text(schedule), bytes, schedule.hash);
 }
 
-// Example flags that put a schedule for any nodes on some nodes.
+// Returns example flags that give nodes to a schedule for any nodes.
 std::string example_nodes(const Schedule& schedule) {
   return schedule.program.groups == 2 ? "--nodes 1,2,3 --remote-nodes 2,2" : "--nodes 1,2,3";
 }
@@ -87,7 +87,7 @@ std::string window_text(int64_t window) {
                      : fmt::format("at most {} step{} in flight", window, window == 1 ? "" : "s");
 }
 
-// A property holds for all calls if it holds for each of them.
+// Joins the reports of all calls. A property holds for all calls if it holds for each of them.
 Report joined(const std::vector<CheckedCall>& checked) {
   Report all = checked[0].report;
   for (const CheckedCall& one : checked) {
@@ -100,7 +100,7 @@ Report joined(const std::vector<CheckedCall>& checked) {
   return all;
 }
 
-// The schedule's volume, and the least volume of any schedule.
+// Returns words for the schedule's volume, and for the least volume of any schedule.
 std::string volume_text(const Schedule& schedule, const CheckedCall& checked) {
   const Program& program = schedule.program;
   const LeastVolume least(program.collective, schedule.job, checked.call);
@@ -118,7 +118,7 @@ std::string volume_text(const Schedule& schedule, const CheckedCall& checked) {
   return text;
 }
 
-// The call with the greatest volume, among those whose volume was counted.
+// Returns the call whose least volume is greatest, among those whose volume was counted; null if there is none.
 const CheckedCall* largest(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const CheckedCall* found = nullptr;
   int64_t most = 0;
@@ -138,13 +138,13 @@ std::set<int64_t> roots_of(const std::vector<CheckedCall>& checked) {
   return roots;
 }
 
-// Whether there are too many roots to print each.
+// Returns whether there are too many roots to print each.
 bool has_many_roots(const std::vector<CheckedCall>& checked) {
   constexpr size_t kToldOneByOne = 4;
   return roots_of(checked).size() > kToldOneByOne;
 }
 
-// The roots that were walked: "all 9", or "0, 1, 128, 256 of 257".
+// Returns the roots that were walked: "all 9", or "0, 1, 128, 256 of 257".
 std::string roots_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const std::set<int64_t> roots = roots_of(checked);
   const int64_t ranks = schedule.job.groups[0].ranks();
@@ -218,7 +218,7 @@ const ProvenProgram* find_proof(const Schedule& schedule) {
   return nullptr;
 }
 
-// A replay shows one group: the group of the first rank.
+// A replay shows only one group, so the command names only processes in the group of the first process.
 std::string replay_command(const std::string& file, const Program& program, const Call& call,
                            const Violation& violation) {
   const int64_t group = violation.processes.empty() ? 0 : violation.processes[0].group;
@@ -229,7 +229,7 @@ std::string replay_command(const std::string& file, const Program& program, cons
   std::string command =
       fmt::format("{} replay {} --ranks {}", cli::typed("verifier"), cli::shell_word(file), ranks);
   if (group != 0) command += fmt::format(" --group {}", group);
-  // No number is above the greatest key.
+  // No number is above the greatest key, so its range stays open.
   if (violation.key)
     command += *violation.key == INT64_MAX
                    ? fmt::format(" --steps {}..", *violation.key)

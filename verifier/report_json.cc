@@ -16,7 +16,7 @@ std::string numbers_json(const std::vector<int64_t>& numbers) {
   return cli::json_list(values);
 }
 
-// The arguments of a call. The parameters are those that it gives.
+// Returns the arguments of a call. Its parameters are only those that the call gives.
 JsonObject call_object(const Program& program, const Call& call) {
   std::vector<std::string> counts;
   for (const std::vector<int64_t>& of_group : call.counts) counts.push_back(numbers_json(of_group));
@@ -31,7 +31,7 @@ JsonObject call_object(const Program& program, const Call& call) {
   return object;
 }
 
-// The parameters of a job: a value, or the rule by which a call chooses it.
+// Returns the parameters of a job. Each has a value, or the rule by which a call chooses it.
 std::string parameters_json(const Schedule& schedule) {
   JsonObject parameters;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {

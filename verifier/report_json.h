@@ -1,4 +1,4 @@
-// The verdicts of `check` as JSON: cli/schemas/check.schema.json describes it.
+// Writes the verdicts of `check` as JSON. cli/schemas/check.schema.json describes the document and its parts.
 #ifndef QUADRILLE_VERIFIER_REPORT_JSON_H_
 #define QUADRILLE_VERIFIER_REPORT_JSON_H_
 
@@ -10,26 +10,26 @@
 
 namespace quadrille::verifier {
 
-// A violation, or null.
+// Returns a violation, or null.
 std::string violation_json(const std::optional<Violation>& violation);
-// The nodes of each group: ["1,2,3"]. Empty if there are none.
+// Returns the nodes of each group: ["1,2,3"]. The list is empty if there are no groups.
 std::string nodes_json(const std::vector<Topology>& groups);
-// A job on which a program fails.
+// Returns a job on which a program fails.
 std::string failing_json(const Program& program, const FailingJob& failing);
 
-// A file that is bad input.
+// Returns the result for a file that is bad input.
 std::string error_json(const std::string& file, const std::string& why);
-// A file, after check_report().
+// Returns the result for a file, with the content of check_report().
 std::string check_json(const std::string& file, const Schedule& schedule, int64_t bytes,
                        const std::vector<CheckedCall>& checked, const PlansVerdict& plans,
                        double seconds);
-// A file for any nodes, after proof_report().
+// Returns the result for a file for any nodes, with the content of proof_report().
 std::string proof_json(const std::string& file, const Schedule& schedule, int64_t bytes);
-// A program on all topologies.
+// Returns the result for a program on all topologies.
 std::string all_topologies_json(const std::string& file, const Program& program, int64_t up_to,
                                 const AllTopologies& all, double seconds);
 
-// The document.
+// Returns the whole document.
 std::string results_json(const std::vector<std::string>& results);
 
 }  // namespace quadrille::verifier

@@ -21,20 +21,20 @@ namespace {
 constexpr size_t kMostExamples = 4000;  // of one statement
 constexpr int64_t kMostRanksTried = 7, kMostRanksOfGroupsTried = 6;
 
-// A place of the program at which something is asked, and the answer: a moment, or numbers.
+// One moment about which something is asked, and the answer: another moment, or numbers.
 struct Example {
   const Moments* run;
   int64_t group;
   std::vector<std::optional<int64_t>> names;  // the values of the names of a vocabulary
   const Moment* found = nullptr;
   std::vector<std::optional<int64_t>> numbers = {};
-  const Moment* piece = nullptr;  // whose other end is found
+  const Moment* piece = nullptr;  // the piece whose other end is `found`
 };
 
 // The names that expressions may use at a place, and how to get their values.
 class Vocabulary {
  public:
-  // At a site: its first variables, lets that depend on no others, and the byte that is asked about.
+  // Returns the names at a site: its first `variables` variables, lets that depend on no others, maybe a byte.
   static Vocabulary of_site(const Program& program, const Site& site, size_t variables,
                             bool has_byte) {
     Vocabulary all(program);
@@ -46,7 +46,7 @@ class Vocabulary {
     all.finish();
     return all;
   }
-  // At the end: the block of `source` at `target`.
+  // Returns the names for the end of the program, where the block of `source` is at `target`.
   static Vocabulary of_ends(const Program& program, const View& view) {
     Vocabulary all(program);
     all.plain_ = view.unknowns;
@@ -55,13 +55,13 @@ class Vocabulary {
     return all;
   }
 
-  // "rank, ranks, k"
+  // Returns all names: "rank, ranks, k".
   std::string text() const { return fmt::format("{}", fmt::join(names_, ", ")); }
   const std::vector<std::string>& names() const { return names_; }
-  // Of the site, those that may be named.
+  // Returns how many variables of the site may be named.
   size_t variables() const { return variables_; }
 
-  // Their values, if the plain ones have these.
+  // Returns the values of all names at a rank, given those of the plain names.
   std::vector<std::optional<int64_t>> values(const Binding& at, int64_t rank,
                                              const std::vector<int64_t>& plain) const {
     std::vector<std::optional<int64_t>> values(plain.begin(), plain.end());
@@ -105,12 +105,12 @@ class Vocabulary {
 
   const Program* program_;
   std::vector<std::string> plain_, names_;
-  size_t variables_ = 0;  // of the plain names, those that lets depend on
+  size_t variables_ = 0;  // how many plain names are variables of the site
   std::vector<std::pair<std::string, Formula>> lets_;
   bool has_rank_ = false;
 };
 
-// The examples as columns, with entries of tables as further terms.
+// Turns the examples into columns. Entries of tables become further terms. The preferred name comes first.
 Examples examples_of(const Program& program, const Vocabulary& vocabulary,
                      const std::vector<Example>& all, const std::string& preferred) {
   const auto column = [&](const auto& value) {
@@ -154,7 +154,7 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
   return examples;
 }
 
-// Small jobs of a program, run.
+// Runs the program on small jobs.
 std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
   constexpr size_t kMostRuns = 300, kMostMoments = 200'000;
   constexpr int64_t kGreatest = 4;  // value of a parameter
@@ -224,7 +224,7 @@ class SkeletonWriter {
     skeleton_.text += fmt::format("-- {}\n{}\n", comment, line);
     ++skeleton_.statements;
   }
-  // A line of a statement. What it lacks is FILL_IN, which the comment explains.
+  // Adds a line of a statement. If the line has FILL_IN, adds a comment that says `what` to write.
   void line(const std::string& text, const std::string& what) {
     int places = 0;
     for (size_t at = 0; (at = text.find(kFillIn, at)) != std::string::npos; at += kFillIn.size())
@@ -254,7 +254,8 @@ class SkeletonWriter {
         .value_or(std::string(kFillIn));
   }
 
-  // The pieces of both ends are in one order: a variable of a loop over pieces has its own value, or a number more.
+  // Returns the value of a variable of a loop over pieces. Both ends have their pieces in one order. So it is this
+  // end's variable, or that plus a number.
   std::string piece_value(const std::vector<Example>& all, const Vocabulary& vocabulary,
                           size_t v) const {
     const Site &site = *all[0].piece->site, &other = *all[0].found->site;
@@ -269,7 +270,7 @@ class SkeletonWriter {
     return fmt::format("{} + {}", number.value_or(std::string(kFillIn)), site.variables[w]);
   }
 
-  // The witnesses that these examples show, one for each site that is found.
+  // Writes the witnesses that these examples show, one for each site that they find.
   void witnesses(std::vector<Example> all, const Vocabulary& vocabulary, const std::string& where) {
     const std::string what = fmt::format("in names of {}: {}", where, vocabulary.text());
     std::vector<int> sites;
@@ -300,7 +301,7 @@ class SkeletonWriter {
     }
   }
 
-  // Of sites that might be the witness, if no run has shown one.
+  // Writes a site that may be the witness, with FILL_IN for its values. No run has shown one.
   template <class May>
   void unknown_witness(const May& may, const std::string& what) {
     for (const Site& site : p_.sites) {
@@ -331,7 +332,7 @@ class SkeletonWriter {
     return {&run, moment.group, vocabulary.values(run.binding(moment.group), moment.rank, plain)};
   }
 
-  // The first and the last of some bytes.
+  // Returns the first and the last byte, or only the first if that is enough.
   std::vector<int64_t> ends_of(const Bytes& bytes) const {
     if (!p_.contract.has_lengths() || bytes.high == INT64_MAX || bytes.high == bytes.low + 1)
       return {bytes.low};
@@ -412,14 +413,15 @@ class SkeletonWriter {
 
   // ---- The end
 
-  // Whether a write to the receive buffer brings what the rank itself contributes. `copies` names it, and `cover` does not.
+  // Returns whether a write to the receive buffer brings the rank's own contribution. Statement `copies` is about
+  // these writes, `cover` is about all others.
   bool brings_own(const Moments& run, const Moment& moment) const {
     const int64_t contributor =
         p_.contract.has_sources() ? moment.to->block : run.binding(moment.group).place.root;
     return p_.contract.has_own() && contributor == moment.rank;
   }
 
-  // Every write to a receive buffer that is the last of its first byte.
+  // Writes `cover`. Its examples are writes to receive buffers that no later write overwrites at their ends.
   void cover() {
     const View view = p_.ends_view();
     const Vocabulary vocabulary = Vocabulary::of_ends(program_, view);
@@ -467,7 +469,8 @@ class SkeletonWriter {
 
   // ---- Contents
 
-  // The first of consecutive ranks, and their number; the first of all ranks is any. Nothing if they are not consecutive.
+  // Returns the first contributor, their number, and the target. Returns nothing if the contributors are not
+  // consecutive (modulo ranks). If all ranks contribute, any rank may be the first.
   static std::optional<std::vector<std::optional<int64_t>>> span_of(const Data& data) {
     const auto ranks = static_cast<int64_t>(data.contributors.size());
     const int64_t number = std::count(data.contributors.begin(), data.contributors.end(), true);
@@ -526,7 +529,7 @@ class SkeletonWriter {
     });
   }
 
-  // The first key of an item of a body, or the number after its last one, over the variables of the body.
+  // Returns the lowest key of an item of a body, or one above its highest, in variables of the body.
   Expression end_of(const Item& item, bool last) const {
     if (!item.is_loop) {
       const Expression& key = p_.anatomy.steps[item.index].key;
@@ -546,7 +549,7 @@ class SkeletonWriter {
     return end_of(last ? items.back() : items.front(), last);
   }
 
-  // In the names of the loop. Values of lets become their names.
+  // Prints the expression in names of the loop. Values of lets become the names of the lets.
   std::string spelt(const Expression& expression, const LoopSite& loop) const {
     std::vector<std::string> names = loop.variables;
     std::vector<Expression> lets(names.size());

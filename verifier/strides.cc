@@ -8,7 +8,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// A place in a list.
+// Reads the pieces of a list in order.
 class Reader {
  public:
   Reader(const std::vector<MessageBatch>& list, const std::vector<int64_t>& lengths)
@@ -43,7 +43,7 @@ std::optional<MessagePiece> first_of(const Reader& reader) {
   return reader.first();
 }
 
-// The first pieces are the same. If the strides are equal, so are as many as both lists have.
+// Returns how many pieces are surely equal if the first are. With equal strides these are all that both batches have.
 int64_t same(const Reader& a, const Reader& b) {
   const MessageBatch &one = a.batch(), &other = b.batch();
   const bool alike = one.key.by == other.key.by && one.block.by == other.block.by &&
@@ -63,7 +63,7 @@ void HeldRanges::clear() {
   runs_.clear();
 }
 
-// True if `more` continues the strides of the run. A run of one tile takes its strides from `more`.
+// Returns whether `more` continues the strides of the run. A run of one tile takes its strides from `more`.
 bool HeldRanges::continues(const Tiles& run, const Tiles& more) {
   if (run.length != more.length) return false;
   const StridedBatch::Strided low{more.low.at - run.low.last(run.count), more.low.by};
@@ -102,7 +102,7 @@ HeldRanges::Arrival HeldRanges::arrive(int64_t owner, const Tiles& tiles) {
   return Arrival::kNew;
 }
 
-// For one range, the latest of the tiles that it overlaps decides.
+// The tile that arrived last decides, among those that overlap the range.
 HeldRanges::Held HeldRanges::ask_one(const Block& block, int64_t low, int64_t high, int64_t key,
                                      int64_t after) const {
   if (block.first < 0 || low < block.low || block.high < high) return Held::kNo;
@@ -126,7 +126,7 @@ HeldRanges::Held HeldRanges::ask(int64_t owner, const Tiles& tiles, const Settle
   for (int64_t t = 0; t < tiles.count;) {
     const int64_t low = tiles.low.at + t * tiles.low.by, key = tiles.key.at + t * tiles.key.by;
     const int64_t after = settled.after.at + t * settled.after.by;
-    // For tiles of a run that are sent in the order of arrival, the first and the last one decide.
+    // If tiles of a run are sent in the order of arrival, the first and the last decide for all.
     int64_t together = 0;
     for (int32_t i = block.first; i >= 0 && together == 0; i = runs_[i].next) {
       const Tiles& run = runs_[i].tiles;

@@ -1,4 +1,4 @@
-// Keys, held ranges and messages of ranks, stored as runs with constant strides, as most steps have them.
+// Stores keys, held ranges and messages of ranks as runs with constant strides. Most steps form long runs.
 #ifndef QUADRILLE_VERIFIER_STRIDES_H_
 #define QUADRILLE_VERIFIER_STRIDES_H_
 
@@ -15,7 +15,7 @@
 
 namespace quadrille::verifier {
 
-// The keys of one rank's steps, in ascending order: how many steps may be in flight.
+// The keys of one rank's steps, in ascending order. They tell how many steps may be in flight.
 class KeyHistory {
  public:
   // Larger keys are not served here: their differences might overflow.
@@ -40,8 +40,8 @@ class KeyHistory {
     size_ += count;
   }
 
-  // The least number of steps that may be in flight when one of the last `count` steps starts. A step starts when all
-  // with keys up to its `after` are complete. 0: none of them waits for any.
+  // Returns the least number of steps that may be in flight when one of the last `count` steps starts. A step starts
+  // when all steps with keys up to its `after` are complete. Returns 0 if none of the steps waits for any.
   int64_t window(const StridedBatch::Strided& after, int64_t count) const {
     const Run& last = runs_.back();
     // If steps wait for steps at a constant distance, the last of them stands for all. If all wait for the same step,
@@ -59,7 +59,7 @@ class KeyHistory {
     return least;
   }
 
-  // The number of keys up to this one.
+  // Returns the number of keys up to this one.
   int64_t up_to(int64_t key) const {
     const auto above = std::upper_bound(runs_.begin(), runs_.end(), key,
                                         [](int64_t k, const Run& run) { return k < run.key.at; });
@@ -79,15 +79,15 @@ class KeyHistory {
   int64_t size_ = 0;
 };
 
-// A step by its number, from 1, among those of its rank. Steps up to number `over` are complete when it starts.
+// A step of a rank. `number` counts the rank's steps from 1. Steps up to number `over` are complete when it starts.
 struct NumberedStep {
   int32_t number, over;
 };
 
-// The steps of one rank, numbered in their order: which of them are complete when another starts.
+// Numbers the steps of one rank in their order, and tells which of them are complete when another starts.
 class StepNumbers {
  public:
-  // Whether some step of the program waits for steps with keys above -1, by its `after`.
+  // Returns whether the `after` of some step may name steps with keys above -1.
   static bool are_named(const Program& program) {
     bool named = false;
     for_each_statement(program.body, [&](const Statement& statement) {
@@ -98,7 +98,7 @@ class StepNumbers {
   }
 
   bool increases(int64_t key) const { return size_ == 0 || last_ < key; }
-  // Consecutive steps. Their keys are kept if the `after` of a step may name one of them.
+  // Adds consecutive steps. Pass `keep` if the `after` of a later step may name one of them.
   void enter(const StridedBatch::Strided& key, int64_t count, bool keep) {
     if (keep) keys_.add(key, count);
     if (size_ == 0) first_ = key.at;
@@ -107,14 +107,14 @@ class StepNumbers {
   }
   int64_t first() const { return first_; }
 
-  // The step that was entered last, with the walker before it.
+  // Returns the step that was entered last. The walker stands before it.
   NumberedStep step(const Walker& walker) const {
     const int64_t over = walker.has_after ? keys_.up_to(walker.after) : size_;
     return {number(size_), number(std::max(over, copied_))};
   }
   const KeyHistory& keys() const { return keys_; }
 
-  // A copy outside steps waits for all steps before it, and all steps after it wait for the copy.
+  // Numbers a copy outside steps. It waits for all steps before it, and all steps after it wait for the copy.
   NumberedStep copy() {
     number_ = number(size_) + 1;
     copied_ = size_;
@@ -131,7 +131,7 @@ class StepNumbers {
   int32_t number_ = 0;  // the number of that copy
 };
 
-// Distinct keys of all ranks.
+// The set of keys of all ranks.
 class KeySet {
  public:
   void add(const StridedBatch::Strided& key, int64_t count) {
@@ -173,7 +173,7 @@ class KeySet {
   std::unordered_set<int64_t> others_;
 };
 
-// The ranges low.at + t*low.by of one length, for t in 0 .. count, used in the steps key.at + t*key.by.
+// Ranges of one length, for t in 0 .. count: range t begins at low.at + t*low.by, and step key.at + t*key.by uses it.
 struct Tiles {
   StridedBatch::Strided key, low;
   int64_t length = 0;
@@ -194,14 +194,14 @@ class HeldRanges {
   void clear();
 
   enum class Arrival : uint8_t { kNew, kAgain, kUnclear };
-  // Tiles arrive. kUnclear: they leave a gap, or have gaps between them, which this cannot store.
+  // Adds tiles that arrive. kAgain: some bytes are held already. kUnclear: they leave a gap, which has no form here.
   Arrival arrive(int64_t owner, const Tiles& tiles);
 
   enum class Held : uint8_t { kSettled, kInFlight, kNo };
-  // Whether every tile arrived in full before its step, in a step that is complete by then.
+  // Says whether every tile arrived in full before its step. kInFlight: in a step that may not be complete by then.
   Held ask(int64_t owner, const Tiles& tiles, const Settled& settled) const;
 
-  // Whether the whole block is held.
+  // Returns whether the whole block is held.
   bool whole(int64_t owner, int64_t length) const {
     return blocks_[owner].low == 0 && blocks_[owner].high == length;
   }
@@ -209,7 +209,7 @@ class HeldRanges {
  private:
   struct Run {
     Tiles tiles;
-    int32_t next;  // of the same owner, -1 at the end
+    int32_t next;  // index of the owner's next run, -1 at the end
   };
   // One range without gaps, and the runs in which it arrived.
   struct Block {
@@ -224,7 +224,7 @@ class HeldRanges {
   std::vector<Run> runs_;
 };
 
-// Ranges low .. low + length of blocks, and the keys of the steps that carry them, `count` of each.
+// `count` ranges low .. low + length of blocks, and the keys of the steps that carry them.
 struct MessageBatch {
   StridedBatch::Strided key, block, low;
   int64_t length = 0;  // kWhole: a whole block of any length; kNothing: a message without pieces
@@ -251,7 +251,7 @@ class MessageList {
   struct Difference {
     std::optional<MessagePiece> sent, received;
   };
-  // `lengths` are the lengths of whole blocks.
+  // Returns the first difference, if any. `lengths` are the lengths of whole blocks.
   static std::optional<Difference> compare(const MessageList& sent, const MessageList& received,
                                            const std::vector<int64_t>& lengths);
 
@@ -266,12 +266,12 @@ class Pairs {
   Pairs(const Processes& processes, const std::vector<int64_t>& lengths)
       : processes_(processes), ranks_(processes.size()), lengths_(lengths) {}
 
-  // The messages that this rank sends to, or receives from, that one.
+  // Returns the messages that `rank` sends to `peer`, or receives from it.
   MessageList& at(int64_t rank, int64_t peer, Direction direction);
 
-  // After the walk of the rank: compares its messages with those of lower ranks, and forgets them.
+  // Call it after the walk of the rank. Compares the messages between the rank and lower ranks, and forgets them.
   std::optional<Violation> settle(int64_t rank);
-  // After the walk of all ranks: messages that are left have no other end.
+  // Call it after the walk of all ranks. Returns a violation if messages are left: they have no other end.
   std::optional<Violation> settle_rest() const;
 
  private:
@@ -285,7 +285,7 @@ class Pairs {
   int64_t ranks_;
   const std::vector<int64_t>& lengths_;
   std::unordered_map<int64_t, Pair> pairs_;  // by source*ranks + target
-  std::vector<int64_t> accessed_;            // by the current rank
+  std::vector<int64_t> accessed_;            // pairs that the current rank used
 };
 
 }  // namespace quadrille::verifier

@@ -14,8 +14,8 @@
 
 namespace quadrille::verifier {
 
-// The properties that a schedule can violate: the name in the code, the name in verdicts, and the property itself, as
-// a sentence. Each has a case in tests/reject/.
+// The properties that a schedule can violate. Each has a name in the code, a name in verdicts, and a sentence that
+// states it. Each has a case in tests/reject/.
 // clang-format off
 #define QUADRILLE_PROPERTIES(P) \
   P(kDefined, "defined", "every expression has a value") \
@@ -71,10 +71,10 @@ struct Violation {
   Property property;
   std::optional<int64_t> key;      // of the step, if there is one
   std::vector<Process> processes;  // the processes involved; the first is to blame
-  std::string detail;              // a clause
+  std::string detail;              // what went wrong, in words
 };
 
-// The port claim's status after the walk.
+// What the walk has shown about the port claim.
 enum class PortVerdict : uint8_t { kNotClaimed, kLockStep, kEveryTiming };
 
 // The checker's findings and measurements. The figures have a meaning only if `violation` is empty.
@@ -82,11 +82,11 @@ struct Report {
   std::optional<Violation> violation;
   int64_t steps = 0;       // distinct keys with a transfer of a block
   int64_t copy_steps = 0;  // further keys with only copies within ranks
-  int64_t messages = 0;    // with blocks
-  int64_t tokens = 0;      // without
-  // The model applies: whole blocks, one group, at most one partner per node and key.
+  int64_t messages = 0;    // messages with blocks
+  int64_t tokens = 0;      // messages without blocks
+  // Whether `time` has a meaning: whole blocks, one group, at most one partner per node and key.
   bool timed = false;
-  // In lock-step: a key takes the work of its busiest node, one per message end or copy.
+  // Time in lock-step. A key takes the work of its busiest node: 1 for each message end or copy.
   int64_t time = 0;
   int64_t lower_bound = 0;  // for any schedule on these nodes
   // The volumes of the busiest rank and the busiest node, in units of counts. Only execute() counts them.
@@ -94,11 +94,11 @@ struct Report {
   int64_t temporary_blocks = 0;  // the most that a rank's temporary buffer has
   int64_t safe_window = 0;       // steps that may be in flight; 0: any number
   bool in_place = true;          // no block is overwritten before it is sent
-  // What goes wrong only if block sizes differ, where the call gives no counts: a rank would need a length that it cannot
-  // know. The call with equal blocks is right.
+  // What goes wrong only if block sizes differ, for a call without counts: a rank would need a length that it cannot
+  // know, or would keep a block of another length. The call with equal blocks is right.
   std::optional<Violation> uneven;
   PortVerdict port = PortVerdict::kNotClaimed;
-  std::optional<int64_t> partners;  // the most partners of a node at a time, if asked for
+  std::optional<int64_t> partners;  // most partners of a node at a time, if asked for
 
   // Lowers the number of steps that may be in flight; 0 is no limit.
   void limit_window(int64_t steps) {

@@ -1,4 +1,4 @@
-// The texts of files of this folder. view/embed.sh makes the source.
+// The texts of files of this folder. view/embed.sh makes the source file.
 #ifndef QUADRILLE_VIEW_ASSETS_H_
 #define QUADRILLE_VIEW_ASSETS_H_
 

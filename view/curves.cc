@@ -1,5 +1,5 @@
-// Logarithmic axes. The end of each curve bears its name; names are moved apart. Colours and dashes repeat after different
-// numbers, so that no two of many curves look alike.
+// Each curve has its name at its end. Names that would overlap are moved apart. The dashes change when the colours
+// repeat, so that no two of 28 curves look alike.
 #include "view/curves.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace quadrille {
 namespace {
 
 constexpr double kWidth = 900, kHeight = 480, kLeft = 70, kRight = 230, kTop = 34, kBottom = 44;
-constexpr double kLine = 14;  // between names
+constexpr double kLine = 14;  // from one name to the next
 
 constexpr const char* kStyle =
     R"(.curves text { font: 12px sans-serif; fill: var(--ink) } .curves .title { font-weight: bold; font-size: 14px }
@@ -80,7 +80,7 @@ class Plot {
     return kHeight - kBottom - part * (kHeight - kTop - kBottom);
   }
 
-  // From the top; each at least a line below the one above it.
+  // Places the names from the top, each at least a line below the one above it.
   void place_names() {
     for (Named& one : all_)
       for (const std::optional<int64_t>& time : one.curve->times)
@@ -106,7 +106,7 @@ class Plot {
           kLeft, y(time), kWidth - kRight, kLeft - 6, y(time) + 4,
           time_text(std::llround(1e3 * time)));
     }
-    constexpr double kLeast = 54;  // from one size that is written to the next
+    constexpr double kLeast = 54;  // the least space between two written sizes
     double next = HUGE_VAL;
     for (size_t i = curves_.bytes.size(); i-- > 0;) {
       if (next - x(i) < kLeast) continue;

@@ -1,4 +1,4 @@
-// A plot of times over sizes: one curve for each algorithm, the bound, and measurements.
+// Plots times over sizes: one curve for each algorithm, the bound, and measurements.
 #ifndef QUADRILLE_VIEW_CURVES_H_
 #define QUADRILLE_VIEW_CURVES_H_
 
@@ -9,11 +9,11 @@
 
 namespace quadrille {
 
-// Nanoseconds, one for each size; nothing where there is no time.
+// A curve. `times` has the nanoseconds for each size, or nothing where there is no time.
 struct Curve {
   std::string name;
   std::vector<std::optional<int64_t>> times;
-  std::vector<bool> fitted = {};  // those that follow from calls on fewer nodes; empty: none
+  std::vector<bool> fitted = {};  // by size: follows from calls on fewer nodes; empty: none does
 };
 
 struct Curves {
@@ -24,7 +24,7 @@ struct Curves {
   std::optional<Curve> native;  // measured times of the MPI library's own collective
 };
 
-// One SVG with logarithmic axes. Empty without any time.
+// Returns one SVG with logarithmic axes, or an empty text if there is no time at all.
 std::string curves_svg(const Curves& curves);
 
 }  // namespace quadrille

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# embed.sh FILE...: a source file with the texts of these files, which the page and the SVGs carry: page.css is kPageCss.
+# embed.sh FILE...: prints a source file with the texts of these files for the page and SVGs. page.css is kPageCss.
 set -euo pipefail
 echo '// DO NOT EDIT. Made by view/embed.sh.'
 echo '#include "view/assets.h"'

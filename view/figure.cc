@@ -40,8 +40,7 @@ struct GatheredRow : FigureRow {
 };
 using Rows = std::map<int64_t, GatheredRow>;
 
-// The sink of one rank's walk. Ranks of its group are numbered from `first` on, those of the other group from `other`
-// on.
+// The sink of one rank's walk. Rank 0 of its own group has the number `first`, rank 0 of the other group `other`.
 class Gatherer : public SinkOf<Gatherer> {
  public:
   Gatherer(Rows& rows, int64_t first, int64_t other) : rows_(rows), first_(first), other_(other) {}
@@ -86,7 +85,7 @@ void mark_combining(GatheredRow& row) {
     if (row.combining.contains({arc.source, arc.target})) arc.kind = ArcKind::kCombines;
 }
 
-// Joins two messages of one kind in opposite directions to one arc, and sorts arcs from the left.
+// Joins two messages of one kind in opposite directions into one arc, and sorts the arcs from the left.
 void join_directions(std::vector<Arc>& arcs) {
   const auto place = [](const Arc& arc) {
     const auto [left, right] = std::minmax(arc.source, arc.target);

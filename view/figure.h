@@ -1,6 +1,5 @@
-// Pictures of a schedule from a walk of all its ranks: a table of steps against nodes like Sanders and Traeff's figure
-// 3, as text or as SVG. The nodes of two groups stand side by side. Ranks and nodes of the second group are primed:
-// 0'.
+// Draws a schedule from a walk of all its ranks: a table of steps against nodes, like figure 3 of Sanders and Traeff,
+// as text or SVG. The nodes of two groups are side by side. Ranks and nodes of the second group are primed: 0'.
 #ifndef QUADRILLE_VIEW_FIGURE_H_
 #define QUADRILLE_VIEW_FIGURE_H_
 
@@ -28,23 +27,23 @@ struct FigureRow {
   std::string heading;  // "phase 0, round 1", at the first row where it applies
   std::vector<Arc> arcs;
   std::vector<int> statements;  // the step statements that run, by their number in the text
-  std::optional<int64_t> last_key = {};  // if the row is several steps: of the last one
+  std::optional<int64_t> last_key = {};  // if the row is several steps: the last key
 };
 
 struct Figure {
   std::string title;
   std::vector<int64_t> node_sizes;  // of all groups
-  size_t first_nodes = 0;           // the number of nodes of the first group
+  size_t first_nodes = 0;           // number of nodes of the first group
   std::vector<FigureRow> rows;      // in the order of keys
 
-  int64_t first_ranks() const;  // of the first group
+  int64_t first_ranks() const;  // number of ranks of the first group
   std::string rank_name(int64_t rank) const;
   std::string node_name(size_t node) const;
 };
 
 inline constexpr size_t kMostDrawnRows = 2000;
 
-// The steps of the schedule in that call, from low up to, not including, high. Errors: the picture is too large, the call
+// Walks the call, and returns its steps with low <= key < high. Errors: the picture is too large, the call
 // does not fit, or an expression has no value.
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
                     std::optional<int64_t> low, std::optional<int64_t> high,

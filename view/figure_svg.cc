@@ -1,7 +1,7 @@
-// The figure as SVG. Up to 32 ranks it has a column for each rank, nodes as shaded bands, a row for each step, and arrows;
-// those of a row that would cross are drawn above each other. A larger figure has a square for each step, from lanes (down)
-// to lanes (right). Colour says whether a message passes between nodes. Shape says which way it goes and whether data is
-// reduced.
+// Draws the figure as SVG. Up to 32 ranks, it has a column for each rank, nodes as shaded bands, a row for each step,
+// and arrows. Arrows of a row that would cross are drawn one above the other. A larger figure has a square for each
+// step: one row for each sending lane, one column for each receiving lane. Colour says whether a message passes
+// between nodes. Shape says which way it goes and whether its data is reduced.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Kinds kinds_of(const Figure& figure, const Lanes& lanes) {
   return kinds;
 }
 
-// Samples with words, one beside another.
+// Draws samples with words, side by side.
 class Legend {
  public:
   void add(bool shown, const std::string& sample, int length, const char* words) {
@@ -119,7 +119,7 @@ class Arrows {
   static constexpr int kColumn = 34, kTrack = 15, kLeft = 150, kTop = 96, kGap = 26, kPadding = 5,
                        kRowGap = 7, kGroupGap = 40;
 
-  // The track of each arc in its row, from the top: the first one in which it crosses nothing.
+  // Returns the track of each arc of a row, counted from the top. An arc takes the first track where it crosses none.
   static std::vector<int> tracks_of(const std::vector<Arc>& arcs) {
     std::vector<int> result;
     std::vector<int64_t> free_from;  // by track: the first free column

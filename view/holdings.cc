@@ -15,7 +15,7 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kFewRanks = 16;  // contributions of more ranks have one part
-constexpr int64_t kParts = 8;      // of an only block
+constexpr int64_t kParts = 8;      // of a contribution that is one block
 
 class Noting : public verifier::Observer {
  public:
@@ -70,7 +70,7 @@ class Noting : public verifier::Observer {
   };
   using Change = std::array<int64_t, 2>;  // by buffer
 
-  // The row of the last step up to that key, counted from 1.
+  // Returns the row of the last step up to that key, counted from 1, or 0.
   size_t frame(const std::optional<int64_t>& key) const {
     if (!key) return 0;
     const auto after =
@@ -100,7 +100,7 @@ class Noting : public verifier::Observer {
     }
   }
 
-  // Positions of an only block, by part.
+  // Counts positions of a contribution that is one block, by part.
   void cut(const Here& here, int32_t origin, int64_t low, int64_t high, int sign) {
     for (int64_t part = 0; part < parts_; ++part) {
       const int64_t begin = std::max(low, longest_ * part / parts_);
@@ -119,8 +119,8 @@ class Noting : public verifier::Observer {
   const Figure& figure_;
   const Lanes& lanes_;
   std::array<int64_t, 2> first_{};  // the first rank of each group
-  int64_t blocks_ = 0;              // the most that a rank contributes
-  int64_t longest_ = 1;             // block
+  int64_t blocks_ = 0;              // most blocks that a rank contributes
+  int64_t longest_ = 1;             // length of the longest block
   int64_t parts_ = 1;
   std::vector<std::vector<Change>> changes_;  // by frame; empty, or by lane, origin and part
 };

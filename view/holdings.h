@@ -1,4 +1,4 @@
-// Which lane holds data of which ranks after each step. The exact checker walks the call, and this notes what it writes.
+// Finds which lane holds data of which lanes after each step. It notes what the exact checker writes in its walk.
 #ifndef QUADRILLE_VIEW_HOLDINGS_H_
 #define QUADRILLE_VIEW_HOLDINGS_H_
 
@@ -13,8 +13,8 @@
 
 namespace quadrille {
 
-// The ranks of `lane` now hold so much more, or less, of a part of the contributions of `origin`: in units of the
-// call's counts, or in blocks if the call has no counts.
+// How much more, or less, the ranks of `lane` hold of one part of the contributions of lane `origin`. Amounts are in
+// units of the call's counts, or in blocks if the call has no counts.
 struct HoldingChange {
   int32_t lane, origin, part;
   int64_t received = 0, temporary = 0;
@@ -23,13 +23,13 @@ struct HoldingChange {
 struct Holdings {
   int32_t parts = 1;  // of each contribution: its blocks, or equal parts of its only block
   bool parts_are_blocks = false;
-  // By step: changes[0] are those before the first row of the figure, changes[i + 1] those in row i. In the order of
-  // lane, origin and part.
+  // changes[0] has the changes before the first row of the figure, changes[i + 1] has those in row i. Each list is in
+  // the order of lane, origin and part.
   std::vector<std::vector<HoldingChange>> changes;
-  std::string violation;  // the checker's, in words; empty if the call is right
+  std::string violation;  // what the checker found wrong, in words; empty: nothing
 };
 
-// Errors: the call does not fit the program. The figure has all steps of the call.
+// The figure must have all steps of the call. Errors: the call does not fit the program.
 Result<Holdings> holdings_of(const Program& program, const Job& job, const Call& call,
                              const Figure& figure, const Lanes& lanes,
                              const std::function<void(const char*, int64_t, int64_t)>& tell = {});

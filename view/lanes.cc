@@ -10,14 +10,14 @@
 namespace quadrille {
 namespace {
 
-constexpr size_t kFewNodes = 8;  // fewer are cut into parts
+constexpr size_t kFewNodes = 8;  // with fewer, each node becomes several lanes
 
 // Puts ranks into lanes, one node after another.
 class Maker {
  public:
   explicit Maker(const Figure& figure) : figure_(figure) {}
 
-  // Each node becomes lanes of `ranks` ranks.
+  // Makes lanes of `ranks` ranks from each node.
   Lanes by_ranks(int64_t ranks) {
     for (size_t node = 0; node < figure_.node_sizes.size(); ++node)
       for (int64_t left = figure_.node_sizes[node]; left > 0; left -= ranks)
@@ -26,7 +26,7 @@ class Maker {
     return finish(ranks == 1 ? "rank" : "part of a node");
   }
 
-  // `nodes` nodes of one group become a lane.
+  // Makes a lane of each `nodes` nodes of a group.
   Lanes by_nodes(size_t nodes) {
     const auto& sizes = figure_.node_sizes;
     for (size_t node = 0; node < sizes.size();) {

@@ -1,5 +1,5 @@
-// The rows and columns of a picture. Up to a limit each rank has its own. In a larger job a lane is a node, several
-// nodes, or a part of a node: ranks that follow each other.
+// Lanes are the rows and columns of a picture. Up to a limit, each rank has its own lane. In a larger job, a lane has
+// consecutive ranks: a node, several nodes, or a part of a node.
 #ifndef QUADRILLE_VIEW_LANES_H_
 #define QUADRILLE_VIEW_LANES_H_
 
@@ -14,7 +14,7 @@ namespace quadrille {
 struct Lane {
   std::string name;  // "3", "node 3", "nodes 4-7", "ranks 8-15"
   int64_t first = 0, ranks = 0;
-  size_t node = 0;  // the first one
+  size_t node = 0;  // the node of its first rank
 };
 
 struct Lanes {
@@ -27,18 +27,18 @@ struct Lanes {
   bool by_rank() const { return all.size() == of_rank.size(); }
 };
 
-// At most about `most` lanes.
+// Divides the ranks of the figure into about `most` lanes at most.
 Lanes lanes_of(const Figure& figure, int64_t most);
 
 // The messages of a step from one lane to another, or inside one. Copies are left out.
 struct LaneArc {
   int32_t from, to;
-  bool between;  // nodes
+  bool between;  // the two lanes' ranks are on different nodes
   bool combines;
   bool token;
   int64_t messages;
 };
-// In the order of `from` and `to`. Both directions are listed.
+// Returns the messages of a row in the order of `from` and `to`. An arc in both directions counts for each.
 std::vector<LaneArc> lane_arcs(const FigureRow& row, const Lanes& lanes);
 
 }  // namespace quadrille

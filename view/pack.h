@@ -1,4 +1,4 @@
-// Numbers as text for a script: variable-length integers of 7 bits a byte, low ones first, in base64. page.js reads them.
+// Packs numbers into text for page.js: variable-length integers with 7 bits a byte, low bits first, in base64.
 #ifndef QUADRILLE_VIEW_PACK_H_
 #define QUADRILLE_VIEW_PACK_H_
 
@@ -9,18 +9,18 @@ namespace quadrille {
 
 class Pack {
  public:
-  // At least 0.
+  // Adds a number of at least 0.
   void add(int64_t number);
-  // Any number: 0, -1, 1, -2 ... become 0, 1, 2, 3 ...
+  // Adds any number: 0, -1, 1, -2 ... become 0, 1, 2, 3 ...
   void add_signed(int64_t number) { add(number < 0 ? -2 * number - 1 : 2 * number); }
-  // In quotes.
+  // Returns the packed text, in quotes.
   std::string text() const;
 
  private:
   std::string bytes_;
 };
 
-// Text for a page or an SVG.
+// Returns the text with its special characters escaped for a page or an SVG.
 std::string escaped(const std::string& text);
 
 }  // namespace quadrille

@@ -1,4 +1,4 @@
-// Fills view/page.html. The script, the styles and the numbers stand in the file, so it needs no other.
+// Fills view/page.html. The script, the styles and the numbers are in the file, so it needs no other file.
 #include "view/page.h"
 
 #include <fmt/format.h>
@@ -19,10 +19,10 @@ namespace {
 
 constexpr int64_t kMostLanes = 64;
 constexpr size_t kMostRows = 1 << 20;    // steps of a schedule
-constexpr size_t kMostFrames = 1000;     // steps, or several together, that can be chosen
+constexpr size_t kMostFrames = 1000;     // steps, or joined steps, that a reader can choose
 constexpr size_t kLongFigure = 400'000;  // bytes; the page leaves a longer one out
 
-// The lines of the program. Those of the n-th step statement, its heading and its body, have its number.
+// Returns the lines of the program as HTML. Those of the n-th step statement (heading and body) carry the number n.
 std::string program_lines(const Program& program) {
   const std::string text = print(program);
   std::string html;
@@ -43,7 +43,7 @@ std::string program_lines(const Program& program) {
   return html;
 }
 
-// Text between backticks becomes code.
+// Returns a sentence as HTML. Text between backticks becomes code.
 std::string prose(const std::string& sentence) {
   std::string html;
   bool is_code = false;
@@ -75,14 +75,14 @@ std::string verdict(const Page& page, const Holdings& holdings) {
   return html;
 }
 
-// "factor: an all-to-all on nodes 1,2,3"
+// Returns "factor: an all-to-all on nodes 1,2,3".
 std::string title(const Page& page, const Figure& figure) {
   const std::string& name = page.program->algorithm.text;
   return fmt::format("{}: {}{}", name, in_words(page.program->collective),
                      figure.title.substr(name.size()));
 }
 
-// Joins consecutive steps if the page would else become large.
+// Joins consecutive steps if the page would have more than kMostFrames rows.
 void join_rows(Figure& figure) {
   const size_t joined = (figure.rows.size() + kMostFrames - 1) / kMostFrames;
   if (joined <= 1) return;
@@ -104,7 +104,7 @@ void join_rows(Figure& figure) {
   figure.rows = std::move(rows);
 }
 
-// The text with @name@ replaced by the value of each name. Values are not looked at again.
+// Returns the text with each @name@ replaced by the value of the name. Values are not searched for names.
 std::string filled(std::string_view text,
                    const std::vector<std::pair<std::string_view, std::string>>& values) {
   std::string result;

@@ -1,5 +1,5 @@
-// One self-contained HTML file that shows a call of a schedule: what ranks do over time, traffic, the blocks after each
-// step, the program with its running lines, what is proven, and times over sizes.
+// Makes one self-contained HTML file that shows a call of a schedule: what ranks do over time, traffic, blocks after
+// each step, the program with its running lines, what is proven, and times over sizes.
 #ifndef QUADRILLE_VIEW_PAGE_H_
 #define QUADRILLE_VIEW_PAGE_H_
 
@@ -14,7 +14,7 @@
 
 namespace quadrille {
 
-// A simulated or measured call. A measured one has no `queued`.
+// A simulated or measured call. The trace of a measured call has no `queued`.
 struct PageRun {
   std::string name;  // "Simulated", "Measured"
   const Scripts* scripts = nullptr;
@@ -31,12 +31,12 @@ struct Page {
   std::vector<std::string> proof;  // sentences: whether the program is proven for all sizes
   std::vector<PageRun> runs;       // of this call; at least one
   Curves curves;                   // may be empty
-  std::function<void(const char* unit, int64_t done, int64_t all)> tell;  // of the checker; may be
-                                                                          // empty
+  // Reports the checker's progress; may be empty.
+  std::function<void(const char* unit, int64_t done, int64_t all)> tell;
 };
 
-// The exact checker walks the call, and the page shows its verdict. Errors: the call does not fit the program, or the
-// schedule has too many ranks or steps to be drawn.
+// Lets the exact checker walk the call, and returns a page with its verdict. Errors: the call does not fit the
+// program, or the schedule has too many ranks or steps to be drawn.
 Result<std::string> page_html(const Page& page);
 
 }  // namespace quadrille

@@ -10,7 +10,7 @@ const plural = (number, word) => `${whole(number)} ${word}${number === 1 ? '' : 
 
 // ---- Reading
 
-// Numbers that view/pack.cc has written.
+// Returns a reader of the numbers that view/pack.cc has packed.
 function reader(text) {
   const letters = atob(text), bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; ++i) bytes[i] = letters.charCodeAt(i);
@@ -44,7 +44,7 @@ function readRows() {
   });
 }
 
-// The traffic of the whole call, one entry for each pair of lanes and each of between nodes and inside.
+// Reads the traffic of the whole call. A pair of lanes has up to two entries: between nodes, and inside a node.
 function readTraffic() {
   const packed = reader(data.traffic);
   let cell = 0;
@@ -95,7 +95,7 @@ const rankName = rank => rank < data.firstRanks ? `${rank}` : `${rank - data.fir
 const laneName = lane => data.byRank ? `rank ${data.lanes[lane]}` : data.lanes[lane];
 const shortName = lane => data.lanes[lane].replace(/^\D+/, '');
 
-// Four digits and a unit.
+// Returns a time with four digits and a unit.
 function duration(picoseconds) {
   const units = [[1e12, 's'], [1e9, 'ms'], [1e6, 'us'], [1e3, 'ns']];
   const [size, unit] = units.find(([least]) => picoseconds >= least) ?? [1e3, 'ns'];
@@ -111,7 +111,7 @@ function readColours() {
     colours[name] = style.getPropertyValue(`--${name}`).trim();
 }
 
-// The canvas in that size, empty, and its context. Units are CSS pixels.
+// Empties the canvas, gives it that size in CSS pixels, and returns its context.
 function prepare(canvas, width, height) {
   const scale = Math.max(2, window.devicePixelRatio);
   canvas.width = width * scale;
@@ -131,7 +131,7 @@ function write(context, text, x, y, align = 'left', colour = 'faint') {
   context.fillText(text, x, y);
 }
 
-// A tip that follows the pointer; `words` gives its text, or nothing.
+// Shows a tip that follows the pointer. `words` returns its text, or nothing.
 function tell(canvas, words) {
   canvas.onmousemove = event => {
     const text = words(event.offsetX, event.offsetY), tip = element('tip');
@@ -163,7 +163,7 @@ class Timeline {
     tell(this.canvas, (x, y) => this.words(x, y));
   }
 
-  // The place of a time in ticks, and the middle of a lane.
+  // Return the place of a time in ticks, and the middle of a lane.
   x(time) { return Timeline.left + time * this.run.tick / Math.max(1, this.run.time) * this.plot; }
   y(lane) { return this.row * lane + this.row / 2 + 4; }
 
@@ -210,7 +210,7 @@ class Timeline {
     context.drawImage(canvas, Timeline.left, this.y(lane) - high / 4, this.plot, high / 2);
   }
 
-  // A line between the nodes of ranks.
+  // Draws a line between lanes of different nodes.
   drawNodes(context) {
     context.fillStyle = colours.faint;
     for (let lane = 1; lane < lanes; ++lane)
@@ -247,7 +247,7 @@ class Timeline {
     context.stroke();
   }
 
-  // Few legs are joined lines. Of many, each is a mark at the lane that receives. Below, a bar shows what they are.
+  // Draws few legs as joined lines, and many as marks at the lanes that receive. A bar below shows their kinds.
   drawPath(context) {
     const {path} = this.run, isShort = path.length <= 150, top = this.row * lanes + 8;
     const lines = (colour, width, dashes, draw) => {
@@ -263,7 +263,7 @@ class Timeline {
     const leap = leg => line(this.x(leg.begin), this.y(laneOf[isShort ? leg.from : leg.to]), this.x(leg.end), this.y(laneOf[leg.to]));
     lines('ground', isShort ? 5 : 4.5, [], leap);
     lines('path', isShort ? 2.5 : 3, [], leap);
-    // A message that has waited behind another one begins where that one was.
+    // A dashed line joins a leg to the one before it, if a message has waited behind one of another lane.
     if (isShort)
       lines('path', 1.5, [2, 2], (leg, i) => i > 0 && line(this.x(leg.begin), this.y(laneOf[path[i - 1].to]), this.x(leg.begin), this.y(laneOf[leg.from])));
     if (path.length > 0) write(context, 'critical path', Timeline.left - 6, top + 4, 'right', 'ink');
@@ -294,7 +294,7 @@ class Timeline {
 
 // ---- Squares of lanes against lanes
 
-// Draws `cell(context, row, column, x, y, size)` for all, with names at both sides and sums if there is room.
+// Calls `cell(context, row, column, x, y, size)` for each pair of lanes. Names and sums, if any, are beside them.
 class Square {
   constructor(canvas, corner, cell, words) {
     this.canvas = canvas;
@@ -399,7 +399,7 @@ let traffic = [];
 const isStepScope = () => document.querySelector('[name=scope]:checked').value === 'step';
 let shown = {cells: new Map(), most: 1, unit: 'byte'};
 
-// What the matrix shows: bytes of the whole call, or messages of a step.
+// Chooses what the matrix shows: bytes of the whole call, or messages of a step. Returns the words below it.
 function chooseTraffic(step) {
   const byStep = isStepScope();
   const all = byStep ? rows[step - 1]?.arcs ?? [] : traffic;
@@ -437,7 +437,7 @@ function drawTraffic(step) {
   matrixSquare.draw(shown.sums);
 }
 
-// Bytes of the whole call, with sums; for readers who do not see the picture.
+// Makes a table of the bytes of the whole call, with sums, for readers who do not see the picture.
 function makeTable() {
   const bytes = new Float64Array(lanes * lanes);
   for (const one of traffic) bytes[one.cell] += one.bytes;
@@ -537,7 +537,7 @@ requestAnimationFrame(() => setTimeout(() => {
   element('blocks').hidden = holdings.isEmpty();
   if (holdings.parts > 1)
     element('parts').textContent = data.holdings.areBlocks ? '. In each square: the blocks for rank 0, 1 and so on' : '. In each square: equal parts of the data';
-  holdings.goTo(data.rows);  // for the most that a cell holds
+  holdings.goTo(data.rows);  // finds the most that a cell holds
   listen();
   draw();
   document.body.dataset.ready = 'yes';

@@ -1,5 +1,5 @@
-// Times are in ticks, so many that a picture cannot show one. With few messages the page has each span and each message;
-// otherwise it has shares of what each lane does in equal parts of the time. page.js has a reader for each of these.
+// Times are in ticks. A tick is about a millionth of the run, which no picture shows. With few messages, the page has
+// each span and each message. Otherwise it has what each lane does in equal parts of the time. page.js reads both.
 #include "view/page_data.h"
 
 #include <fmt/format.h>
@@ -19,13 +19,13 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kTicks = 1'000'000;
-constexpr int64_t kMostMessages = 20'000;  // that are drawn each
+constexpr int64_t kMostMessages = 20'000;  // of a run whose messages are drawn one by one
 constexpr int64_t kMostLegs = 2'000;
-constexpr int64_t kParts = 480;  // of the time, in shares
+constexpr int64_t kParts = 480;  // of the time, for shares
 constexpr int32_t kNoRow = -1;
 
-// The row of each message, by sender and its send. The t-th message from one rank to another in the figure is their t-th
-// in the scripts. Empty if the numbers differ, as messages without bytes do not travel.
+// Returns the row of each message, by sender and send. The t-th message from one rank to another in the figure is
+// their t-th in the scripts. Returns nothing if their numbers differ: the scripts may lack messages without bytes.
 std::vector<std::vector<int32_t>> rows_of(const Figure& figure, const Scripts& scripts) {
   std::vector<std::tuple<int64_t, int64_t, int32_t>> drawn;
   for (size_t row = 0; row < figure.rows.size(); ++row)
@@ -64,7 +64,7 @@ std::string lanes_json(const Figure& figure, const Lanes& lanes) {
       lanes.unit, lanes.by_rank(), figure.first_ranks(), names, ranks, nodes);
 }
 
-// Keys, headings, running statements and messages of each row.
+// Returns keys, headings, running statements and messages of each row.
 std::string rows_json(const Figure& figure, const Lanes& lanes) {
   Pack keys, statements, arcs;
   std::string headings;
@@ -113,7 +113,7 @@ std::string holdings_json(const Page& page, const Holdings& holdings, const Lane
       holdings.parts, holdings.parts_are_blocks, changes.text());
 }
 
-// Bytes and messages from each lane to each other one.
+// Returns the bytes and messages from each lane to each lane, between nodes and inside nodes.
 std::string traffic_json(const Scripts& scripts, const Lanes& lanes) {
   std::map<std::pair<int64_t, bool>, std::array<int64_t, 2>> cells;
   for (size_t i = 0; i < scripts.all.size(); ++i)
@@ -136,7 +136,7 @@ std::string traffic_json(const Scripts& scripts, const Lanes& lanes) {
   return "\"traffic\":" + all.text();
 }
 
-// One run as JSON.
+// Writes one run as JSON.
 class RunWriter {
  public:
   RunWriter(const PageRun& run, const Lanes& lanes, size_t rows,
@@ -162,7 +162,7 @@ class RunWriter {
  private:
   int64_t ticks(int64_t time) const { return time / tick_; }
 
-  // The part of the run that each lane waits, in thousandths of its ranks' time.
+  // Returns for each lane how much of its ranks' time is idle, in thousandths.
   std::string idle() const {
     std::vector<int64_t> sums(lanes_.all.size());
     for (size_t i = 0; i < spans_.size(); ++i) {
@@ -193,7 +193,7 @@ class RunWriter {
     return all.text();
   }
 
-  // For each lane and part of the time, how much of 255 its ranks are busy, between nodes, inside one, and idle.
+  // Packs for each lane and part of the time how much of 127 its ranks are busy, between nodes, inside one, and idle.
   std::string shares() const {
     const int64_t length = std::max<int64_t>(1, (run_.outcome->time + kParts - 1) / kParts);
     std::vector<std::array<int64_t, 4>> sums(lanes_.all.size() * kParts);
@@ -221,7 +221,7 @@ class RunWriter {
     return row_of_.empty() ? kNoRow : row_of_[process][index];
   }
 
-  // From, to, bytes, between nodes or not, row, and times; by sender.
+  // Packs each message, by sender: from, to, bytes, whether between nodes, row, and times.
   std::string messages() const {
     Pack all;
     all.add(messages_);
@@ -239,7 +239,7 @@ class RunWriter {
     return all.text();
   }
 
-  // From the time when the first message of each row leaves to that when the last one has arrived.
+  // Packs for each row the time from when its first message leaves until its last one has arrived.
   std::string windows() const {
     if (row_of_.empty()) return "\"\"";
     std::vector<std::pair<int64_t, int64_t>> windows(rows_, {kTicks * 2, 0});
@@ -257,7 +257,7 @@ class RunWriter {
     return all.text();
   }
 
-  // Of more legs than a picture can show, those at equal distances of time, each until the next one.
+  // If a picture cannot show all legs, keeps those at equal distances of time. Each then lasts until the next.
   static std::vector<Leg> thinned(std::vector<Leg> legs) {
     if (legs.size() <= kMostLegs) return legs;
     std::vector<Leg> kept;
@@ -275,7 +275,7 @@ class RunWriter {
     return kept;
   }
 
-  // From and to which rank, bytes, between nodes or not, and times. A rank's own work has the same rank twice.
+  // Packs the critical path: from, to, bytes, whether between nodes, and times. In a rank's own work, from is to.
   std::string path() const {
     Pack all;
     if (!run_.machine) return "\"\"";

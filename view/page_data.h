@@ -1,4 +1,4 @@
-// The numbers that the script of a page draws, as JSON.
+// Writes the numbers that the script of a page draws, as JSON.
 #ifndef QUADRILLE_VIEW_PAGE_DATA_H_
 #define QUADRILLE_VIEW_PAGE_DATA_H_
 

@@ -1,5 +1,5 @@
-// Each process's messages and copies are changes of three counters, one for each kind of work. Between two changes the
-// counters say what it does.
+// The messages and copies of a process change three counters, one for each kind of work. Between two changes, the
+// counters say what the process does.
 #include "view/timeline.h"
 
 #include <algorithm>
