@@ -126,8 +126,7 @@ Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor
   return q;
 }
 
-// Turns a product with a choice between constants, such as a sign, into a choice between two products, which are
-// linear.
+// Turns (c ? 1 : -1) * b into c ? b : -b, so that a product with a choice between constants stays linear.
 Polynomial Logic::product(const Expression& a, const Expression& b, const Instance& instance) {
   const auto is_constant = [](const Expression& e) { return e.op == Operator::kConstant; };
   const auto is_sign = [&](const Expression& e) {

@@ -58,7 +58,7 @@ struct Instance {
 
 class Logic {
  public:
-  // `context` and `program` must outlive this.
+  // `context` and `program` must outlive this. Queries share a context: making one takes longer than most queries.
   Logic(z3::context& context, const Program& program);
 
   z3::context& context() { return context_; }
@@ -100,15 +100,13 @@ class Logic {
 
   Polynomial root() { return fresh("root"); }
 
-  // Leaves out the facts about prefix sums of tables of expressions. The obligation that shows that the entries are
-  // at least 1, and those before it, must not use them.
+  // Leaves out the facts about prefix sums of tables of expressions. They hold only if all entries are at least 1.
   void doubt_sums() { sums_known_ = false; }
 
   // Assumes that no count of the call exceeds the limit.
   void bound_counts(int64_t limit) { greatest_count_ = limit; }
 
-  // Returns the facts about all terms made so far: definitions of quotients and choices, commutativity of products,
-  // and the axioms of tables.
+  // Returns the facts about all terms made so far: quotients, choices, commuting products, and the axioms of tables.
   std::vector<z3::expr> knowledge();
 
  private:
@@ -170,7 +168,7 @@ class Logic {
   z3::func_decl multiply_;
   std::vector<z3::expr> known_;
   std::map<TableOf, TableOf> same_;
-  std::vector<TableOf> tables_;  // without repeated equal ones; sources before tables made from them
+  std::vector<TableOf> tables_;  // one of each set of equal ones, after its source
   std::vector<Application> elements_, locations_;
   std::map<unsigned, bool> seen_products_;
   bool sums_known_ = true;

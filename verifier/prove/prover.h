@@ -1,7 +1,6 @@
-// Runs the queries of a proof. The solver answers three questions about each obligation. (1) The hypotheses alone
-// must be satisfiable, or they would prove anything. (2) Hypotheses and the negated goal must be unsatisfiable. (3)
-// Hypotheses and a negated mutant of the goal must be satisfiable, or the obligation proves nothing. "unknown" is a
-// failure.
+// Asks Z3 three questions about each obligation of a proof. The hypotheses alone must be satisfiable, or they would
+// prove anything. Hypotheses and negated goal must be unsatisfiable. Hypotheses and a negated mutant of the goal must
+// be satisfiable, or the obligation would show nothing. Every other answer is a failure, also "unknown".
 #ifndef QUADRILLE_VERIFIER_PROVE_PROVER_H_
 #define QUADRILLE_VERIFIER_PROVE_PROVER_H_
 
