@@ -1,4 +1,5 @@
-// The coloring of `optimal`: every two nodes meet once for each pair of their ranks, in half of the lower bound.
+// Tests the coloring of the algorithm `optimal`: every two nodes meet once for each pair of their ranks, and the
+// rounds take half of the lower bound.
 #include "verifier/prove/coloring.h"
 
 #include <gtest/gtest.h>

@@ -280,8 +280,7 @@ std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance&
 }
 
 // Returns the conditions that two spans are the sides of a canonical tree (schedule/program.h): the first has h
-// ranks, a power of two, and the second at most h. h is a power of two if it equals the entry that locate() finds for
-// it.
+// ranks, and the second at most h. h is a power of two if it equals the entry of the table that locate() finds for h.
 std::vector<z3::expr> are_sides_of_tree(const Planner& p, Query& q, const Span& first,
                                         const Span& others) {
   const Logic::TableOf powers{*p.powers_of_two(), first.group};

@@ -35,8 +35,7 @@ bool is_exchange(const Planner& p, const StepSite& step) {
 
 // ---- At one rank
 
-// Shows that two sends, or receives, of one step have different partners, or with a port of the rank, are one
-// message.
+// Shows that two sends, or receives, of a step have different partners, or with a port of the rank, are one message.
 void different_peers(Planner& p, const StepSite& step, int i, int j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool port = is_port_per(p, PortScope::kRank);

@@ -32,8 +32,7 @@ z3::expr before_in_text(Query& q, const Site& earlier, const Instance& first, co
   return before || (alike && q.truth(earlier.position < later.position));
 }
 
-// Whether counting pieces replaces `used` (obligations.h): in an all-to-all that reads nothing from the receive
-// buffer.
+// Whether counting replaces `used` (obligations.h): in an all-to-all that reads nothing from the receive buffer.
 bool is_counted(const Planner& p) {
   return !p.contract.has_lengths() &&
          std::none_of(p.sites.begin(), p.sites.end(), [](const Site& site) {

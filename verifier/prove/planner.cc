@@ -132,8 +132,7 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   return result;
 }
 
-// Checks that every statement is about something that needs it, and that none appears twice. This finds typing
-// errors.
+// Checks that every statement is about something that needs it, and that none appears twice. Finds typing errors.
 void Planner::check_subjects() const {
   std::set<std::string> subjects, names;
   for (const Site& site : sites) {

@@ -84,8 +84,7 @@
 // round). The value of a let outside loops at rank `target` is levels(target).
 //
 // A `use` counts for each obligation of its statement that knows its names; below a `with`, for that witness only.
-// The prover refuses a line that no obligation uses, and an expression of more than 10000 operators and operands
-// (kMostParts).
+// The prover refuses a line that no obligation uses, and an expression of more than 10000 operators and operands.
 #ifndef QUADRILLE_VERIFIER_PROVE_PROOF_H_
 #define QUADRILLE_VERIFIER_PROVE_PROOF_H_
 

@@ -66,8 +66,7 @@ class ProofLines {
   // Returns the first `use` line so far whose fact, or an argument of it, had more than kMostParts parts; or null.
   const Line* too_large() const { return too_large_use_; }
 
-  // take_up() notes that an expression or fact of the line is used. why_unused() returns an error message for other
-  // lines.
+  // take_up() notes that an expression or fact of a line is used. why_unused() returns an error for other lines.
   void take_up(const Line& line) const { taken_up_.insert(&line); }
   std::optional<std::string> why_unused(const Line& line) const;
   // Returns the error message of a `use` or `rewrite` line that brought no fact in some view so far.

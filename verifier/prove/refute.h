@@ -24,15 +24,13 @@ using Groups = std::vector<Topology>;  // the nodes of each group of a job
 void each_topology(int groups, int64_t least_ranks, int64_t most_ranks, int64_t ranks_a_group,
                    const std::function<bool(const Groups&)>& visit);
 
-// Limits of what find_failing_job() tries: combinations of small counts (0, 1, 2) and great ones (0, the two
-// greatest).
+// Limits within which find_failing_job() tries small counts (0, 1, 2) and great counts (0 and the two greatest).
 struct CountsTried {
   int64_t ranks_of_small = 4, ranks_of_great = kRanksChecked;  // most ranks in all groups
   int64_t ranks_of_a_group = 3;  // most ranks of a group, if a job has two
   int64_t cases = 5000;          // most cases on one topology, small and great each
 };
-// Returns the limits of a search up to `up_to` ranks. With one count for all ranks, small counts go as far as great
-// ones.
+// Returns the limits of a search up to `up_to` ranks. If all ranks share one count, small counts go further.
 CountsTried counts_tried(const Program& program, int64_t up_to);
 
 // Returns the first counterexample, such as "nodes 1,2: phase = 1, u = 1, v = 2"; nullopt if the search finds none.

@@ -70,8 +70,7 @@ class Anatomist {
     }
   }
 
-  // Notes the tables that `locate` searches, which must ascend. Obligations show it of tables of expressions
-  // (searched).
+  // Checks that tables which `locate` searches ascend. Obligations show it of tables of expressions (searched).
   void searches(const Expression& e, const Program& program) {
     if (e.op == Operator::kLocate) {
       const TableKind kind = program.tables[e.value].kind;
