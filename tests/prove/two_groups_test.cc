@@ -96,8 +96,7 @@ void facts_about_tables_hold(const Program& program, size_t tables) {
   facts_hold(program, logic.knowledge(), symbols, jobs);
 }
 
-// Each group knows 13 tables. Five are both groups' node sizes, their sums, counts, their sums and cuts: ten of the
-// 26 tables equal others.
+// Each group knows 13 tables. Both know nodes, their sums, counts, their sums and cuts of each group: ten are equal.
 TEST(TwoGroups, FactsAboutTablesHold) { facts_about_tables_hold(with_tables(), 26 - 10); }
 
 TEST(TwoGroups, FactsAboutTablesOfOneCountHold) {
