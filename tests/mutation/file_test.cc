@@ -112,8 +112,7 @@ class Mutation {
     EXPECT_NE(runtime_refusal(mutant, nodes_), "") << what_ << ", not resealed";
   }
 
-  // Corrects checksum and hash. If the changed byte is in the hash, keeps the hash: correcting it would restore the
-  // original.
+  // Corrects the checksum, and the hash unless byte `at` is in it: that would restore the original.
   static void reseal(Bytes& mutant, size_t at) {
     if (at - QD_HASH_OFFSET >= QD_HASH_LENGTH)
       return quadrille_reseal(mutant.data(), mutant.size());

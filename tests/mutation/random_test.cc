@@ -2,8 +2,7 @@
 // runtime accepts programs that bind, and reports the events of the plain walk. The oracle, the general executor and
 // the quick checkers reach the same verdict.
 //
-// The environment variable PROGRAMS sets how many programs are drawn, and SEED the first seed. A failure names its
-// seed.
+// The variable PROGRAMS sets how many programs are drawn, and SEED the first seed. A failure names its seed.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,8 +70,7 @@ const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"role", "the root alone of its group takes part"},
     {"coverage", "missing at the end"},
     {"left-over", "moved in vain"},
-    // The executor checks rank by rank, and the oracle checks temporary blocks last. So they may meet different
-    // mistakes.
+    // The executor checks rank by rank, the oracle temporary blocks last. So they may report different mistakes.
     {"left-over", "something else at the end"},
     {"left-over", "missing at the end"},
     {"empty", "an empty piece"},

@@ -40,8 +40,7 @@ mkdir changed
   [ ! -e changed.cc ] && grep -q '^certify: changed/alltoall.factor.proof: it is not proven$' said.txt ||
   fail 'a proof that is not among the proven ones is written'
 
-# --known names a list of proofs that the same prover need not prove again. A wrong proof in a list shows which lists
-# certify believes.
+# --known LIST names proofs that the same prover need not prove again. A wrong proof shows which lists it believes.
 right="alltoall.factor $(cut -d' ' -f2- proven.txt)"
 wrong="wrong $(cut -d' ' -f2 proven.txt) $(sha256sum <wrong.proof | cut -c1-16) $(cut -d' ' -f4- proven.txt)"
 # listed LINE PROOF: prints the list that certify writes of the proof, with LINE as the list of proven ones.

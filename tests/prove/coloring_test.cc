@@ -1,5 +1,4 @@
-// Tests the coloring of the algorithm `optimal`: every two nodes meet once for each pair of their ranks, and the
-// rounds take half of the lower bound.
+// The coloring of `optimal`: every two nodes meet once for each pair of their ranks, in (lower bound) / 2 rounds.
 #include "verifier/prove/coloring.h"
 
 #include <gtest/gtest.h>

@@ -39,8 +39,7 @@ struct Fate {
   bool survives() const { return !refuted && proven(); }
 };
 
-// What two programs must have in common at each rank: all events; events apart from `after`; or messages and copies
-// by step, in any order.
+// What two programs must have in common at each rank: all events, all but `after`, or each step's in any order.
 enum class Sameness { kEvents, kSteps, kContents };
 
 // The mutants of one program, and the proof of the original.

@@ -34,8 +34,7 @@ const std::vector<TextCase>& proof_cases();
 // Returns the case whose title begins with this. There must be one.
 const TextCase& proof_case(const std::string& title);
 
-// Returns the smallest job on which the checker refutes the program, and the violation: "1,1: coverage"; "" if there
-// is none.
+// Returns the smallest job on which the checker refutes the program, with the property: "1,1: coverage"; or "".
 std::string smallest_failure(const std::string& program);
 
 // The text of "algorithm factor for alltoall", and the statements of a proof that holds.

@@ -128,7 +128,7 @@ TEST(Reject, TheGeneralExecutorRefusesEveryCaseWithTheSameVerdictOrItsOwn) {
 
 TEST(Reject, EveryCaseIsWrongByTheOracleToo) {
   for (const Refusal& refusal : refusals()) {
-    if (refusal.setting.options.ports) continue;  // the oracle checks only ports that programs claim
+    if (refusal.setting.options.ports) continue;  // the oracle checks only what the program claims
     EXPECT_NE(what_is_wrong(refusal.program, refusal.setting.job, refusal.setting.call),
               std::nullopt)
         << refusal.text->title;

@@ -26,8 +26,7 @@ const std::vector<Variant>& alltoalls() {
 // Whether ranks forward blocks of other ranks.
 bool forwards(const Variant& variant) { return variant.program.temporary_blocks != constant(0); }
 
-// Returns the number of keys with messages or copies by a formula of Sanders and Traeff 2002 or Fan et al. 2024, if
-// any.
+// Returns the number of keys with messages or copies, if Sanders and Traeff 2002 or Fan et al. 2024 have a formula.
 std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   const Topology& topology = job.groups[0];
   const int64_t ranks = topology.ranks();

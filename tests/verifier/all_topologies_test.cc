@@ -97,8 +97,7 @@ TEST(AllTopologies, GivesAParameterOfTheCallOnlyItsValueInTheCall) {
   EXPECT_EQ(wrong.failing->text(), "3x1, parameter 2, parameter 1");
 }
 
-// Programs that are right only if all blocks have one size: a block waits in another block's place, or its receiver
-// does not know its length.
+// Programs that are right only for blocks of one size: a block waits in another one's place, or has no known length.
 struct OneSize {
   const char *failing, *program;
 };

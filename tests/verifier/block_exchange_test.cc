@@ -34,8 +34,7 @@ class Longest : public Listener {
   bool remote_ = false;
 };
 
-// Returns the time, in bytes, if all ranks proceed in lock-step. It suffices to walk one group, which sends or
-// receives every message.
+// Returns the time, in bytes, in lock-step. Walks one group only, since it sends or receives every message.
 int64_t time_of(const std::string& algorithm, const Counts& first, const Counts& second) {
   const Program program = make_program(*find_algorithm(Collective::kAllgather, algorithm, 2), {});
   const auto group = [](const Counts& counts) {

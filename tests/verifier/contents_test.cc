@@ -1,5 +1,4 @@
-// Compares the contents of blocks, and accesses to them, with arrays of single positions and plain lists, under
-// random changes.
+// Compares the contents of blocks, and accesses to them, with plain arrays and lists, under random changes.
 #include "verifier/memory.h"
 
 #include <gtest/gtest.h>

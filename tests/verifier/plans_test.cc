@@ -242,8 +242,7 @@ struct Outcome {
   std::string survivor;
 };
 
-// Applies up to `most` variants of a mutation, one at a time, to the plan of process 1, and counts how many
-// plan_check refuses. `scale` multiplies the counts.
+// Changes the plan of process 1 in up to `most` places, one at a time. `scale` multiplies the counts.
 Outcome try_mutants(Mutation mutation, int most, int64_t scale) {
   Outcome outcome;
   for (const Variant& variant : variants())

@@ -86,8 +86,7 @@ TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
   }));
 }
 
-// With a port of nodes, the general checker follows tokens to tell whether the port holds for every timing. The
-// program has a token, even if no rank of this job reaches it.
+// Only the general checker follows tokens, which decide whether a port of nodes holds for every timing.
 TEST(RankByRankChecker, LeavesTokensOfAProgramWithAPortOfNodesToTheGeneralChecker) {
   const auto quick = [](const std::string& port) {
     const Program program = parse_program("algorithm a for allgather\nport " + port +

@@ -106,8 +106,7 @@ struct ProofPlan {
 // program, of which this one is a mutant.
 enum class UnusedLines { kRefused, kMayStay };
 
-// Makes the obligations of the proof's program. Errors are mistakes in the proof, such as a missing witness or an
-// unknown name, and features of the program that the prover does not know.
+// Makes the obligations. Errors: a mistake in the proof, such as a missing witness, or a program it does not support.
 Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused = UnusedLines::kRefused);
 
 }  // namespace quadrille::verifier

@@ -27,8 +27,7 @@ void xor_facts(Planner& p) {
   for (Obligation& fact : bitvector_obligations()) p.plan.obligations.push_back(std::move(fact));
 }
 
-// Shows that the entries of a table of expressions ascend. This comes before all lemmas, which may use facts about
-// `locate` that hold only for ascending tables.
+// Shows that a table of expressions ascends. This comes before lemmas: their facts about `locate` rely on it.
 void ascending_entries(Planner& p, int64_t number) {
   const Table& table = p.program.tables[number];
   const View view{{table.index.text}, {}, false};

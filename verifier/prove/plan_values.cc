@@ -382,8 +382,7 @@ z3::expr stays(const Planner& p, Query& q, size_t i, const Instance& first, Read
   return other && q.less_equal(length(i, first), length(reading.site, second));
 }
 
-// Returns the condition that the read comes first within one step. All sends read first, then copies and reductions
-// run in the order of the text, and receives write last.
+// Returns the condition that the read comes first in a step: sends, copies and reductions in turn, then receives.
 z3::expr read_first_in_step(const Planner& p, Query& q, const Site& read, const Instance& second,
                             const Site& written, const Instance& first) {
   if (read.step < 0 || written.step < 0) return q.truth(false);

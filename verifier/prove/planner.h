@@ -148,8 +148,7 @@ z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, in
 
 // ---- Goals
 
-// Sets the goal to "guards imply facts", and its mutant to "guards imply `mutant`". Leave out `mutant` if the guards
-// may never hold: the mutant is then false.
+// Sets the goal: guards imply facts. Sets the mutant: guards imply `mutant`, or false if the guards may never hold.
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts,
           const std::optional<z3::expr>& mutant = std::nullopt);
 // Sets the goal to the condition, and its mutant to the negation.
