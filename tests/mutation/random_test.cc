@@ -30,7 +30,7 @@ namespace quadrille::verifier {
 namespace {
 
 constexpr int64_t kMostStatements =
-    20000;                            // the most statements per rank of a program for further tests
+    20000;                            // of a rank; programs with more are not tested further
 constexpr int64_t kMostBytes = 4096;  // of a block; the oracle follows every byte
 
 struct Tally {

@@ -1,6 +1,5 @@
 // Takes programs that differ in one place from a correct one. On small jobs, the checker, the general executor alone
-// and the oracle reach the same verdict. Each mutant runs on one case in kCaseStride. To run all mutants on all
-// cases:
+// and the oracle reach the same verdict. Each mutant runs on one case in kCaseStride. To run it on all cases:
 //   EVERY_CASE=1 bazel run //tests/mutation:verdict_test
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -48,7 +48,7 @@ TEST(Errata, ThePrintedInvariantIsFalseInsideANode) {
   EXPECT_EQ(counterexample("printed_invariant"), "nodes 1,2: phase = 1, u = 1, v = 2");
 }
 
-// Fan et al. 2024.
+// A formula of Fan et al. 2024 gives negative slots for radix 3.
 TEST(Errata, ThePrintedSlotsAreNegativeBeyondRadixTwo) {
   EXPECT_EQ(counterexample("printed_slot", "tuna", {}), "nodes 5x1, parameter 3: i = 4");
 }

@@ -68,7 +68,7 @@ class Survey {
   std::vector<Mutant> mutants_;
   verifier::Prover prover_;
   std::map<std::string, int> failures_;   // by obligation: how many mutants failed it
-  std::map<std::string, bool> gives_up_;  // the same for the original: whether the solver gives up
+  std::map<std::string, bool> gives_up_;  // by obligation: whether Z3 gives up on the original's
 };
 
 const char* describe(Excuse excuse);

@@ -2,8 +2,8 @@
 // difference. The checker never refutes a mutant that the prover accepts. The test tries one in kFlatStride mutants
 // of a program with few mutants, and about kMost of any other. Mutants with a constant at a limit are tried more
 // rarely (kLimitStride). By hand, EVERY=10 tries one in ten mutants in an hour, and prints every survivor and its
-// reason: EVERY=10 bazel run --test_sharding_strategy=disabled //tests/prove:program_mutants_test With PROGRAM=NAME
-// it tries only that program's mutants. All mutants take a night.
+// reason. PROGRAM=NAME tries only that program's mutants. All mutants take a night.
+//   EVERY=10 bazel run --test_sharding_strategy=disabled //tests/prove:program_mutants_test
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ Job job(const std::vector<int64_t>& sizes, int64_t early) {
   return {{topology_of(sizes)}, {early}, {}};
 }
 
-// Checks that one rank's steps have the claimed kinds and dependencies, and use two halves of the temporary blocks.
+// Checks that one rank's steps have the claimed kinds and dependencies, and use only two ranges of temporary blocks.
 struct Shape : Listener {
   int64_t first, end;  // the ranks of its node
   int64_t ranks, part, early;

@@ -7,8 +7,8 @@
 // other blocks hold, and which tokens the messages of a barrier bring (`carries`). In a reduction whose operator
 // commutes, a span's ranks need not be consecutive: the proof may name them by a condition (`contributors`).
 // Obligations then hold for every rank as contributor, and two spans are equal if they agree on each rank. An
-// obligation's name begins with its kind. Kinds are named after the hypotheses of the theorem (theory/Theorem.v),
-// which states what follows:
+// obligation's name begins with its kind. Kinds are named after hypotheses in theory/Theorem.v, which says what
+// follows:
 //   defined   Every partial operation has a value wherever the program evaluates it. Tables are as the axioms say.
 //             Pieces lie within blocks, and blocks within buffers. No rank receives its own contribution.
 //   fits      Every value fits in 64 bits, and every table has at most the allowed number of entries.
@@ -33,7 +33,7 @@
 //             counts once.
 //   final     Every byte of every other rank's block, or of the combined result, is in its place at the end: the last
 //             write there brings it. A copy brings a rank's own block.
-//   once      Nothing else arrives in the receive buffer. No data is written to a place that has it already. If
+//   once      Only the data of `final` arrives in the receive buffer. No data is written where it is already. If
 //             blocks of an all-to-all pass through temporary blocks, no rank reads one block twice from the same
 //             buffer. If conditions name the contributors, nothing else may write where a receive without `left` or
 //             `right` writes. The theorem needs no more: only such a receive may go straight to its place.
@@ -42,9 +42,8 @@
 //   port      Two inter-node exchanges of a node at one key are the same exchange. With a port of a message each way,
 //             this holds for sends and for receives. With a port per rank, it holds for the rank's messages.
 // Between two groups each query is about the ranks of both. An Instance says whose ranks, tables and counts are
-// meant. One hypothesis of the theorem has no obligation: `posted_early` is a rule of the runtime
-// (runtime/plan/order.c), which posts a receive early only if nothing touches its target before. `used` is no
-// hypothesis: results never need it.
+// meant. One hypothesis has no obligation: the runtime ensures `posted_early`. It posts a receive early only if
+// nothing touches its target before (runtime/plan/order.c). `used` is no hypothesis: the results do not need it.
 //
 // An all-to-all that reads nothing from the receive buffer leaves no data unread, without `used`. Count the pieces of
 // one contribution that messages and copies read from the send buffer (F) and from temporary blocks (R), and those

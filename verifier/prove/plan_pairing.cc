@@ -53,6 +53,7 @@ void match(Planner& p, size_t i, size_t k, const Scene& scene, const Rewrites& r
         });
 }
 
+// Whether a piece and its witness have the same position and loops, so that pieces keep their order at the other end.
 bool in_order(const Site& site, const Site& other, const Choice& choice) {
   const size_t inner = site.variables.size() - site.outer_variables;
   if (site.place != other.place || site.inner_loops != other.inner_loops ||

@@ -40,8 +40,7 @@ bool is_counted(const Planner& p) {
          });
 }
 
-// Whether a rank's own block is in the receive buffer before the first step, because the program begins by copying
-// it.
+// Whether a rank's own block is in the receive buffer before the first step: the program begins by copying it.
 bool own_is_there(const Planner& p) {
   const Copy* first =
       p.program.body.empty() ? nullptr : std::get_if<Copy>(&p.program.body.front().kind);

@@ -16,7 +16,7 @@ namespace quadrille::verifier {
 
 // An obligation as text for another solver (smtlib.cc), and the answers that the solver must give, in order.
 struct Export {
-  std::string name;  // of the obligation
+  std::string name;  // the obligation's
   std::string smtlib;
   std::vector<z3::check_result> expected;
 };
@@ -24,7 +24,7 @@ struct Export {
 // The terms of one obligation, in a Z3 context of its own. A shared context would let earlier questions change the
 // answer, and their order depends on the load of the machine.
 struct Question {
-  z3::expr assumed, goal, mutant;  // `assumed`: a conjunction
+  z3::expr assumed, goal, mutant;  // `assumed` is a conjunction
   bool bit_vectors;
 };
 
@@ -32,7 +32,7 @@ struct ObligationResult {
   std::string name;
   bool proven = false;
   std::string failure;   // "the goal does not follow", "the hypotheses are contradictory", ...
-  bool unknown = false;  // the solver gave up
+  bool unknown = false;  // whether the solver gave up
 };
 
 struct ProofResult {

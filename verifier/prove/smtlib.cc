@@ -129,7 +129,7 @@ constexpr int kSecondWork = 50'000'000;
 // What a command printed.
 struct Printed {
   std::string output;
-  bool ran = false;  // the command exists
+  bool ran = false;  // whether the command could be run
 };
 
 Printed output_of(const std::string& command, const std::string& file) {
