@@ -1,6 +1,6 @@
-// Every single-byte mutant of schedule files. With a corrected checksum and hash, each is refused, or walks like the
-// original, or gets the right verdict for its new contents. Decoder and runtime agree on all. Without the correction,
-// all are refused.
+// Changes every single byte of schedule files. With a corrected checksum and hash, a mutant is refused, walks like
+// the original, or gets the right verdict for its new contents, and decoder and runtime agree. Without the
+// correction, every mutant is refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -24,13 +24,13 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr int64_t kFewRanks = 24;  // up to here everything is compared for every rank
+constexpr int64_t kFewRanks = 24;  // in larger jobs, only some ranks are compared
 
 struct File {
   std::string algorithm, choices;
   std::vector<int64_t> sizes;
   int stride;  // tries every stride-th value of each byte
-  // For a file for any nodes, which is put on those: its number, as typed; "" if it has none.
+  // Set if the file is for any nodes, and the test puts it on `sizes`: its parameter, as typed, or "" if it has none.
   std::optional<std::string> any_with = {};
 };
 
@@ -42,7 +42,7 @@ const Variant& variant_of(const File& file) {
   return variant_named(Collective::kAlltoall, file.algorithm + file.choices);
 }
 
-// The runtime's refusal of the file, or of tables for one of its ranks. A file for any nodes is put on those.
+// Returns the runtime's error on loading the file or filling its tables, or "". Puts a file for any nodes on `nodes`.
 std::string runtime_refusal(const Bytes& bytes, const Topology& nodes) {
   qd_program program;
   if (const char* error = qd_program_load(&program, bytes.data(), bytes.size())) return error;
@@ -112,7 +112,7 @@ class Mutation {
     EXPECT_NE(runtime_refusal(mutant, nodes_), "") << what_ << ", not resealed";
   }
 
-  // A changed hash is kept: correcting it would restore the original.
+  // Corrects the checksum, and the hash unless byte `at` is in it: that would restore the original.
   static void reseal(Bytes& mutant, size_t at) {
     if (at - QD_HASH_OFFSET >= QD_HASH_LENGTH)
       return quadrille_reseal(mutant.data(), mutant.size());
@@ -127,7 +127,7 @@ class Mutation {
     const std::string refusal = runtime_refusal(mutant, nodes_);
     if (!schedule.ok()) {
       ++tally_.refused;
-      // The runtime reads no names, so it does not refuse missing or wrong ones.
+      // The runtime does not read names, so it accepts missing or wrong ones.
       const std::string& why = schedule.error().message;
       const bool for_names = why.find("the names do not fit") != std::string::npos ||
                              why.find("the words of the requirement") != std::string::npos;
@@ -157,14 +157,14 @@ class Mutation {
     judge(*schedule);
   }
 
-  // The same program and job, with other words.
+  // The mutant has the same program and job. Only words for people differ, so the walk must be the original's.
   void same(const Bytes& mutant) {
     ++tally_.identical;
     const int64_t rank = tally_.identical % original_.size();
     EXPECT_EQ(runtime_events(mutant, {}, 0, rank, 0, {nodes_}), original_[rank]) << what_;
   }
 
-  // All walks agree.
+  // Expects that the oracle, the verifier and the runtime walk the mutant alike.
   void compare(const Bytes& mutant, const Schedule& schedule, const Binding& binding) {
     const int64_t ranks = binding.place.ranks;
     const int64_t stride = ranks <= kFewRanks ? 1 : ranks / 3;
@@ -183,7 +183,7 @@ class Mutation {
   void judge(const Schedule& schedule) {
     const Result<Report> report = check_schedule(schedule.program, schedule.job, {}, {});
     ASSERT_TRUE(report.ok()) << what_;
-    // The oracle is slow. A file for more ranks has the program of the original, which serves them.
+    // The oracle is too slow for many ranks. There, the mutant must have the original's program, which is right.
     std::optional<std::string> wrong;
     if (schedule.job.groups[0].ranks() <= kFewRanks)
       wrong = what_is_wrong(schedule.program, schedule.job, {});
@@ -214,7 +214,7 @@ class Mutation {
 };
 
 TEST(Files, AreRefusedOrWalkAlikeOrGetARightVerdictAfterAnyChangeOfAByte) {
-  // A file of some hundred bytes never makes a reader ask for much memory.
+  // A file of some hundred bytes never makes a reader allocate much memory.
   const rlimit limit{1 << 30, 1 << 30};
   ASSERT_TRUE(kSanitized || setrlimit(RLIMIT_AS, &limit) == 0);
   const std::vector<File> files = {

@@ -1,5 +1,5 @@
-// The tools of these tests. The oracle accepts every shape and every algorithm, like the checker. The mutator makes valid
-// programs, all different, of every kind that it promises.
+// Tests the tools of these tests. The oracle accepts every shape and every algorithm, like the checker. The mutator
+// makes valid programs, all different, and makes every kind of change that it promises.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(Oracle, FindsEveryAlgorithmRight) {
             << c.text;
 }
 
-// No key can be less than this.
+// The first key is the least 64-bit number: no key can precede it.
 TEST(Oracle, FindsKeysRightThatBeginAtTheLeastNumber) {
   const Program program = parse_program(R"(algorithm a for alltoall
 copy send[rank] to recv[rank]
@@ -47,7 +47,7 @@ step -9223372036854775807 - 1
   EXPECT_FALSE(verifier::check_schedule(program, job_of({2}), {}, {})->violation);
 }
 
-// The shapes, and algorithms with statements and claims of all kinds.
+// Returns the shapes, and algorithms that have statements and claims of all kinds.
 std::vector<Program> programs() {
   std::vector<Program> all;
   for (const std::string& name : shape_names()) all.push_back(shape(name));

@@ -1,8 +1,8 @@
-// Random programs, on which all readers agree. The text and the bytes of a program give that program again. The
+// Draws random programs, on which all readers must agree. Text and bytes of a program give that program again. The
 // runtime accepts programs that bind, and reports the events of the plain walk. The oracle, the general executor and
-// the quick ones reach the same verdict.
+// the quick checkers reach the same verdict.
 //
-// PROGRAMS sets how many programs, and SEED which. A failure names the seed of its program; SEED repeats it.
+// The variable PROGRAMS sets how many programs are drawn, and SEED the first seed. A failure names its seed.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,19 +30,19 @@ namespace quadrille::verifier {
 namespace {
 
 constexpr int64_t kMostStatements =
-    20000;                            // the most statements per rank of a program for further tests
-constexpr int64_t kMostBytes = 4096;  // per block, for the oracle, which follows every byte
+    20000;                            // of a rank; programs with more are not tested further
+constexpr int64_t kMostBytes = 4096;  // of a block; the oracle follows every byte
 
 struct Tally {
   int drawn = 0, invalid = 0, unbound = 0, too_long = 0, right = 0, refuted = 0, undefined = 0;
   int by_key_order = 0, by_rank = 0, large = 0;
-  int alike = 0;       // refuted by executor and oracle for the same reason
-  int not_served = 0;  // correct ones, by the runtime
+  int alike = 0;       // executor and oracle give the same reason
+  int not_served = 0;  // correct programs that the runtime does not serve
   KindTally kinds;
-  std::map<std::string_view, int> properties;  // of the refuted ones
+  std::map<std::string_view, int> properties;  // how many programs violate each
 };
 
-// The executors' name of a property, and the oracle's answer when it is violated.
+// Pairs of a property and an answer of the oracle that mean the same mistake.
 const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"defined", "undefined"},
     {"peer", "no such rank"},
@@ -70,7 +70,7 @@ const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"role", "the root alone of its group takes part"},
     {"coverage", "missing at the end"},
     {"left-over", "moved in vain"},
-    // The executor goes from rank to rank; the oracle checks temporary blocks last.
+    // The executor checks rank by rank, the oracle temporary blocks last. So they may report different mistakes.
     {"left-over", "something else at the end"},
     {"left-over", "missing at the end"},
     {"empty", "an empty piece"},
@@ -127,7 +127,7 @@ class Comparison {
  private:
   void refused(const RandomCase& drawn, const Bytes& file, int64_t group, const std::string& why) {
     ++tally.unbound;
-    // The call's counts are checked before tables are filled.
+    // The runtime refuses a call whose counts are too large before it fills tables.
     if (most_count(drawn.call) > kMaxCount) return;
     EXPECT_TRUE(
         runtime_events(file, drawn.call, group, 0, drawn.call.root)[0].starts_with("refused"))
@@ -180,7 +180,7 @@ class Comparison {
     plans(drawn, file, !general.violation);
   }
 
-  // The plans of a correct program are lawful, or the runtime does not serve it.
+  // Expects that the plans of a correct program are lawful, unless the runtime does not serve it.
   void plans(const RandomCase& drawn, const Bytes& file, bool is_right) {
     Call call = drawn.call;
     // Without counts the checker assumes blocks of one unit.
@@ -205,7 +205,7 @@ class Comparison {
     tally.not_served += is_right && !is_served;
   }
 
-  // The oracle's verdict; empty if blocks are too long for it.
+  // Returns the oracle's verdict, or "" if blocks are too long for it.
   std::string oracle(const RandomCase& drawn, const Report& general) {
     if (most_count(drawn.call) > kMostBytes) {
       ++tally.large;
@@ -225,8 +225,8 @@ class Comparison {
     return opinion;
   }
 
-  // If a program has several mistakes, each reader reports the first that it meets. The oracle walks all ranks before
-  // it checks anything else.
+  // A program may have several mistakes, of which each reader reports the first that it meets. The oracle walks all
+  // ranks first. So if the executor meets an undefined value, the oracle must have met one.
   static void real(const Report& report, const std::string& opinion) {
     if (opinion.empty() || !report.violation) return;
     EXPECT_TRUE(report.violation->property != Property::kDefined || opinion == "undefined")
@@ -252,7 +252,7 @@ void print(const Tally& tally) {
   for (const auto& [property, count] : tally.properties) fmt::print("  {}: {}\n", property, count);
 }
 
-// Tests the programs that `draw` makes of PROGRAMS seeds, from SEED on.
+// Compares the readers on the programs that `draw` makes from consecutive seeds, beginning with SEED.
 template <class Draw>
 Tally compared(uint64_t programs, const Draw& draw) {
   const uint64_t first = from_environment("SEED", 1);
@@ -267,7 +267,7 @@ TEST(RandomPrograms, MeanTheSameToAllReaders) {
   const uint64_t programs = from_environment("PROGRAMS", 3000 / kThinning);
   const Tally tally = compared(programs, random_case);
   if (programs < 100) return;  // a quick look
-  // There are enough of each kind.
+  // Enough programs of each kind were drawn.
   EXPECT_GT(tally.right, tally.drawn / 5);
   EXPECT_GT(tally.refuted, tally.drawn / 4);
   EXPECT_GT(tally.undefined, tally.drawn / 20);
@@ -277,7 +277,7 @@ TEST(RandomPrograms, MeanTheSameToAllReaders) {
   EXPECT_GT(tally.large, tally.drawn / 100);
   EXPECT_LT(tally.invalid + tally.too_long, tally.drawn / 5);
   EXPECT_GT(tally.alike, tally.refuted / 2);
-  // All except the two of reductions, and that of roles between groups.
+  // These programs violate all properties except the two of reductions, and that of roles between groups.
   EXPECT_GE(tally.properties.size(), programs < 1000 ? 15u : kPropertyCount - 3u);
 }
 

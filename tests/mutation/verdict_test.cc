@@ -1,6 +1,5 @@
-// Every program that differs in one place from a correct one, on small jobs. The checker, the general executor alone
-// and the oracle reach the same verdict. Each mutant runs on one job in kCaseStride, with its own start; on all of
-// them with:
+// Takes programs that differ in one place from a correct one. On small jobs, the checker, the general executor alone
+// and the oracle reach the same verdict. Each mutant runs on one case in kCaseStride. To run it on all cases:
 //   EVERY_CASE=1 bazel run //tests/mutation:verdict_test
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -54,7 +53,7 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
     }
     bindings.push_back(std::move(binding).value());
   }
-  // Loops up to a limit run long before they are refused, so only a few are tried.
+  // Mutants with loops up to a limit run long before they are refused, so only a few are tried.
   const bool has_limit = mutant.description.starts_with("limit");
   const int64_t statements = has_limit ? kFewStatements : kStatements;
   std::string opinion = what_is_wrong(mutant.program, job, call, statements).value_or("right");
@@ -91,7 +90,7 @@ void print(const std::string& name, const Tally& tally) {
              tally.streamed, properties);
 }
 
-// Each selected mutant, on at least one of the cases.
+// Judges some of the program's mutants, each on at least one of the cases.
 void judge_all(const Program& program, const std::string& name, const std::vector<Case>& cases) {
   const size_t stride = std::min(one_in(kCaseStride), std::max<size_t>(cases.size(), 1));
   Tally tally;

@@ -1,6 +1,5 @@
-// The prover's axioms, checked on every job of at most 8 ranks and a few larger ones: facts about tables in their
-// instances, with every value of their unknowns; axioms by name, with every argument; exclusive or with every two
-// ranks.
+// Checks the prover's axioms on every job of at most 8 ranks and a few larger ones: facts about tables, for all
+// values of their unknowns; axioms by name, for all arguments.
 #include "verifier/prove/axioms.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +32,7 @@ table done = distinct(size)
 
 Program with_powers() { return with_tables("table twos = powers(2, 3*ranks)\n"); }
 
-// All jobs of at most that many ranks, and a few larger ones.
+// Returns all jobs of at most `most_ranks` ranks, and `larger` random ones.
 std::vector<Job> jobs(int64_t most_ranks, int larger) {
   std::vector<Job> result;
   for (const std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
@@ -47,7 +46,7 @@ std::vector<Job> jobs(int64_t most_ranks, int larger) {
   return result;
 }
 
-// Facts about a few terms over two unknowns.
+// The facts of knowledge() about the terms that `mention` makes from two unknowns, i and j.
 class Facts {
  public:
   explicit Facts(const std::function<void(Logic&, const Polynomial&, const Polynomial&)>& mention)
@@ -56,8 +55,8 @@ class Facts {
     facts_ = logic_.knowledge();
   }
 
-  // Checks every fact on those jobs, for all values of the unknowns from two below to two above their range, and with
-  // arbitrary values outside tables.
+  // Checks every fact on the jobs, for all values of the unknowns from -2 to two above the number of ranks. Entries
+  // outside tables have arbitrary values.
   void hold_on(const std::vector<Job>& jobs) const {
     ASSERT_FALSE(facts_.empty());
     for (const Job& job : jobs) {
@@ -77,7 +76,7 @@ class Facts {
     }
   }
 
-  // Whether some fact is false if the tables are those of another number of ranks.
+  // Whether some fact is false for tables of 6 ranks in a job of 7.
   bool deny_another_number_of_ranks() const {
     Interpretation meaning(job_of({1, 2, 3}), 0);
     meaning.define(facts_);
@@ -173,7 +172,7 @@ TEST(TableFacts, SayMoreThanNothing) {
               }).deny_another_number_of_ranks());
 }
 
-// Checks the axiom over variables 0, 1, ..., each from `low` to `high`, on that job.
+// Checks the axiom on the job, for all values of its variables 0, 1, ... from `low` to `high`.
 void holds_for_all(const std::string& name, const std::vector<AxiomArgument>& arguments,
                    size_t variables, int64_t low, int64_t high, const Job& job) {
   const Program program = with_powers();
@@ -220,7 +219,7 @@ copy send[0] to recv[rank]
       .value();
 }
 
-// Every fact about entries and locations over two unknowns, on one call.
+// Checks the facts on one call, for all values of i and j from -2 to two above the longest table's entries.
 void call_facts_hold(const Program& program, const std::vector<z3::expr>& facts,
                      const std::vector<int64_t>& counts, int64_t block) {
   const Job job = job_of(std::vector<int64_t>(counts.size(), 1));
@@ -290,7 +289,7 @@ TEST(CallTableFacts, SayMoreThanNothing) {
   z3::solver solver(context);
   solver.add(logic.less_equal(Polynomial::constant(0), i));
   solver.add(logic.less(i, logic.ranks(0)));
-  // The sums strictly ascend.
+  // Denies that the sums strictly ascend.
   solver.add(logic.less_equal(logic.element({2, 0}, i + one), logic.element({2, 0}, i)));
   for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
   EXPECT_EQ(solver.check(), z3::unsat);
@@ -335,7 +334,7 @@ TEST(NamedAxioms, AreNoOthers) {
   EXPECT_FALSE(named_axiom(program, "xor_groups", {table(kTwos), number(0), number(1)}));
 }
 
-// The facts proven over bit-vectors equal those of the axioms, for every width that there is time for.
+// What bitvector_obligations() proves also holds for numbers of few bits, which this tries exhaustively.
 TEST(BitVectors, OfSmallWidthsHaveTheFactsOfTheAxioms) {
   for (unsigned bits = 1; bits <= 6; ++bits) {
     const unsigned end = 1u << bits;

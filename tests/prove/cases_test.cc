@@ -1,9 +1,9 @@
-// The corpus of programs with their proofs: each case is proven, or not, as it says.
+// Programs with their proofs, one per case in tests/prove/cases. Each case says what it expects:
 //
-// Where a case is not proven, "unproven" lists all obligations that fail, "because" says why one of them does, and "error"
-// says why there is nothing to prove. "refuted" names the smallest call on which the checker sees the program
-// go wrong, and how; a case that is proven is refuted nowhere, unless it says so. "asked" names an obligation that is
-// there.
+// "proven": all obligations hold. "unproven": exactly these obligations fail. "because": why one of them fails.
+// "error": the message with which the proof is refused. "refuted": the smallest call on which the checker refutes the
+// program, and the violation. A case that is proven must not be refuted, unless it says so. "asked": one of the
+// obligations. "asked at least": how many there are at least. "mutants": no wrong mutant of the program is proven.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::vector<TextCase> cases_with_mutants() {
   return result;
 }
 
-// "A rank does not receive" as the name of a test: ARankDoesNotReceive.
+// Makes a test's name from a title: "A rank does not receive" becomes ARankDoesNotReceive.
 std::string name_of(const testing::TestParamInfo<TextCase>& info) {
   std::string name;
   bool begins = true;
@@ -107,7 +107,7 @@ TEST_P(Mutants, ComeFromAProgramThatIsRightOnSixRanks) {
   EXPECT_FALSE(job) << job->text() << ": " << job->violation.detail;
 }
 
-// Whether all obligations of the mutant hold, by the proof of the original.
+// Whether the original's proof proves the mutant.
 bool is_proven(const Program& mutant, const std::string& statements, verifier::Prover& prover) {
   const Result<verifier::Proof> proof = verifier::parse_proof_of(mutant, statements, "mutant");
   const Result<verifier::ProofPlan> plan =

@@ -11,7 +11,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# data NAME COMMENT: the proof with that comment, in a file of that name.
+# data NAME COMMENT: writes the proof with the comment to NAME.proof, certifies it, and checks what certify writes.
 data() {
   { cat "$factor"; printf -- '-- %s\n' "$2"; } >"$1.proof"
   "$certify" "$1.proof" >proven.txt
@@ -26,13 +26,13 @@ data quotes '" "\"; int kEvil; //'
 data lines $'\r#define kEvil 1\r'
 data '"kEvil, {}, {}, 0, "' 'a name'
 
-# Without --write it prints the list. A proof that does not hold is named with its obligation, and nothing is listed.
+# Without --write, certify prints the list. If a proof does not hold, it names the obligation, and lists nothing.
 "$certify" "$factor" >list.txt || fail 'a proof that holds is refused'
 [[ $(cat list.txt) = "alltoall.factor "*" $(sha256sum <"$factor" | cut -c1-16) "*" z3" ]] || fail 'a proof that holds is not listed'
 sed 's/^  to .*/  to round/' "$factor" >wrong.proof
 ! "$certify" wrong.proof >list.txt 2>said.txt && [ ! -s list.txt ] && grep -q '^certify: .*wrong.proof: keys' said.txt ||
   fail 'a proof that does not hold is listed, or not named'
-# The build takes no proof whose very bytes are not among the proven ones.
+# --write refuses a proof unless the list has a proof with exactly its bytes.
 mkdir changed
 { cat "$factor"; echo '-- changed'; } >changed/alltoall.factor.proof
 "$certify" "$factor" >proven.txt
@@ -40,10 +40,10 @@ mkdir changed
   [ ! -e changed.cc ] && grep -q '^certify: changed/alltoall.factor.proof: it is not proven$' said.txt ||
   fail 'a proof that is not among the proven ones is written'
 
-# A list names proofs that this very prover need not prove again. The wrong proof shows which ones it does prove.
+# --known LIST names proofs that the same prover need not prove again. A wrong proof shows which lists it believes.
 right="alltoall.factor $(cut -d' ' -f2- proven.txt)"
 wrong="wrong $(cut -d' ' -f2 proven.txt) $(sha256sum <wrong.proof | cut -c1-16) $(cut -d' ' -f4- proven.txt)"
-# listed LINE PROOF: the list that this prover writes of a proof that it takes as proven.
+# listed LINE PROOF: prints the list that certify writes of the proof, with LINE as the list of proven ones.
 listed() {
   echo "$1" >taken.txt
   "$certify" --write out.cc list.txt taken.txt "$2" && cat list.txt
@@ -56,7 +56,7 @@ for end in '' ' cvc5' ' cvc5:open'; do
   [ "$("$certify" --known known.txt wrong.proof "$factor")" = "$wrong"$'\n'"$right" ] ||
     fail 'a known proof is proven again, or another one is not listed'
 done
-# refused WHY COMMAND...: with the list that the command prints the wrong proof is not taken.
+# refused WHY COMMAND...: checks that certify does not believe the list that the command prints.
 refused() {
   "${@:2}" >known.txt
   ! "$certify" --known known.txt wrong.proof >list.txt 2>said.txt && [ ! -s list.txt ] || fail "a proof is known from $1"

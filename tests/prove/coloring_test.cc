@@ -1,4 +1,4 @@
-// The coloring of `optimal`: every two nodes meet once for each pair of their ranks, in half of the lower bound.
+// The coloring of `optimal`: every two nodes meet once for each pair of their ranks, in (lower bound) / 2 rounds.
 #include "verifier/prove/coloring.h"
 
 #include <gtest/gtest.h>

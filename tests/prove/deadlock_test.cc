@@ -1,5 +1,5 @@
-// Executes the blocked ring with one call at a time, in which every rank sends first. It deadlocks if no contribution
-// is empty, as cases/deadlock.cases proves. The shipped program, in which odd ranks receive first, completes.
+// Executes two blocked rings with blocking calls. If every rank sends first, the ring deadlocks unless a contribution
+// is empty, as cases/deadlock.cases proves. The shipped one, in which odd ranks receive first, completes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ std::string odd_ranks_receive_first() {
   return proof_case("A deadlock is not proven of a program in which odd ranks").program;
 }
 
-// Blocking calls with synchronous sends, on all ranks: the number of calls that complete before no rank makes
-// progress, and the number of all calls.
+// The number of calls of all ranks that complete until no rank makes progress, and the number of all calls. execute()
+// makes one blocking call at a time at each rank, and sends are synchronous.
 struct Progress {
   size_t done = 0, all = 0;
 };

@@ -1,4 +1,4 @@
-// The smallest counterexamples to statements of Sanders and Traeff 2002 that are literally wrong. Errata of other
+// The smallest counterexamples to statements of Sanders and Traeff 2002 that are wrong as printed. Errata of other
 // papers are in cases/errata.cases.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ Report checked(const Program& program, const std::vector<int64_t>& sizes) {
   return check_schedule(program, job_of(sizes), {}, {}).value();
 }
 
-// The counterexample to a claim of that algorithm's proof.
+// Returns the counterexample to a `refute` claim in the proof of the algorithm.
 std::string counterexample(const std::string& claim,
                            const std::string& name = "hierarchical-factor",
                            const Choices& choices = chosen("keep", "free")) {
@@ -48,7 +48,7 @@ TEST(Errata, ThePrintedInvariantIsFalseInsideANode) {
   EXPECT_EQ(counterexample("printed_invariant"), "nodes 1,2: phase = 1, u = 1, v = 2");
 }
 
-// Fan et al. 2024.
+// A formula of Fan et al. 2024 gives negative slots for radix 3.
 TEST(Errata, ThePrintedSlotsAreNegativeBeyondRadixTwo) {
   EXPECT_EQ(counterexample("printed_slot", "tuna", {}), "nodes 5x1, parameter 3: i = 4");
 }
@@ -61,8 +61,8 @@ TEST(Errata, FifteenStepsAreEighteenWithSelfCopies) {
   EXPECT_EQ(without.steps + without.copy_steps, 15);
 }
 
-// Two exchanges between nodes that share a node and may overlap, if every rank goes from step to step as soon as it
-// can: "0-3 and 1-2"; "" if there are none.
+// Returns two inter-node exchanges of one node that may overlap if no rank waits before its next step: "0-3 and 1-2".
+// Returns "" if there are none.
 std::string exchanges_at_once(const Program& program, const std::vector<int64_t>& sizes) {
   const Job job = job_of(sizes);
   const Binding binding = bind(program, job, {}, 0).value();
@@ -110,8 +110,8 @@ std::string exchanges_at_once(const Program& program, const std::vector<int64_t>
   return "";
 }
 
-// The port holds in lock-step. At run time the next process of a node may start before the previous one has finished,
-// unless a token passes inside the node.
+// The port holds if all ranks proceed in lock-step. At run time the next rank of a node may start its exchange before
+// the previous rank's has completed, unless a token passes from one to the other.
 TEST(Errata, TheSinglePortDoesNotHoldForEveryTiming) {
   const Program free = hierarchical("factor", chosen("keep", "free")),
                 token = hierarchical("factor", chosen("keep", "token"));

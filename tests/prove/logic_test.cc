@@ -1,5 +1,5 @@
-// On random expressions and jobs, a term with all its values put in equals the value that tests/support/evaluate.h
-// computes for the expression, if it has one. Polynomials behave like numbers.
+// For random expressions and jobs, the value of the expression's term equals the value that tests/support/evaluate.h
+// computes, if the expression has one. Polynomials behave like numbers.
 #include "verifier/prove/logic.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ copy send[rank] to recv[rank]
       .value();
 }
 
-// The expression as a term, with the values of an environment.
+// Translates expressions into terms over fresh unknowns. meaning() gives the unknowns the values of an environment.
 struct Translated {
   explicit Translated(const Program& program) : logic(context, program) {
     instance.rank = logic.fresh("rank");
@@ -58,7 +58,7 @@ class Sampler {
       if (std::is_sorted(sizes.begin(), sizes.end())) jobs.push_back(job_of(sizes));
   }
 
-  // A job, and an environment on it, which lives until the sampler's next one.
+  // Draws a job, and an environment on it. The environment is valid until the next call.
   Environment environment() {
     job = jobs[below(jobs.size())];
     binding = bind(program, job, {}, 0).value();
@@ -82,8 +82,8 @@ class Sampler {
   std::mt19937 random_{20080908};
 };
 
-// Translates random expressions by `translate`. For each with a value, calls compare(translated term, its facts,
-// environment, value).
+// Translates random expressions from `draw` by `translate`. For each one with a value in a random environment, calls
+// compare(meaning of the unknowns, term, value).
 template <class Draw, class Translate, class Compare>
 void compare_on_samples(const Draw& draw, const Translate& translate, const Compare& compare) {
   Sampler sampler;
@@ -134,7 +134,7 @@ TEST(Logic, ConditionsMeanWhatTheyEvaluateTo) {
   EXPECT_GT(false_ones, kExpressions / 4);
 }
 
-// Known facts hold wherever they are evaluated, even for terms without a value in the language.
+// The facts of knowledge() hold in every environment, also for terms of expressions without a value.
 TEST(Logic, KnowledgeAboutRandomTermsHolds) {
   Sampler sampler;
   for (int i = 0; i < kExpressions / 3; ++i) {
@@ -163,7 +163,7 @@ TEST(Logic, RewrittenEntriesAreWhatTheyAreRewrittenTo) {
   const Expression elsewhere = apply(Operator::kElement, {variable(0)}, 0);
   EXPECT_FALSE(z3::eq(
       translated.logic.term(translated.logic.number(elsewhere, translated.instance)), other));
-  // So are another index of this table, and the location of the same number.
+  // Another index of this table is unchanged, and so is the location of the same number.
   const Expression further = apply(Operator::kElement, {variable(1)}, 1);
   EXPECT_FALSE(
       z3::eq(translated.logic.term(translated.logic.number(further, translated.instance)), other));

@@ -1,6 +1,5 @@
-// The prover takes the original's proof file with the mutant in place of its program. Every statement of the author
-// about the original must hold for the mutant, word by word. So the proof of a correct mutant may fail; that of a
-// wrong one must.
+// The prover takes the original's proof with the mutant in place of the program. The statements of the proof do not
+// change. So the proof may fail for a correct mutant, and must fail for a wrong one.
 #include "tests/prove/mutant_survey.h"
 
 #include <algorithm>
@@ -14,9 +13,9 @@
 namespace quadrille {
 namespace {
 
-constexpr unsigned kMostWork = 10'000'000;  // per question; the prover gives up one that takes more
+constexpr unsigned kMostWork = 10'000'000;  // per question (rlimit); beyond it the prover gives up
 
-// Node sizes in ascending order, each once.
+// Returns each multiset of node sizes once, in ascending order.
 std::vector<std::vector<int64_t>> ascending_vectors(int64_t most_ranks) {
   std::vector<std::vector<int64_t>> result;
   for (const std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
@@ -29,7 +28,7 @@ Events normalized(Events events, Sameness sameness) {
   for (std::string& event : events)
     if (event.starts_with("step ")) event = event.substr(0, event.find(" after"));
   if (sameness == Sameness::kSteps) return events;
-  // Messages and copies, each with the step that contains it.
+  // kContents: messages and copies, each message with its step, in sorted order.
   Events contents;
   std::string step;
   for (const std::string& event : events) {
@@ -92,7 +91,7 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
     fate.unproven = plan.error().message;
     return;
   }
-  // Obligations that failed most often come first.
+  // Tries the obligations that failed most often first.
   std::stable_sort(plan->obligations.begin(), plan->obligations.end(),
                    [&](const auto& one, const auto& other) {
                      return failures_[one.name] > failures_[other.name];

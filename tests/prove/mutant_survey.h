@@ -1,5 +1,5 @@
-// The fate of every mutant of a program: the checker refutes it on a small job, its proof fails, or it survives both
-// and must be explained.
+// What happens to a mutant of a program: the checker refutes it on a small job, its proof fails, or it survives. A
+// survivor must be explained.
 #ifndef QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
 #define QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
 
@@ -15,23 +15,23 @@
 
 namespace quadrille {
 
-// The reason why a survivor is correct all the same.
+// Why a survivor is correct, by comparison with the original on every job of at most 8 ranks.
 enum class Excuse {
-  kSameEvents,   // on every job of at most 8 ranks each rank acts as before
-  kOtherClaims,  // the same, but it claims or requires something else
+  kSameEvents,   // each rank has the same events
+  kOtherClaims,  // the same events, but the program claims or requires something else
   kOtherWaits,   // the same steps, which wait for fewer or more of those before them
-  kOtherOrder,   // the same steps, with the two messages of one exchanged, or a copy elsewhere
-  kOtherSteps,   // steps with other keys: another schedule, proven for all sizes like the original
+  kOtherOrder,   // the same messages in each step, in another order, or copies elsewhere
+  kOtherSteps,   // other steps: another schedule, proven for all sizes like the original
 };
 inline constexpr int kExcuseCount = 5;
 
 struct Fate {
-  std::optional<verifier::FailingJob> refuted;  // by the checker, on the smallest job
-  bool asked = false;                           // the prover was asked
-  std::string unproven;                         // the first obligation that failed, or why the
-                                                // proof does not fit; empty: proven
-  bool gave_up = false;                         // the solver, in that obligation
-  // The solver gives up on that obligation of the original too, and no other one failed.
+  std::optional<verifier::FailingJob> refuted;  // the smallest job on which the checker refutes it
+  bool asked = false;                           // whether the prover was asked
+  std::string unproven;                         // the last obligation that failed, or why the
+                                                // proof is refused; empty: proven
+  bool gave_up = false;                         // whether the solver gave up on that obligation
+  // Whether only obligations failed on which the solver gives up for the original, too.
   bool undecided = false;
 
   bool refused() const { return asked && !unproven.empty() && !undecided; }  // by the prover
@@ -39,7 +39,7 @@ struct Fate {
   bool survives() const { return !refuted && proven(); }
 };
 
-// The equality of events: of all of a rank's events, of those without `after`, or of those of each key in any order.
+// What two programs must have in common at each rank: all events, all but `after`, or each step's in any order.
 enum class Sameness { kEvents, kSteps, kContents };
 
 // The mutants of one program, and the proof of the original.
@@ -50,12 +50,12 @@ class Survey {
   const std::string& name() const { return variant_.name; }
   const std::vector<Mutant>& mutants() const { return mutants_; }
 
-  // Proves obligations up to the first that fails. Those that the original has too are known. An obligation says
-  // nothing about a mutant if the solver gives up on the original's as well.
+  // Checks the mutant on small jobs. If the checker accepts it, or `ask_prover`, proves its obligations up to the
+  // first that fails. An obligation says nothing if the solver gives up on the original's as well.
   Fate fate(const Mutant& mutant, bool ask_prover);
-  // The reason for a survivor.
+  // Returns why a survivor is correct.
   Excuse excuse(const Mutant& mutant) const;
-  // The first case in which the checker refutes the survivor, among larger ones than before.
+  // Returns the first larger case in which the checker refutes the survivor, if there is one.
   std::optional<std::string> refuted_on_larger_jobs(const Mutant& mutant) const;
 
  private:
@@ -67,8 +67,8 @@ class Survey {
   verifier::Proof proof_;
   std::vector<Mutant> mutants_;
   verifier::Prover prover_;
-  std::map<std::string, int> failures_;   // of obligations, by name
-  std::map<std::string, bool> gives_up_;  // on obligations of the original, by name
+  std::map<std::string, int> failures_;   // by obligation: how many mutants failed it
+  std::map<std::string, bool> gives_up_;  // by obligation: whether Z3 gives up on the original's
 };
 
 const char* describe(Excuse excuse);

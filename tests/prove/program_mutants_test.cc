@@ -1,9 +1,9 @@
-// The checker or the prover notices every single change of a program, or the change makes no difference. The checker
-// never refutes a mutant that the prover accepts. One mutant in kFlatStride of the flat programs is tried, and about
-// kMost of each other program, each with another start. Of the mutants with a constant at a limit, every sixteenth is
-// tried. By hand, EVERY=10 tries one in ten of all mutants in an hour, and tells every survivor and its reason:
-// EVERY=10 bazel run --test_sharding_strategy=disabled //tests/prove:program_mutants_test. PROGRAM=NAME as well tries
-// the mutants of one program alone. All mutants take a night.
+// For every change of a program (a mutant), the checker refutes it, its proof fails, or the change makes no
+// difference. The checker never refutes a mutant that the prover accepts. The test tries one in kFlatStride mutants
+// of a program with few mutants, and about kMost of any other. Mutants with a constant at a limit are tried more
+// rarely (kLimitStride). By hand, EVERY=10 tries one in ten mutants in an hour, and prints every survivor and its
+// reason. PROGRAM=NAME tries only that program's mutants. All mutants take a night.
+//   EVERY=10 bazel run --test_sharding_strategy=disabled //tests/prove:program_mutants_test
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +19,7 @@ namespace quadrille {
 namespace {
 
 constexpr size_t kFlatStride = 7, kStride = 401, kMost = 1;
-constexpr size_t kLimitStride = 16;  // for mutants with a constant at a limit, on top of the
-                                     // others' stride
+constexpr size_t kLimitStride = 16;  // times the others' stride: that of limits' mutants
 
 struct Counts {
   int mutants = 0, refuted = 0, unproven = 0, undecided = 0;
@@ -50,7 +49,7 @@ void account_for(Survey& survey, const Mutant& mutant, Counts& counts) {
     fmt::print("  survives, {}: {}\n", describe(excuse), mutant.description);
 }
 
-// Mutants with a constant at a limit, whose loops take long, and all others.
+// Separates mutants with a constant at a limit, whose loops take long, from all others.
 std::array<std::vector<const Mutant*>, 2> apart(const std::vector<Mutant>& mutants) {
   std::array<std::vector<const Mutant*>, 2> result;
   for (const Mutant& mutant : mutants)
@@ -63,14 +62,14 @@ void tell(const std::string& name, const Counts& counts) {
              counts.mutants, counts.refuted, counts.unproven, counts.surviving());
 }
 
-// A number that the name alone decides, so that other programs do not change which mutants of this one are tried.
+// Returns a number that depends only on the name. So a new program does not change which mutants of others are tried.
 size_t start_of(const std::string& name) {
   return std::accumulate(name.begin(), name.end(), size_t{0}, [](size_t sum, char letter) {
     return 31 * sum + static_cast<unsigned char>(letter);
   });
 }
 
-// Every other program, so that two processes share them.
+// Each of the two instances takes every other program, so that two processes share the work.
 class ProgramMutants : public testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Halves, ProgramMutants, testing::Values(0, 1));
 
@@ -98,11 +97,11 @@ TEST_P(ProgramMutants, AreKilledOrChangeNothingThatMatters) {
       account_for(survey, *others[i], counts);
     for (size_t i = start % limit_stride; i < limits.size(); i += limit_stride)
       account_for(survey, *limits[i], counts);
-    // If none of these few is refuted, others are tried.
+    // If none of these few is refuted, or none unproven, tries others.
     for (size_t i = 0; i < others.size() && (counts.refuted == 0 || counts.unproven == 0); ++i)
       account_for(survey, *others[i], counts);
     tell(fmt::format("{}, of {}", survey.name(), survey.mutants().size()), counts);
-    // This fails for a proof in which nothing can fail, and for a checker that accepts everything.
+    // Catches a proof in which nothing can fail, and a checker that accepts everything.
     EXPECT_GT(counts.refuted, 0) << survey.name();
     EXPECT_GT(counts.unproven, 0) << survey.name();
     all.mutants += counts.mutants;

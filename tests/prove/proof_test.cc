@@ -1,4 +1,4 @@
-// Every bad proof file gets one clear sentence that begins with the file and, if there is one, the line.
+// Every bad proof file gets an error of one sentence, which begins with the file and, if there is one, the line.
 #include "verifier/prove/proof.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The sentence, or "" if the proof is accepted.
+// Returns the error message, or "" if the proof is accepted.
 std::string refusal(const std::string& text) {
   const Result<Proof> proof = parse_proof(text, "bad.proof");
   if (!proof.ok()) return proof.error().message;
@@ -18,9 +18,9 @@ std::string refusal(const std::string& text) {
   return plan.ok() ? "" : plan.error().message;
 }
 
-constexpr int kHeadingLines = 4;  // of proof_text
+constexpr int kHeadingLines = 4;  // of proof_text()
 
-// kFactorProof with `from` replaced, after the heading.
+// Returns the proof file of kFactor, with `from` replaced in its statements.
 std::string changed(const std::string& from, const std::string& to) {
   return proof_text(kFactor, quadrille::changed(kFactorProof, from, to));
 }
@@ -31,7 +31,7 @@ std::string preceded(const std::string& statements) {
 
 struct BadProof {
   std::string text;
-  int line;  // 0: of the file as a whole
+  int line;  // in the message; 0: the message names only the file
   std::string sentence;
 };
 
@@ -127,7 +127,7 @@ TEST(ProofFile, WithABadStatementIsRefused) {
 }
 
 TEST(ProofFile, WithABadWitnessIsRefused) {
-  const int first = kHeadingLines + 2;  // of match send 1
+  const int first = kHeadingLines + 2;  // the first line below `match send 1`
   const auto witness = [](const std::string& line) {
     return changed("with receive 1 where round = round", line);
   };
@@ -167,7 +167,7 @@ TEST(ProofFile, WithABadWitnessIsRefused) {
   });
 }
 
-// Cut off anywhere, a proof file is refused or proves less; it never crashes.
+// A proof file that is cut off anywhere is read, or refused with a message. It never crashes the reader.
 TEST(ProofFile, CutOffAnywhereIsReadOrRefused) {
   const std::string good = proof_text(kFactor, kFactorProof);
   for (size_t length = 0; length < good.size(); ++length) {

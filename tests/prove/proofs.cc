@@ -1,4 +1,4 @@
-// Programs come as text and pass through the generator's encoder and the verifier's decoder, like any other.
+// Programs in tests are texts. They pass through the generator's encoder and the verifier's decoder, like all others.
 #include "tests/prove/proofs.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ Program parsed(const std::string& text) {
   return std::move(program).value();
 }
 
-// "factor", or a program of the generator and its proof: "allgather.linear-ring".
+// Returns the program and statements that a case refers to: "factor", or of the generator, "allgather.linear-ring".
 std::pair<std::string, std::string> elsewhere(const std::string& name) {
   if (name == "factor") return {kFactor, kFactorProof};
   for (const Variant& variant : variants())

@@ -1,4 +1,4 @@
-// A program's text and the statements of its proof, proven.
+// Proves programs that tests write as text, with the statements of their proofs.
 #ifndef QUADRILLE_TESTS_PROVE_PROOFS_H_
 #define QUADRILLE_TESTS_PROVE_PROOFS_H_
 
@@ -11,32 +11,33 @@
 namespace quadrille {
 
 struct Proving {
-  std::string error;                                // why there is nothing to prove, or empty
-  std::vector<verifier::ObligationResult> results;  // of every obligation
-  std::vector<std::string> failed;                  // the names of those that failed
-  std::string failure;                              // the reason for the first of them
+  std::string error;                                // why the proof is refused, or empty
+  std::vector<verifier::ObligationResult> results;  // of all obligations
+  std::vector<std::string> failed;                  // names of the obligations that failed
+  std::string failure;                              // why the first of these failed
 
   bool proven() const { return error.empty() && failed.empty(); }
 };
 
+// Returns the text of a proof file. `program` must parse.
 std::string proof_text(const std::string& program, const std::string& statements);
 
-// The whole procedure, through the text of a proof file. `program` must parse.
+// Makes a proof file, reads it and proves it. `program` must parse.
 Proving prove(const std::string& program, const std::string& statements,
               const verifier::ProverOptions& options = {});
 
-// `text` with `from`, which it must contain, replaced.
+// Returns `text` with `from`, which it must contain, replaced by `to`.
 std::string changed(std::string text, const std::string& from, const std::string& to);
 
-// The corpus in tests/prove/cases; cases_test.cc explains its expectations.
+// Returns all cases of tests/prove/cases; cases_test.cc explains their expectations.
 const std::vector<TextCase>& proof_cases();
-// The case whose title begins with this.
+// Returns the case whose title begins with this. There must be one.
 const TextCase& proof_case(const std::string& title);
 
-// The nodes on which the checker refutes the program, and the violation: "1,1: coverage"; "" if there are none.
+// Returns the smallest job on which the checker refutes the program, with the property: "1,1: coverage"; or "".
 std::string smallest_failure(const std::string& program);
 
-// "algorithm factor for alltoall" and a proof that holds.
+// The text of "algorithm factor for alltoall", and the statements of a proof that holds.
 extern const char* const kFactor;
 extern const char* const kFactorProof;
 

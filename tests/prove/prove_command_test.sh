@@ -4,14 +4,14 @@
 source "$(dirname "$0")/../cli/common.sh"
 factor=$root/emitted/proofs/alltoall.factor.proof
 
-# proves CODE PATTERN ARGUMENT...: the exit code, and a line of the output or of the one sentence.
+# proves CODE PATTERN ARGUMENT...: checks prove's exit code, and that a line of its output or error matches.
 proves() {
   expect "$1" "$verifier" prove "${@:3}"
   matches "$2"
   [ "$1" -ne 2 ] || [ "$(wc -l <.err)" -eq 1 ] || fail "not one sentence: prove ${*:3}: $(cat .err)"
 }
 
-# matches PATTERN: a line of the last output matches.
+# matches PATTERN: checks that a line of the last output or error matches.
 matches() { grep -qE -- "$1" .out .err || fail "no '$1' in: $(cat .out .err)"; }
 
 # ---- Verdicts
@@ -22,7 +22,7 @@ proves 0 'proven for all sizes' xor
 proves 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
 matches 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
 
-# The checker's own walk: a program that requires more ranks is walked on the fewest that it admits.
+# The checker also walks a proven program. One that requires more ranks is walked on the fewest that it admits.
 copy_shift
 says_walked() { # RANKS PATTERN
   sed "s/^copy/require $1 <= ranks\n&/" shift.txt >requires.txt
@@ -32,7 +32,7 @@ says_walked 1 'walked on all nodes of up to 6 ranks that it serves'
 says_walked 8 'walked on all nodes of 8 ranks, the fewest that it serves'
 says_walked 13 'walked on no nodes: the program requires more ranks than are tried'
 
-# A requirement that no count meets: nothing is walked, and more ranks would not help.
+# No count that is tried meets the requirement, on any number of ranks. So the checker walks nothing.
 printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'require 2000000000000 < m[0]' 'if rank = root' '  copy send[0] to recv[0]' \
   'for k in 0 .. ranks' '  step k' '    if rank = root and k != rank' '      send send[0] to k' '    if rank != root and rank = k' \
   '      receive recv[0] from root' >never.txt
@@ -41,7 +41,7 @@ printf '%s\n' 'keys k' '  from k' '  to k + 1' 'match send 1' '  with receive 1 
 proves 0 'never.txt: proven for all sizes and counts that meet its requirements; no call that is tried does \(' --program never.txt --proof never.proof
 matches 'walked on no nodes: no call that is tried meets what the program requires'
 
-# Another interval of keys: the program is correct, but this proof of it is not.
+# A wrong interval of keys: the program is correct, but this proof is not.
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 proves 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
 matches 'keys round, statement 1: the goal does not follow'
@@ -58,27 +58,27 @@ END
 printf 'deadlock\n  given 2 <= ranks\n  given 0 < m[rank]\n  with send 1\n' >late.proof
 proves 0 'late.txt: proven to deadlock, where what is given holds, for all sizes and counts' \
   --program late.txt --proof late.proof
-# `given` admits only one rank: there are no such nodes.
+# `given` can hold at one rank only, so no job meets it at every rank.
 printf 'deadlock\n  given ranks = rank + 2\n  given 0 < m[rank]\n  with send 1\n' >alone.proof
 proves 3 "late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks deadlock with the 'given' conditions at every rank" \
   --program late.txt --proof alone.proof
-# A claim that the proof calls false, and that is true.
+# The proof calls a claim false that is true.
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
 proves 3 'truth: no counterexample found' --proof true.proof
-# A solver that may do no work has no answer, and that is no proof.
+# A solver that may do almost no work has no answer, which is no proof.
 proves 3 'UNKNOWN' --limit 1 hierarchical-factor
 matches 'the solver gave up'
-# wrap(round + rank, ranks) in place of wrap(round - rank, ranks).
+# Puts wrap(round + rank, ranks) in place of wrap(round - rank, ranks).
 sed 's/^\(code .*\)51 81 42/\150 81 42/;s/48 80 42/47 80 42/' "$factor" >changed.proof
 cmp -s "$factor" changed.proof && fail "nothing was changed"
 proves 1 'changed.proof: REFUTED on nodes 1: self-message: rank 0 sends to itself' --proof changed.proof
 
-# ---- The beginning of a proof
+# ---- Skeletons
 rm shift.proof
 proves 0 '^shift.proof: 4 statements, 0 places to fill in \(FILL_IN\); then: .* prove --program shift.txt --proof shift.proof$' --program shift.txt --skeleton shift.proof
 proves 0 '^shift.txt: proven for all sizes' --program shift.txt --proof shift.proof
 proves 2 '^prove: --skeleton: shift.proof is there already; name another file$' --program shift.txt --skeleton shift.proof
-# A built-in program's has the heading with its code. The first place to fill in is named.
+# The skeleton of a built-in program has a heading with its code. `prove` names the first place to fill in.
 proves 0 '^bruck.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.bruck --skeleton bruck.proof
 proves 2 "^prove: bruck.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, q, i" --proof bruck.proof
 line=$(sed -n 's/^prove: bruck.proof:\([0-9]*\):.*/\1/p' .err)
@@ -126,7 +126,7 @@ proves 0 'answered [1-9][0-9]* questions in .*: the same answers' --second-solve
 proves 2 "^prove: --second-solver: 'no-such-solver' cannot be run; is it installed\?" \
   --second-solver no-such-solver factor
 grep -q 'proven' .out && fail "proves before it looks for the second solver"
-# $1 pretends to be a solver: it gets the file as its last argument.
+# pretend COMMAND: makes ./solver run COMMAND. Its last argument is the file.
 pretend() {
   printf '#!/bin/sh\n%s\n' "$1" >solver
   chmod +x solver

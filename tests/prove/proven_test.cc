@@ -1,4 +1,4 @@
-// The scope that `check` prints for a schedule. It prints "proven" only for exactly the bytes of a proven program.
+// The scope that `check` prints for a schedule. It prints "proven" only if the code is that of a proven program.
 #include "verifier/proven.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// The output of `check` for the program in that case, from the bytes of its file.
+// Returns what `check` prints for a file with the program and the case's job.
 std::string report_of(const Program& program, const Case& one) {
   const Bytes file = encode(program, one.job);
   const Result<Schedule> schedule = decode(file, "test.qs");
@@ -35,7 +35,7 @@ std::string report_of(const Program& program, const std::vector<int64_t>& sizes)
   return report_of(program, Case{job_of(sizes), {}, ""});
 }
 
-// "all sizes, counts and values of B".
+// Returns the scope of a proof: "all sizes, counts and values of B".
 std::string scope_of(const Program& program) {
   std::vector<std::string> all = {"all sizes"};
   if (uses_counts(program)) all.push_back("counts");

@@ -1,5 +1,5 @@
-// Cases that no file of cases can express: proofs on which the solver gives up, proofs that are repeated, texts that
-// are too long to write down, and refuted claims.
+// Tests that tests/prove/cases cannot express: proofs on which the solver gives up, proofs that are repeated, texts
+// that are too long to write down, and refuted claims.
 #include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::string with_nodes() {
   return program;
 }
 
-// Each claims of any x that it is the one value that a symbol of the solver has.
+// Each lemma's variable has the name of a symbol of the prover. If the two were one, the lemma would hold.
 TEST(Names, OfALemmaAreNotSymbolsOfTheSolver) {
   for (const std::string name : {"length_nodes", "ranks_", "choice_0", "rank_2", "v0_x", "nodes"}) {
     const Proving proving = with_lemmas(
@@ -64,7 +64,7 @@ TEST(Solver, ThatGivesUpIsNoProof) {
   EXPECT_GT(unknown, 0);
 }
 
-// A thread takes the proof that is next, so the load of the machine decides which proofs come first.
+// Threads take proofs in an order that depends on the load of the machine. The answers must not depend on it.
 TEST(Solver, AnswersAlikeAfterOtherProofs) {
   const Planned first = planned(Collective::kAllgather, "neighbor-exchange", {});
   const Planned second = planned(Collective::kAllgather, "bruck", {});
@@ -101,8 +101,8 @@ TEST(Numbers, OfTooManyTermsAreGivenUp) {
   EXPECT_THAT(proving.failure, HasSubstr("the numbers of the obligation are too large"));
 }
 
-// kFactor after `first` and that many lines. Each has the text, with {0} replaced by its number and {1} by the
-// previous one.
+// Proves kFactor with more lines before its loop: `first`, `lines` copies of `text`, and `last`. In a copy, {0} is
+// its number, from 1, and {1} the number before.
 Proving with_lines(const std::string& first, int lines, const std::string& text,
                    const std::string& last = "") {
   std::string all = first;
@@ -122,7 +122,7 @@ TEST(Size, OfLargeLetsInManyPlacesIsBounded) {
               HasSubstr("parts once its lets are put in"));
 }
 
-// Intervals look at a condition inside a condition again and again.
+// Each level of nested conditions multiplies the time that intervals take, so it must be bounded.
 TEST(Size, OfNestedConditionsIsBounded) {
   const std::string first = "parameter n\nlet x0 = n\n", nested = "let x{0} = x{1} < 5 ? 1 : 7\n";
   EXPECT_TRUE(with_lines(first, 8, nested).proven());

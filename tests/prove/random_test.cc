@@ -1,8 +1,8 @@
-// Programs changed at random, with the proofs of the originals. If one is proven all the same, the checker never
-// refutes it, and its plans are lawful. Many changes lead to equal programs, with numbers near a limit, or with
-// another order of the statements of a step. Others add or drop the claim that a call in place needs no copy.
+// Changes programs at random, and keeps the proofs of the originals. If a changed program is still proven, the
+// checker does not refute it, and its plans are lawful. Some changes use numbers near a limit, some mix the
+// statements of a step, and some add or drop the claim that a call in place needs no copy.
 //
-// PROGRAMS sets how many programs, and SEED which.
+// The environment variable PROGRAMS sets how many programs are drawn, and SEED the first random seed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,16 +22,16 @@
 namespace quadrille {
 namespace {
 
-constexpr unsigned kMostWork = 5'000'000;  // per question; one that takes more counts as not proven
+constexpr unsigned kMostWork = 5'000'000;  // per question (rlimit); beyond it, it is not proven
 constexpr int64_t kMostRanks = 6;
-constexpr size_t kMostStatements = 12;  // the most of a program: longer ones take the solver long
+constexpr size_t kMostStatements = 12;  // proofs of programs with more statements take long
 
 struct Original {
   const Variant* variant;
   verifier::Proof proof;
 };
 
-// Programs with quick proofs.
+// Returns the programs whose proofs are quick.
 std::vector<Original> originals() {
   std::vector<Original> result;
   for (const Variant& variant : variants()) {
@@ -53,7 +53,7 @@ bool is_proven(verifier::Prover& prover, const verifier::Proof& proof) {
   return true;
 }
 
-// Jobs with parameters from the whole range, and counts at the limit.
+// Expects that the checker does not refute the program on jobs with parameters and counts at their limits.
 void expect_right_on_far_jobs(const Variant& variant, const Program& program, Random& random) {
   for (const std::vector<int64_t>& sizes :
        {std::vector<int64_t>{1}, {2}, {1, 2}, {1, 1, 1}, {2, 3}})
@@ -75,7 +75,7 @@ bool declares_many(const Program& program) {
   return blocks.op == Operator::kConstant && blocks.value > 800'000;
 }
 
-// The plans are lawful, or the runtime does not serve the program.
+// Expects that plan_check finds the plans lawful, unless the runtime does not serve the program.
 void expect_lawful_plans(const Variant& variant, const Program& program) {
   for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2}, {2, 3}})
     for (const Case& c : cases_on(variant, sizes)) {

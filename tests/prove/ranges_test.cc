@@ -1,5 +1,5 @@
-// Intervals contain all values that occur: those of every expression of every program, wherever a rank reaches it, on
-// all small jobs.
+// Intervals contain all values that occur: those of every expression of every program, at every place that a rank
+// reaches, on all small jobs.
 #include "verifier/prove/ranges.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr Limits kSmall{.ranks = 5, .count = 3, .parameter = 5};
 
-// Calls visit(environment) for each way along the path, from that element on.
+// Calls visit(environment) for all loop variables for which the path's elements hold, from element `from` on.
 template <class Visit>
 void follow(const Place& place, size_t from, Environment& environment, const Visit& visit) {
   if (from == place.path.size()) return visit(environment);

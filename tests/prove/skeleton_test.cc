@@ -1,5 +1,5 @@
-// The beginnings of proofs that `prove --skeleton` writes. The prover takes each once its places are filled in, whatever is
-// written there. Those of simple programs lack nothing and are proofs.
+// Tests the beginnings of proofs that `prove --skeleton` writes. Whatever a person fills in, the reader accepts them.
+// Those of simple programs have nothing to fill in, and are proofs.
 #include "verifier/skeleton.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ const char* const kShift =
     "  let right = wrap(rank + k, ranks)\n  let left = wrap(rank - k, ranks)\n  step k\n"
     "    send send[right] to right\n    receive recv[left] from left\n";
 
-// Conditions that differ, and numbers, in place of what a person writes.
+// Fills in different conditions, and the number 0, in place of what a person would write.
 std::string filled(const std::string& skeleton) {
   std::string text;
   size_t last = 0;
@@ -41,7 +41,7 @@ TEST_P(Skeletons, AreTakenOnceTheirPlacesAreFilledIn) {
   const Program& program = GetParam().program;
   const Result<Skeleton> skeleton = skeleton_of(program, "program");
   ASSERT_TRUE(skeleton.ok()) << skeleton.error().message;
-  // The reader takes it as it is.
+  // The reader also accepts the text before its places are filled in.
   const Result<Proof> read = parse_proof_of(program, skeleton->text, "skeleton");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(static_cast<int>(read->statements.size()), skeleton->statements);
@@ -93,7 +93,7 @@ TEST(Skeleton, HasTheWitnessesThatTheProgramShows) {
     EXPECT_THAT(skeleton->text, HasSubstr(line));
 }
 
-// `cover` is not asked about the root's own block.
+// `cover` need not name a write of the root's own block.
 TEST(Skeleton, OfABroadcastHasNoCaseForTheRoot) {
   const Result<Program> program = parse_program(
       "algorithm a for broadcast\nif rank = root\n  copy send[0] to recv[0]\nfor k in 0 .. ranks\n"

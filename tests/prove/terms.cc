@@ -1,4 +1,4 @@
-// Plain recursion over the term. Numbers have 128 bits, so small numbers never overflow.
+// Evaluates terms by plain recursion. Numbers have 128 bits, so those of small jobs never overflow.
 #include "tests/prove/terms.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Evaluates terms of the solver with all their values put in, without the solver: the symbols of logic.h have the
-// meaning of the language.
+// Evaluates terms of Z3 without Z3, for given values of their unknowns. The symbols of logic.h mean what the language
+// says.
 #ifndef QUADRILLE_TESTS_PROVE_TERMS_H_
 #define QUADRILLE_TESTS_PROVE_TERMS_H_
 
@@ -15,16 +15,16 @@ namespace quadrille {
 class Interpretation {
  public:
   // Tables `nodes`, `prefix_nodes` and `distinct_nodes` are those of the job. An entry outside a table, or a division
-  // by zero, has an arbitrary value, which differs for each `seed`.
+  // by a number below 1, has an arbitrary value, which depends on `seed`.
   Interpretation(const Job& job, int64_t seed);
 
-  // A table of the call, "table_0" or "prefix_table_1".
+  // Sets a table of the call, such as "table_0" or "prefix_table_1".
   void set_table(const std::string& name, std::vector<int64_t> entries) {
     tables_[name] = std::move(entries);
   }
-  // The value of an unknown, "v0_x".
+  // Sets the value of an unknown, such as "v0_x".
   void set(const std::string& name, int64_t value) { unknowns_["qd_" + name] = value; }
-  // Facts that define symbols: a choice has the value that a fact equates it to.
+  // Gives each choice among the facts the value that a fact equates it to.
   void define(const std::vector<z3::expr>& facts);
 
   __int128 number(const z3::expr& term) const;

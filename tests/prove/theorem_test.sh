@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Obligations have the names of the theorem's hypotheses. Every obligation is a hypothesis, except those about matters
-# that the model leaves out. Every hypothesis has an obligation, except one that is named.
+# Kinds of obligations have the names of the theorem's hypotheses. Each kind is a hypothesis, except those ($outside)
+# about things that the model leaves out. Each hypothesis has a kind, except $missing, which obligations.h explains.
 set -uo pipefail
 
 hypotheses=$(sed -n '/^Theorem collective_is_right/,/->$/p' theory/Theorem.v |

@@ -1,5 +1,5 @@
-// The prover's axioms for two groups, checked on small jobs: facts about the tables that ranks of either group know.
-// Its facts about buffers, for one group and two, are compared with schedule/collective.h.
+// Checks the prover's facts about tables of two groups on small jobs, and compares its facts about buffers, for one
+// group and two, with schedule/collective.h.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -73,7 +73,7 @@ void facts_hold(const Program& program, const std::vector<z3::expr>& facts,
   }
 }
 
-// Checks facts about this many different tables.
+// Checks all facts about the program's tables, of which this many are different.
 void facts_about_tables_hold(const Program& program, size_t tables) {
   z3::context context;
   Logic logic(context, program);
@@ -96,7 +96,7 @@ void facts_about_tables_hold(const Program& program, size_t tables) {
   facts_hold(program, logic.knowledge(), symbols, jobs);
 }
 
-// There are 13 tables in each of two groups. Nodes, their sums, counts, their sums and cuts occur twice.
+// Each group knows 13 tables. Both know nodes, their sums, counts, their sums and cuts of each group: ten are equal.
 TEST(TwoGroups, FactsAboutTablesHold) { facts_about_tables_hold(with_tables(), 26 - 10); }
 
 TEST(TwoGroups, FactsAboutTablesOfOneCountHold) {
@@ -124,7 +124,7 @@ TEST(TwoGroups, FactsAboutTablesSayMoreThanNothing) {
   z3::solver solver(context);
   solver.add(logic.less_equal(Polynomial::constant(0), i));
   solver.add(logic.less(i, logic.ranks(1)));
-  // A rank of one group knows the other's counts as that group knows them.
+  // Denies that sums of one group's remote counts differ by the counts that the other group knows as its own.
   solver.add(!logic.equal(logic.element({8, 0}, i + kOne) - logic.element({8, 0}, i),
                           logic.element({6, 1}, i)));
   for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
@@ -133,7 +133,7 @@ TEST(TwoGroups, FactsAboutTablesSayMoreThanNothing) {
 
 // ---- Buffers
 
-// A rank with numbers for all values except the numbers of ranks and the root.
+// A program of a collective, and its contract. Terms are evaluated at a place of a small job.
 struct Buffers {
   Buffers(Collective collective, int groups)
       : program(with_counts(collective, groups)), logic(context, program), contract(program) {}

@@ -1,4 +1,4 @@
-// Code that is no program, in a file that is otherwise correct: both readers refuse it.
+// Puts code that is no program into a file that is otherwise correct. Decoder and loader refuse it.
 #include "schedule/text.h"
 #include "tests/reject/files.h"
 
@@ -107,7 +107,7 @@ TEST(RejectedFiles, CanonicalSumsInAnotherOrderOrWithoutAnOperator) {
                  "the code claims canonical sums");
 }
 
-// The code of a step with one message, and that message's byte in it.
+// The code of a step with one message, and the position of the message's byte in it.
 struct CombiningCode {
   Bytes bytes;
   size_t message;
@@ -140,7 +140,7 @@ TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
   expect_refused(with_code(allgather),
                  "a receive that combines in a collective without an operator",
                  "in a collective without an operator");
-  Bytes into_send = good.bytes;  // the message is followed by its peer, in one byte, and the piece
+  Bytes into_send = good.bytes;  // one byte of the peer, then the piece, follow the message's byte
   ASSERT_EQ(into_send[good.message + 2], QD_PIECE | QD_PIECE_RECEIVE);
   into_send[good.message + 2] = QD_PIECE | QD_PIECE_SEND;
   expect_refused(with_code(into_send), "a message received into the send buffer",
@@ -148,13 +148,13 @@ TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
   Bytes nothing = good.bytes;
   nothing[good.message] ^= QD_MESSAGE_SINGLE;
   nothing[good.message + 2] = QD_END;
-  nothing.erase(nothing.begin() + good.message + 3);  // the block
+  nothing.erase(nothing.begin() + good.message + 3);  // the piece's block
   expect_refused(with_code(nothing), "a message that combines nothing", "malformed");
 }
 
 TEST(RejectedFiles, StatementsThatThereAreNot) {
   const CombiningCode good = combining_code();
-  const size_t step = good.message - 2;  // before its key, in one byte
+  const size_t step = good.message - 2;  // the step's byte; its key is the byte between
   ASSERT_EQ(good.bytes[step], QD_STEP);
   for (const uint8_t opcode : {0x0a, 0x0b, 0x0f, 0x28, 0x80}) {
     Bytes bytes = good.bytes;
@@ -177,7 +177,7 @@ TEST(RejectedFiles, WindowsOfNoStepsAndOfTooMany) {
   expect_refused(with_window(varint(QD_MAX_WINDOW + 1)), QD_WIDE_WINDOW);
 }
 
-// The byte of the only parameter follows their number.
+// Byte 3 of the code is the kind of the only parameter.
 TEST(RejectedFiles, ParametersOverTreesThatAreNotBlockSizes) {
   const auto with_kind = [](int collective, int kind) {
     Bytes code = code_of("algorithm a for broadcast\nparameter B at call over trees");
@@ -206,7 +206,7 @@ TEST(RejectedFiles, TablesOfNoLiterals) {
   expect_refused(with_code(none), "a table of numbers without numbers", "malformed");
 }
 
-// Tables would differ between ranks, but a checker of the program fills them once.
+// Tables that depend on the rank would differ between ranks, but the checker fills tables only once.
 TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
   for (const char* text :
        {"require ranks < 9", "table t[i in 0 .. ranks] = i", "table t[i in 0 .. 3] = ranks",

@@ -1,5 +1,5 @@
-// Files that both readers, the decoder and the runtime's loader, must refuse. Each refusal is a sentence that says
-// what is wrong and how to mend it.
+// Files that both the decoder and the runtime's loader must refuse. Each refusal is one sentence that says what is
+// wrong and what to do.
 #include "tests/reject/files.h"
 
 #include <sys/resource.h>
@@ -36,7 +36,7 @@ TEST(RejectedFiles, AnyBitFlipped) {
 
 TEST(RejectedFiles, AHashThatDoesNotFitUnderARightChecksum) {
   Bytes file = good();
-  // If sections cannot be told apart, only the checksum is corrected.
+  // quadrille_reseal() would also correct the hash, so this corrects the checksum alone.
   file[QD_HASH_OFFSET] ^= 1;
   const size_t covered = file.size() - QD_CHECKSUM_LENGTH;
   const uint32_t checksum = qd_crc32c(file.data(), covered);
@@ -131,7 +131,7 @@ TEST(RejectedFiles, NodesThatDoNotAscendOrAreNone) {
     expect_refused(with_job(job), "", "malformed");
 }
 
-// A program with a parameter in the file, one at the call, and tables of nodes and others.
+// Returns a program with a parameter in the file, one at the call, a table of nodes, and a table made from it.
 Program parameterized(int groups = 1) {
   return parse_program(std::string("algorithm a for alltoall") +
                            (groups == 2 ? " between groups\n" : "\n") +
@@ -180,7 +180,7 @@ TEST(RejectedFiles, JobsForAnyNodesThatAreMalformed) {
   expect_refused(any_file({0, 0, kInline}), "malformed");
 }
 
-// A job for any nodes of two groups has one limit, and numbers in place of formulas.
+// A job for any nodes of two groups has one limit of ranks, and its parameters are numbers, not formulas.
 TEST(RejectedFiles, JobsForAnyNodesOfTwoGroupsWhoseParametersAreNoNumbers) {
   const Bytes at_call = {6};
   const Program between = parameterized(2);
@@ -195,7 +195,7 @@ TEST(RejectedFiles, JobsForAnyNodesOfTwoGroupsWhoseParametersAreNoNumbers) {
   expect_refused(any_file(Bytes{0} + varint(QD_MAX_RANKS + 1) + Bytes{kInline, 6}, between),
                  QD_MANY_RANKS);
   expect_refused(any_file({0, 0}, between), "");
-  expect_refused(any_file({0, 0, 0, kInline, 6}, between), "");  // a limit for each
+  expect_refused(any_file({0, 0, 0, kInline, 6}, between), "");  // one limit for each group
 }
 
 TEST(RejectedFiles, WordsThatAreMalformedOrOutOfPlace) {

@@ -1,4 +1,4 @@
-// Files composed of parts, correct or wrong, and the answers of the decoder and the runtime's loader.
+// Composes files of correct or wrong parts, and asks the decoder and the runtime's loader about them.
 #ifndef QUADRILLE_TESTS_REJECT_FILES_H_
 #define QUADRILLE_TESTS_REJECT_FILES_H_
 
@@ -32,7 +32,7 @@ inline Bytes varint(uint64_t value) {
   return bytes;
 }
 
-// The same number with one byte more than needed.
+// Encodes the number with one byte more than it needs.
 inline Bytes overlong(uint64_t value) {
   Bytes bytes = varint(value);
   bytes.back() |= 0x80;
@@ -98,7 +98,7 @@ inline void expect_taken(const Bytes& file) {
   EXPECT_EQ(loader_says(file), "");
 }
 
-// Both refuse it; the texts are parts of their messages.
+// Expects that both refuse the file. `decoder` and `loader` are parts of their messages.
 inline void expect_refused(const Bytes& file, const std::string& decoder,
                            const std::string& loader) {
   const std::string decoded = decoder_says(file), loaded = loader_says(file);

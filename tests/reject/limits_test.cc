@@ -1,6 +1,6 @@
-// All readers take a program, a job or a call at each limit of schedule/limits.h, and refuse one beyond it with one
-// sentence: the text reader, validate(), the decoder, the runtime's loader, the checker, and the runtime's builder. A
-// limit without a case fails. tests/prove/cases/limits.cases asks the prover.
+// All readers accept a program, job or call at each limit of schedule/limits.h, and refuse one just beyond it with
+// one sentence. Readers are the text reader, validate(), the decoder, the runtime's loader, the checker and the
+// runtime's builder. A limit without a case fails the test. tests/prove/cases/limits.cases tests the prover.
 #include <fmt/core.h>
 
 #include <fstream>
@@ -22,7 +22,7 @@ namespace {
 
 using testing::MatchesRegex;
 
-// What each reader says; empty: it takes the program.
+// By reader: its error message, or "" if it accepts the program.
 using Answers = std::map<std::string, std::string>;
 
 Answers walk(const Program& program, const Job& job, const Call& call) {
@@ -42,7 +42,7 @@ std::string refusal_of_tables(const Program& program, const Job& job, const Call
   return event.starts_with("refused: ") ? event : "";
 }
 
-// The same of a call that the runtime's tables may refuse, too.
+// Also asks the runtime to fill the tables of the call.
 Answers bind_and_walk(const Program& program, const Job& job, const Call& call) {
   Answers answers = walk(program, job, call);
   answers["tables"] = refusal_of_tables(program, job, call);
@@ -53,7 +53,7 @@ const char* const kAlone = "algorithm a for allgather\ncopy send[0] to recv[rank
 
 Program program_of(const std::string& text) { return parse_program(text, "text").value(); }
 
-// A file with this program for one rank.
+// Asks all readers about a file with this program for one rank.
 Answers ask_program(const Program& program) {
   const Job job{{topology_of({1})}, std::vector<int64_t>(program.parameters.size())};
   const Bytes file = encode(program, job);
@@ -76,7 +76,7 @@ const char* const kExchange =
     "    send send[0] to wrap(rank + k, ranks)\n"
     "    receive recv[wrap(rank - k, ranks)] from wrap(rank - k, ranks)\n";
 
-// Asks this of an allgather on that many ranks, each on its own node.
+// Calls ask(program, job, call) for an allgather on `ranks` nodes of one rank each.
 template <class Ask>
 Answers ask_call(Ask ask, const std::string& declaration, int64_t ranks, int64_t count = 1,
                  const std::string& more = "") {
@@ -135,7 +135,7 @@ Answers ask_variables(int64_t number) {
   return ask_program(program);
 }
 
-// `rank` is the first constant; 0 and 1 do not count.
+// Asks about a program of `number` constants. The code keeps `rank` as a constant, but not 0 and 1.
 Answers ask_constants(int64_t number) {
   Program program = program_of(kAlone);
   for (int64_t i = 1; i < number; ++i)
@@ -143,7 +143,7 @@ Answers ask_constants(int64_t number) {
   return ask_program(program);
 }
 
-// The constants of a formula count with those of the program, which are 80 at the most.
+// Constants of a job's formulas count together with those of the program.
 Answers ask_formulas(int64_t number) {
   Program program = program_of(kAlone);
   program.parameters = {{{"p"}}, {{"q"}}};
@@ -191,7 +191,7 @@ Answers ask_ranks(int64_t ranks) {
   return answers;
 }
 
-// The rule of a block size.
+// Asks about a job with this rule for a block size.
 Answers ask_rule(const Bytes& rule) {
   const Program program = program_of("algorithm a for broadcast\nparameter B at call\n");
   return ask_file(
@@ -236,7 +236,7 @@ Answers ask_iterations(int64_t ranks, int64_t count, int64_t iterations) {
 }
 
 struct LimitCase {
-  std::string name;  // of the limit: what follows QD_MAX_
+  std::string name;  // what follows QD_MAX_ in the limit's name
   int64_t limit;
   std::function<Answers(int64_t)> ask;
   std::string sentence;  // a part of each refusal
@@ -249,7 +249,7 @@ std::vector<LimitCase> cases() {
   const auto iterations = [](int64_t ranks, int64_t count) {
     return [=](int64_t number) { return ask_iterations(ranks, count, number); };
   };
-  // Walks take long there.
+  // On many ranks, walks take long, so this only binds and fills tables.
   const auto on_many = [](int64_t blocks) {
     const Program program =
         program_of(fmt::format("{}temporary {} blocks", "algorithm a for allgather\n", blocks));
@@ -335,13 +335,13 @@ TEST(Limits, TheRuntimeNamesTheScheduleAndTheDeclarationThatItRefuses) {
         "refused: far: its " + said + "; `quadrille show` prints it");
 }
 
-// As many registers as any program needs: 48 variables, the bounds of 39 loops, the parts of a copy whose last one is as
-// deep as may be, and all constants.
+// This program needs the most registers: 48 variables, bounds of 39 loops, all constants, and the parts of a copy,
+// the last of which is an expression of the greatest depth.
 TEST(Limits, AProgramAtAllLimitsOfRegistersRuns) {
   const Expression one = constant(1);
   const Expression two = apply(Operator::kAdd, {one, one});
   Expression deep =
-      two;  // the left operand of each operator is kept while the right one is evaluated
+      two;  // evaluating a right operand needs a register that keeps the left one
   for (int i = 1; i < kMaxDepth; ++i) deep = apply(Operator::kMinimum, {two, deep});
   Program program = program_of("algorithm a for allgather\n");
   for (int i = 0; i + kMaxDepth - 1 < kMaxVariables; ++i)

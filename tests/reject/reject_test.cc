@@ -1,4 +1,4 @@
-// The corpus of programs that must be refused. Each case is refused with its stated verdict, and accepted once the
+// Tests programs that must be refused. Each case is refused with the verdict that it states, and accepted once its
 // wrong line is corrected.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The job, call and options of a run: "2x2 and 1, parameter 3, counts 7,9,1,1 and 8, ports 1".
+// The job, call and options of a case, written "2x2 and 1, parameter 3, counts 7,9,1,1 and 8, ports 1".
 struct Setting {
   Job job;
   Call call = {};
@@ -95,7 +95,7 @@ Result<Report> check_text(const std::string& text, const Setting& setting) {
   return check_schedule(*program, setting.job, setting.call, setting.options);
 }
 
-// "held, step 0, (0,1): ...", or "accepted".
+// Returns "held, step 0, (0,1): ..." (property, step, processes, detail), or "accepted".
 std::string verdict_of(const Report& report) {
   if (!report.violation) return "accepted";
   const Violation& violation = *report.violation;
@@ -128,7 +128,7 @@ TEST(Reject, TheGeneralExecutorRefusesEveryCaseWithTheSameVerdictOrItsOwn) {
 
 TEST(Reject, EveryCaseIsWrongByTheOracleToo) {
   for (const Refusal& refusal : refusals()) {
-    if (refusal.setting.options.ports) continue;  // the oracle checks only the program's own claim
+    if (refusal.setting.options.ports) continue;  // the oracle checks only what the program claims
     EXPECT_NE(what_is_wrong(refusal.program, refusal.setting.job, refusal.setting.call),
               std::nullopt)
         << refusal.text->title;
@@ -178,7 +178,7 @@ TEST(Reject, EveryPropertyHasACase) {
         << property_name(static_cast<Property>(i));
 }
 
-// A text that is no program, or does not fit the job, gets a sentence in place of a verdict.
+// A text that is no program, or does not fit the job, gets an error of one sentence, not a verdict.
 TEST(Reject, BadInputIsASentence) {
   int sentences = 0;
   for_each("bad input",

@@ -1,5 +1,5 @@
-// Every all-to-all algorithm with every choice of its options: exhaustively on every vector of node sizes with at most
-// 8 ranks, and on random larger ones, which shrink to the smallest failure.
+// Checks every all-to-all algorithm with every choice of its options on every vector of node sizes with at most 8
+// ranks, and on random larger ones. A random failure shrinks to the smallest one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -23,27 +23,27 @@ const std::vector<Variant>& alltoalls() {
   return kAll;
 }
 
-// In these, other ranks forward blocks.
+// Whether ranks forward blocks of other ranks.
 bool forwards(const Variant& variant) { return variant.program.temporary_blocks != constant(0); }
 
-// The number of keys with a transfer or a copy, if a formula is known (Sanders and Traeff 2002, Fan et al. 2024).
+// Returns the number of keys with messages or copies, if Sanders and Traeff 2002 or Fan et al. 2024 have a formula.
 std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   const Topology& topology = job.groups[0];
   const int64_t ranks = topology.ranks();
   if (name == "factor" || name == "factor-even" || name == "xor") return ranks;
   if (name == "factor-even+drop" || name == "xor+drop") return ranks - 1;
   if (name == "spread-out" || name.starts_with("scattered") || name == "pairwise") return ranks - 1;
-  if (name == "linear") return std::max<int64_t>(0, 2 * ranks - 3);  // sums of two ranks
+  if (name == "linear") return std::max<int64_t>(0, 2 * ranks - 3);  // sums of two ranks are keys
   if (name == "tuna" || name == "bruck") return one_hop_distances(ranks, job.parameters[0]);
   if (name.starts_with("hierarchical-factor") && name.find("drop") == std::string::npos &&
       name.find("exchange") == std::string::npos)
-    return topology.runs().back().size * ranks;  // theorem 1
+    return topology.runs().back().size * ranks;  // Sanders and Traeff 2002, Theorem 1
   if (name == "hierarchical-permutation" && job.parameters[0] == 1)
     return topology.runs().back().size * (ranks - 1);
   return std::nullopt;
 }
 
-// Of TuNA inside each node, and of the exchange between nodes.
+// Returns the number of messages of TuNA inside each node and of the exchange between nodes.
 int64_t messages_of_tuna(const Topology& topology, int64_t radix, bool staggered) {
   int64_t count = 0;
   for (const int64_t size : topology.sizes())
@@ -54,7 +54,7 @@ int64_t messages_of_tuna(const Topology& topology, int64_t radix, bool staggered
 
 int64_t modulo(int64_t number, int64_t divisor) { return (number % divisor + divisor) % divisor; }
 
-// The number of ranks of node `of` that the rank serves. Its own node has `size` ranks.
+// Returns how many ranks of node `of` the rank serves. The rank's own node has `size` ranks.
 int64_t served(const std::vector<int64_t>& sizes, size_t of, int64_t rank, int64_t size) {
   const int64_t first =
       std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(of), int64_t{0});
@@ -64,9 +64,9 @@ int64_t served(const std::vector<int64_t>& sizes, size_t of, int64_t rank, int64
   return count;
 }
 
-// The number of messages: one for each two ranks of a node, and one from each rank to each early node. For a node that
-// is not early, one from each rank to each rank of it that it serves. For each two ranks of a node and early node, one
-// if it has data.
+// Returns the number of messages. Each rank sends one to each other rank of its node, and one to each early node. To
+// any other node it sends one to each rank that it serves. It forwards what it serves of each early node inside its
+// own node, if any, with one message to each rank.
 int64_t messages_of_overlapped(const Topology& topology, int64_t early) {
   const std::vector<int64_t> sizes = topology.sizes();
   const auto nodes = static_cast<int64_t>(sizes.size());
@@ -96,7 +96,7 @@ std::optional<int64_t> messages_of(const Variant& variant, const Job& job) {
   return std::nullopt;
 }
 
-// The error in the report of a correct schedule on these nodes; empty if there is none.
+// Compares the report of a correct schedule with the formulas. Returns what is wrong, or "".
 std::string fault(const Variant& variant, const Job& job, const Report& report) {
   if (report.violation) return verdict(report);
   const Topology& topology = job.groups[0];
@@ -106,14 +106,14 @@ std::string fault(const Variant& variant, const Job& job, const Report& report) 
   if (steps && report.steps + report.copy_steps != *steps) return "steps";
   if (report.uneven) return "not for all counts";
   if (report.timed && report.time < report.lower_bound) return "time";
-  // In flat algorithms the ranks of a node deal with several other nodes at a time, and a rank with two if its
-  // messages are no exchanges.
+  // Only some programs have a time. In flat algorithms the ranks of a node deal with several nodes at once. In
+  // programs without exchanges, a rank deals with two.
   const bool exchanges = variant.program.port.kind == PortKind::kExchange;
   const bool paired = topology.runs().back().size == 1 || variant.name.starts_with("hierarchical");
   if (!report.timed && exchanges && paired) return "no time";
   const bool paced = variant.name.find("token") != std::string::npos;
   if (paced && report.port != PortVerdict::kEveryTiming) return "port";
-  // Ranks of small nodes send to several of a large one at a time.
+  // In these, ranks of a small node send to several ranks of a large one at once.
   const bool unclaimed =
       variant.name.starts_with("tuna-") || variant.name == "hierarchical-overlapped";
   if (report.port == PortVerdict::kNotClaimed && !unclaimed) return "no port";
@@ -150,7 +150,7 @@ TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanksAndTw
         ASSERT_EQ(fault(variant, job, *streamed), "") << what;
         expect_equal(*streamed, general, what);
       }
-    // Programs require at most an even number of ranks, or a power of two of them.
+    // The strictest programs require a power of two of ranks.
     EXPECT_GE(checked, (128 + 8 + 2 + 1) / kThinning) << variant.name;
   }
 }

@@ -1,5 +1,5 @@
-// The check of a program on all topologies leaves none out. It finds a program that is wrong on one of them, for one
-// parameter, one root, or one list of counts.
+// check_all_topologies() leaves no topology out. It refutes a program that is wrong on only one of them, or for one
+// parameter, root, or list of counts.
 #include "verifier/all_topologies.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(AllTopologies, HasEveryPairOfGroupsInBothOrders) {
   EXPECT_EQ(found.count("2,3 and 1"), 1U);
 }
 
-// An all-to-all without its last round where the condition holds.
+// Returns an all-to-all that lacks its last round if the condition holds.
 std::string shift(const std::string& lines, const std::string& condition) {
   return "algorithm a for alltoall\n" + lines +
          "copy send[rank] to recv[rank]\nfor k in 1 .. ranks - (" + condition +
@@ -83,7 +83,7 @@ TEST(AllTopologies, FindsTheOneParameterForWhichAProgramIsWrong) {
   ASSERT_TRUE(wrong.failing);
   EXPECT_EQ(wrong.failing->job.parameters, std::vector<int64_t>{4});
   EXPECT_EQ(wrong.failing->text(), "5x1, parameter 4");
-  // 0, and the number of ranks.
+  // The extreme values that are tried are 0 and the number of ranks.
   for (const std::string value : {"0", "5"})
     EXPECT_TRUE(checked(shift("parameter r\n", "ranks = 5 and r = " + value), 5).failing) << value;
 }
@@ -97,7 +97,7 @@ TEST(AllTopologies, GivesAParameterOfTheCallOnlyItsValueInTheCall) {
   EXPECT_EQ(wrong.failing->text(), "3x1, parameter 2, parameter 1");
 }
 
-// Right for blocks of one size only: a block waits where another one belongs, or the receiver does not know its length.
+// Programs that are right only for blocks of one size: a block waits in another one's place, or has no known length.
 struct OneSize {
   const char *failing, *program;
 };
@@ -108,7 +108,7 @@ constexpr OneSize kOneSize[] = {
      "step 0\n  send send[0] to right\n  receive recv[right] from left\n"
      "copy recv[right] to recv[left]\n"
      "step 1\n  send send[0] to left\n  receive recv[right] from right\n"},
-    // Blocks 0 and 8, at one rank.
+    // Rank 4 receives block 0 in the place of block 8.
     {"9x1, counts 3000,0,5000,2000,7000,4000,1000,6000,3001",
      "algorithm a for allgather\nrequire ranks = 9\ncopy send[0] to recv[rank]\n"
      "for k in 1 .. ranks\n  let source = wrap(rank - k, ranks)\n"
@@ -167,7 +167,7 @@ TEST(AllTopologies, RefutesAProgramThatIsRightForBlocksOfOneSizeOnly) {
     ASSERT_TRUE(wrong.failing) << program;
     EXPECT_EQ(wrong.failing->text(), failing);
     EXPECT_EQ(wrong.failing->violation.property, Property::kLength) << program;
-    // The same search stands beside a proof.
+    // The search that goes with a proof also refutes it.
     EXPECT_TRUE(find_failing_job(parsed(program))) << program;
   }
 }
@@ -198,7 +198,7 @@ TEST(AllTopologies, FindsTheOneRootForWhichAProgramIsWrong) {
 }
 
 TEST(AllTopologies, FindsCountsForWhichAProgramIsWrongOnTheFewestRanks) {
-  // The last of several pieces is missing, so that a contribution needs two or more to be wrong.
+  // Only the first byte of a contribution is sent, so the program is wrong for counts of 2 and more.
   const std::string text =
       "algorithm a for allgather\ntable m = counts\ncopy send[0] to recv[rank]\n"
       "for k in 1 .. ranks\n  let left = wrap(rank - k, ranks)\n  step k\n"
@@ -210,7 +210,7 @@ TEST(AllTopologies, FindsCountsForWhichAProgramIsWrongOnTheFewestRanks) {
   EXPECT_EQ(wrong.failing->violation.property, Property::kCoverage);
 }
 
-// An allgather without its last round where the condition holds.
+// Returns an allgather that lacks its last round if the condition holds.
 std::string gathered(const std::string& lines, const std::string& condition) {
   return "algorithm a for allgather\n" + lines +
          "table m = counts\nlet last = m[ranks - 1]\nif 0 < m[rank]\n  copy send[0] to recv[rank]\n"
@@ -235,7 +235,7 @@ TEST(AllTopologies, TriesAllListsOfCountsWithinTheLimits) {
   EXPECT_FALSE(fails(tried.ranks_of_small + 1, "2"));
   EXPECT_TRUE(fails(tried.ranks_of_great, great));
   EXPECT_FALSE(fails(tried.ranks_of_great + 1, great));
-  // Of fewer ranks than the limits.
+  // A search of fewer ranks has lower limits.
   EXPECT_EQ(counts_tried(parsed(gathered("", "ranks = 0")), 3).ranks_of_small, 3);
   EXPECT_EQ(counts_tried(parsed(gathered("", "ranks = 0")), 3).ranks_of_great, 3);
 }
@@ -275,7 +275,7 @@ TEST(AllTopologies, TriesCountsOfGroupsWithinTheLimits) {
 }
 
 TEST(AllTopologies, TriesSoManyCasesOfATopology) {
-  // On 4 ranks, 3 parameters and 4 counts have 4 * 4 * 4 * 81 = 5184 cases. The last counts change last.
+  // On 4 ranks, 3 parameters and 4 counts have 4 * 4 * 4 * 81 = 5184 cases. The last count changes most slowly.
   const auto of_counts = [](const std::string& last) {
     return gathered("parameter p\nparameter q\nparameter r\n",
                     "ranks = 4 and m[0] = 2 and last = " + last +

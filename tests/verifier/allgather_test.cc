@@ -1,6 +1,6 @@
-// Every allgather algorithm over many jobs and counts: exhaustively on small ones, at random on larger ones. The
-// checker ensures that every byte arrives once at its place, that no empty piece travels, and that no rank receives
-// data that it has. This test compares the checker's figures with the algorithms' closed forms.
+// Checks every allgather algorithm on all small jobs and counts, and on random larger ones. The checker ensures that
+// every byte arrives once at its place, that no empty piece travels, and that no rank receives data that it has. This
+// test also compares the checker's figures with the algorithms' closed forms.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ const std::vector<Variant>& allgathers() {
 
 int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
 
-// The error in the figures of a correct schedule, by theory; empty if there is none.
+// Compares the figures of a correct schedule with the closed forms. Returns what is wrong, or "".
 std::string fault(const Variant& variant, const Case& c, const Report& report) {
   if (report.violation)
     return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
@@ -36,7 +36,7 @@ std::string fault(const Variant& variant, const Case& c, const Report& report) {
   if (report.port == PortVerdict::kNotClaimed) return "no port";
   const bool blocked = variant.name.starts_with("blocked-ring");
   if (!blocked && variant.name != "linear-ring") return "";
-  // Every block that is not empty goes to all ranks except its own, each time as one message.
+  // Every block that is not empty reaches each rank except its own, by one message.
   int64_t full = 0, all = 0, least = INT64_MAX;
   for (const int64_t count : counts) {
     const int64_t blocks = blocked ? blocks_of(count, c.call.parameters[0]) : count > 0;
@@ -48,8 +48,8 @@ std::string fault(const Variant& variant, const Case& c, const Report& report) {
   const int64_t rounds = ranks == 1 ? 0 : all - 1;
   if (report.steps > (variant.name == "blocked-ring-blocking" ? 3 * rounds : rounds))
     return "steps";
-  // The data that rank i sends arrived b_i rounds ago, so b_i rounds may be in flight there. If there are no more
-  // rounds than that, all may.
+  // The data that rank i sends arrived b_i rounds ago, so at most b_i rounds may be in flight there. The window is
+  // the least b_i, or unlimited (0) if there are no more rounds than that.
   int64_t window = report.messages > 0 ? 1 : 0;
   if (variant.name != "linear-ring" && variant.name != "blocked-ring-blocking")
     window = least < rounds ? least : 0;
@@ -57,14 +57,14 @@ std::string fault(const Variant& variant, const Case& c, const Report& report) {
   return "";
 }
 
-// The fault, with the checker's verdict.
+// Checks the case. Returns what is wrong, with the case's name, or "".
 std::string fault_of(const Variant& variant, const Case& c) {
   const Result<Report> report = check_schedule(variant.program, c.job, c.call, {});
   const std::string found = report.ok() ? fault(variant, c, *report) : report.error().message;
   return found.empty() ? "" : c.text + ": " + found;
 }
 
-// All vectors of `ranks` numbers below `limit`.
+// Returns all vectors of `ranks` numbers from 0 to limit - 1.
 std::vector<std::vector<int64_t>> all_counts(int64_t ranks, int64_t limit) {
   std::vector<std::vector<int64_t>> result = {{}};
   for (int64_t i = 0; i < ranks; ++i) {
@@ -79,7 +79,7 @@ std::vector<std::vector<int64_t>> all_counts(int64_t ranks, int64_t limit) {
   return result;
 }
 
-// The node sizes for which the variant's programs differ.
+// Returns the topologies of `ranks` ranks; only one if the program does not depend on nodes.
 std::vector<std::vector<int64_t>> topologies(const Variant& variant, int64_t ranks) {
   if (!uses_nodes(variant.program)) return {std::vector<int64_t>(ranks, 1)};
   std::vector<std::vector<int64_t>> result;
@@ -139,7 +139,7 @@ TEST(Allgather, IsRightForRandomJobsAndCounts) {
   }));
 }
 
-// The data that crosses the network to and from one node: the sink of its ranks' walks.
+// Collects the data that crosses the border of one node, from the walks of the node's ranks.
 struct Crossings : Listener {
   Crossings(const std::vector<int64_t>& nodes, int64_t of) : node_of(nodes), node(of) {}
 
@@ -188,7 +188,7 @@ TEST(Allgather, BlockedRingOnNodesBringsEveryBlockOnceToANodeByOneRank) {
   }
 }
 
-// The shipped blocking ring with every rank sending first.
+// Returns the shipped blocking ring, changed so that every rank sends first.
 Program send_first() {
   std::string text = print(variant_named(Collective::kAllgather, "blocked-ring-blocking").program);
   const std::string turn = "if turn = rank mod 2";

@@ -1,6 +1,6 @@
-// The exchange of segment-map-blocks in the model of Kang et al. 2019: a rank sends to one rank and receives from one at
-// a time, in both directions at once. Some rank has to send the longest contribution, and some rank has to receive an
-// equal part of all. So no exchange takes less time, and the order of the paper takes no more (proof of Theorem 3).
+// The exchange of segment-map-blocks in the model of Kang et al. 2019: a rank sends to one rank and receives from one
+// rank at a time. Some rank must send the longest contribution, and some rank must receive at least an equal part of
+// all data. So this is the least time. The order of the paper takes no more (proof of Theorem 3).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using Counts = std::vector<int64_t>;
 constexpr int64_t kMebibyte = 1 << 20;
 
-// The longest message between the groups in each step.
+// Finds the longest piece between the groups in each step.
 class Longest : public Listener {
  public:
   std::map<int64_t, int64_t> of_step;
@@ -34,7 +34,7 @@ class Longest : public Listener {
   bool remote_ = false;
 };
 
-// The time in bytes if all ranks keep step. The ranks of a group tell of all messages, as senders or receivers.
+// Returns the time, in bytes, in lock-step. Walks one group only, since it sends or receives every message.
 int64_t time_of(const std::string& algorithm, const Counts& first, const Counts& second) {
   const Program program = make_program(*find_algorithm(Collective::kAllgather, algorithm, 2), {});
   const auto group = [](const Counts& counts) {
@@ -59,7 +59,7 @@ double ratio(const std::string& algorithm, const Counts& first, const Counts& se
   return static_cast<double>(time_of(algorithm, first, second)) / static_cast<double>(least);
 }
 
-// The ranks' contributions grow by rank.
+// Returns contributions that grow linearly with the rank.
 Counts arithmetic(int64_t ranks, int64_t average = kMebibyte) {
   Counts counts;
   for (int64_t i = 1; i <= ranks; ++i) counts.push_back(2 * average * i / (ranks + 1));

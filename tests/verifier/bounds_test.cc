@@ -1,5 +1,5 @@
-// The lower bound of times against all odd sets of nodes, and against known times; that of volumes against all
-// algorithms; and the numbers of rounds in the documents.
+// Compares the lower bound of times with its definition and with known times, and the bound of volumes with all
+// algorithms. Also tests numbers of rounds that papers state.
 #include "verifier/port_accounting.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Known {
   int64_t bound, factor, circle;
 };
 
-// Bounds, and times of the two hierarchical algorithms, worked out by hand for small nodes.
+// Returns bounds, and times of the two hierarchical algorithms, that were worked out by hand.
 const std::vector<Known>& known() {
   static const std::vector<Known> kKnown = {{{1, 2, 3}, 27, 29, 29},
                                             {{1, 2, 3, 4}, 64, 70, 67},
@@ -49,7 +49,7 @@ TEST(Bounds, AreTheKnownOnesAndSoAreTheTimesOfTheAlgorithms) {
   }
 }
 
-// The definition: over every node, and over every odd set of three nodes or more.
+// Returns the bound by its definition: the greatest over every node, and every odd set of three nodes or more.
 int64_t bound_by_all_sets(const std::vector<int64_t>& sizes) {
   int64_t ranks = 0, bound = 0;
   for (const int64_t size : sizes) ranks += size;
@@ -75,9 +75,9 @@ TEST(Bounds, TheLargestNodesDecideAmongAllOddSets) {
         << topology_of(sizes).text();
 }
 
-// Sanders and Traeff 2002, Theorem 1 and the end of its proof: the algorithm takes p n steps, for p ranks and n on the
-// largest node. In at most n^2 of them that node sends inside while others exchange. So it takes at most n^2 more time
-// than that node's work. Self-copies before all steps take n more.
+// Sanders and Traeff 2002, Theorem 1 and the end of its proof. With p ranks, n of them on the largest node, the
+// algorithm takes p n steps. In at most n^2 of these the largest node sends inside while others exchange. So the time
+// is at most n^2 above that node's work. Self-copies before all steps add n.
 void expect_near_the_bound(const Algorithm& algorithm, const std::vector<int64_t>& sizes) {
   const int64_t ranks = topology_of(sizes).ranks(), most = *std::ranges::max_element(sizes);
   for (const Choices& choices : all_choices(algorithm)) {
@@ -108,7 +108,7 @@ TEST(Times, OfTheHierarchicalAlgorithmsAreNearTheBound) {
       expect_near_the_bound(*find_algorithm(Collective::kAlltoall, name), sizes);
 }
 
-// No smaller term than n^2 is enough, and the term for the copies is needed.
+// The bound is exact: for n = 2 the time is n^2 above the lower bound, and n more if copies come before all steps.
 TEST(Times, OfTheHierarchicalAlgorithmsAreAsFarFromTheBoundAsThat) {
   const std::vector<int64_t> sizes = {2, 2, 2, 2};
   const Algorithm& factor = *find_algorithm(Collective::kAlltoall, "hierarchical-factor");
@@ -131,7 +131,7 @@ TEST(Rounds, OfTheExclusiveScanAreThoseOfItsPaper) {
   }
 }
 
-// The volumes of the busiest rank and the busiest node.
+// Returns the volumes of the busiest rank and of the busiest node.
 std::pair<Volume, Volume> volumes_of(const Program& program, const Job& job, const Call& call) {
   const Report report = execute(program, job, call, bind_all(program, job, call), {});
   EXPECT_FALSE(report.violation) << program.algorithm.text;
@@ -166,7 +166,7 @@ TEST(Volumes, AreThoseOfTheProgramAndReachTheLeastWhereItDoes) {
   EXPECT_EQ(ring.first, of_sum.of_a_rank());
   const auto [doubling, same] = volumes(Collective::kAllreduce, "doubling", {1, 3}, alike);
   EXPECT_EQ(doubling.first, (Volume{200, 200}));
-  // The tree: rank 0 receives 2 from rank 1 and 7 from rank 2, which forwards 4 from rank 3.
+  // In the tree, rank 0 receives 2 from rank 1, and 7 from rank 2, which forwards 4 from rank 3.
   const auto [tree, of_gather] = volumes(Collective::kGather, "binomial", {2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(tree, std::pair(Volume{9, 7}, Volume{7, 7}));
   EXPECT_EQ(of_gather.of_a_rank(), (Volume{9, 4}));

@@ -1,4 +1,4 @@
-// The contents of blocks and the accesses to them, against arrays of positions and plain lists under random changes.
+// Compares the contents of blocks, and accesses to them, with plain arrays and lists, under random changes.
 #include "verifier/memory.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kLength = 12;
 
 struct Cell {
-  int32_t value = -1;  // none
+  int32_t value = -1;  // -1: nothing was written
   int64_t origin = 0;
   bool unused = false;
 };
@@ -123,7 +123,7 @@ TEST(Values, AreOneRunWhereRanksFollowOneAnother) {
   EXPECT_EQ(values.sum_of(Contributors{1, 7, 0, 5}), values.number(std::vector<Contribution>{}));
 }
 
-// Random sums of few contributions, beside the lists that they represent.
+// Combines random sums of few contributions, and compares them with the lists that they stand for.
 TEST(Values, AreWhatPlainListsAre) {
   std::mt19937 random(20080908);
   for (int round = 0; round < 200; ++round) {
@@ -196,9 +196,9 @@ TEST(Touches, FindTheStepsThatAListOfAllUsesFinds) {
   EXPECT_GT(found, 1000);
 }
 
-// Single elements, downwards and scattered. The test would take hours if each of them moved all others.
+// Writes single elements, downwards and scattered. If each write moved all other elements, this would take hours.
 TEST(Touches, OfAMillionElementsTakeSeconds) {
-  constexpr int64_t kElements = 1000000, kStride = 7919;  // they have no common divisor
+  constexpr int64_t kElements = 1000000, kStride = 7919;  // coprime: all elements are written
   for (const bool scattered : {false, true}) {
     BlockContents block;
     Accesses accesses;

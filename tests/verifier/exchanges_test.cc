@@ -1,4 +1,4 @@
-// The checker in key order takes exchanges by loops. The loops must equal the walk.
+// The checker in key order takes loops of exchanges at once (ExchangeLoop). Their messages must equal the walk's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The block messages of a walk, with the key first.
+// Collects the block messages of a walk: key, whether it is a send, peer, buffer, block.
 struct BlockMessages : SinkOf<BlockMessages> {
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     all.push_back(
@@ -24,7 +24,7 @@ struct BlockMessages : SinkOf<BlockMessages> {
   std::vector<std::array<int64_t, 5>> all;
 };
 
-// The messages of a rank. If `by_loops` is set, loops of exchanges are expanded from their strides.
+// The block messages of a rank, sorted. If `by_loops`, expands loops of exchanges from their strides.
 struct LoopedWalk {
   LoopedWalk(const Program& program, const Binding& binding, int64_t rank, bool by_loops) {
     const Code code = Code::compile(program).value();

@@ -1,5 +1,5 @@
-// hierarchical-overlapped: the claims of its comment about dependencies and the temporary buffer. algorithms_test.cc
-// verifies it, and counts its messages.
+// Tests what the comment of hierarchical-overlapped claims about dependencies and temporary blocks.
+// algorithms_test.cc verifies the program, and counts its messages.
 #include <gtest/gtest.h>
 
 #include "tests/support/variants.h"
@@ -19,7 +19,7 @@ Job job(const std::vector<int64_t>& sizes, int64_t early) {
   return {{topology_of(sizes)}, {early}, {}};
 }
 
-// Checks one rank's steps: they have the claimed kinds and dependencies, and use two parts of the buffer.
+// Checks that one rank's steps have the claimed kinds and dependencies, and use only two ranges of temporary blocks.
 struct Shape : Listener {
   int64_t first, end;  // the ranks of its node
   int64_t ranks, part, early;

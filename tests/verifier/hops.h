@@ -1,4 +1,4 @@
-// The rounds of TuNA.
+// Counts the rounds of TuNA.
 #ifndef QUADRILLE_TESTS_VERIFIER_HOPS_H_
 #define QUADRILLE_TESTS_VERIFIER_HOPS_H_
 
@@ -6,8 +6,8 @@
 
 namespace quadrille {
 
-// The distances z*radix^x below the number of ranks, 1 <= z < radix. Each is a round, in which every rank sends one
-// message.
+// Returns the number of distances z*radix^x below `ranks`, with 1 <= z < radix. Each is a round of TuNA, in which
+// every rank sends one message.
 inline int64_t one_hop_distances(int64_t ranks, int64_t radix) {
   int64_t distances = 0;
   for (int64_t power = 1; power < ranks; power *= radix)

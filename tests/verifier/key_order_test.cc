@@ -1,5 +1,5 @@
-// The checker in key order beside the general one. TuNA for every number of ranks up to 32 and every radix, and at
-// random above. algorithms_test.cc compares the two on every all-to-all.
+// Compares the checker in key order with the general one, on TuNA for every radix and up to 32 ranks, and at random
+// above. algorithms_test.cc compares the two on every all-to-all.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Job tuna_job(int64_t ranks, int64_t radix) {
   return job;
 }
 
-// The number of nonzero digits of 1 .. ranks - 1, and the number of distances with only one.
+// How many nonzero digits the numbers 1 .. ranks - 1 have in base `radix`, and how many numbers have only one.
 struct Digits {
   int64_t others = 0, one_hop = 0;
 };
@@ -38,7 +38,7 @@ Digits digits_below(int64_t ranks, int64_t radix) {
   return digits;
 }
 
-// The error in the report on TuNA; empty if there is none.
+// Compares the report on TuNA with the formulas. Returns what is wrong, or "".
 std::string fault(const Report& report, int64_t ranks, int64_t radix) {
   const Digits digits = digits_below(ranks, radix);
   if (report.violation) return verdict(report);
@@ -64,7 +64,7 @@ TEST(KeyOrderChecker, FindsTunaRightForEveryRadixOfUpTo32Ranks) {
     }
 }
 
-// With one slot less, some rank names a slot that does not exist.
+// With one temporary block less, some rank names a block that does not exist.
 TEST(KeyOrderChecker, FindsEverySlotOfTunaInUse) {
   Program program = tuna().program;
   program.temporary_blocks =
@@ -87,7 +87,7 @@ TEST(KeyOrderChecker, FindsTunaRightForRandomRanksAndRadices) {
   }));
 }
 
-// Nodes of random sizes, for algorithms with stages inside and between nodes.
+// Compares both checkers on random topologies, for all programs with temporary blocks.
 TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOnRandomNodes) {
   std::vector<Variant> some;
   for (const Variant& variant : variants_of(Collective::kAlltoall))

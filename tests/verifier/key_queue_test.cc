@@ -12,7 +12,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The keys of every rank, in the order of the queue.
+// Puts each rank's next key into the queue when the rank is visited. Returns the ranks visited at each key.
 std::map<int64_t, std::set<int32_t>> visited(const std::vector<std::vector<int64_t>>& keys) {
   KeyQueue queue(keys.size());
   std::vector<size_t> next(keys.size(), 0);

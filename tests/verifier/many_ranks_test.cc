@@ -1,4 +1,4 @@
-// The general checker's time grows with the number of messages, not with the square of ranks.
+// The time of the general checker grows with the number of messages, not with the square of the number of ranks.
 #include <gtest/gtest.h>
 
 #include "schedule/text.h"

@@ -1,5 +1,5 @@
-// The runtime's own plans are lawful, for every algorithm and window, in place or not, kept or streamed. A plan with a
-// mistake is not.
+// plan_check finds the runtime's plans lawful, for every algorithm and several windows, in place or not, kept or
+// streamed. It refuses plans with a mistake.
 #include "verifier/plans.h"
 
 #include <fmt/format.h>
@@ -79,7 +79,7 @@ TEST(Plans, OfEveryAlgorithmAreLawfulOnEverySmallTopology) {
 
 // ---- Steps that overwrite the data that they send
 
-// The first half is sent from a temporary block that the same step fills with the second half.
+// Step 0 sends a temporary block that a copy in the same step overwrites. The send reads the old data.
 constexpr const char* kCopiesOver = R"(
 algorithm copies-over for allgather
 table m = counts
@@ -99,7 +99,7 @@ if 0 < h
     receive recv[other]@h..2*h from other
 )";
 
-// On rank 1 the buffer of one receive becomes free for the next one.
+// On rank 1, a staging buffer of one receive becomes free for the next.
 constexpr const char* kHandsOver = R"(
 algorithm hands-over for alltoall
 temporary 1 blocks
@@ -131,8 +131,7 @@ step 1
     receive sized recv[1] from 1
 )";
 
-// A temporary block is as long as the data last written to it, and no data was written: an empty range makes it no
-// longer.
+// A temporary block is as long as the data last written to it. Here that is an empty range, so it stays empty.
 constexpr const char* kBringsNothing = R"(
 algorithm brings-nothing for broadcast
 temporary 1 blocks
@@ -168,7 +167,7 @@ TEST(Plans, OfStepsThatOverwriteWhatTheySendOrUseABufferAgainAreLawful) {
   }
 }
 
-// A broadcast has one buffer, so its plan is that of a call in place.
+// A broadcast has only one buffer, as a call in place has. Its plans name the receive buffer alone.
 TEST(Plans, OfABroadcastNameItsOneBuffer) {
   const Result<Plans> plans = plans_of_text(R"(
 algorithm straight for broadcast
@@ -189,7 +188,7 @@ for d in 1 .. ranks
   EXPECT_EQ(printed->find("send buffer"), std::string::npos) << *printed;
 }
 
-// Two ranks exchange one byte so often that there are too many pairs of exchanges to check.
+// Two ranks exchange one byte so often that plan_check gives up: there are too many pairs of exchanges.
 TEST(Plans, ThatTakeTooLongToCheckAreNeitherLawfulNorRefused) {
   const Result<Plans> plans = plans_of_text(R"(
 algorithm to-and-fro for broadcast
@@ -219,7 +218,7 @@ step 10001
   EXPECT_EQ(plans->objection(), std::optional<std::string>(verifier::kPlansNotChecked));
 }
 
-// The laws have the names of the theorem's hypotheses.
+// The laws of plan_check have the names of the fields of `lawful_plan` in theory/Runtime.v.
 TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
   std::ifstream file("theory/Runtime.v");
   const std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -243,7 +242,7 @@ struct Outcome {
   std::string survivor;
 };
 
-// Changes one rank's plan at a time. `scale` multiplies the counts.
+// Changes the plan of process 1 in up to `most` places, one at a time. `scale` multiplies the counts.
 Outcome try_mutants(Mutation mutation, int most, int64_t scale) {
   Outcome outcome;
   for (const Variant& variant : variants())
@@ -273,8 +272,8 @@ Outcome try_mutants(Mutation mutation, int most, int64_t scale) {
   return outcome;
 }
 
-// Some mutants with a postponed wait or with exchanged neighbors survive: a receive may be posted earlier, or a send
-// waited for later. Such a plan is lawful, and the theorem says that a lawful plan is right.
+// Some mutants with a postponed wait or with two exchanged operations are lawful: a receive may be posted earlier, or
+// a send waited for later. The theorem says that every lawful plan is right.
 TEST(PlanMutants, AreRefusedWhereTheirMistakeMatters) {
   struct Row {
     const char* what;
@@ -297,7 +296,7 @@ TEST(PlanMutants, AreRefusedWhereTheirMistakeMatters) {
   }
 }
 
-// The laws that the plans of a rank break with any of the mistakes.
+// Returns the laws that a process's plan breaks with any variant of the mutation.
 std::set<std::string> broken_laws(const Plans& plans, const PlanOptions& options, size_t process,
                                   Mutation mutation) {
   std::set<std::string> laws;
@@ -311,8 +310,8 @@ std::set<std::string> broken_laws(const Plans& plans, const PlanOptions& options
   return laws;
 }
 
-// A long message of several parts is sent from the parts' own places, a short one from a copy. So only the copy's
-// places may be overwritten.
+// A short message of several parts is sent from a staging copy, so its parts may be overwritten while it is in
+// flight. A long one is sent from the parts themselves, which must stay.
 TEST(PlanMutants, ThatWriteOverALongMessageOfSeveralPartsAreRefused) {
   constexpr const char* kText = R"(
 algorithm two-parts for allreduce
@@ -347,8 +346,8 @@ if 0 < h
   }
 }
 
-// A message from a temporary block needs the buffer that held the block until it has left, wherever the block is by
-// then.
+// A send from a temporary block needs the buffer that held the block until the send completes, even if the block is
+// in another buffer by then.
 TEST(PlanMutants, ThatReceiveWhereATemporaryBlockStillGoesAreRefused) {
   constexpr const char* kText = R"(
 algorithm by-way-of-one for alltoall

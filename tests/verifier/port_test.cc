@@ -1,5 +1,5 @@
-// The verdict on ports against random timings. If it says "for every timing", no timing gives a node two exchanges at
-// a time. For programs without tokens it says only "in lock-step", and some timing shows why.
+// Compares the verdict on ports with random timings. If it says "for every timing", no timing gives a node two
+// exchanges at a time. For programs without tokens it says only "in lock-step", and some timing breaks the port.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Sent {
   int64_t source, target;
 };
 
-// The sends of all ranks by key, and the keys of each rank's steps.
+// Collects the sends of all ranks, by key.
 class Traffic : public Listener {
  public:
   std::map<int64_t, std::vector<Sent>> sends;
@@ -35,8 +35,8 @@ class Traffic : public Listener {
   int64_t rank_ = 0, key_ = 0;
 };
 
-// Gives every message a random time, with each rank's steps in sequence. Returns whether some node has messages of two
-// keys with other nodes at a time.
+// Gives every message a random duration. Each rank does one step after another. Returns whether messages of two keys
+// cross one node's border at the same time.
 bool some_node_is_used_twice(const Traffic& traffic, const std::vector<size_t>& node,
                              std::mt19937& random) {
   std::vector<int64_t> free_from(node.size()), port_free_from(node.size());
@@ -102,7 +102,7 @@ TEST(Port, WithoutTokensItHoldsInLockStepOnly) {
   EXPECT_GT(conflicts(program, job, binding, 100, random), 0);
 }
 
-// The token that follows a one-way message may overtake it: its sender does not know when the message has arrived.
+// A token that follows a one-way message may arrive before it: the sender does not know when the message has arrived.
 TEST(Port, OfMessagesOneWayHoldsInLockStepOnly) {
   const Program program = parse_program(R"(
 algorithm one-way for alltoall
@@ -132,7 +132,7 @@ for k in 0 .. 9
   EXPECT_EQ(execute(program, job, {}, {binding}, {}).port, PortVerdict::kLockStep);
 }
 
-// Mutants that are still correct all-to-alls, some with tokens missing or misplaced.
+// Takes mutants that are still correct all-to-alls. Some lack tokens, or have them in the wrong place.
 TEST(Port, NoMutantOfAPacedProgramIsSaidToHoldWhereATimingBreaksIt) {
   std::mt19937 random(20020527);
   int every_timing = 0, lock_step = 0, broken = 0;

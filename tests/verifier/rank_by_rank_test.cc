@@ -1,5 +1,5 @@
-// The checker of large allgathers beside the general one: both give the same verdict on every algorithm and on every
-// mutant. cases/allgathers.cases has its verdicts on schedules that could mislead it.
+// The checker of large allgathers and the general checker give the same verdict on every algorithm and on mutants.
+// cases/allgathers.cases has schedules that could mislead the former.
 #include <gtest/gtest.h>
 
 #include "tests/support/distributions.h"
@@ -19,8 +19,8 @@ void expect_verified(const Report& gather, const Report& general, const std::str
   expect_same_counts_and_claims(gather, general, what);
 }
 
-// Both checkers verify the call and agree. Blocks of hypercube may come out of order, and its messages may have no pieces:
-// the general checker alone serves such calls.
+// Expects that both checkers verify the call and report the same figures. Only the general checker serves some calls
+// of hypercube, whose blocks may come out of order, and whose messages may have no pieces.
 void expect_agreement(const Variant& variant, const Case& c) {
   const Binding binding = bind(variant.program, c.job, c.call, 0).value();
   const auto gather = check_rank_by_rank(variant.program, c.job, c.call, binding);
@@ -53,7 +53,7 @@ TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
       for (size_t i = 0; i < all.size(); i += kThinning)
         for (const std::vector<int64_t>& counts :
              {std::vector<int64_t>{8, 8, 8, 8, 8}, {3, 17, 0, 9, 6}, {12, 1, 1, 12, 5}}) {
-          // Loops up to a limit take long; tests/mutation has some of them.
+          // Mutants whose loops go up to a limit take long. tests/mutation has some of them.
           if (all[i].description.starts_with("limit")) continue;
           const Case c = case_of(variant, jobs_on(variant, {2, 3})[0], counts, 1);
           const Result<Binding> binding = bind(all[i].program, c.job, c.call, 0);
@@ -86,7 +86,7 @@ TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
   }));
 }
 
-// A token that no rank of this job reaches counts as well: the general checker follows the port for every timing.
+// Only the general checker follows tokens, which decide whether a port of nodes holds for every timing.
 TEST(RankByRankChecker, LeavesTokensOfAProgramWithAPortOfNodesToTheGeneralChecker) {
   const auto quick = [](const std::string& port) {
     const Program program = parse_program("algorithm a for allgather\nport " + port +

@@ -1,4 +1,4 @@
-// Sets of processes against plain sets, and the sets that the messages of a step carry.
+// Compares sets of processes with std::set, and tests which sets the messages of a barrier's step carry.
 #include "verifier/memory.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(BarrierProgress, SendsWhatArrivedInTheStepsThatItWaitsFor) {
     EXPECT_EQ(barrier.sent().first_missing(), missing) << after;
   }
   barrier.complete(9);
-  barrier.complete(9);  // is complete
+  barrier.complete(9);  // completing a step again changes nothing
   EXPECT_EQ(barrier.all().first_missing(), 3);
 }
 

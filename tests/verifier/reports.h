@@ -1,4 +1,4 @@
-// Compares the reports of checkers on a schedule, with each other and with the expected ones.
+// Compares the reports of checkers on a schedule.
 #ifndef QUADRILLE_TESTS_VERIFIER_REPORTS_H_
 #define QUADRILLE_TESTS_VERIFIER_REPORTS_H_
 
@@ -15,13 +15,13 @@
 
 namespace quadrille::verifier {
 
-// "verified", or the violated property and the violation.
+// Returns "verified", or the violated property and its detail.
 inline std::string verdict(const Report& report) {
   if (!report.violation) return "verified";
   return fmt::format("{}: {}", property_name(report.violation->property), report.violation->detail);
 }
 
-// Everything except the time, which not every checker computes.
+// Expects that all figures and claims are equal, except the time, which not every checker computes.
 inline void expect_same_counts_and_claims(const Report& a, const Report& b,
                                           const std::string& what) {
   EXPECT_EQ(a.steps, b.steps) << what;
@@ -35,8 +35,8 @@ inline void expect_same_counts_and_claims(const Report& a, const Report& b,
   EXPECT_EQ(a.uneven.has_value(), b.uneven.has_value()) << what;
 }
 
-// "verified", "unclear" or the property, from a checker that may leave a schedule to the general one. If it does not,
-// the general checker must agree.
+// Returns the verdict of a quick checker: "verified", the violated property, or "unclear" if it leaves the schedule
+// to the general checker. If it is not unclear, expects that the general checker agrees.
 inline std::string verdict_beside(const std::function<Report()>& general,
                                   const std::optional<Report>& report, const std::string& what) {
   if (!report) return "unclear";

@@ -1,5 +1,4 @@
-// Data that the checker of allgathers stores by strides, compared with lists of single items: held ranges, messages
-// and keys.
+// The checker of allgathers stores held ranges, messages and keys by strides. Compares them with lists of items.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,10 +20,10 @@ int64_t within(int64_t low, int64_t high) { return drawn(low, high); }
 
 int64_t at(const Strided& value, int64_t t) { return value.at + t * value.by; }
 
-// The key of each byte's arrival.
+// By byte: the key of the step in which it arrived.
 using Bytes = std::map<int64_t, int64_t>;
 
-// Tiles that begin or end at the bytes' own limits, or anywhere.
+// Draws tiles that begin just after the known bytes, or end just before them, or lie anywhere.
 Tiles random_tiles(const Bytes& bytes, int64_t key) {
   const int64_t length = within(1, 4), count = within(1, 5);
   const int64_t by = drawn_of<int64_t>(int64_t{length}, -length, length, -length, 0, 1, 7);
@@ -107,7 +106,7 @@ std::vector<MessagePiece> one_by_one(const MessageBatch& s, const std::vector<in
   return result;
 }
 
-// The same items, each as its own batch or joined with neighbors at constant strides.
+// Returns a list of the same items, cut at random: some alone, some joined with neighbors at constant strides.
 MessageList in_other_cuts(const std::vector<MessagePiece>& all) {
   MessageList result;
   for (size_t i = 0; i < all.size();) {
@@ -130,7 +129,7 @@ MessageList in_other_cuts(const std::vector<MessagePiece>& all) {
   return result;
 }
 
-// One of them differs, or the stride changes from one on, or all get one length.
+// Changes a random item; or it and all later ones, by a growing amount; or gives these the first item's length.
 void change(std::vector<MessagePiece>& all) {
   const auto where = static_cast<size_t>(within(0, static_cast<int64_t>(all.size())));
   const int64_t part = within(0, 4), kind = within(0, 3);

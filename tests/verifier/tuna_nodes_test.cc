@@ -1,5 +1,5 @@
-// TuNA on nodes of any sizes: the claims of its comment about servers, batches and the temporary buffer, exhaustively on
-// few ranks and at random on more. algorithms_test.cc verifies it, and counts its messages.
+// Tests what the comment of TuNA on nodes claims about servers, batches and temporary blocks, exhaustively on few
+// ranks and at random on more. algorithms_test.cc verifies the programs, and counts their messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Message {
   int64_t key, source, target;
 };
 
-// The steps of all ranks. Keys of `ranks` and more belong to the second stage.
+// Collects the steps of all ranks. Steps whose keys are at least the number of ranks belong to the second stage.
 struct Steps : Listener {
   struct Step {
     int64_t key, after;
@@ -39,7 +39,7 @@ struct Steps : Listener {
   };
   std::vector<std::vector<Step>> steps;  // by rank
   std::vector<Message> sends;
-  std::vector<int64_t> slots;  // by rank: one more than the highest slot
+  std::vector<int64_t> slots;  // by rank: one more than the highest temporary block in use
 
   void start(int64_t rank) {
     rank_ = rank;
@@ -67,12 +67,12 @@ Steps steps_of(bool staggered, const Job& job) {
   return walk_all<Steps>(program, bind(program, job, {}, 0).value());
 }
 
-// The error in the second stage; empty if there is none.
+// Returns what is wrong in the second stage, or "".
 std::string second_stage_fault(const Job& job, const Steps& all) {
   const int64_t ranks = job.groups[0].ranks();
   const std::vector<int64_t> sizes = job.groups[0].sizes();
   const std::vector<size_t> node = node_of_ranks(job.groups[0]);
-  std::map<std::pair<int64_t, size_t>, std::set<size_t>> sources;  // of a node, in a step
+  std::map<std::pair<int64_t, size_t>, std::set<size_t>> sources;  // nodes, by key and target node
   std::map<std::pair<size_t, int64_t>, std::set<int64_t>> servers;
   std::vector<std::set<int64_t>> served(ranks);
   for (const Message& message : all.sends) {
@@ -89,7 +89,7 @@ std::string second_stage_fault(const Job& job, const Steps& all) {
     if (from.size() != 1) return "two nodes send to one at a time";
   for (const auto& [pair, those] : servers)
     if (those.size() != 1) return "two servers";
-  // The numbers of ranks that a node's ranks serve, themselves included, differ by at most one.
+  // All ranks of a node serve the same number of ranks, themselves included, give or take one.
   for (int64_t rank = 0; rank < ranks; ++rank) {
     const int64_t size = sizes[node[rank]], least = ranks / size;
     const auto count = static_cast<int64_t>(served[rank].size()) + 1;

@@ -1,4 +1,4 @@
-// Names and sentences of the properties, and the output of a replay.
+// Tests the names and sentences of the checker's properties, and the output of a replay.
 #include "verifier/verdict.h"
 
 #include <gmock/gmock.h>

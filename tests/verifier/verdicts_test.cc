@@ -1,12 +1,12 @@
-// The corpus for the verdicts of the two quick checkers: check_rank_by_rank for allgathers, check_key_order for
-// all-to-alls.
+// Tests the verdicts of the two quick checkers, check_rank_by_rank for allgathers and check_key_order for
+// all-to-alls, on the programs in cases/. Each program says what it expects:
 //
-//   says: TEXT         on 300 ranks the quick checker serves the program, and check_schedule's verdict begins so; the
-//                      job is so large that only this checker names the mistake. Counts are 2, and a radix is 4.
-//   says on N: TEXT    the same on N ranks without counts
-//   on N: VERDICT      the quick checker on N ranks with counts of 12: "verified", a property, or "unclear" if it
-//                      leaves the schedule to the general one, which otherwise agrees
-//   both on N M: ...   the same for each N, and the general checker names the same property
+//   says: TEXT        On 300 ranks, with counts of 2 and a radix of 4, the quick checker serves the program, and the
+//                     verdict of check_schedule begins with TEXT.
+//   says on N: TEXT   On N ranks without counts, the verdict of check_schedule is TEXT.
+//   on N: VERDICT     What the quick checker finds on N ranks with counts of 12: "verified", a property, or "unclear"
+//                     if it leaves the schedule to the general checker. If not unclear, the general checker agrees.
+//   both on N M: ...  The same on N and on M ranks, and the general checker names the same property.
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// The plain walks of all ranks, for the queries of a test, and the nodes of ranks.
+// Walks the ranks of a program for a test's sink, and lists nodes.
 #ifndef QUADRILLE_TESTS_VERIFIER_WALKS_H_
 #define QUADRILLE_TESTS_VERIFIER_WALKS_H_
 
@@ -13,7 +13,7 @@
 
 namespace quadrille {
 
-// One rank after another. `start` gives the sink the rank.
+// Walks one rank after another, and calls sink.start(rank) before each.
 template <class Sink>
 Sink walk_all(const Program& program, const Binding& binding) {
   Sink sink;
@@ -31,7 +31,7 @@ inline std::vector<size_t> node_of_ranks(const Topology& topology) {
   return nodes;
 }
 
-// Those in ascending order, which is the order in a file.
+// Returns all vectors of node sizes in ascending order, which is the order in a file.
 inline std::vector<std::vector<int64_t>> ascending_node_vectors(int64_t most_ranks) {
   std::vector<std::vector<int64_t>> result = all_node_vectors(most_ranks);
   std::erase_if(result, [](const auto& sizes) { return !std::ranges::is_sorted(sizes); });

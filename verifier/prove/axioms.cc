@@ -1,7 +1,7 @@
 // The axioms, one function per group. Facts about single terms, and about pairs of entries of a table, are
-// instantiated automatically. This takes two rounds, as the facts of the first bring new terms. The end of the file
-// proves the axioms of exclusive or over unsigned bit-vectors of 24 bits: numbers of up to 2^20 and their doubles do
-// not wrap around.
+// instantiated automatically. Facts bring new terms, which get facts in a second round (and a third, if tables have
+// expressions). The end of the file states the axioms of exclusive or for unsigned bit-vectors of 24 bits. Numbers up
+// to 2^20, and their doubles, do not wrap around there.
 #include "verifier/prove/axioms.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr auto same = kOf<Operator::kEqual>;
 constexpr auto exclusive_or = kOf<Operator::kXor>;
 
-// The language has no implication; a choice does.
+// The language has no implication. The choice `a ? b : true` stands for one.
 Expression implies(const Expression& a, const Expression& b) {
   return apply(Operator::kChoose, {a, b, same(constant(0), constant(0))});
 }
@@ -41,7 +41,7 @@ std::optional<Expression> monotone(const Program&, const Arguments& arguments) {
                  less_equal(times(a, c), times(b, c)));
 }
 
-// The axioms of exclusive or are about ranks, at most kMaxRanks. They are proven over bit-vectors (below).
+// The axioms of exclusive or are about ranks, at most kMaxRanks of them. bitvector_obligations() proves them.
 std::optional<Expression> xor_range(const Program&, const Arguments& arguments) {
   const Expression &x = arguments[0].value, &y = arguments[1].value;
   const Expression ranks = leaf(Operator::kRanks), one = constant(1);
@@ -69,7 +69,7 @@ Expression small_power(int64_t powers, const Expression& k) {
   return both(has_entry(powers, k), less_equal(at(powers, k), constant(kMaxRanks)));
 }
 
-// For powers of two T, in groups of T[k] ranks.
+// T holds powers of two: x xor y < T[k] exactly if x and y are in one group of T[k] consecutive ranks.
 std::optional<Expression> xor_groups(const Program& program, const Arguments& arguments) {
   const int64_t powers = *arguments[0].table;
   if (!powers_of_two(program, powers)) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<Expression> xor_groups(const Program& program, const Arguments& ar
                                            kOf<Operator::kNotEqual>(one, other)}));
 }
 
-// x with digit k the other way round, for powers of two T.
+// Returns x with binary digit k inverted. `powers` is a table of powers of two.
 Expression flipped(int64_t powers, const Expression& k, const Expression& x) {
   const Expression size = at(powers, k);
   const Expression digit = kOf<Operator::kModulo>(kOf<Operator::kDivide>(x, size), constant(2));
@@ -99,7 +99,7 @@ std::optional<Expression> xor_flip(const Program& program, const Arguments& argu
                       same(exclusive_or(flipped(powers, k, x), y), flipped(powers, k, z))));
 }
 
-// The table of sizes whose distinct values the table holds.
+// Returns the table of node sizes whose distinct values the table `distinct` holds, if it does.
 std::optional<int64_t> sizes_of(const Program& program, int64_t distinct) {
   const Table& table = program.tables[distinct];
   if (table.kind != TableKind::kDistinct || program.tables[table.source].kind != TableKind::kNodes)
@@ -129,7 +129,7 @@ std::optional<Expression> covered(const Program& program, const Arguments& argum
 
 struct Axiom {
   std::string_view name;
-  std::string_view arguments;  // of each argument: t, a table, or n, a number
+  std::string_view arguments;  // one letter for each: t is a table, n a number
   std::optional<Expression> (*make)(const Program& program, const Arguments& arguments);
 };
 constexpr Axiom kAxioms[] = {
@@ -192,7 +192,7 @@ bool Logic::sums_counts(TableOf table) const {
   return definition(table).kind == TableKind::kPrefix && is_counts(definition(source(table)).kind);
 }
 
-// Facts about lengths and ends. The entries that they name do not enter facts about pairs.
+// States facts about a table's length, first and last entry. know_pairs() does not see the entries named here.
 void Logic::know_table(TableOf table) {
   const Polynomial zero = 0, one = 1;
   const Table& t = definition(table);
@@ -252,8 +252,8 @@ void Logic::know_element(const Application& application) {
       know(inside, less_equal(result, entry(each, length(of))));
 }
 
-// The entry after entry i. For prefix sums it is the sum, so that facts about pairs get no new entry to multiply with
-// others.
+// Returns entry index + 1. Of prefix sums it is entry `index` plus the summand: a new entry would bring facts about
+// all of its pairs.
 Polynomial Logic::next_element(TableOf table, const Polynomial& index) {
   if (adds_up(table) || sums_counts(table))
     return element(table, index) + element(source(table), index);
@@ -270,7 +270,7 @@ void Logic::know_location(const Application& application) {
   if (sums) know(where == -1, term(x) < 0);
 }
 
-// Facts about each two entries of a table.
+// States facts about each two entries of a table that occur.
 void Logic::know_pairs(TableOf table) {
   const Table& t = definition(table);
   const bool counted = sums_counts(table), powers = t.kind == TableKind::kPowers;
@@ -282,7 +282,7 @@ void Logic::know_pairs(TableOf table) {
   for (const Application& application : elements_)
     if (application.table == table) entries.push_back(application);
   const z3::expr end = term(length(table));
-  // Entries ascend from one to another.
+  // States that entries ascend: if low's index is below high's, its entry is, too.
   const auto ordered = [&](const Application& low, const Application& high) {
     const z3::expr i = term(low.argument), j = term(high.argument);
     if (is_nodes(t.kind) || greatest)
@@ -306,7 +306,7 @@ void Logic::know_pairs(TableOf table) {
       if ((t.kind != TableKind::kPrefix && !powers) || !distance.is_constant() ||
           std::abs(distance.constant_value()) != 1)
         continue;
-      // Neighbours touch.
+      // Of two neighbors, the lower determines the higher.
       const Application &low = entries[distance.constant_value() == 1 ? j : i],
                         &high = entries[distance.constant_value() == 1 ? i : j];
       const Polynomial next = powers ? number(t.first, {table.group, {}, {}}) * low.result
@@ -316,7 +316,7 @@ void Logic::know_pairs(TableOf table) {
 }
 
 std::vector<z3::expr> Logic::knowledge() {
-  // An entry of a table of expressions names entries of others.
+  // An entry of a table of expressions is an expression, which may name entries of other tables.
   const bool has_map =
       std::any_of(program_.tables.begin(), program_.tables.end(),
                   [](const Table& table) { return table.kind == TableKind::kMap; });
@@ -326,7 +326,7 @@ std::vector<z3::expr> Logic::knowledge() {
     for (; locations < location_end; ++locations) know_location(Application(locations_[locations]));
     for (; elements < element_end; ++elements) know_element(Application(elements_[elements]));
   }
-  // Distinct and prefix tables first: facts about them name entries of the sizes.
+  // Distinct and prefix tables come first, because facts about them name entries of the table of sizes.
   for (auto table = tables_.rbegin(); table != tables_.rend(); ++table) know_pairs(*table);
   for (int group = 0; group < program_.groups; ++group) know(term(ranks(group)) >= 1);
   for (const TableOf& table : tables_) know_table(table);
@@ -334,7 +334,7 @@ std::vector<z3::expr> Logic::knowledge() {
 }
 
 std::vector<Obligation> bitvector_obligations() {
-  // p xor (p - 1) = 2p - 1: p is a power of two, and then x xor y stays below it.
+  // The hypothesis p xor (p - 1) = 2p - 1 says that p is a power of two. Then x xor y stays below it.
   const auto stays_below = [](Query& q) {
     Bits b(q);
     q.suppose((b.p ^ (b.p - b.number(1))) == b.p + b.p - b.number(1));
@@ -353,7 +353,7 @@ std::vector<Obligation> bitvector_obligations() {
              (z == b.number(0)) == (b.x == b.y);
     q.mutant = (b.x ^ b.y) == b.x;
   };
-  // The groups of 2^k are x >> k and y >> k.
+  // x >> k and y >> k number the groups of 2^k ranks that x and y are in.
   const auto keeps_groups = [](Query& q) {
     Bits b(q);
     const z3::expr k = q.context().bv_const("qd_k", kBits);
@@ -362,7 +362,7 @@ std::vector<Obligation> bitvector_obligations() {
     q.goal = z3::ult(b.x ^ b.y, z3::shl(b.number(1), k)) == same;
     q.mutant = z3::ult(b.x ^ b.y, k) == same;
   };
-  // To flip digit k is exclusive or with 2^k, which may come before or after another.
+  // Inverting digit k is exclusive or with 2^k. Another exclusive or may come before or after it.
   const auto flips = [](Query& q) {
     Bits b(q);
     const z3::expr k = q.context().bv_const("qd_k", kBits);

@@ -1,6 +1,6 @@
-// All that the prover knows without proof. Most are facts about tables, instantiated for every term that occurs. A
-// proof asks for a few others by name, with `use NAME(arguments)`. tests/prove/axioms_test.cc checks each on every
-// small topology and call.
+// The axioms: facts that the prover assumes without proof. Most are about tables, and are instantiated for every term
+// that occurs. A proof asks for the others by name, with `use NAME(arguments)`. tests/prove/axioms_test.cc checks
+// each axiom on every small topology and call.
 //
 // Tables (nodes: sizes S of N nodes, ascending; P = prefix(S); D = distinct(S)):
 //   N >= 1; 1 <= S[i] <= S[N-1]; i <= j -> S[i] <= S[j]
@@ -8,8 +8,8 @@
 //     i < j -> P[i] + S[i] <= P[j]
 //   D[0] = 0; length(D) >= 2; i <= D[i]; i < j -> D[i] + (j - i) <= D[j];
 //     the last entry of D is S[N-1]
-// Tables of the call (counts M, one per rank; a table of expressions E; Q = prefix(E), which requires that every entry
-// of E is at least 1, an obligation):
+// Tables of the call (counts M, one per rank; a table of expressions E; Q = prefix(E), if an obligation shows that
+// every entry of E is at least 1):
 //   0 <= M[i]; E[i] is its expression of i
 //   Q[0] = 0; Q[i+1] = Q[i] + E[i]; i <= Q[i]; Q[i] + E[i] <= Q[length(E)];
 //     i < j -> Q[i] + E[i] <= Q[j] and Q[i] < Q[j]
@@ -17,10 +17,10 @@
 //     E[i] <= G[length(E)]
 //   for the counts, R = prefix(M): R[0] = 0; R[i+1] = R[i] + M[i]; 0 <= R[i] <= R[ranks];
 //     i < j -> R[i] + M[i] <= R[j]
-// Powers T of r up to the first that is at least m (2 <= r is an obligation):
+// Table T of the powers of r, up to the first that is at least m (an obligation shows 2 <= r):
 //   length(T) >= 1; T[0] = 1; T[i+1] = r*T[i]; i < j -> T[i] < T[j]; m <= T[length(T) - 1], and T[i]
 //   < m for every other i
-// Any table that is searched (an obligation shows that one of expressions ascends):
+// Any table T that the program searches with locate (an obligation shows that a table of expressions ascends):
 //   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
 //   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c
@@ -49,8 +49,8 @@
 
 namespace quadrille::verifier {
 
-// An axiom by name, as a condition over its arguments. A table argument is an index into the program's tables. The
-// result is empty if there is no such axiom or the arguments do not fit.
+// Returns an axiom as a condition over its arguments. A table argument is an index into the program's tables. Returns
+// nullopt if no axiom has the name or the arguments do not fit.
 struct AxiomArgument {
   std::optional<int64_t> table;
   Expression value;
@@ -58,7 +58,7 @@ struct AxiomArgument {
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments);
 
-// The facts behind the axioms xor_range, xor_cancel, xor_groups and xor_flip, as obligations of their own.
+// Returns the obligations over bit-vectors that prove the axioms xor_range, xor_cancel, xor_groups and xor_flip.
 std::vector<Obligation> bitvector_obligations();
 
 }  // namespace quadrille::verifier

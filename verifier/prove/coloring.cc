@@ -1,4 +1,4 @@
-// One unknown for each matching, which counts its rounds. Tested by tests/prove/coloring_test.cc.
+// Z3 unknown x_i = number of rounds in which matching i is used. Tested by tests/prove/coloring_test.cc.
 #include "verifier/prove/coloring.h"
 
 #include <fmt/core.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Matching = std::vector<int64_t>;
 
-// Completes a matching of the nodes below `node` in all ways.
+// Adds all completions of `matching`, in which nodes below `node` are decided, to `all`.
 void complete(Matching& matching, size_t node, std::vector<Matching>& all) {
   if (node == matching.size()) return all.push_back(matching);
   complete(matching, node + 1, all);

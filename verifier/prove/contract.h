@@ -1,4 +1,4 @@
-// A collective's requirements on its buffers, as terms of a solver: schedule/collective.h over unknowns.
+// What a collective requires of its buffers, as terms of Z3: schedule/collective.h with unknowns in place of numbers.
 // tests/prove/two_groups_test.cc compares the two.
 #ifndef QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
 #define QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
@@ -10,11 +10,11 @@
 
 namespace quadrille::verifier {
 
-// The contributions of `number` consecutive ranks of a group, from `first` on, to a block (theory/Spans.v). If data
-// only moves, it is one rank. In a reduction ranks count modulo the number of ranks of their group.
+// The contributions to a block of `number` consecutive ranks of a group, from `first` on (theory/Spans.v). `number`
+// is 1 in collectives that only move data. In a reduction ranks wrap around at the number of ranks of their group.
 //
-// If the proof says by conditions who has contributed, `has` stands in place of `first` and `number`: the condition that
-// a rank of the group has.
+// A proof with `contributors` names the ranks by a condition. Then `has` says whether a rank of the group has
+// contributed, and `first` and `number` mean nothing.
 struct Span {
   int group = 0;
   Polynomial first, number, block;
@@ -26,15 +26,15 @@ class Contract {
   explicit Contract(const Program& program) : program_(program) {}
 
   bool reduces() const { return quadrille::reduces(program_.collective); }
-  // Whether a rank has a block from itself.
+  // Whether a rank contributes a block to itself.
   bool has_own() const { return !reduces() && program_.groups == 1 && !is_barrier(); }
   // A barrier is an allgather of tokens without bytes. The token of a process says that it has entered the barrier. The
   // tokens are one block of the receive buffer, one per process. A process has its own from the start.
   bool is_barrier() const { return program_.collective == Collective::kBarrier; }
-  // Whether the counts of the call give the lengths of blocks. An all-to-all's blocks travel whole, whatever their
-  // length.
+  // Whether obligations look at the bytes of blocks, whose lengths the counts of the call give. False for an
+  // all-to-all: its blocks always travel whole.
   bool has_lengths() const { return program_.collective != Collective::kAlltoall; }
-  // Whether a rank gets only the contributions of the ranks up to it.
+  // Whether a rank's result combines the contributions of lower ranks only (and its own in a scan).
   bool scans() const {
     return program_.collective == Collective::kScan || program_.collective == Collective::kExscan;
   }
@@ -50,14 +50,14 @@ class Contract {
            program_.collective == Collective::kAllgather ||
            program_.collective == Collective::kGather;
   }
-  // Whether the collective defines the contents of the buffer's blocks at all times.
+  // Whether the collective, not the proof, says what the buffer's blocks hold at all times.
   bool is_constant(Buffer buffer) const {
     return buffer == Buffer::kSend || (buffer == Buffer::kReceive && !reduces());
   }
-  // The group that the ranks of this group send to and receive from.
+  // The group that the ranks of this group exchange data with: in a collective on one group, that group.
   int other(int group) const { return program_.groups == 2 ? 1 - group : group; }
 
-  // The rank has that block.
+  // The condition that the buffer has this block at the instance's rank.
   z3::expr has_block(Logic& logic, Buffer buffer, const Polynomial& block,
                      const Instance& instance) const {
     const bool send = buffer == Buffer::kSend;
@@ -75,7 +75,7 @@ class Contract {
       return within && logic.truth(program_.groups == 1 || instance.group == 1);
     return within && logic.equal(instance.rank, logic.root()) && logic.truth(instance.group == 0);
   }
-  // The contents of the block of a constant buffer at a rank.
+  // The contents of a block of a constant buffer (is_constant) at the instance's rank.
   Span known(Logic& logic, Buffer buffer, const Polynomial& block, const Instance& instance) const {
     const Polynomial one = 1, zero;
     if (is_barrier()) return {0, zero, one, zero};
@@ -94,14 +94,14 @@ class Contract {
     }
     return {from, {}, logic.ranks(from), has_targets() ? instance.rank : Polynomial{}};
   }
-  // How many bytes, elements or tokens a contribution has, if blocks have lengths.
+  // The length of a contribution: elements in a reduction, tokens in a barrier, else bytes. 0 unless has_lengths().
   Polynomial length(Logic& logic, const Span& span) const {
     if (!has_lengths()) return {};
     if (is_barrier()) return processes(logic);
     if (reduces() || has_targets()) return logic.count(other(span.group), span.block);
     return logic.count(span.group, span.first);
   }
-  // The number of ranks of both groups, and this rank's number among them, the first group before the second.
+  // The number of ranks of all groups. process() numbers them from 0, the first group before the second.
   Polynomial processes(Logic& logic) const {
     return program_.groups == 1 ? logic.ranks(0) : logic.ranks(0) + logic.ranks(1);
   }

@@ -1,5 +1,5 @@
-// Polynomials and the translation. tests/prove/logic_test.cc tests them on random expressions and small jobs: with all
-// values put in, a term equals the value that tests/support/evaluate.h computes.
+// Polynomials, and the translation into terms. tests/prove/logic_test.cc puts numbers in for the unknowns of random
+// expressions' terms, and compares the values with those of tests/support/evaluate.h.
 #include "verifier/prove/logic.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace quadrille::verifier {
 
 namespace {
 
-// The prover gives up an obligation with a larger polynomial, as a solver that answers "unknown" would.
+// The prover gives up an obligation with a larger polynomial, as if the solver had answered "unknown".
 constexpr size_t kMostTerms = 2000, kMostFactors = 16;
 
 void need(bool small) {
@@ -73,7 +73,7 @@ Polynomial Logic::fresh(const std::string& name) {
   return atom(context_.int_const(("qd_" + name).c_str()));
 }
 
-// Factors nest to the right. Each product that occurs has a fact that its factors commute.
+// Nests a * b * c as a * (b * c). States for each new product that its factors commute.
 z3::expr Logic::product(const Polynomial::Monomial& monomial) {
   z3::expr result = atoms_[monomial.back()];
   for (size_t i = monomial.size() - 1; i-- > 0;) {
@@ -99,7 +99,7 @@ z3::expr Logic::term(const Polynomial& polynomial) {
   return sum;
 }
 
-// A choice gets a name: many facts mention it, and its definition appears once.
+// Makes an unknown for a choice and states its value once, since many facts may mention the choice.
 Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no) {
   const z3::expr value = z3::ite(condition, term(yes), term(no));
   const auto known = choices_.find(value.id());
@@ -110,8 +110,8 @@ Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const
   return choices_.emplace(value.id(), name).first->second;
 }
 
-// Floor division. The solver knows division by a number; every other quotient is a symbol with its defining
-// inequalities.
+// Floor division. Z3 divides by constants. Any other quotient q of x by y becomes a symbol, with the fact that
+// y > 0 implies q*y <= x < q*y + y.
 Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor) {
   if (divisor.is_constant() && divisor.constant_value() > 0)
     return atom(term(dividend) / context_.int_val(divisor.constant_value()));
@@ -126,7 +126,7 @@ Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor
   return q;
 }
 
-// A product with a choice between numbers, such as a sign, is a choice of multiples: linear.
+// Turns (c ? 1 : -1) * b into c ? b : -b, so that a product with a choice between constants stays linear.
 Polynomial Logic::product(const Expression& a, const Expression& b, const Instance& instance) {
   const auto is_constant = [](const Expression& e) { return e.op == Operator::kConstant; };
   const auto is_sign = [&](const Expression& e) {
@@ -152,7 +152,7 @@ Polynomial Logic::binary(const Expression& e, const Instance& instance) {
     case Operator::kWrap: return choice(term(a) < 0, a + b, choice(less_equal(b, a), a - b, a));
     default: break;
   }
-  // The solver knows only that equal operands give equal results.
+  // Exclusive or: Z3 knows only that equal operands give equal results.
   const z3::sort integer = context_.int_sort();
   return atom(context_.function("qd_xor", integer, integer, integer)(term(a), term(b)));
 }

@@ -1,10 +1,9 @@
-// Expressions of the language as terms of a solver.
+// Translates expressions of the language into terms of Z3.
 //
-// Everything is linear for the solver. A number is a polynomial over atoms (variables, table entries, choices,
-// quotients), so that products distribute. A product of unknowns is an uninterpreted function of its factors. The
-// solver knows only that it commutes, and the instances of `monotone` that a proof asks for. A table is an
-// uninterpreted function, too: axioms.cc states the facts about tables, and instantiates them for the terms that
-// occur. No query has a quantifier.
+// Z3 gets linear arithmetic only. A number is a polynomial over atoms (variables, table entries, choices, quotients),
+// so that products distribute here. A product of atoms is an uninterpreted function. Z3 knows that it commutes, and
+// the instances of the axiom `monotone` that a proof asks for. A table is an uninterpreted function, too: axioms.cc
+// states facts about it for the terms that occur. No query has a quantifier.
 #ifndef QUADRILLE_VERIFIER_PROVE_LOGIC_H_
 #define QUADRILLE_VERIFIER_PROVE_LOGIC_H_
 
@@ -20,8 +19,8 @@
 
 namespace quadrille::verifier {
 
-// Coefficients by monomial, of 64 bits. A monomial is a sorted list of atoms, empty for the constant. A polynomial
-// that would grow too large throws z3::exception.
+// A polynomial with 64-bit coefficients. A monomial is a sorted list of atoms' numbers; the constant's is empty.
+// Operators throw z3::exception if the result has too many terms or factors, or a coefficient leaves 64 bits.
 class Polynomial {
  public:
   using Monomial = std::vector<int>;
@@ -50,7 +49,7 @@ class Polynomial {
   std::map<Monomial, int64_t> terms_;
 };
 
-// One use of an expression: the group whose ranks and tables it means, and the values of `rank` and of the variables.
+// The context in which an expression is evaluated: a group, a rank of it, and the values of the variables.
 struct Instance {
   int group;
   Polynomial rank;
@@ -59,7 +58,7 @@ struct Instance {
 
 class Logic {
  public:
-  // All queries of a run share one context: making one takes longer than most queries.
+  // `context` and `program` must outlive this. Queries share a context: making one takes longer than most queries.
   Logic(z3::context& context, const Program& program);
 
   z3::context& context() { return context_; }
@@ -74,7 +73,7 @@ class Logic {
   z3::expr equal(const Polynomial& a, const Polynomial& b) { return term(a) == term(b); }
   z3::expr truth(bool value) { return context_.bool_val(value); }
 
-  // A table as ranks of a group know it.
+  // A table of the program, with the entries that it has at the ranks of one group.
   struct TableOf {
     int64_t index;
     int group;
@@ -87,31 +86,31 @@ class Logic {
     return applied(Operator::kLocate, table, x);
   }
   Polynomial length(TableOf table);
-  // The solver's name for the table.
+  // The name of the table's uninterpreted function, without its prefix.
   std::string symbol(TableOf table) const;
-  // The count of a rank of a group, in bytes or elements. It is an entry of the program's table of counts, if there is
-  // one. Some collectives have one count for all ranks of both groups.
+  // The count of a rank of a group, in bytes or elements. If the program has a table of counts, this is the table's
+  // entry. Some collectives have one count for all ranks of both groups.
   Polynomial count(int group, const Polynomial& rank);
   Polynomial ranks(int group) {
     return atom(context_.int_const(group == 0 ? "qd_ranks" : "qd_ranks_1"));
   }
 
-  // From now on the table entry, or the location, `left` is written as `right`. The caller must have shown them equal.
+  // Replaces `left`, a table entry or a locate, by `right` in all later terms. The caller must have shown them equal.
   void rewrite(const Expression& left, const Expression& right, const Instance& instance);
 
   Polynomial root() { return fresh("root"); }
 
-  // Forgets the facts about sums of a table of expressions, until its entries are shown to be at least 1.
+  // Leaves out the facts about prefix sums of tables of expressions. They hold only if all entries are at least 1.
   void doubt_sums() { sums_known_ = false; }
 
-  // No count of the call is greater.
+  // Assumes that no count of the call exceeds the limit.
   void bound_counts(int64_t limit) { greatest_count_ = limit; }
 
-  // The facts about all terms made so far: definitions of quotients, commutativity, and the axioms of tables.
+  // Returns the facts about all terms made so far: quotients, choices, commuting products, and the axioms of tables.
   std::vector<z3::expr> knowledge();
 
  private:
-  // An operator, its table, and its argument's identity.
+  // An operator (entry or locate), its table, and Z3's number of its argument's term.
   using Place = std::tuple<Operator, TableOf, unsigned>;
 
   struct Application {
@@ -126,36 +125,36 @@ class Logic {
   Polynomial quotient(const Polynomial& dividend, const Polynomial& divisor);
   Polynomial choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no);
   const Table& definition(TableOf table) const { return program_.tables[table.index]; }
-  // Of two tables that are the same, such as the one's counts and the other's remote counts, the one of the lesser index
-  // stands for both.
+  // Returns the table that stands for all equal ones: the one of the lowest index. One group's counts equal the other
+  // group's remote counts.
   TableOf same(TableOf table) const { return same_.at(table); }
   TableOf source(TableOf table) const { return same({definition(table).source, table.group}); }
-  // One text for all tables that are the same.
+  // Returns a text that describes a table or expression. Tables with equal texts are equal.
   std::string meaning(TableOf table) const;
   std::string meaning(const Expression& expression, int group) const;
-  // An entry to state facts about. It gets no facts of its own.
+  // Returns a table's entry for use in a fact. Unlike element(), this does not bring further facts about the entry.
   Polynomial entry(TableOf table, const Polynomial& index) {
     return atom(apply(symbol(table), term(index)));
   }
-  // The term for a place. A new one is remembered, for the facts about it.
+  // Returns the term of a table's entry or locate. knowledge() states facts about each one.
   Polynomial applied(Operator op, TableOf table, const Polynomial& x);
-  // A table whose entries all equal one count.
+  // Whether the table holds counts of a collective in which all ranks have the same count.
   bool is_one_count(int64_t table) const {
     return is_counts(program_.tables[table].kind) && has_one_count(program_.collective);
   }
   Polynomial one_count();
-  // The ranks of the group that a table of nodes or counts, or one made from it, is about.
+  // Returns the number of ranks that a table of nodes or counts, or a table made from one, describes.
   Polynomial ranks_of(TableOf table);
   bool made_of_nodes(TableOf table) const;
-  // Whether a table holds prefix sums of entries of at least 1: of nodes, or of a table of expressions, where an
-  // obligation shows it.
+  // Whether a table holds prefix sums of entries of at least 1: of node sizes, or of a table of expressions, for
+  // which an obligation shows this.
   bool adds_up(TableOf table) const;
   bool sums_counts(TableOf table) const;
   z3::expr apply(const std::string& name, const z3::expr& argument);
 
   void know(const z3::expr& fact) { known_.push_back(fact); }
   void know(const z3::expr& guard, const z3::expr& fact) { know(z3::implies(guard, fact)); }
-  // axioms.cc
+  // Defined in axioms.cc:
   void know_element(const Application& application);
   Polynomial next_element(TableOf table, const Polynomial& index);
   void know_location(const Application& application);
@@ -165,18 +164,18 @@ class Logic {
   const Program& program_;
   z3::context& context_;
   std::vector<z3::expr> atoms_;
-  std::map<unsigned, int> atom_numbers_;  // by the identity of the solver's term
+  std::map<unsigned, int> atom_numbers_;  // by Z3's number of the term
   z3::func_decl multiply_;
   std::vector<z3::expr> known_;
   std::map<TableOf, TableOf> same_;
-  std::vector<TableOf> tables_;  // each once, sources before the tables made from them
+  std::vector<TableOf> tables_;  // one of each set of equal ones, after its source
   std::vector<Application> elements_, locations_;
   std::map<unsigned, bool> seen_products_;
   bool sums_known_ = true;
   std::optional<int64_t> greatest_count_;
   std::map<Place, Polynomial> places_;
-  std::map<unsigned, Polynomial> choices_;  // the name of each
-  std::vector<z3::expr> kept_;              // terms keep their identity while they live
+  std::map<unsigned, Polynomial> choices_;  // the unknown that stands for each choice
+  std::vector<z3::expr> kept_;  // keeps terms alive, so that Z3 does not reuse their numbers
 };
 
 }  // namespace quadrille::verifier

@@ -1,58 +1,57 @@
-// The obligations of a program: what has to be proven. They are made from the program itself. The proof only brings
-// witnesses, lemmas and hints.
+// The obligations of a program: the statements that the prover must show. The prover derives them from the program.
+// The proof only brings witnesses, lemmas and hints.
 //
 // There is one set of obligations for all collectives. Each piece of a message, copy or reduction carries a *span*:
-// bytes, or elements, of what one rank, or several consecutive ranks, contribute to a block. The collective defines
-// the spans of the send buffer. If it only moves data, it also defines those of the receive buffer. The proof defines
-// the spans of all other blocks, and the tokens that messages of a barrier bring (`carries`). In a reduction whose
-// operator commutes, a span may be of any ranks, which the proof names by a condition (`contributors`). Obligations then
-// hold for every rank as contributor, so two spans are the same if they agree in all ranks. An obligation's name
-// begins with its kind. Kinds have the names of the hypotheses of the theorem (theory/Theorem.v), which states what
-// follows from them:
+// bytes, or elements, of what one rank, or several consecutive ranks, contribute to a block. The collective says
+// which spans the send buffer holds, and the receive buffer if it only moves data. The proof says which spans all
+// other blocks hold, and which tokens the messages of a barrier bring (`carries`). In a reduction whose operator
+// commutes, a span's ranks need not be consecutive: the proof may name them by a condition (`contributors`).
+// Obligations then hold for every rank as contributor, and two spans are equal if they agree on each rank. An
+// obligation's name begins with its kind. Kinds are named after hypotheses in theory/Theorem.v, which says what
+// follows:
 //   defined   Every partial operation has a value wherever the program evaluates it. Tables are as the axioms say.
-//             Pieces lie within blocks and buffers. No rank receives its own contribution.
-//   fits      Every value has 64 bits, and tables are within their limits.
-//   keys      The keys of each iteration of a loop lie in the interval that the proof gives. Intervals follow one
-//             another, and so do the statements of a body. By induction over iterations, keys strictly increase at a
-//             rank.
-//   match     Every send has a receive of the same span, in a step with the same key, at the rank that it names. That
-//             receive names the sender. The two maps are inverse, so this pairs all messages one to one. Messages of
-//             several pieces have their pieces in one order. No two messages of a step go to one rank, or come from
-//             one. So the t-th send of a rank to another meets the t-th receive there.
-//   held      A write that the proof names brought the data that is read from the receive buffer or a temporary
-//             buffer, or that something is combined with. That write is over by then: a step is over before the
-//             steps that wait for it, and statements between steps run in the order of the text. An allgather's own
-//             block is there from the beginning, if the program begins with its copy.
-//   apart     Any other write to that place is over before the named one, or comes when the read is over or in the
-//             step of the read; or it writes the same. A receive block of data that only moves always holds the same,
-//             so nothing is asked there. In place, a block of the send buffer is sent no later than the data arrives
-//             that overwrites it.
-//   combine   The contributors of the data that comes follow, or precede, those of the data that is there: on the
-//             stated side, or on either if the operator commutes. The result is both. If conditions name the
-//             contributors, no rank is among both, and the result has the ranks of both. So each contribution counts
-//             once.
-//   final     Every byte of every other rank's block, or of the result of all, arrives where it belongs, by the last
-//             write there. A rank's own block is copied there.
-//   once      Nothing else arrives in the receive buffer. No data is written where it is already. If blocks of an
-//             all-to-all pass through temporary buffers, no rank reads the same block twice from one. If conditions name
-//             the contributors, only a receive that does not combine is asked: nothing else writes its place. The theorem
-//             needs no more, as no other receive goes straight to its place.
-//   used      Data that is written to another block is read, by a statement that names this write.
+//             Pieces lie within blocks, and blocks within buffers. No rank receives its own contribution.
+//   fits      Every value fits in 64 bits, and every table has at most the allowed number of entries.
+//   keys      Keys strictly increase at a rank, by induction over iterations. The keys of an iteration lie in the
+//             interval that the proof gives. A later iteration's interval, and a later statement of a body, has
+//             higher keys.
+//   match     Every send names a rank that has a receive of the same span, in a step with the same key, and the
+//             receive names the sender. The two maps are inverse, so they pair all messages one to one. Both messages
+//             have their pieces in the same order. No two sends of a step go to one rank, and no two receives come
+//             from one. So the t-th send of a rank to another matches the t-th receive there.
+//   held      Whatever a statement reads from the receive buffer or a temporary block, or combines data with, is what
+//             an earlier write left there, which the proof names. That write completes first: a step completes before
+//             the steps that wait for it start, and statements between steps run in the order of the text. In an
+//             allgather that begins by copying a rank's own block, that block needs no named write.
+//   apart     Any other write to that place completes before the named one, or comes after the read, or in the step
+//             of the read, or writes the same data. If data only moves, a block of the receive buffer only ever gets
+//             one value, and needs no obligation. In place, the program sends a block of the send buffer no later
+//             than it receives the data that overwrites it.
+//   combine   The contributors of the arriving data are next to those of the data already there, on the stated side,
+//             or on either if the operator commutes. The result's contributors are both. If conditions name them, no
+//             rank contributed to both, and the result's condition names the ranks of either. So each contribution
+//             counts once.
+//   final     Every byte of every other rank's block, or of the combined result, is in its place at the end: the last
+//             write there brings it. A copy brings a rank's own block.
+//   once      Only the data of `final` arrives in the receive buffer. No data is written where it is already. If
+//             blocks of an all-to-all pass through temporary blocks, no rank reads one block twice from the same
+//             buffer. If conditions name the contributors, nothing else may write where a receive without `left` or
+//             `right` writes. The theorem needs no more: only such a receive may go straight to its place.
+//   used      A statement reads all data that is written to a block where it does not stay, and names this write.
 //   role      Between groups, only the root of the root's group has messages.
-//   port      Two inter-node exchanges of a node at one key are the same exchange; if the port has one message each
-//             way, this holds in each direction. For a port of a rank, it holds for the messages of the rank.
-// Between two groups each query asks this of the ranks of both. An Instance says whose ranks, tables and counts it
-// means. One of the theorem's hypotheses is missing: `posted_early` is a rule of the runtime (runtime/plan/order.c),
-// which posts a receive early only if nothing touches its target before. `used` is no hypothesis: no result of a
-// program depends on it.
+//   port      Two inter-node exchanges of a node at one key are the same exchange. With a port of a message each way,
+//             this holds for sends and for receives. With a port per rank, it holds for the rank's messages.
+// Between two groups each query is about the ranks of both. An Instance says whose ranks, tables and counts are
+// meant. One hypothesis has no obligation: the runtime ensures `posted_early`. It posts a receive early only if
+// nothing touches its target before (runtime/plan/order.c). `used` is no hypothesis: the results do not need it.
 //
-// If an all-to-all reads nothing from the receive buffer, nothing is left over, without `used`. Of each contribution,
-// count the pieces that messages and copies read from the send buffer (F) and from temporary blocks (R), and write to
-// temporary blocks (W) and to the receive buffer (T). F + R = W + T by match and held, T = 1 by final and once, F <= 1
-// and R <= W by once and held, as no two reads have one write. Hence F = 1 and R = W.
+// An all-to-all that reads nothing from the receive buffer leaves no data unread, without `used`. Count the pieces of
+// one contribution that messages and copies read from the send buffer (F) and from temporary blocks (R), and those
+// that they write to temporary blocks (W) and to the receive buffer (T). Then F + R = W + T by match and held. T = 1
+// by final and once. F <= 1 by once. R <= W by held and once, as no two reads share a write. Hence F = 1 and R = W.
 //
-// A program deadlocks with sends that wait for their receives, if every rank comes to a send before it posts any
-// receive. Then no send ever completes, and no receive is posted.
+// Suppose that every rank reaches a send before it posts any receive, and that sends wait for their receives. Then no
+// send completes and no receive is ever posted: the program deadlocks.
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 #define QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 
@@ -77,8 +76,8 @@ struct Query : Logic {
 
   std::vector<z3::expr> hypotheses;
   z3::expr goal, mutant;
-  int group = 0;             // the group whose ranks it is about
-  bool bit_vectors = false;  // it is not about jobs, so it needs no axioms
+  int group = 0;             // the group whose ranks the query is about
+  bool bit_vectors = false;  // the query is about bit-vectors, not jobs, and needs no axioms
 };
 
 struct Obligation {
@@ -86,7 +85,7 @@ struct Obligation {
   std::function<void(Query&)> build;
 };
 
-// A claim that the proof calls false.
+// A claim that the proof calls false (`refute`): for some values, `given` holds and `show` does not.
 struct FalseClaim {
   std::string name;
   std::vector<std::string> variables;
@@ -97,16 +96,16 @@ struct FalseClaim {
 struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
-  std::string scope;       // the cases that it is proven for: "all sizes, counts and values of B"
-  bool deadlocks = false;  // the proof shows that the program deadlocks if
-  std::vector<Expression> given = {};  // this holds at every rank
+  std::string scope;       // the cases that the proof covers: "all sizes, counts and values of B"
+  bool deadlocks = false;  // the proof claims a deadlock
+  std::vector<Expression> given = {};  // on jobs where these conditions hold at every rank
 };
 
-// The prover refuses lines of a proof that no obligation uses. They may stay if the proof was written for another
-// program, and this one is its mutant.
+// Whether a line of a proof that no obligation uses is an error. It is not if the proof was written for another
+// program, of which this one is a mutant.
 enum class UnusedLines { kRefused, kMayStay };
 
-// Errors are errors of the proof: a missing witness, or an unknown name.
+// Makes the obligations. Errors: a mistake in the proof, such as a missing witness, or a program it does not support.
 Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused = UnusedLines::kRefused);
 
 }  // namespace quadrille::verifier

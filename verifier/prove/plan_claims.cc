@@ -1,8 +1,8 @@
-// What a proof claims itself. Lemmas and theorems are proven before anything uses them; false claims are refuted elsewhere.
-// A lemma by induction is two obligations: its lowest case, and the step from each case to the next.
+// The proof's own claims: lemmas, theorems and false claims, which refute.h searches for counterexamples. A lemma by
+// induction makes two obligations: its lowest case, and the step from each case to the next.
 //
-// A proof may claim that the program deadlocks. Then `given` holds for every rank. Each rank has a step with a send
-// before every receive, and posts no receive before that send is complete. With synchronous sends no send ever
+// A proof may also claim that the program deadlocks if `given` holds at every rank. Obligations show that each rank
+// comes to a send, and that every receive is in a later step that waits for it. With synchronous sends, no send
 // completes. Tested with the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
@@ -32,7 +32,7 @@ Lemma read_lemma(const Planner& p, const ProofStatement& statement, const View& 
     }
   }
   if (!shown) p.fail_at(statement, "nothing to show");
-  // The base and the step of an induction do not describe conditions that change along the path.
+  // Neither the base nor the step of an induction would check a condition that changes with the variable.
   if (lemma.induction)
     for (const Expression& condition : lemma.given)
       if (mentions_variable(condition, lemma.induction->variable))
@@ -63,7 +63,7 @@ void prove_lemma(Planner& p, const std::string& name, const Lemma& lemma, const 
   });
 }
 
-// The receive is in a step after the send's step and waits for it.
+// Shows that the receive's step is after the send's step, and waits for it.
 void posted_later(Planner& p, const Site& receive, const Choice& first) {
   p.add(fmt::format("deadlock: {} is posted later", site_name(receive)),
         {view_of(receive), receive.message_path(), p.plan.given},
@@ -113,7 +113,7 @@ void plan_deadlock(Planner& p, const ProofStatement& statement) {
           const Polynomial peer = q.number(send.peer, sender);
           append(goals, within(q, peer, q.ranks(own.group)));
           goals.push_back(!q.equal(peer, own.rank));
-          // An empty message does not travel, but a token does.
+          // The send must have data, or be a token: an empty message does not travel.
           if (send.moved() && p.contract.has_lengths() && !p.contract.is_barrier()) {
             const auto [low, high] = p.extent(q, *send.from, first.site, sender);
             goals.push_back(q.less(low, high));

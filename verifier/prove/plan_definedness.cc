@@ -1,10 +1,10 @@
-// The obligations defined, fits and role.
+// The obligations defined, fits and role, and the axioms of exclusive or.
 //
-// Every partial operation has a value wherever the program reaches it (defined). A place whose path includes that of a
-// proven one needs no further proof. Every value fits in 64 bits, and no table is too long (fits): intervals show it
-// (ranges.h), or else the solver. Between groups only the root of the root's group has messages (role): MPI tells its
-// other ranks nothing of the call. The facts about exclusive or are proven here, too. Tested with the obligations
-// (planner.cc), and by tests/prove/ranges_test.cc and tests/prove/refused.
+// defined: every partial operation has a value wherever the program reaches it. One obligation serves all places of
+// an expression whose paths include that of the first. fits: every value fits in 64 bits, and no table is too long.
+// Intervals show it (ranges.h), or else Z3. role: between groups, only the root of the root's group has messages,
+// since MPI tells the other ranks of that group nothing of the call. Tested with the obligations (planner.cc), and by
+// tests/prove/ranges_test.cc and tests/prove/cases/refused.cases.
 #include <algorithm>
 
 #include "schedule/binding.h"
@@ -27,7 +27,7 @@ void xor_facts(Planner& p) {
   for (Obligation& fact : bitvector_obligations()) p.plan.obligations.push_back(std::move(fact));
 }
 
-// This comes before lemmas: their facts about a search hold for ascending tables only.
+// Shows that a table of expressions ascends. This comes before lemmas: their facts about `locate` rely on it.
 void ascending_entries(Planner& p, int64_t number) {
   const Table& table = p.program.tables[number];
   const View view{{table.index.text}, {}, false};
@@ -45,7 +45,7 @@ void ascending_entries(Planner& p, int64_t number) {
   });
 }
 
-// Every entry is at least 1 in a table of expressions that is summed.
+// Shows that all entries of a table of expressions that has prefix sums are at least 1.
 void summed_entries(Planner& p, int64_t number) {
   const Table& source = p.program.tables[number];
   if (source.kind != TableKind::kMap) return;
@@ -60,7 +60,7 @@ void summed_entries(Planner& p, int64_t number) {
         });
 }
 
-// The view of the ranks and variables that a path knows, with the names of the innermost of their loops.
+// Returns the view at the end of a path: its loop variables, and the names that are known in these loops.
 View view_along(const Planner& p, const Path& path) {
   View view{{}, {}, true};
   for (const PathElement& element : path)
@@ -95,7 +95,7 @@ void defined(Planner& p) {
   }
 }
 
-// The limits that proofs assume.
+// Supposes that counts and parameters are within their limits (schedule/binding.h).
 void bound(const Program& program, Query& q) {
   const auto at_most = [&](const Polynomial& number, int64_t limit) {
     q.suppose(q.less_equal(number, limit));

@@ -1,12 +1,12 @@
 // At the end every byte of every receive block is what the collective requires (final). No data is written where it is
-// already, nor forwarded twice (once). Everything that is forwarded is used (used). A reduction combines neighbors
-// (combine). Tested with the obligations (planner.cc).
+// already, or sent twice (once). All data that is written to be sent on is read (used). A reduction combines data of
+// adjacent ranks (combine). Tested with the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
 namespace quadrille::verifier {
 namespace {
 
-// The required contents of a block of a rank's receive buffer.
+// A block of the receive buffer at a rank (target), and the span that the collective requires there.
 struct Ends {
   Polynomial block;
   Instance target;
@@ -22,7 +22,7 @@ Ends ends_of(const Planner& p, Query& q, const Instance& asked) {
   return ends;
 }
 
-// Whether the contribution is a rank's own.
+// Returns the condition that the block comes from the rank itself.
 z3::expr is_own(Query& q, const Ends& ends) { return q.equal(ends.wanted.first, ends.target.rank); }
 
 void assume_ends(const Planner& p, Query& q, const Instance& asked) {
@@ -36,7 +36,7 @@ void assume_ends(const Planner& p, Query& q, const Instance& asked) {
   if (p.contract.is_barrier()) q.suppose(!p.is_own_token(q, ends.target, asked.variables.back()));
 }
 
-// A rank that has a block of its own.
+// Supposes that the rank contributes a block to itself.
 void assume_own(const Planner& p, Query& q, const Instance& instance) {
   const Polynomial block = p.contract.has_sources() ? instance.rank : Polynomial{};
   q.suppose(p.contract.has_block(q, Buffer::kReceive, block, instance));
@@ -67,7 +67,7 @@ void cover_case(Planner& p, size_t k) {
       goals.push_back(p.by_conditions ? arrives.has(contributor)
                                       : q.equal(arrives.number, ends.wanted.number));
       goals.push_back(q.equal(arrives.block, ends.wanted.block));
-      // A sum of all may begin at any rank if the operator commutes. A scan sums only some.
+      // If the operator commutes, a result of all ranks may begin at any rank. A scan's may not: it has only some.
       if (!p.program.commutative || p.contract.scans())
         goals.push_back(p.same_rank(q, arrives.group, arrives.first, ends.wanted.first));
     }
@@ -77,7 +77,7 @@ void cover_case(Planner& p, size_t k) {
   });
 }
 
-// Any other write there is over before the one that `cover` names, or leaves the same data.
+// Shows that any other write there completes before the one that `cover` names, or leaves the same data.
 void last_write(Planner& p, size_t i) {
   const Site& written = p.sites[i];
   const TwoSteps both = two_of(view_of(written), p.ends_view());
@@ -129,7 +129,7 @@ void own_block(Planner& p) {
   for (size_t k = 0; k < p.copies.size(); ++k) copy_case(p, k);
 }
 
-// If data only moves, `cover` or `copies` names every write to the receive buffer.
+// For collectives that only move data: shows that `cover` or `copies` names every write to the receive buffer.
 void once(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   const std::string name = "once " + site_name(site);
@@ -155,8 +155,8 @@ void once(Planner& p, size_t i) {
   });
 }
 
-// In a call in place, block b of the send buffer and block b of the receive buffer are the same bytes. So the program
-// reads the first no later than it writes the second; `cover` names the write.
+// In a call in place, block b of the send buffer and block b of the receive buffer are the same bytes. Shows that the
+// program reads the first no later than it writes the second. `cover` names the write.
 void sent_before_overwritten(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   const std::string name = "apart " + site_name(site);
@@ -185,9 +185,9 @@ void sent_before_overwritten(Planner& p, size_t i) {
     });
 }
 
-// No two writes to the blocks of one buffer carry the same data. Nor do two reads of a rank from one buffer, if blocks
-// of an all-to-all pass through temporary buffers (obligations.h). If conditions say who has contributed, this asks more,
-// of fewer writes: a receive that does not combine, and so may go straight to its place, is the only write there.
+// Shows that no two writes to a block have the same data. If blocks of an all-to-all pass through temporary blocks,
+// no two reads of a rank from one buffer have the same data, either (obligations.h). With `contributors`, shows only
+// that a receive which does not combine, and so may go straight to its place, is the only write there.
 void once(Planner& p, size_t i, size_t j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
@@ -220,7 +220,7 @@ void once(Planner& p, size_t i, size_t j) {
         });
 }
 
-// Every piece that is written to a block that is not its last is read, and the read names this write.
+// Shows that data which is written to a block where it does not stay is read, and that the read names this write.
 void used(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   const int witness = p.used[i].size() == 1 ? 0 : -1;
@@ -230,7 +230,7 @@ void used(Planner& p, size_t i) {
           q.suppose(along(q, site.path, instance));
           Instance written = instance;
           written.variables.resize(site.variables.size());
-          // The byte, if there is one, is the last variable of the reader too.
+          // The byte, if there is one, is the last variable of the reader, too.
           const auto with_byte = [&](Instance other) {
             if (p.contract.has_lengths()) other.variables.push_back(instance.variables.back());
             return other;
@@ -250,7 +250,7 @@ void used(Planner& p, size_t i) {
               some = some || (all(q, reads) && all(q, names));
             }
           }
-          if (site.to->buffer == Buffer::kReceive)  // the final place
+          if (site.to->buffer == Buffer::kReceive)  // or the data stays here
             some =
                 some || names_instance(q, p.cover, with_byte({instance.group, {}, {instance.rank}}),
                                        i, written);
@@ -258,13 +258,13 @@ void used(Planner& p, size_t i) {
         });
 }
 
-// Data to be combined, and the condition that it is this data.
+// Data to be combined, and the conditions under which it is this data.
 struct Coming {
   std::vector<z3::expr> guards;
   Span span;
 };
 
-// The data that is sent, or that a reduction reads: from the send buffer, or written before.
+// Returns the data that a receive gets, or that a reduction reads: from the send buffer, or from earlier writes.
 std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance& instance) {
   const Site& site = p.sites[i];
   if (!site.is_message() && p.contract.is_constant(site.from->buffer))
@@ -279,8 +279,8 @@ std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance&
   return result;
 }
 
-// The first h ranks of a canonical tree (schedule/program.h), and the others: h is a power of two, and there are no more
-// others. The program's powers of two have h where they have the entry that locate() finds for it.
+// Returns the conditions that two spans are the sides of a canonical tree (schedule/program.h): the first has h
+// ranks, and the second at most h. h is a power of two if it equals the entry of the table that locate() finds for h.
 std::vector<z3::expr> are_sides_of_tree(const Planner& p, Query& q, const Span& first,
                                         const Span& others) {
   const Logic::TableOf powers{*p.powers_of_two(), first.group};
@@ -289,6 +289,7 @@ std::vector<z3::expr> are_sides_of_tree(const Planner& p, Query& q, const Span& 
           q.less_equal(others.number, first.number)};
 }
 
+// Returns the conditions that combining the two spans leaves the span `left`.
 std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span& comes,
                                const Span& is_there, const Span& left,
                                const Polynomial& contributor) {
@@ -319,9 +320,9 @@ std::vector<z3::expr> combined(const Planner& p, Query& q, Side side, const Span
   return goals;
 }
 
-// The received data and the data there are contributions of neighbors, on the stated side, or on either side if the
-// operator commutes. The result is both. If the program claims canonical sums, they are the two sides of such a tree. If conditions say who has contributed, the operator commutes, and no rank has
-// contributed to both.
+// Shows that the arriving data and the data already there come from adjacent ranks, on the stated side, or on either
+// if the operator commutes, and that the result has both. If the program claims canonical sums, they are the two
+// sides of a canonical tree. With `contributors`, shows that no rank has contributed to both.
 void combine(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   if (p.program.canonical && !p.powers_of_two())

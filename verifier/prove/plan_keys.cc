@@ -1,6 +1,6 @@
-// Keys strictly increase at a rank, by induction over iterations. Each statement of a loop's body stays in the interval
-// that the proof gives for the iteration. Intervals follow one another, and so do the statements of a body. Tested with
-// the obligations (planner.cc).
+// The obligation keys: keys strictly increase at a rank, by induction over iterations. The proof gives an interval
+// for each iteration, in which the keys of the body's statements lie. Later iterations, and later statements of a
+// body, have higher keys. Tested with the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool has_steps(const Planner& p, size_t body) {
   });
 }
 
-// Loops with steps and one name have one statement each, in order.
+// Returns the `keys` of a loop. The n-th `keys NAME` belongs to the n-th loop of that name that has steps.
 const ProofStatement& statement_of(const Planner& p, size_t loop) {
   const std::string& name = p.anatomy.loops[loop].name;
   const ProofStatement* statement = p.find("keys", name);
@@ -51,19 +51,20 @@ std::vector<Item> keyed_items(const Planner& p, size_t body) {
   return items;
 }
 
-// The names known at an item, over the unknowns of its body.
+// Returns the names known at an item. The unknowns are those of the body.
 View view_of_item(const Planner& p, size_t body, const Item& item) {
   View view = view_of_body(p, body);
   if (!item.is_loop) view.names = p.anatomy.steps[item.index].names;
   return view;
 }
 
-// An item of a body: its guards beyond the body's own path, and the interval of its keys.
+// The keys of an item of a body: [low, high), if the guards hold.
 struct KeyRange {
   std::vector<z3::expr> guards;
   Polynomial low, high;
 };
 
+// `shared` is the length of the body's path, whose conditions are no guards.
 KeyRange key_range(const Planner& p, Query& q, const Item& item, size_t shared, Instance instance) {
   KeyRange range{along(q, item.path, instance, shared), {}, {}};
   if (!item.is_loop) {
@@ -82,7 +83,7 @@ KeyRange key_range(const Planner& p, Query& q, const Item& item, size_t shared, 
   return range;
 }
 
-// A later statement of a body has higher keys.
+// Shows that item j of a body has higher keys than item i.
 void in_sequence(Planner& p, size_t body, const std::vector<Item>& items, size_t i, size_t j) {
   View view = view_of_item(p, body, items[i]);
   view.names.merge(view_of_item(p, body, items[j]).names);
@@ -101,7 +102,7 @@ void in_sequence(Planner& p, size_t body, const std::vector<Item>& items, size_t
         });
 }
 
-// Every statement of a loop's body stays in the iteration's interval. Intervals follow one another.
+// Shows that the keys of a loop body's items lie in the iteration's interval, and that the next interval is higher.
 void loop_keys(Planner& p, size_t body) {
   const KeyInterval interval = *p.intervals[body - 1];
   const ProofStatement& statement = statement_of(p, body - 1);

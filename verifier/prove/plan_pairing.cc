@@ -1,5 +1,5 @@
-// Every send has its receive, at the rank that it names and in a step with the same key, and every receive has its
-// send. The witnesses of the two are inverse. Tested with the obligations (planner.cc).
+// The obligation match: every send has a receive, at the rank that it names and in a step with the same key, and
+// every receive has such a send. The two maps are inverse. Tested with the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ bool can_match(const Site& site, const Site& other) {
          site.step >= 0 && other.step >= 0;
 }
 
-// Adds three goals: the other end exists, names this rank, and has the same key. Returns a mutant.
+// Adds three goals: the other end exists, names this rank, and has the same key. Returns a mutant of the third.
 z3::expr add_other_end(const Planner& p, Query& q, const Site& site, const Instance& instance,
                        const Site& other, const Path& path, const Instance& there,
                        std::vector<z3::expr>& goals) {
@@ -43,7 +43,7 @@ void match(Planner& p, size_t i, size_t k, const Scene& scene, const Rewrites& r
             const auto [other_low, other_high] = p.extent(q, *other.moved(), choice.site, there);
             goals.push_back(q.equal(low, other_low));
             goals.push_back(q.equal(high, other_high));
-            // Data that is combined changes on the way: combine() checks it.
+            // A receive that combines leaves other data than it gets: combine() checks it.
             if (!site.combine && !other.combine)
               goals.push_back(
                   p.same(q, p.span(q, i, instance), p.span(q, choice.site, there), contributor));
@@ -53,6 +53,7 @@ void match(Planner& p, size_t i, size_t k, const Scene& scene, const Rewrites& r
         });
 }
 
+// Whether a piece and its witness have the same position and loops, so that pieces keep their order at the other end.
 bool in_order(const Site& site, const Site& other, const Choice& choice) {
   const size_t inner = site.variables.size() - site.outer_variables;
   if (site.place != other.place || site.inner_loops != other.inner_loops ||
@@ -64,7 +65,7 @@ bool in_order(const Site& site, const Site& other, const Choice& choice) {
     return true;
   };
   for (size_t v = 0; v < inner; ++v) {
-    // The variable, or its sum with a number that is the same for all pieces: then the order is the same, too.
+    // The order is the same if the value is the variable, or differs from it by a number that all pieces share.
     const Expression own = variable(site.outer_variables + v);
     const Expression& value = choice.values[other.outer_variables + v];
     const bool shifted = value.op == Operator::kAdd && value.operands[1] == own &&
@@ -77,8 +78,8 @@ bool in_order(const Site& site, const Site& other, const Choice& choice) {
                      same_in_all_pieces);
 }
 
-// All pieces of a message have witnesses in one message, which has as many places. Pieces in one loop have witnesses
-// in one iteration.
+// Whether all pieces of a message match pieces of one message, which has as many positions, and whether pieces in one
+// iteration of a loop match pieces in one iteration.
 bool with_its_message(const Planner& p, size_t i, const Choice& choice) {
   const Site& site = p.sites[i];
   const Site& other = p.sites[choice.site];
@@ -100,9 +101,9 @@ bool with_its_message(const Planner& p, size_t i, const Choice& choice) {
   return last_place == last_place_there;
 }
 
-// Messages of several pieces match piece by piece. The witnesses show that both ends have the pieces in the same
-// order. Pieces at one place of the message match pieces at that place of the other, in as many loops with the same
-// values of their variables. One obligation is left: the other end has the message, even if it has no piece.
+// Messages of several pieces match piece by piece. Checks by the form of the witnesses that both ends have the pieces
+// in the same order: pieces match at equal positions, in as many loops, in the same order of iterations. Adds an
+// obligation that the other end has the message, even if no piece travels.
 void message(Planner& p, size_t i, const Uses& facts) {
   const Site& site = p.sites[i];
   const std::string name = "match " + site_name(site);

@@ -1,8 +1,8 @@
-// Two exchanges of a node with other nodes at one key are the same exchange. Obligations compare two instances of any
-// two steps, at two ranks of one node. Loops that are in the same iteration at equal keys everywhere share their
-// variables. With a port of one message each way, obligations compare messages in place of exchanges. With a port of k
-// messages each way, the proof gives each message a lane in 0 .. k - 1, and obligations compare messages of one lane. Tested
-// with the obligations (planner.cc).
+// The obligation port: at one key, a node has at most one exchange with other nodes. Obligations take two instances
+// of any two steps, at two ranks of one node, and show that they are the same instance. If all ranks are in the same
+// iteration of a loop at equal keys, the two instances share the loop's variable. With a port of one message each
+// way, obligations compare messages, not exchanges. With k messages each way, the proof gives each message a lane in
+// [0, k), and obligations compare messages of one lane. Tested with the obligations (planner.cc).
 #include <algorithm>
 
 #include "verifier/prove/planner.h"
@@ -10,14 +10,14 @@
 namespace quadrille::verifier {
 namespace {
 
-// Whether the port belongs to each node, or to each rank.
+// Whether the program claims a port for each node, or for each rank (`scope`).
 bool is_port_per(const Planner& p, PortScope scope) {
   return p.program.port.kind != PortKind::kNone && p.program.port.per == scope;
 }
 
 Uses facts_of(const Planner& p, const TwoSteps& both) { return p.uses(p.find("port"), both.view); }
 
-// The sites of a step's messages: the first piece of each.
+// Returns the indices of a step's messages in p.sites: the first piece of each.
 std::vector<int> messages_in(const Planner& p, const StepSite& step) {
   std::vector<int> messages;
   for (const int site : step.sites)
@@ -25,7 +25,7 @@ std::vector<int> messages_in(const Planner& p, const StepSite& step) {
   return messages;
 }
 
-// A step that sends a block or token to a rank and receives one from the same rank.
+// Whether the step sends one message to a rank, and receives one from the same rank, and nothing else.
 bool is_exchange(const Planner& p, const StepSite& step) {
   const std::vector<int> messages = messages_in(p, step);
   if (messages.size() != 2) return false;
@@ -35,7 +35,7 @@ bool is_exchange(const Planner& p, const StepSite& step) {
 
 // ---- At one rank
 
-// Two messages of one direction in one step are the same message, or go to different ranks.
+// Shows that two sends, or receives, of a step have different partners, or with a port of the rank, are one message.
 void different_peers(Planner& p, const StepSite& step, int i, int j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool port = is_port_per(p, PortScope::kRank);
@@ -49,12 +49,12 @@ void different_peers(Planner& p, const StepSite& step, int i, int j) {
             guards.push_back(q.equal(q.number(one.peer, first), q.number(two.peer, second)));
           first.variables.resize(one.outer_variables);
           const z3::expr same = same_instance(q, i == j, first, second);
-          // Two messages of the step may exclude each other.
+          // Conditions may keep two messages of the step from ever happening together.
           show(q, guards, {same}, i == j ? std::optional(!same) : std::nullopt);
         });
 }
 
-// A send and a receive of one step at a rank have the same partner.
+// Shows that a send and a receive of one step at a rank have the same partner.
 void one_peer(Planner& p, const StepSite& step, int i, int j) {
   const Site &one = p.sites[i], &two = p.sites[j];
   const bool in_loop = std::max(one.outer_variables, two.outer_variables) > step.variables.size();
@@ -68,8 +68,8 @@ void one_peer(Planner& p, const StepSite& step, int i, int j) {
         });
 }
 
-// No two messages of a step go to one rank, or come from one. A port of the rank allows one send and one receive per
-// step, and a port for exchanges only with one rank.
+// Shows that no two messages of a step go to one rank, or come from one. With a port of the rank, a step has at most
+// one send and one receive, and if the port is for exchanges, both with the same rank.
 void messages_of(Planner& p, const StepSite& step) {
   const std::vector<int> messages = messages_in(p, step);
   const bool of_node = is_port_per(p, PortScope::kNode);
@@ -110,7 +110,7 @@ bool is_alike_everywhere(const Planner& p, size_t loop) {
          !mentions_rank(interval.to);
 }
 
-// How many of the enclosing loops, from the outermost, have that property.
+// Returns how many loops around both steps, from the outermost, are alike everywhere.
 size_t shared_loops(const Planner& p, const StepSite& a, const StepSite& b) {
   const auto parted =
       std::mismatch(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end()).first;
@@ -119,7 +119,7 @@ size_t shared_loops(const Planner& p, const StepSite& a, const StepSite& b) {
          a.loops.begin();
 }
 
-// For the rank of the instance, which is in the loop.
+// Returns the condition that the keys of iteration `lower` end before those of `higher`, if both are in the loop.
 z3::expr in_turn(const Planner& p, Query& q, size_t loop, Instance instance,
                  const Polynomial& lower, const Polynomial& higher) {
   const LoopSite& site = p.anatomy.loops[loop];
@@ -132,8 +132,8 @@ z3::expr in_turn(const Planner& p, Query& q, size_t loop, Instance instance,
   return z3::implies(all(q, there), q.less_equal(end, q.number(p.intervals[loop]->from, instance)));
 }
 
-// Two ranks that are in this loop at one key, in the same iterations of the loops around it, are in the same iteration
-// of it. The hypotheses include the result of `keys` at both ranks: a lower iteration has lower keys.
+// Shows that two ranks in this loop at one key, and in the same iterations of the loops around it, are in the same
+// iteration of this loop. The hypotheses include what `keys` shows: lower iterations of a rank have lower keys.
 void same_iteration(Planner& p, size_t loop) {
   const View view = view_of_body(p, loop + 1);
   const Path path = path_of_body(p, loop + 1);
@@ -170,7 +170,7 @@ bool said_to_stay(const Planner& p, const Site& site) {
          });
 }
 
-// An exchange leaves its node unless the proof says otherwise. Nothing else may leave it.
+// Whether the step may leave its node: only an exchange may, unless the proof says that it stays inside.
 bool leaves_its_node(const Planner& p, const StepSite& step) {
   return is_exchange(p, step) && std::none_of(step.sites.begin(), step.sites.end(), [&](int site) {
            return said_to_stay(p, p.sites[site]);
@@ -196,7 +196,7 @@ void stays_inside(Planner& p, const Site& site, int64_t base) {
         });
 }
 
-// A crossing of a node's border: an exchange, or one message.
+// An exchange, or one message, that leaves or enters a node.
 struct Crossing {
   Path path;
   int step;
@@ -212,7 +212,7 @@ Crossing crossing_exchange(const Planner& p, size_t step) {
           fmt::format("step {}", step + 1), view_of(site)};
 }
 
-// The proof's line that gives each message of a port of several its lane.
+// Returns the proof's `lane` line.
 const Line& lane_line(const Planner& p) {
   if (const ProofStatement* statement = p.find("port"))
     for (const Line& line : statement->lines)
@@ -220,7 +220,7 @@ const Line& lane_line(const Planner& p) {
   p.fail_proof("a port of several messages each way needs 'lane NUMBER' below 'port'");
 }
 
-// A message of a port of one has lane 0.
+// Returns a message as a crossing. With a port k+k, shows that its lane is in [0, k). Otherwise its lane is 0.
 Crossing crossing_message(Planner& p, const Site& site) {
   Crossing crossing = {site.message_path(), site.step, site.peer, site_name(site),
                        view_of(p.anatomy.steps[site.step])};
@@ -240,8 +240,8 @@ Crossing crossing_message(Planner& p, const Site& site) {
   return crossing;
 }
 
-// Two crossings of one node's border at one key are the same crossing. A crossing is an exchange, or a message of one
-// direction.
+// Shows that two crossings of one node's border at one key, in one lane, are the same crossing. Crossings are
+// exchanges (`of_exchanges`), or messages of one direction.
 void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_exchanges,
                   int64_t base) {
   const StepSite &step = p.anatomy.steps[one.step], &other_step = p.anatomy.steps[two.step];
@@ -264,8 +264,8 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
                          same = q.equal(first.rank, other.rank) &&
                                 same_instance(q, same_place, first, other);
           q.goal = z3::implies(there && one_node && one_key, same);
-          // The mutant: different exchanges of a node do happen, at other keys. Messages of two nodes may cross at one key.
-          // Messages of two statements may never share a key, so for them any key counts.
+          // The mutant for exchanges drops the key: a node has other exchanges at other keys. The mutant for messages
+          // drops the node: other nodes have some at this key. For two statements it drops the key, too.
           if (of_exchanges)
             q.mutant = same_place ? z3::implies(there && one_node, same) : q.truth(false);
           else
@@ -273,7 +273,7 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
         });
 }
 
-// At each key, one message of a lane leaves a node and one arrives.
+// Shows that at each key at most one message of a lane leaves a node and at most one arrives.
 void one_each_way(Planner& p, int64_t base) {
   struct Side {
     const Site* site;

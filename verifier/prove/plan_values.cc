@@ -1,7 +1,7 @@
-// Contents of pieces. Data that is read was written there before (held), and not overwritten in between (apart). The
-// obligations are the same for all collectives; only the contract differs. A barrier's tokens are treated like the
-// bytes of an allgather. At the end every rank has received the token of every other, directly or through others, so
-// none leaves before all have entered. Tested with the obligations (planner.cc).
+// Contents of pieces. An earlier write left the data that is read (held), and no other write overwrites it in between
+// (apart). All collectives have the same obligations; only the contract differs. A barrier's tokens are like the
+// bytes of an allgather. At the end every rank has the tokens of all ranks, directly or through others. So no rank
+// leaves before all have entered. Tested with the obligations (planner.cc).
 #include <algorithm>
 
 #include "schedule/binding.h"
@@ -10,7 +10,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The token is one of low .. high, modulo the number of processes.
+// Returns the conditions that the token is a number of a process in [low, high), modulo the number of processes.
 std::vector<z3::expr> is_token(const Planner& p, Query& q, const Polynomial& low,
                                const Polynomial& high, const Polynomial& token) {
   const Polynomial number = p.contract.processes(q);
@@ -32,7 +32,7 @@ z3::expr before_in_text(Query& q, const Site& earlier, const Instance& first, co
   return before || (alike && q.truth(earlier.position < later.position));
 }
 
-// Whether counting an all-to-all's pieces replaces `used` (obligations.h): none is read from the receive buffer.
+// Whether counting replaces `used` (obligations.h): in an all-to-all that reads nothing from the receive buffer.
 bool is_counted(const Planner& p) {
   return !p.contract.has_lengths() &&
          std::none_of(p.sites.begin(), p.sites.end(), [](const Site& site) {
@@ -40,8 +40,7 @@ bool is_counted(const Planner& p) {
          });
 }
 
-// Whether a rank's own block is in the receive buffer before the first step. It is there if the program begins with
-// its copy.
+// Whether a rank's own block is in the receive buffer before the first step: the program begins by copying it.
 bool own_is_there(const Planner& p) {
   const Copy* first =
       p.program.body.empty() ? nullptr : std::get_if<Copy>(&p.program.body.front().kind);
@@ -63,15 +62,15 @@ std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Ins
   return result;
 }
 
-// Steps start in the order of their keys, and may be in flight together. A statement between steps waits for all steps
-// before it, and all steps after wait for it.
+// Steps start in the order of their keys, and several may be in progress. A statement between steps waits for all
+// steps before it, and all steps after it wait for it.
 z3::expr Planner::over_before(Query& q, const Site& earlier, const Instance& first,
                               const Site& later, const Instance& second) const {
   if (earlier.step < 0 || later.step < 0) return before_in_text(q, earlier, first, later, second);
   return all(q, over_before(q, earlier.step, first, later.step, second));
 }
 
-// Within a step the copies and reductions come first, then the receives, each kind in the order of the text.
+// Within a step, copies and reductions write first, in the order of the text. Then receives write, in the same order.
 z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& first,
                                  const Site& later, const Instance& second) const {
   z3::expr before = over_before(q, earlier, first, later, second);
@@ -107,7 +106,7 @@ Span Planner::known_span(Query& q, const Access& access, const Instance& instanc
   return known;
 }
 
-// The collective defines the blocks of a call's buffers, and the proof those of the others.
+// The collective says what blocks of a constant buffer hold. The proof (`carries`) says what other blocks hold.
 Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = sites[i];
   if (const Access* access = constant_access(site)) return known_span(q, *access, instance);
@@ -195,7 +194,7 @@ bool Planner::is_to_be_used(const Site& site) const {
 
 // ---- Data that is read
 
-// All reads of data that the program wrote before.
+// Returns all reads of data that the program itself wrote.
 std::vector<Reading> Planner::readings() const {
   std::vector<Reading> result;
   for (size_t i = 0; i < sites.size(); ++i) {
@@ -213,8 +212,8 @@ View Planner::ends_view() const {
   return view;
 }
 
-// The byte is read. If the read is empty, something must still have been written there, as its length matters: then
-// the byte is the end of the empty range. Messages are not empty if the program knows lengths (plan_piece()).
+// Returns the conditions that the byte is read. An empty read must also have a write, whose length matters. Its byte
+// is where the empty range begins. Messages are never empty if the program knows lengths (plan_piece()).
 std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
                                           const Instance& instance) const {
   if (!contract.has_lengths()) return {};
@@ -238,7 +237,7 @@ void Planner::assume_reading(Query& q, Reading reading, const Instance& instance
 
 namespace {
 
-// A message brings no token twice, and no rank its own.
+// Shows that a message brings no token twice, and brings no rank its own.
 void tokens(Planner& p, size_t i) {
   const Site& site = p.sites[i];
   p.add("defined tokens of " + site_name(site), p.scene_of_match(i),
@@ -270,7 +269,7 @@ std::vector<z3::expr> is_span(const Planner& p, Query& q, const Span& span,
   const Polynomial one = 1;
   std::vector<z3::expr> result =
       within(q, span.block, p.contract.has_targets() ? q.ranks(p.contract.other(span.group)) : one);
-  if (p.by_conditions)  // A rank has always contributed to what it has.
+  if (p.by_conditions)  // a rank has contributed to all data that it has
     result.push_back(span.has(rank));
   else if (p.contract.reduces())
     result.push_back(q.less_equal(one, span.number));
@@ -286,7 +285,7 @@ std::string name_of(const Planner& p, Reading reading) {
                      reading.base ? ", what is there" : "");
 }
 
-// If the proof names no message that brought a token, the token is the sender's own.
+// Without a `held`, a send of a barrier brings no other token than its rank's own. Shows this.
 void own_token(Planner& p, Reading reading) {
   const Site& site = p.sites[reading.site];
   const Scene scene = p.scene(p.view_with_byte(site), site.path, "match", site_name(site));
@@ -303,7 +302,7 @@ void check_that_it_writes(const Planner& p, Reading reading, const Choice& choic
   const std::string name = name_of(p, reading);
   if (!written.to || written.to->buffer != access.buffer)
     p.fail_choice(choice, fmt::format("'{}' names what writes nothing there", name));
-  // Such a block is as long as the last data written to it.
+  // A temporary block is as long as the last data written to it, so a write of a part does not make a whole block.
   if (access.buffer == Buffer::kTemporary && !access.range && written.to->range)
     p.fail_choice(choice,
                   fmt::format("'{}': a whole block is read, of which a part was written", name));
@@ -328,7 +327,7 @@ void held_case(Planner& p, Reading reading, size_t k) {
           apply_rewrites(q, rewriting, unknowns);
           const Instance before = chosen(q, choice, instance, instance.rank);
           std::vector<z3::expr> goals = along(q, written.path, before);
-          // Data that is combined or reduced is the data that was written: combine() checks it.
+          // For statements that combine, combine() takes the span from the write itself.
           if (!site.combine)
             goals.push_back(p.same(q, p.span(q, reading.site, instance),
                                    p.span(q, choice.site, before), contributor));
@@ -340,7 +339,7 @@ void held_case(Planner& p, Reading reading, size_t k) {
             goals.push_back(z3::implies(
                 q.less(low, high), all(q, p.has_byte(q, *written.to, choice.site, before, byte))));
           }
-          // Arriving data is combined in its turn. All other reads of a step come first.
+          // Receives combine one after another, in the order of the text. All other reads of a step come first.
           goals.push_back(reading.base && site.is_message()
                               ? p.written_before(q, written, before, site, instance)
                               : p.over_before(q, written, before, site, instance));
@@ -366,8 +365,8 @@ void held(Planner& p, Reading reading) {
   for (size_t k = 0; k < writes.size(); ++k) held_case(p, reading, k);
 }
 
-// A write leaves the byte that is read as it is. If a whole temporary block is read, the write does not make it
-// longer.
+// Returns the condition that a write does not touch the byte that is read, and does not make a temporary block longer
+// that is read whole.
 z3::expr stays(const Planner& p, Query& q, size_t i, const Instance& first, Reading reading,
                const Instance& second) {
   const Access &to = *p.sites[i].to, &access = p.place(reading);
@@ -382,7 +381,7 @@ z3::expr stays(const Planner& p, Query& q, size_t i, const Instance& first, Read
   return other && q.less_equal(length(i, first), length(reading.site, second));
 }
 
-// In one step all sends read first, and all receives write last. Copies and reductions run in the order of the text.
+// Returns the condition that the read comes first in a step: sends, copies and reductions in turn, then receives.
 z3::expr read_first_in_step(const Planner& p, Query& q, const Site& read, const Instance& second,
                             const Site& written, const Instance& first) {
   if (read.step < 0 || written.step < 0) return q.truth(false);
@@ -391,7 +390,7 @@ z3::expr read_first_in_step(const Planner& p, Query& q, const Site& read, const 
   return q.equal(p.key(q, read.step, second), p.key(q, written.step, first));
 }
 
-// The order of a write and a read makes no difference. The choice names the write that the read needs.
+// Returns the condition that a write does not disturb a read. The choice names the write that the read needs.
 z3::expr undisturbed(const Planner& p, Query& q, size_t i, const Instance& first, Reading reading,
                      const Instance& second, const Choice& choice) {
   const Site &written = p.sites[i], &read = p.sites[reading.site], &named = p.sites[choice.site];
@@ -408,8 +407,8 @@ z3::expr undisturbed(const Planner& p, Query& q, size_t i, const Instance& first
          p.leave_same(q, i, first, choice.site, before);
 }
 
-// A write and a read of one place at a rank. The read is complete when the write happens, or belongs to the same step;
-// or the write is complete before the write that the read needs; or it writes the same data.
+// Takes a write and a read of one place at a rank. Shows one of these: the read completes before the write, or is in
+// its step; the write completes before the write that the read needs; it writes the same data.
 void apart(Planner& p, size_t i, Reading reading) {
   const Site &written = p.sites[i], &read = p.sites[reading.site];
   const Access& access = p.place(reading);
@@ -452,14 +451,14 @@ void plan_piece(Planner& p, size_t i) {
         q.equal(carried.first, p.contract.has_targets() ? carried.block : instance.rank);
     if (travels) goals.push_back(!own);
     goals.push_back(q.less_equal({}, low));
-    // If blocks have lengths, no empty message is sent.
+    // A program that uses counts sends no empty messages.
     goals.push_back(uses_counts(p.program) && site.is_message() ? q.less(low, high)
                                                                 : q.less_equal(low, high));
     const Polynomial length = p.contract.length(q, carried);
     goals.push_back(q.less_equal(high, length));
     for (const std::optional<Access>* access : {&site.from, &site.to}) {
       if (!*access || (*access)->buffer != Buffer::kReceive || !p.contract.reduces()) continue;
-      // Data that is not final there may have another length.
+      // Data on its way to the final result may have another length than the result. It must fit in the block.
       const Polynomial all = p.contract.length(
           q, p.contract.required(q, q.number((*access)->block, instance), instance));
       goals.push_back((*access)->range ? q.less_equal(high, all) : q.equal(length, all));
@@ -468,7 +467,7 @@ void plan_piece(Planner& p, size_t i) {
       const auto [from, to] = p.extent(q, *site.from, i, instance);
       goals.push_back(q.equal(from, low));
       goals.push_back(q.equal(to, high));
-      // From one buffer of the call to another: the data there is the required data.
+      // A copy from the send to the receive buffer must bring the data that the collective requires there.
       if (p.contract.is_constant(site.from->buffer) && p.constant_access(site) == &*site.to)
         goals.push_back(p.same(q, carried, p.known_span(q, *site.from, instance)));
     }

@@ -1,5 +1,5 @@
-// Reads a proof's statements about sites: witnesses, and the spans that the collective does not define. Tested with
-// the obligations (planner.cc).
+// Reads a proof's statements about sites: witnesses, and the spans that the collective does not tell (`carries`).
+// Tested with the obligations (planner.cc).
 #include <algorithm>
 #include <set>
 
@@ -23,14 +23,14 @@ std::vector<Expression> values_for(const Planner& p, const Site& site, const Wit
   return values;
 }
 
-// The only copy of the program, which needs no statement of the proof.
+// Returns the program's copy as `copies` would name it, if it has only one and this one is outside loops.
 Choices only_copy(const Planner& p) {
   const auto first = p.find_site(Site::Kind::kCopy, 1);
   if (!first || p.find_site(Site::Kind::kCopy, 2) || !p.sites[*first].variables.empty()) return {};
   return {{*first, {}, {}}};
 }
 
-// The operator has to commute: the ranks need not be consecutive.
+// Reads a `contributors` line. Its ranks need not be consecutive, so the operator must commute.
 Expression read_contributors(const Planner& p, const Site& site, const Line& line) {
   if (!p.program.commutative || !p.contract.reduces() || p.contract.scans() ||
       p.program.groups == 2)
@@ -44,7 +44,7 @@ Expression read_contributors(const Planner& p, const Site& site, const Line& lin
   return p.condition(line, view);
 }
 
-// One kind of span in a proof.
+// Checks that either all `carries` of a proof have `contributors`, or none.
 void agree_on_contributors(Planner& p) {
   const auto is = [](bool by_condition) {
     return [=](const std::optional<Carried>& carried) {
@@ -104,7 +104,7 @@ Choices Planner::choices(const ProofStatement* statement, const View& view) cons
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "with")) continue;
-    // A witness after one that always applies would never apply.
+    // After a witness without a condition, no other would ever apply.
     if (!result.empty() && !result.back().condition)
       fail_line(line, "only the last 'with' goes without an 'if'");
     const Witness witness = take(lines.witness(line, view));

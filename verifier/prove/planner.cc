@@ -1,6 +1,6 @@
-// The parts that all kinds of obligations share: their order, the proof's statements, the unknowns of a query, and the
-// vocabulary of queries. Tested by tests/prove/: every algorithm's proof holds; every mutant of a program fails a
-// proof or the checker; every kind of obligation has a program that only it refuses.
+// What all kinds of obligations share: their order, the statements of a proof, the unknowns of a query, and functions
+// that build queries. Tested by tests/prove/: every algorithm's proof holds. Every mutant of a program fails its
+// proof or the checker. For every kind of obligation there is a program that only this kind refuses.
 #include "verifier/prove/planner.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "rewrite")) continue;
-    // A rewrite for ranks of one group would apply to the other's as well.
+    // One query is about both groups. A rewrite for the ranks of one would also apply to those of the other.
     if (program.groups == 2) fail_line(line, "only programs of one group can be rewritten");
     auto rewrite = lines.rewrite(line, scene.view);
     if (!rewrite) {
@@ -120,7 +120,7 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
     if (std::find(result.begin(), result.end(), *rewrite) != result.end())
       fail_line(line, "the lines above rewrite by this already; remove the line");
     result.push_back(*rewrite);
-    if (rewrite->given.empty()) continue;  // it holds unconditionally
+    if (rewrite->given.empty()) continue;  // the equation holds unconditionally
     add(fmt::format("{}, rewriting {}", name, result.size()), scene,
         [given = rewrite->given](Query& q, const Instance& instance) {
           std::vector<z3::expr> goals;
@@ -132,7 +132,7 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   return result;
 }
 
-// Every statement is about something that exists, and appears once. So a typing error is reported, not ignored.
+// Checks that every statement is about something that needs it, and that none appears twice. Finds typing errors.
 void Planner::check_subjects() const {
   std::set<std::string> subjects, names;
   for (const Site& site : sites) {
@@ -186,7 +186,8 @@ void Planner::check_unused_lines() const {
   }
 }
 
-// Between two groups, the query covers the ranks of both. A statement of one group only is queried for that group.
+// Between two groups, `build` runs once for the ranks of each. The goal is that both groups' hypotheses imply their
+// goals. The hypotheses of at least one group must be satisfiable: a statement may be reached in one group only.
 void Planner::add(std::string name, std::function<void(Query&)> build) {
   const auto at_both_groups = [build](Query& q) {
     z3::expr some = q.truth(false), goal = q.truth(true), mutant = goal;
@@ -237,7 +238,7 @@ Scene Planner::scene_of_check(Scene scene, size_t checked) const {
 
 Instance Planner::unknowns(Query& q, const View& view, size_t checked) const {
   Instance instance{q.group, q.fresh("rank"), {}};
-  // A number before the name keeps it apart from every other symbol, whatever the name is.
+  // The number before the name keeps the symbol distinct from all others, whatever the name is.
   for (const std::string& name : view.unknowns)
     instance.variables.push_back(q.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
   if (view.has_rank) in_range(q, instance);
@@ -245,7 +246,7 @@ Instance Planner::unknowns(Query& q, const View& view, size_t checked) const {
   if (rooted(program.collective)) q.suppose(within(q, q.root(), q.ranks(0)));
   for (int group = 0; group < program.groups; ++group) {
     q.suppose(q.less_equal(q.ranks(group), kMaxRanks));
-    // A rank checks those of its group first.
+    // A rank checks its own group's requirements first. Those of the other group may not hold yet.
     for (size_t i = 0; i < std::min(checked, anatomy.requirements.size()); ++i)
       if (group == q.group || checked == kAllChecked)
         q.suppose(q.condition(anatomy.requirements[i], {group, {}, {}}));
@@ -345,7 +346,7 @@ Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused) {
   const auto planner = std::make_shared<Planner>(proof);
   try {
     ProofPlan plan = planner->run(unused);
-    // The queries refer to the planner.
+    // The functions refer to the planner, so they keep it alive.
     for (Obligation& obligation : plan.obligations)
       obligation.build = [planner, build = std::move(obligation.build)](Query& q) { build(q); };
     return plan;

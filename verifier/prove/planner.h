@@ -1,5 +1,5 @@
-// The parts that all kinds of obligations share. The files plan_*.cc make the obligations; obligations.h says how they
-// fit together. An obligation refers to its planner, which must outlive it.
+// What all kinds of obligations share. The files plan_*.cc make the obligations; obligations.h says how they fit
+// together. The Planner must outlive its obligations, whose functions refer to it.
 #ifndef QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 #define QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 
@@ -21,70 +21,70 @@ namespace quadrille::verifier {
 using Uses = std::vector<Expression>;
 using Rewrites = std::vector<ProofLines::Rewrite>;
 
-// A witness with the values of all variables of its site, in order.
+// A witness of the proof: a site, with a value for each of its loop variables, in order.
 struct Choice {
   int site;
   std::vector<Expression> values;
   std::optional<Expression> condition;
-  const Line* line = nullptr;  // of the proof, if it has one
+  const Line* line = nullptr;  // of the proof; null if the proof need not state it
 };
-using Choices = std::vector<Choice>;  // the first that applies counts
+using Choices = std::vector<Choice>;  // the first one whose condition holds is the witness
 
-// The subject of an obligation: any instance of the names of a view, at the end of a path, with the proof's facts
-// about it.
+// What an obligation is about: all values of a view's unknowns for which the path's conditions hold. The proof adds
+// facts about them.
 struct Scene {
   View view;
   Path path;
   Uses facts;
-  size_t checked = kAllChecked;  // the requirements that are known to hold, in the order of Anatomy
+  size_t checked = kAllChecked;  // how many of Anatomy's requirements are known to hold
 };
 
-// Two steps, or pieces, to compare: the unknowns of the first, those of the second, and the second's rank.
+// Two steps, or pieces, to compare. The view has the unknowns of both.
 struct TwoSteps {
   View view;
-  size_t first;  // the number of unknowns that are variables of the first instance
+  size_t first;                    // the first instance's variables are this many unknowns
   std::vector<Expression> second;  // the variables of the second instance
   Expression second_rank;
 };
-// Names of the second end in _2, except those of its first `shared` variables. So does its rank, unless it is the
-// same.
+// Makes a view of both. Names of `two` get the ending _2, except its first `shared` variables, which are those of
+// `one`. The second rank is the unknown rank_2, or the first rank if `same_rank`.
 TwoSteps two_of(const View& one, const View& two, size_t shared = 0, bool same_rank = true);
 
-// The span of a piece, if the collective does not define it.
+// The span of a piece, from the proof's `carries`. All numbers are over the variables of the piece's site.
 struct Carried {
-  bool remote = false;  // the contributor is in the other group
+  bool remote = false;  // whether the contributor is in the other group
   Expression source, number = constant(1), target = constant(0);
-  // In place of source and number: the ranks that have contributed. The last variable is the rank.
+  // In place of source and number: whether a rank has contributed. That rank is one more variable, the last.
   std::optional<Expression> contributors = {};
 };
 
-// A piece that is read, or the data that a piece is combined with.
+// A read of data: of what a site's piece is made from, or (`base`) of what the piece is combined with.
 struct Reading {
   size_t site;
   bool base;
 };
 
-// Bounds of the keys of one iteration of a loop.
+// The keys of one iteration of a loop are at least `from` and less than `to`.
 struct KeyInterval {
   Expression from, to;
 };
 
-// The byte, or element, of a block that an obligation is about.
+// The unknown for the byte, or element, of a block that an obligation is about.
 inline constexpr const char* kByte = "offset";
-// The rank whose contribution an obligation is about, if the proof says by conditions who has contributed.
+// The unknown for the rank whose contribution an obligation is about, if the proof has `contributors`.
 inline constexpr const char* kContributor = "contributor";
 
 // ---- Names
 
 std::string site_name(const Site& site);  // "send 1"
-// "final, case 2", if there are several.
+// Returns the name of an obligation about case k: "final, case 2", or "final" if there is only one.
 inline std::string case_name(const std::string& name, const Choices& cases, size_t k) {
   return cases.size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name;
 }
 inline bool starts_with(const Line& line, const char* word) { return line.tokens[0].text == word; }
-// Whether an `inside` line is about this site.
+// Whether a line "inside send 3" names this site.
 bool is_said_of(const Line& line, const Site& site);
-// For a site, a step or a loop.
+// Returns the view of a site, a step or a loop's body.
 template <class Named>
 View view_of(const Named& named) {
   return view_of(named.variables, named.names);
@@ -92,7 +92,7 @@ View view_of(const Named& named) {
 
 // ---- Hypotheses
 
-// 0 <= number < end
+// Returns the conditions 0 <= number and number < end.
 inline std::vector<z3::expr> within(Query& q, const Polynomial& number, const Polynomial& end) {
   return {q.less_equal(0, number), q.less(number, end)};
 }
@@ -109,7 +109,7 @@ inline void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& i
 
 // ---- Conditions
 
-// The conditions of the path, from that element on.
+// Returns the conditions of the path, without its first `from` elements.
 std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from = 0);
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
@@ -120,14 +120,14 @@ inline z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
   for (const z3::expr& condition : conditions) result = result && condition;
   return result;
 }
-// Two instances at one rank are the same: they have the same site and the same variables.
+// Returns the condition that two instances at one rank are the same: one site, and equal variables.
 z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b);
 
 // ---- Witnesses
 
-// Choice k of a list applies, and no earlier one does.
+// Returns the conditions that choice k of a list applies, and no earlier one.
 std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Instance& instance);
-// The site's instance that a choice names, at that rank.
+// Returns the instance, at `rank`, that a choice names. The choice's values are evaluated at `instance`.
 inline Instance chosen(Query& q, const Choice& choice, const Instance& instance,
                        const Polynomial& rank) {
   Instance result{instance.group, rank, {}};
@@ -135,23 +135,23 @@ inline Instance chosen(Query& q, const Choice& choice, const Instance& instance,
     result.variables.push_back(q.number(value, instance));
   return result;
 }
-// The instance at the other end of a message.
+// Returns the instance at the other end of a message, which a choice of the message's `match` names.
 inline Instance at_peer(Query& q, const Choice& choice, const Site& site,
                         const Instance& instance) {
   Instance there = chosen(q, choice, instance, q.number(site.peer, instance));
   if (site.remote) there.group = 1 - instance.group;
   return there;
 }
-// A list of choices, evaluated at `asked`, names this instance of this site and no other.
+// Returns the condition that the choice which applies at `asked` names this instance of this site.
 z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, int site,
                         const Instance& instance);
 
 // ---- Goals
 
-// The goal: guards imply facts. Its mutant: guards imply `mutant`. There is no mutant if the guards may never hold.
+// Sets the goal: guards imply facts. Sets the mutant: guards imply `mutant`, or false if the guards may never hold.
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts,
           const std::optional<z3::expr>& mutant = std::nullopt);
-// The goal: the condition. Its mutant: its negation.
+// Sets the goal to the condition, and its mutant to the negation.
 inline void show_condition(Query& q, const Expression& condition, const Instance& instance) {
   const z3::expr holds = q.condition(condition, instance);
   show(q, {}, {holds}, !holds);
@@ -162,7 +162,7 @@ struct Planner {
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
 
-  // Goes through the kinds of obligations in order. Throws the first Error, like all functions below.
+  // Makes the obligations of all kinds in order. Throws an Error on a mistake in the proof, like all functions below.
   ProofPlan run(UnusedLines unused);
 
   // ---- The proof (planner.cc)
@@ -185,7 +185,7 @@ struct Planner {
   Expression condition(const Line& line, const View& view) const {
     return take(lines.expression(line, view, ProofLines::Wanted::kCondition));
   }
-  // Adds the condition of a `given` line.
+  // Adds the condition of a `given` line. Refuses one that is given twice.
   void add_given(std::vector<Expression>& given, const Line& line, const View& view) const;
   Expression number(const Line& line, const View& view) const {
     return take(lines.expression(line, view, ProofLines::Wanted::kNumber));
@@ -193,34 +193,35 @@ struct Planner {
 
   const ProofStatement* find(const std::string& kind, const std::string& subject = "") const;
   std::optional<int> find_site(Site::Kind kind, int64_t number) const;
-  // The facts that a statement's `use` lines bring in this view. A line after a `with` counts for that witness only.
+  // Returns the facts of a statement's `use` lines in this view. Lines below a `with` count only for that witness,
+  // which `witness` numbers from 0; -1: for none.
   Uses uses(const ProofStatement* statement, const View& view, int witness = -1) const;
   Choices choices(const ProofStatement* statement, const View& view) const;
   Scene scene(const View& view, const Path& path, const std::string& kind,
               const std::string& subject = "", int witness = -1) const {
     return {view, path, uses(find(kind, subject), view, witness)};
   }
-  // The scene of a table, or a requirement: not all requirements are known to hold there, nor are lemmas, which may rely on
-  // them.
+  // Returns the scene of a check that comes before some requirements are checked. If any are open, drops the facts,
+  // too, since lemmas may rely on all requirements.
   Scene scene_of_check(Scene scene, size_t checked) const;
-  // The equalities that a statement rewrites by. An obligation shows that their conditions hold in the scene.
+  // Returns the equations of a statement's `rewrite` lines. Adds obligations that their conditions hold in the scene.
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Scene& scene);
 
   // ---- Obligations (planner.cc)
 
   void add(std::string name, std::function<void(Query&)> build);
-  // Adds an obligation about any instance of the scene.
+  // Adds an obligation about every instance of the scene.
   void add(std::string name, const Scene& scene,
            std::function<void(Query&, const Instance&)> build);
-  // Adds an obligation about two instances, the first at the end of a path, with further facts.
+  // Adds an obligation about every two instances. Supposes the path's conditions for the first, and the facts.
   void add(std::string name, const TwoSteps& both, const Path& path, const Uses& facts,
            std::function<void(Query&, const Instance&, const Instance&)> build);
-  // Some choice of a list applies.
+  // Adds an obligation that in every case some choice of the list applies, unless the last one has no condition.
   void exhaustive(const std::string& name, const Choices& list, const View& view, const Uses& facts,
                   const std::function<void(Query&, const Instance&)>& assume_more);
-  // Fresh unknowns for a view, with the facts that hold for every job.
+  // Makes fresh unknowns for a view, and supposes what holds for every job, such as its requirements.
   Instance unknowns(Query& q, const View& view, size_t checked = kAllChecked) const;
-  // The same at the end of the scene's path, with its facts.
+  // Makes fresh unknowns for a scene's view. Also supposes the conditions of its path, and its facts.
   Instance unknowns(Query& q, const Scene& scene) const;
 
   // ---- Order (plan_values.cc)
@@ -228,54 +229,55 @@ struct Planner {
   Polynomial key(Query& q, int step, const Instance& instance) const {
     return q.number(anatomy.steps[step].key, instance);
   }
-  // A step of a rank is complete when a later step of that rank starts.
+  // Returns the conditions that one step of a rank is complete when another step of that rank starts.
   std::vector<z3::expr> over_before(Query& q, int earlier_step, const Instance& earlier,
                                     int later_step, const Instance& later) const;
-  // A piece is complete when another starts, under every timing.
+  // Returns the condition that one piece is complete when another of that rank starts, under every timing.
   z3::expr over_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
                        const Instance& second) const;
-  // The same for two writes, also within one step.
+  // Returns the condition that one write is complete before the other happens, also if both are in one step.
   z3::expr written_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
                           const Instance& second) const;
 
   // ---- Contents of pieces (plan_values.cc)
 
-  // A message, with the facts of its `match`, and those of its witness if it has only one.
+  // Returns the scene of a message, with the facts of its `match`, and those of the witness if there is only one.
   Scene scene_of_match(size_t i) const {
     return scene(view_of(sites[i]), sites[i].path, "match", site_name(sites[i]),
                  matches[i].size() == 1 ? 0 : -1);
   }
-  // The access that defines the contents of a site, if the proof need not.
+  // Returns the read or write of a constant buffer (Contract) that tells the site's span; null if `carries` tells it.
   const Access* constant_access(const Site& site) const;
   bool is_carried(const Site& site) const {
     return (site.from || site.to) && (!constant_access(site) || contract.is_barrier());
   }
-  // The span of a block that the collective defines.
+  // Returns the span of a block of a constant buffer.
   Span known_span(Query& q, const Access& access, const Instance& instance) const;
-  // The span that a site sends or copies, or that it leaves behind where it receives or combines.
+  // Returns the span that a site sends or copies, or that its block holds after it receives or combines.
   Span span(Query& q, size_t i, const Instance& instance) const;
   z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
-  // The spans are the same as far as the contributor is concerned, if conditions say who has contributed. To be the
-  // same, they have to agree in every contributor.
+  // Returns the condition that two spans are the same. If the proof has `contributors`, it says that both or neither
+  // include `contributor`, which may be any rank.
   z3::expr same(Query& q, const Span& a, const Span& b, const Polynomial& contributor = {}) const;
-  // Two writes leave the same. If conditions say who has contributed, only a write and itself are known to.
+  // Returns the condition that two writes leave the same data. With `contributors`: that they are one write.
   z3::expr leave_same(Query& q, size_t i, const Instance& first, size_t j,
                       const Instance& second) const;
-  // Adds the contributor, as the last unknown, if conditions say who has contributed.
+  // Adds the contributor, as the last unknown, if the proof has `contributors`.
   View with_contributor(View view) const;
-  // The unknowns without it, and it: any rank.
+  // Separates the contributor, if there is one, from the other unknowns, and supposes that it is a rank.
   std::pair<Instance, Polynomial> apart_from_contributor(Query& q, Instance all) const;
-  // The range within the block; 0 .. 0 if blocks travel whole, whatever their length.
+  // Returns the range [low, high) of an access: in a barrier tokens, else within its block; in an all-to-all [0, 0).
   std::pair<Polynomial, Polynomial> extent(Query& q, const Access& access, size_t i,
                                            const Instance& instance) const;
+  // Returns the conditions that the access includes this byte of its block, or in a barrier this token.
   std::vector<z3::expr> has_byte(Query& q, const Access& access, size_t i, const Instance& instance,
                                  const Polynomial& byte) const;
   z3::expr is_own_token(Query& q, const Instance& instance, const Polynomial& token) const {
     return q.equal(token, contract.process(q, instance));
   }
-  // The first table of powers of two.
+  // Returns the number of the program's first table of powers of two.
   std::optional<int64_t> powers_of_two() const;
-  // Whether the data that is written there must be read.
+  // Whether something must read the data that the site writes (obligation `used`).
   bool is_to_be_used(const Site& site) const;
 
   // ---- Reads of written data (plan_values.cc)
@@ -287,9 +289,9 @@ struct Planner {
   const Choices& writes_for(Reading reading) const {
     return (reading.base ? base : held)[reading.site];
   }
-  // Adds the byte that an obligation is about, if blocks have lengths.
+  // Returns the site's view, with the byte that an obligation is about as the last unknown, if blocks have lengths.
   View view_with_byte(const Site& site) const;
-  // A block of the receive buffer at the end: the ranks that it comes from and goes to, and a byte of it.
+  // Returns the view of a receive block at the end, with unknowns for its source and target ranks and a byte.
   View ends_view() const;
   std::vector<z3::expr> reads_byte(Query& q, Reading reading, const Instance& instance) const;
   void assume_reading(Query& q, Reading reading, const Instance& instance) const;
@@ -303,7 +305,7 @@ struct Planner {
   ProofPlan plan;
   std::vector<Choices> matches, held, base, used;  // by site
   std::vector<std::optional<Carried>> carries;     // by site
-  bool by_conditions = false;                      // conditions say who has contributed
+  bool by_conditions = false;                      // whether the proof has `contributors`
   Choices cover, copies;
   std::vector<std::optional<KeyInterval>> intervals;  // by loop
 
@@ -316,13 +318,13 @@ struct Planner {
 
 // ---- The kinds of obligations
 
-// The conditions that axioms, and the filling of tables, put on a table's expressions.
+// Shows the conditions that the axioms require of a table's expressions.
 void plan_tables(Planner& p);
-// Reads a definition, lemma, theorem or false claim. A lemma may use those before it.
+// Reads a definition, lemma, theorem or false claim, and ignores other statements. A lemma may use earlier ones.
 void plan_lemma(Planner& p, const ProofStatement& statement);
 void plan_definedness(Planner& p);
 void plan_keys(Planner& p);
-// Replaces all that follow.
+// Shows a `deadlock`. Such a proof needs none of the kinds below.
 void plan_deadlock(Planner& p, const ProofStatement& statement);
 void plan_roles(Planner& p);
 void read_witnesses(Planner& p);
@@ -330,17 +332,17 @@ void plan_matches(Planner& p);
 void plan_values(Planner& p);
 void plan_port(Planner& p);
 
-// A piece lies within a block, and the block within its buffer. No rank receives its own block.
+// Shows that a piece lies within its block, and the block within its buffer, and that no rank receives its own block.
 void plan_piece(Planner& p, size_t i);
-// Data that is read was written there before, and is not overwritten in between.
+// Shows that data that is read was written before, and that nothing overwrites it in between (held, apart).
 void plan_readings(Planner& p);
 
 // ---- Bodies of loops (plan_keys.cc)
 
-// The path inside a body, up to which its items agree.
+// Returns the path to a body, with which the paths of its items begin. Bodies are numbered as in Anatomy.
 Path path_of_body(const Planner& p, size_t body);
 View view_of_body(const Planner& p, size_t body);
-// A loop's name, with a number if several loops have it.
+// Returns the name of a body's loop, with a number if several loops have the name: "k (2)".
 std::string body_name(const Planner& p, size_t body);
 
 }  // namespace quadrille::verifier

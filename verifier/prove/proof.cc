@@ -1,4 +1,4 @@
-// Reads a proof's lines into statements. The planner interprets them, as it knows the names in them.
+// Reads a proof's lines into statements. The planner, which knows the names in them, interprets them later.
 #include "verifier/prove/proof.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ bool append_bytes(std::string_view text, std::vector<uint8_t>& bytes) {
   return true;
 }
 
-// What a kind of statement names behind its first word, and the first words of its lines.
+// For a kind of statement: what it names after its first word, and the first words that its lines may have.
 struct StatementKind {
   ProofSubject subject;
   std::set<std::string> words;
@@ -56,7 +56,7 @@ const std::map<std::string, StatementKind> kKinds = {
 
 class ProofReader {
  public:
-  // `program`: the program to prove, or null if the proof brings it.
+  // `program` is the program to prove, or null if the proof's heading brings it.
   ProofReader(const Program* program, std::string_view text, const std::string& source)
       : known_(program), text_(text), source_(source) {
     proof_.source = source;
@@ -75,7 +75,7 @@ class ProofReader {
     if (error_.empty()) error_ = fmt::format("{}:{}: {}", source_, line, message);
   }
 
-  // The lines before the first empty one. `text_` keeps the rest.
+  // Reads the lines before the first empty one, and leaves the rest in `text_`.
   void heading() {
     std::vector<uint8_t> names;
     while (error_.empty() && !text_.empty()) {
@@ -107,7 +107,7 @@ class ProofReader {
   }
 
   void statements() {
-    // Empty lines replace the heading, so line numbers are those of the file.
+    // Puts empty lines in place of the heading, so that line numbers are those of the file.
     const std::string rest = std::string(line_, '\n') + std::string(text_);
     Result<std::vector<Line>> lines = split_lines(rest, source_);
     if (!lines.ok()) {

@@ -1,4 +1,4 @@
-// Tested by tests/prove/cases, whose obligations fail in every possible way.
+// The prover's questions to Z3. Tested by tests/prove/cases, whose obligations fail in every possible way.
 #include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ class Asker {
 
   z3::check_result ask() { return solver_.check(); }
 
-  // Asks part by part. Parts that are shown help to show the rest.
+  // Denies one subgoal after another, and assumes those already shown. Returns unsat if all are shown.
   z3::check_result ask_denied_parts(const z3::expr& goal) {
     z3::check_result answer = z3::unsat;
     solver_.push();
@@ -54,7 +54,7 @@ void judge(ObligationResult& result, z3::check_result answer, z3::check_result e
           : failure;
 }
 
-// The hypotheses and all known facts.
+// Returns the query's hypotheses and, unless it is about bit-vectors, the facts about all its terms.
 z3::expr_vector assumptions(Query& query) {
   z3::expr_vector all(query.context());
   for (const z3::expr& hypothesis : query.hypotheses) all.push_back(hypothesis);
@@ -95,7 +95,7 @@ void Prover::ask(const Question& question, ObligationResult& result) const {
   Asker asker(question.assumed, options_);
   judge(result, asker.ask_denied_parts(question.goal), z3::unsat, "the goal does not follow");
   const z3::check_result mutant = asker.ask_denied(question.mutant);
-  // A model of the hypotheses with the mutant denied also satisfies the hypotheses.
+  // A model of the hypotheses and the negated mutant is a model of the hypotheses: one question answers both.
   const z3::check_result hypotheses = mutant == z3::sat ? mutant : asker.ask();
   judge(result, hypotheses, z3::sat, "the hypotheses contradict each other");
   judge(result, mutant, z3::sat, "a mutant of the goal follows as well");

@@ -1,6 +1,6 @@
-// Runs the queries of a proof. The solver answers three questions about each obligation. The hypotheses alone must be
-// satisfiable: else they would prove anything. With the goal denied they must not be satisfiable. With a mutant of the
-// goal denied they must be: else the obligation proves nothing. Every other answer is a failure, also "unknown".
+// Asks Z3 three questions about each obligation of a proof. The hypotheses alone must be satisfiable, or they would
+// prove anything. Hypotheses and negated goal must be unsatisfiable. Hypotheses and a negated mutant of the goal must
+// be satisfiable, or the obligation would show nothing. Every other answer is a failure, also "unknown".
 #ifndef QUADRILLE_VERIFIER_PROVE_PROVER_H_
 #define QUADRILLE_VERIFIER_PROVE_PROVER_H_
 
@@ -14,17 +14,17 @@
 
 namespace quadrille::verifier {
 
-// An obligation as text for another solver (smtlib.cc), and the answers that it must give, in order.
+// An obligation as text for another solver (smtlib.cc), and the answers that the solver must give, in order.
 struct Export {
-  std::string name;  // of the obligation
+  std::string name;  // the obligation's
   std::string smtlib;
   std::vector<z3::check_result> expected;
 };
 
-// An obligation's question, in a context of its own. Answers must not depend on earlier questions, whose order depends
-// on the load of the machine.
+// The terms of one obligation, in a Z3 context of its own. A shared context would let earlier questions change the
+// answer, and their order depends on the load of the machine.
 struct Question {
-  z3::expr assumed, goal, mutant;  // `assumed`: a conjunction
+  z3::expr assumed, goal, mutant;  // `assumed` is a conjunction
   bool bit_vectors;
 };
 
@@ -32,26 +32,26 @@ struct ObligationResult {
   std::string name;
   bool proven = false;
   std::string failure;   // "the goal does not follow", "the hypotheses are contradictory", ...
-  bool unknown = false;  // the solver gave up
+  bool unknown = false;  // whether the solver gave up
 };
 
 struct ProofResult {
   std::vector<ObligationResult> obligations;
-  std::vector<Export> exports;  // if asked for; without those that an earlier proof exported
-  int64_t known = 0;            // obligations equal, term by term, to those of an earlier proof
+  std::vector<Export> exports;  // if keep_exports; without obligations that are counted in `known`
+  int64_t known = 0;  // obligations whose terms all equal those of an obligation asked before
   double seconds = 0;
 };
 
-// Several times the work of the heaviest question about the built-in programs.
+// The default limit: several times the work of the heaviest question about the built-in programs.
 inline constexpr unsigned kMostWork = 200'000'000;
 
 struct ProverOptions {
-  // The limit for one question, in the solver's own units, which do not depend on the machine's load; 0: none.
+  // Limit for one question, in Z3's units of work (rlimit), which do not depend on the machine's load. 0: no limit.
   unsigned most_work = kMostWork;
   bool keep_exports = false;
 };
 
-// Proves one proof after another. Similar programs share most of their obligations, which are proven once.
+// Proves one proof after another. Similar programs share most obligations. The prover asks each of these once.
 class Prover {
  public:
   explicit Prover(const ProverOptions& options) : options_(options) {}
@@ -59,46 +59,46 @@ class Prover {
   ProofResult prove(const Proof& proof, const ProofPlan& plan);
 
  private:
-  // The solver's identities of an obligation's terms.
+  // Z3's numbers of an obligation's three terms: equal numbers mean equal terms.
   using Terms = std::array<unsigned, 3>;
 
   ObligationResult run(const Obligation& obligation, const Program& program, ProofResult& all);
   void ask(const Question& question, ObligationResult& result) const;
 
   const ProverOptions options_;
-  z3::context context_;         // of the terms that identify equal obligations
-  std::vector<z3::expr> kept_;  // terms keep their identity while they live
+  z3::context context_;         // makes the terms by which equal obligations are recognized
+  std::vector<z3::expr> kept_;  // keeps terms alive, so that Z3 does not reuse their numbers
   std::map<Terms, ObligationResult> known_;
 };
 
-// Runs the work for 0 .. count on that many threads, each with its own prover. A thread takes the next free number:
-// neighboring proofs share obligations.
+// Calls work(prover, n) for each n in [0, count) on `threads` threads. Each thread has its own prover and takes the
+// next free n, so that it often gets neighboring proofs, which share obligations.
 void work_on_all(size_t count, size_t threads, const ProverOptions& options,
                  const std::function<void(Prover&, size_t)>& work);
 
 // ---- Obligations as SMT-LIB 2.6 files, and a second solver to answer them again (smtlib.cc)
 
-// A solver for the prover's queries.
+// Returns a Z3 solver with the settings and the work limit of the prover.
 z3::solver new_solver(z3::context& context, const ProverOptions& options);
 
-// The parts of a goal: those of a conjunction, also behind an implication.
+// Splits a goal into subgoals: a and b gives a, b. x implies (a and b) gives x implies a, x implies b.
 std::vector<z3::expr> split(const z3::expr& goal);
 
-// The obligation as text, for a solver that reads (reset) and several (check-sat). First it denies each part of the
-// goal, with the assumptions that the part needs. Then it asks for the hypotheses alone, with all facts and an example
-// that a second solver only has to confirm. Then it asks the same with the mutant denied.
+// Writes the obligation as text, for a solver that reads (reset) and several (check-sat). First it denies each
+// subgoal, with the assumptions that Z3 needed for it: unsat. Then it states all hypotheses and a value for each
+// unknown, which the second solver only has to confirm: sat. Last it adds the negated mutant: sat.
 Export export_obligation(const std::string& name, const Question& question,
                          const ProverOptions& options);
 
-// The answers that a second solver should give to those texts, and gives.
+// What came of asking a second solver the exported questions.
 struct SecondOpinion {
   int64_t questions = 0;
-  std::vector<std::string> disagreements;  // obligations, with the answers
-  std::string failure;                     // if the solver could not be run
+  std::vector<std::string> disagreements;  // names of obligations, with the wrong answers
+  std::string failure;                     // why the solver could not be run; empty if it could
   double seconds = 0;
 };
 
-// Gives each file to `command` (such as "cvc5"), as many at a time as there are processors. files[i] holds exports[i].
+// Runs `command` (such as "cvc5") on each file, one process per processor at a time. files[i] holds exports[i].
 SecondOpinion ask_second_solver(const std::string& command, const std::vector<std::string>& files,
                                 const std::vector<std::vector<Export>>& exports);
 

@@ -1,5 +1,5 @@
-// Intervals over the expressions of a program, with lets put in. tests/prove/ranges_test.cc tests them against the
-// values that the walk computes.
+// Computes intervals of a program's expressions, whose lets are replaced by their values. tests/prove/ranges_test.cc
+// compares them with the values that walks compute.
 #include "verifier/prove/ranges.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Interval {
 
 Wide floor_division(Wide a, Wide b) { return a / b - (a % b < 0); }
 
-// The interval of `op` over a and b, in each of which it is monotone: the results of their ends.
+// Returns the interval of op(x, y) for x in a, y in b. `op` is monotone in both: the extremes are at the ends.
 template <class Op>
 Interval of_ends(const Interval& a, const Interval& b, Op op) {
   const auto [low, high] =
@@ -33,7 +33,7 @@ Interval of_ends(const Interval& a, const Interval& b, Op op) {
 
 class Ranges {
  public:
-  // `is_quiet`: it only computes intervals.
+  // If `is_quiet`, this only computes intervals, and records no value that is out of range.
   Ranges(const Program& program, const Limits& limits, bool is_quiet = false)
       : program_(program), limits_(limits), is_quiet_(is_quiet) {
     check_requirements(0);
@@ -41,7 +41,7 @@ class Ranges {
       add_table(table);
       check_requirements(static_cast<int64_t>(tables_.size()));
     }
-    // The first ones narrow more now.
+    // Once all tables are known, earlier requirements narrow more.
     checked_ = kAllChecked;
     for (const Expression& requirement : program.requirements) narrow(requirement, true);
     ask_entries(program.temporary_blocks, value(program.temporary_blocks), 0);
@@ -123,13 +123,13 @@ class Ranges {
     }
   }
 
-  // The sizes of nodes sum to the number of ranks.
+  // Adds the range of a table of prefix sums. Sums of node sizes are at most the number of ranks.
   void add_sums(const Table& source, int64_t number) {
     const auto& [length, entry] = tables_[number];
     Interval sums = of_ends({0, length.high}, entry, [](Wide a, Wide b) { return a * b; });
     if (is_nodes(source.kind)) sums = {0, limits_.ranks};
     const Expression last = leaf(Operator::kLength, number);
-    ask_entries(last, length, 1);  // there is one sum more
+    ask_entries(last, length, 1);  // the table has one entry more than its source
     ask(apply(Operator::kElement, {last}, static_cast<int64_t>(tables_.size())), sums, {});
     tables_.push_back({{length.low + 1, length.high + 1}, sums.with({0, 0})});
   }
@@ -160,14 +160,14 @@ class Ranges {
     if (e.op == Operator::kLessEqual) holds ? at_most(a, b, 0) : at_most(b, a, 1);
   }
 
-  // a + by <= b
+  // Narrows a and b by the condition a + by <= b.
   void at_most(const Expression& a, const Expression& b, int64_t by) {
     const Interval less = quiet_value(a), more = quiet_value(b);
     know(a, less.within({INT64_MIN, more.high - by}));
     know(b, more.within({less.low + by, INT64_MAX}));
   }
 
-  // Its violations were reported where it was first met.
+  // Returns the interval without recording what is out of range: value() recorded it where the program evaluates `e`.
   Interval quiet_value(const Expression& e) {
     const bool was_quiet = std::exchange(is_quiet_, true);
     const Interval result = value(e);
@@ -192,7 +192,7 @@ class Ranges {
     found_.push_back(std::move(out));
   }
 
-  // Asks that so many entries, and `more`, are within the limits of a table and of the job.
+  // Requires that e + more entries, where `interval` bounds e, are within the limits of a table and of a job.
   void ask_entries(const Expression& e, const Interval& interval, int64_t more) {
     ask(e, interval, {0, kMaxTableLength - more});
     if (is_quiet_ || interval.high + more <= most_entries(1) || is_within_each_job(e, more)) return;
@@ -205,8 +205,8 @@ class Ranges {
     add_parts(e, found_.back().parts);
   }
 
-  // Whether the intervals of jobs of more than n / 2 ranks and at most n, for each power n of two, are within what the
-  // smallest of these jobs may have.
+  // Whether jobs of n / 2 + 1 to n ranks, for each power n of two, have at most the entries that the smallest of them
+  // may have.
   bool is_within_each_job(const Expression& e, int64_t more) const {
     for (int64_t ranks = 1; ranks <= limits_.ranks; ranks *= 2) {
       Limits limits = limits_;
@@ -223,7 +223,7 @@ class Ranges {
     return {e, static_cast<int64_t>(interval.low), static_cast<int64_t>(interval.high)};
   }
 
-  // Adds the parts that are always evaluated.
+  // Adds the operands, and their operands, that are evaluated whenever `e` is.
   void add_parts(const Expression& e, std::vector<Bounded>& parts) {
     if (e.op == Operator::kChoose || e.op == Operator::kAnd) return;
     for (const Expression& operand : e.operands) {
@@ -233,7 +233,7 @@ class Ranges {
     }
   }
 
-  // A later table has no known range yet.
+  // Returns what is known of the table that `e` reads. A later table may still hold anything.
   TableRange table(const Expression& e) const {
     return e.value < static_cast<int64_t>(tables_.size()) ? tables_[e.value]
                                                           : TableRange{{0, kMaxTableLength}, {}};
@@ -283,7 +283,7 @@ class Ranges {
     return {};
   }
 
-  // The interval of an expression that is evaluated only if the condition holds, or only if it does not.
+  // Returns the interval of an expression that is evaluated only if the condition holds (`holds`), or does not hold.
   Interval guarded(const Expression& condition, bool holds, const Expression& e) {
     const size_t known = known_.size();
     follow(where(condition, holds));
@@ -307,7 +307,7 @@ class Ranges {
   Path path_;  // to the current place
   size_t checked_ = 0;
   bool is_quiet_;
-  // A limit: conditions nested in conditions are visited again and again.
+  // Limits the time: each level of nested conditions multiplies the visits of what is inside.
   static constexpr int64_t kMostLooks = 2'000'000;
   int64_t looks_ = 0;
   std::vector<OutOfRange> found_;

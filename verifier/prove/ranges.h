@@ -1,9 +1,9 @@
-// Intervals of the values that expressions may take. They find values that may leave 64 bits, and tables that may be
+// Computes intervals for the values of expressions. It finds values that may leave 64 bits, and tables that may be
 // too long.
 //
-// The bounds are those of schedules (schedule/binding.h): of ranks, of bytes of a contribution, and of parameters.
-// Bounds of tables follow from these. Conditions on the path to a place, and requirements, narrow the values that they
-// compare.
+// It starts from the limits on ranks, on bytes of a contribution and on parameters (schedule/binding.h). Bounds on
+// tables follow from these. Requirements, and conditions on the path to a place, narrow the intervals of the values
+// that they compare.
 #ifndef QUADRILLE_VERIFIER_PROVE_RANGES_H_
 #define QUADRILLE_VERIFIER_PROVE_RANGES_H_
 
@@ -16,19 +16,18 @@
 
 namespace quadrille::verifier {
 
-// An expression, and the bounds that it has or must have.
+// An expression with inclusive bounds. The bounds are computed, or required of it.
 struct Bounded {
   Expression expression;
   int64_t low, high;
 };
 
-// A value that intervals do not bound, which the solver must bound at the end of a path, and the intervals of the
-// expression's parts.
+// An expression for which intervals are too coarse. The solver must show its bounds at the end of the path.
 struct OutOfRange {
   Path path;
-  Bounded value;
-  std::vector<Bounded> parts;
-  size_t checked;  // the requirements that were checked before
+  Bounded value;               // with the bounds that are required of it
+  std::vector<Bounded> parts;  // of the expression, with their computed intervals
+  size_t checked;  // number of requirements that are known to hold, in the order of Anatomy
 };
 
 // The limits of jobs and calls.
@@ -36,12 +35,12 @@ struct Limits {
   int64_t ranks = kMaxRanks, count = kMaxCount, parameter = kMaxParameter;
 };
 
-// All such values of the program, those of its tables first. The result is empty if conditions are nested too deeply
-// to search in reasonable time.
+// Returns all expressions for which intervals are too coarse, those of tables first. Returns nothing (nullopt) if
+// conditions are nested too deeply to search in reasonable time.
 std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
                                                     const std::vector<Place>& places);
 
-// The bounds of the place's value, as far as 64 bits hold them; for tests.
+// Returns the bounds of the place's value, clamped to 64 bits. Only tests call this.
 std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
                                      const Limits& limits);
 

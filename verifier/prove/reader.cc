@@ -1,4 +1,4 @@
-// Turns proof lines into expressions.
+// Turns a proof's lines into expressions. Tested by tests/prove/proof_test.cc.
 #include "verifier/prove/reader.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Whether the expression is a condition. Empty if it mixes conditions and numbers.
+// Whether the expression is a condition (else a number). Returns nullopt if it mixes conditions and numbers.
 std::optional<bool> is_condition(const Expression& e) {
   std::vector<bool> conditions;
   for (const Expression& operand : e.operands) {
@@ -80,7 +80,7 @@ Scope ProofLines::scope(const View& view) const {
   return scope;
 }
 
-// An expression that would be too large is noted and not made.
+// Substitutes the arguments. Sets too_large_, and returns 0, if the result would be too large.
 Expression ProofLines::put_in(const Expression& expression,
                               const std::vector<Expression>& arguments,
                               const Expression& rank) const {
@@ -161,7 +161,7 @@ Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& vie
   return result;
 }
 
-// "use NAME(arguments)", "rewrite NAME(arguments)". Empty if the view does not know a name in it.
+// Reads "use NAME(arguments)" or "rewrite NAME(arguments)". Returns nullopt if it fails, such as on an unknown name.
 std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
   too_large_ = false;
@@ -244,7 +244,7 @@ std::optional<std::string> ProofLines::why_unused(const Line& line) const {
                      line.number);
 }
 
-// Whether the lemma is small enough for these arguments.
+// Whether the lemma with these arguments has at most kMostParts parts in each condition.
 bool ProofLines::fits(const Lemma& lemma, const std::vector<Expression>& arguments) {
   const auto small = [&](const Expression& e) {
     return parts_after(e, arguments, leaf(Operator::kRank)) <= kMostParts;

@@ -1,4 +1,4 @@
-// Reads the lines of a proof's statements, with the names that are known at a place of the program.
+// Reads the lines of a proof's statements, which may use the names that are known at a place of the program.
 #ifndef QUADRILLE_VERIFIER_PROVE_READER_H_
 #define QUADRILLE_VERIFIER_PROVE_READER_H_
 
@@ -14,15 +14,15 @@
 
 namespace quadrille::verifier {
 
-// The meaning of names in an expression of a proof: unknowns, which are the variables of expressions, and names for
-// expressions over them.
+// The names that an expression of a proof may use: unknowns, which become variables 0, 1, ... of the expression, and
+// names of expressions over them.
 struct View {
   std::vector<std::string> unknowns;
-  Names names;  // values over the unknowns and, where it is defined, `rank`
+  Names names;  // expressions over the unknowns, and over `rank` if has_rank
   bool has_rank = false;
 };
 
-// The view of a site, step or loop body: its loop variables are the unknowns.
+// Returns the view of a site, step or loop body: its loop variables are the unknowns.
 View view_of(const std::vector<std::string>& variables, const Names& names);
 
 struct Lemma {
@@ -30,7 +30,7 @@ struct Lemma {
   size_t variables;
   std::vector<Expression> given;
   Expression show;
-  // By induction over one variable from low to high; low and high do not name it.
+  // Induction over one variable, from low to high inclusive. `low` and `high` do not name it.
   struct Induction {
     int variable;
     Expression low, high;
@@ -38,7 +38,7 @@ struct Lemma {
   std::optional<Induction> induction;
 };
 
-// A `with` line names a site, the values of its loop variables, and when it applies.
+// A `with` line: a site, the values of its loop variables, and the condition under which the witness applies.
 struct Witness {
   Site::Kind kind;
   int64_t number;
@@ -50,29 +50,29 @@ class ProofLines {
  public:
   ProofLines(const Proof& proof, const Anatomy& anatomy) : proof_(proof), anatomy_(anatomy) {}
 
-  // What an expression must be: a condition, a number, or a number before "to".
+  // What an expression must be: a condition, a number, or a bound of an induction (a number, before "to").
   enum class Wanted { kCondition, kNumber, kBound };
 
-  // Each fails with a message that names the line. The first word of the line is skipped.
+  // Read what follows the first word of a line. An error's message names the line.
   Result<Expression> expression(const Line& line, const View& view, Wanted wanted) const;
   Result<Witness> witness(const Line& line, const View& view) const;
   // "induction x from LOW to HIGH"
   Result<Lemma::Induction> induction(const Line& line, const View& view) const;
 
-  // Adds the fact that a `use` line brings, as a condition over the view. Adds nothing if the view does not know a
-  // name in it, or if the fact is there already.
+  // Adds the fact of a `use` line, as a condition over the view's unknowns. Adds nothing if the view lacks a name in
+  // the line, or if `facts` has the fact already.
   void use(const Line& line, const View& view, std::vector<Expression>& facts) const;
 
-  // The first `use` line so far whose fact, or an argument of it, grew too large in a view that knows its names.
+  // Returns the first `use` line so far whose fact, or an argument of it, had more than kMostParts parts; or null.
   const Line* too_large() const { return too_large_use_; }
 
-  // A line is used if its expressions were read or its fact was added. Says why a line was not used so far.
+  // take_up() notes that an expression or fact of a line is used. why_unused() returns an error for other lines.
   void take_up(const Line& line) const { taken_up_.insert(&line); }
   std::optional<std::string> why_unused(const Line& line) const;
-  // Why views left out a `use` or `rewrite` line so far.
+  // Returns the error message of a `use` or `rewrite` line that brought no fact in some view so far.
   std::optional<std::string> why_left_out(const Line& line) const;
 
-  // A `rewrite` line: a lemma whose conditions must be shown, and the two sides of its equality.
+  // A `rewrite` line's lemma: the conditions that must be shown, and the two sides of its equation.
   struct Rewrite {
     std::vector<Expression> given;
     Expression left, right;
@@ -106,11 +106,11 @@ class ProofLines {
   const Proof& proof_;
   const Anatomy& anatomy_;
   std::vector<Lemma> lemmas_;
-  std::map<std::string, Definition> defined_;  // names that the proof defines
-  mutable bool too_large_ = false;             // whether the last expression read is
+  std::map<std::string, Definition> defined_;  // by `define`
+  mutable bool too_large_ = false;             // whether the last expression read is too large
   mutable const Line* too_large_use_ = nullptr;
   mutable std::set<const Line*> taken_up_;
-  // The reason why views left out a `use` line. It is that of the view that knew most of its names, up to that column.
+  // Why a `use` line brought no fact. Of several views, this keeps the one that could read the line furthest.
   struct LeftOut {
     int column = 0;
     std::string why;
@@ -118,7 +118,7 @@ class ProofLines {
   mutable std::map<const Line*, LeftOut> left_out_;
 };
 
-// given... implies show, as an expression.
+// Returns "all of `given` imply `show`" as an expression.
 Expression implication(const std::vector<Expression>& given, const Expression& show);
 
 }  // namespace quadrille::verifier

@@ -1,5 +1,4 @@
-// Both searches go over all node sizes in ascending order of ranks, so the first hit is the
-// smallest.
+// All searches go through the topologies in ascending order of ranks, so the first job found is the smallest.
 #include "verifier/prove/refute.h"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// Adds the topologies that begin with these runs and have so many ranks more: partitions, smallest part first.
+// Adds all topologies that begin with `runs`, with `ranks` more ranks on nodes of ascending sizes from `least`.
 void add_topologies(int64_t ranks, int64_t least, std::vector<Run>& runs, Groups& all) {
   if (ranks == 0) all.push_back(Topology::from_runs(runs).value());
   for (int64_t size = least; size <= ranks; ++size) {
@@ -32,22 +31,22 @@ Groups topologies_of(int64_t ranks) {
   return all;
 }
 
-// If the program's requirements exclude all of these, the search tries the smallest number of ranks that they admit,
-// up to this.
+// If the program's requirements exclude all jobs within the limit, find_failing_job() tries the smallest number of
+// ranks that they admit, up to this number.
 constexpr int64_t kMostRanksTried = 12;
 
-// The values that counts, and parameters that are given at the call, take.
+// The values to try for counts, and for parameters that are given at each call.
 struct Calls {
   std::vector<int64_t> counts, parameters;
-  int64_t most_ranks;  // larger jobs have too many
+  int64_t most_ranks;  // not tried on larger jobs, which have too many combinations of counts
 };
 constexpr CountsTried kTried{};
 const Calls kSmall = {{0, 1, 2}, {1, 2}, kTried.ranks_of_small};
 const Calls kLarge = {
     {0, kMaxCount - 1, kMaxCount}, {kMaxCount / 2, kMaxCount}, kTried.ranks_of_great};
 
-// Calls visit with every value of the parameters and every call of those until it returns true or the limit is
-// reached.
+// Calls visit with every combination of parameters, counts and root, until it returns true or the limit of cases is
+// reached. Returns whether visit returned true.
 bool each_case(const Program& program, const Groups& groups, const Calls& calls,
                const std::function<bool(const Job&, const Call&)>& visit) {
   const int64_t ranks = ranks_of(groups);
@@ -58,7 +57,7 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
   std::iota(of_job.begin(), of_job.end(), 1);
   std::vector<int64_t> roots(rooted(program.collective) ? groups[0].ranks() : 1);
   std::iota(roots.begin(), roots.end(), 0);
-  // An odometer of parameters, counts and roots.
+  // Goes through all combinations like an odometer, with a wheel for each parameter and count, and one for the root.
   std::vector<const std::vector<int64_t>*> values;
   for (const Parameter& parameter : program.parameters)
     values.push_back(parameter.at_call ? &calls.parameters : &of_job);
@@ -66,7 +65,7 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
   values.push_back(&roots);
   std::vector<size_t> wheels(values.size());
   constexpr size_t kMostKept = 16;
-  std::map<std::vector<int64_t>, Job> jobs;  // by the parameters of the file
+  std::map<std::vector<int64_t>, Job> jobs;  // by parameters
   for (int64_t cases = 0; cases < kTried.cases; ++cases) {
     Job job{groups, {}};
     Call call;
@@ -114,7 +113,7 @@ std::vector<Formula> compiled(const std::vector<Expression>& conditions, size_t 
   return all;
 }
 
-// Gives every variable every value from 0 to the number of ranks, like an odometer: "u = 1, v = 2".
+// Tries all values from 0 to the number of ranks for the variables. Returns a counterexample: "u = 1, v = 2".
 std::optional<std::string> counterexample(const FalseClaim& claim, const Binding& binding) {
   const std::vector<Formula> given = compiled(claim.given, claim.variables.size());
   const Formula show(claim.show, static_cast<int>(claim.variables.size()));
@@ -136,7 +135,7 @@ std::optional<std::string> counterexample(const FalseClaim& claim, const Binding
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
-// "1,2", or if the call matters "1,2, counts 0,2,1, parameter 2".
+// Returns "1,2" (node sizes), or with a call's arguments "1,2, counts 0,2,1, parameter 2".
 std::string job_text(const Job& job, const Call& call) {
   std::string text = job.groups[0].text();
   if (job.groups.size() > 1) text += " and " + job.groups[1].text();
@@ -158,8 +157,8 @@ std::optional<FailingJob> failure(const Program& program, const Job& job, Call c
 
 struct NoSink : SinkOf<NoSink> {};
 
-// Loops may follow the counts of a call, for more iterations than a user waits for. The search walks this many per
-// rank.
+// A loop's bounds may depend on counts, which may mean more iterations than a user waits for. The search skips calls
+// with more iterations per rank than this.
 constexpr int64_t kIterationsTried = 1 << 16;
 
 bool takes_too_long(const Program& program, const Result<Code>& code, const Job& job,

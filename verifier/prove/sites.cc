@@ -1,5 +1,5 @@
-// One pass over the program puts the values of lets in as it meets them. For each variable in scope, `scope_` holds
-// its value as an expression over the enclosing loops.
+// One pass over the program replaces the names of lets by their values. For each name in scope, `scope_` holds the
+// value as an expression over the variables of the enclosing loops.
 #include "verifier/prove/sites.h"
 
 #include <fmt/format.h>
@@ -70,7 +70,7 @@ class Anatomist {
     }
   }
 
-  // Among a call's tables only sums are known to ascend. For a table of expressions an obligation shows it.
+  // Checks that tables which `locate` searches ascend. Obligations show it of tables of expressions (searched).
   void searches(const Expression& e, const Program& program) {
     if (e.op == Operator::kLocate) {
       const TableKind kind = program.tables[e.value].kind;
@@ -82,13 +82,13 @@ class Anatomist {
     for (const Expression& operand : e.operands) searches(operand, program);
   }
 
-  // Requirements are checked, and tables filled, once for all ranks.
+  // Refuses an expression that depends on the rank: requirements are checked, and tables filled, once for all ranks.
   void same_everywhere(const Expression& expression) {
     if (mentions_rank(expression)) unsupported("a requirement or a table that names 'rank'");
   }
 
-  // The expression over loop variables. Notes the conditions under which it is defined. If lets make it, or the whole
-  // program, too large, the pass gives up.
+  // Returns the expression with the values of lets put in, and notes it with its path. If that makes the expression,
+  // or the whole program, too large, the pass gives up.
   Expression put_in(const Expression& expression) {
     if (parts_after(expression, scope_, leaf(Operator::kRank)) > kMostParts)
       unsupported(
@@ -115,7 +115,7 @@ class Anatomist {
     names_ = names;
   }
 
-  // A body behind one more element of the path.
+  // Goes through a body with one more element on the path.
   void body_in(PathElement element, const Body& statements) {
     path_.push_back(std::move(element));
     body(statements);
@@ -147,7 +147,7 @@ class Anatomist {
       body_in(iterations, loop.body);
       message_->inner_loops.pop_back();
     } else if (step_ >= 0) {
-      body_in(iterations, loop.body);  // with the step's key in every iteration
+      body_in(iterations, loop.body);  // a loop of messages: all iterations are in the step
     } else {
       const int index = static_cast<int>(anatomy_.loops.size());
       anatomy_.loops.push_back({name, path_, low, high, number, names_, variables_});
@@ -172,7 +172,7 @@ class Anatomist {
     body_in(where(condition, false), choice.otherwise);
   }
 
-  // Whether the body is one piece under every condition.
+  // Whether exactly one piece of the body travels, whichever conditions hold.
   static bool is_one_piece(const Body& body) {
     int pieces = 0;
     for (const Statement& statement : body) {
@@ -197,7 +197,7 @@ class Anatomist {
     step_ = -1;
   }
 
-  // Its pieces are sites like it.
+  // A message without pieces is one site. Otherwise each piece is a site, made from that of the message.
   void statement(const Message& message) {
     Site site =
         new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive);
@@ -208,7 +208,7 @@ class Anatomist {
     site.combine = message.combine;
     site.outer_path = path_.size();
     site.outer_variables = variables_.size();
-    // The proof says which tokens of a barrier it brings.
+    // A message of a barrier brings tokens. The proof says which.
     if (collective_ == Collective::kBarrier)
       (site.kind == Site::Kind::kSend ? site.from : site.to) =
           Access{Buffer::kReceive, constant(0)};
@@ -229,7 +229,7 @@ class Anatomist {
     site.piece = pieces_++;
     site.place = places_++;
     (site.kind == Site::Kind::kSend ? site.from : site.to) = access(transfer.piece);
-    // The receiver cannot know its length.
+    // The receiver cannot know how long a block of another pair of ranks is, unless the message is sized.
     if (only_ends_know_lengths(collective_) && transfer.piece.buffer == Buffer::kTemporary &&
         site.kind == Site::Kind::kReceive && !site.sized)
       unsupported("a temporary block in a message that is not sized");
@@ -256,8 +256,8 @@ class Anatomist {
     add(std::move(site));
   }
 
-  // In place, the program may read the send buffer only to send a block of an all-to-all, or to copy to the receive
-  // buffer.
+  // Refuses a program in place that reads the send buffer otherwise than to send a block of an all-to-all, or to copy
+  // to the receive buffer.
   void in_place() {
     if (reduces(collective_)) unsupported("a reduction in place");
     for (const Site& site : anatomy_.sites)
@@ -295,27 +295,27 @@ class Anatomist {
     anatomy_.sites.push_back(std::move(site));
   }
 
-  // All pairs of sites are compared.
+  // Bounds the number of obligations, which compare all pairs of sites.
   static constexpr size_t kMostSites = 250;
-  // A path counts at every place that keeps it.
+  // Bounds the memory: each place of the program keeps a copy of its path.
   static constexpr int64_t kMostPartsInAll = 300000;
 
   Anatomy anatomy_;
   Collective collective_ = Collective::kAlltoall;
   int64_t all_parts_ = 0;
   int messages_ = 0, positions_ = 0;
-  // Where the walk stands: a body of steps, a step in it, and a message in that.
+  // The current body of steps, the step in it, and the message in the step.
   Path path_;
   int body_ = 0, step_ = -1;
   std::optional<Site> message_;
-  int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // of that message
+  int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // counted so far in message_
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops
   std::vector<int> loops_;              // the enclosing loops around steps: indices
   Names names_;
 };
 
-// Stops counting above kMostParts, which bounds its time.
+// Stops counting above kMostParts, which bounds the time of this function.
 int64_t parts_after(const Expression& expression, const std::vector<int64_t>& variables,
                     int64_t rank) {
   if (expression.op == Operator::kRank) return rank;

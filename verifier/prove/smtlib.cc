@@ -18,7 +18,7 @@
 namespace quadrille::verifier {
 namespace {
 
-// The assumptions that the goal needs, by the solver's own account.
+// Says for each assumption whether Z3 uses it to show the goal (unsatisfiable core). All true if Z3 fails.
 std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal,
                          const ProverOptions& options) {
   z3::context& context = assumed.ctx();
@@ -38,7 +38,7 @@ std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal,
   return result;
 }
 
-// Values of the unknowns and table entries in a model of the assumptions in which the mutant is false.
+// Returns equations with the values of unknowns and table entries in a model of the assumptions and negated mutant.
 z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant,
                  const ProverOptions& options) {
   z3::context& context = assumed.ctx();
@@ -123,13 +123,13 @@ std::string problem(const Question& question, const z3::expr_vector& asserted,
   return writer.problem(question.bit_vectors ? "QF_BV" : "QF_UFLIA");
 }
 
-// The limit for one question, in units of cvc5, which do not depend on the machine's load.
+// Limit for one question, in units of work of cvc5 (--rlimit-per), which do not depend on the machine's load.
 constexpr int kSecondWork = 50'000'000;
 
-// The output of a command, and its exit.
+// What a command printed.
 struct Printed {
   std::string output;
-  bool ran = false;  // the command exists
+  bool ran = false;  // whether the command could be run
 };
 
 Printed output_of(const std::string& command, const std::string& file) {
@@ -144,7 +144,7 @@ Printed output_of(const std::string& command, const std::string& file) {
   for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
     printed.output.append(buffer, got);
   const int status = pclose(pipe);
-  // 126 and 127: no such command, or none that can be run.
+  // The shell exits with 127 if the command does not exist, and with 126 if it cannot be executed.
   printed.ran = WIFEXITED(status) && WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127;
   return printed;
 }
@@ -172,7 +172,7 @@ z3::solver new_solver(z3::context& context, const ProverOptions& options) {
   z3::solver solver(context, z3::solver::simple());
   z3::params parameters(context);
   parameters.set("rlimit", options.most_work);
-  parameters.set("arith.solver", 2u);  // the older one is faster on these
+  parameters.set("arith.solver", 2u);  // Z3's older solver is faster on these questions
   solver.set(parameters);
   return solver;
 }
