@@ -19,8 +19,7 @@ Result<bool> validate_formula(const Program& program, const Expression& formula)
 // Checks that all formulas of a job, together with the program, are within the limits of the language.
 Result<bool> validate_formulas(Program program, const std::vector<Expression>& formulas);
 
-// Reads a formula such as "min(8, ranks)", which may name the program's tables. formula_text() prints it. Errors
-// begin with `source`.
+// Reads a formula, such as "min(8, ranks)", which may name tables of the program. Errors begin with `source`.
 Result<Expression> parse_formula(const std::string& text, const Program& program,
                                  const std::string& source);
 std::string formula_text(const Program& program, const Expression& formula);

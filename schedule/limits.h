@@ -14,9 +14,8 @@
 #define QD_MAX_REQUIREMENTS 16
 #define QD_MAX_DEPTH 40 /* of statements, and of operators in an expression */
 #define QD_MAX_VARIABLES 48
-/* Values that never change at a rank: numbers other than 0 and 1, parameters, `rank` and its like, and lengths of
- * tables. Each counts once. Together with the limits of variables and depth, this bounds the registers of a program
- * (runtime/program/compile.c). */
+/* Values that never change at a rank: numbers other than 0 and 1, parameters, `rank` and its like, lengths of tables.
+ * Each counts once. With the limits of variables and depth, this bounds the registers (runtime/program/compile.c). */
 #define QD_MAX_CONSTANTS 80
 #define QD_MAX_NAME_LENGTH 63
 #define QD_MAX_COST 1000000000       /* of alpha, and of beta */
@@ -34,8 +33,8 @@
 #define QD_MAX_TABLE_LENGTH 33554432
 
 /* The limit of iterations of all loops together at one rank: the first number, plus the second times ranks times
- * nodes, plus the third times the bytes of all contributions. Schedules need far fewer. The limit keeps the walk of a
- * damaged file from taking hours. */
+ * nodes, plus the third times all bytes. Schedules need far fewer. The limit keeps a damaged file from walking for
+ * hours. */
 #define QD_MAX_ITERATIONS 1048576
 #define QD_MAX_ITERATIONS_A_RANK_AND_NODE 64
 #define QD_MAX_ITERATIONS_A_BYTE 4

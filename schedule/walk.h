@@ -1,6 +1,5 @@
 // The register machine of the C++ code. It compiles a program to register code, and walks it for one rank after
-// another or for all ranks in turn. It also evaluates single expressions (Formula). The runtime has a machine of its
-// own, in C.
+// another or for all in turn. It also evaluates single expressions (Formula). The runtime has its own machine, in C.
 //
 // A Walker is the state of one rank. run() continues to the next pause, and calls a Sink for each message, copy and
 // reduction on the way. Pauses are:
