@@ -11,7 +11,7 @@ namespace quadrille {
 
 inline constexpr const char* kOptimal = "optimal";
 
-// What `list` says of it: an opening comment as those of programs.
+// What `list` says of `optimal`, in the form of a program's opening comment.
 inline constexpr const char* kOptimalOpening = R"(
 -- An exchange between two nodes takes 2, and a send inside a node takes 1. Messages do not wait for each other, so a
 -- schedule of the least time is an edge coloring: in each round some pairs of nodes meet, and the others send inside. Z3

@@ -12,7 +12,7 @@
 namespace quadrille {
 namespace {
 
-// In the order of the list.
+// In the order in which `list` prints them.
 constexpr auto kFiles =
     std::to_array<std::string_view>({"allgather-between-groups.segment-map-v",
                                      "allgather-between-groups.segment-map",

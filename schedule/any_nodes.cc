@@ -49,8 +49,7 @@ bool is_first_or_last(const Expression& index, int64_t table) {
   return index == constant(0) || index == apply(Operator::kSubtract, {length, constant(1)});
 }
 
-// Returns the least and greatest result of an operator whose operands lie in a and b. The operator must be monotonic
-// in each operand, so the ends of a and b decide.
+// Returns bounds of an operator whose operands lie in a and b. It must be monotonic in each, so the ends decide.
 MaybeSpan span_of_ends(Operator op, const Span& a, const Span& b) {
   std::vector<int64_t> values;
   for (const int64_t left : {a.low, a.high})

@@ -268,8 +268,7 @@ class Validator {
     piece(transfer.piece);
   }
 
-  // Checks that the receiver knows a length. The call gives that of a block of its own buffers, a range gives its
-  // own.
+  // Checks that the receiver knows a length. The call gives the lengths of user blocks, and a range gives its own.
   void received(const Message& message, const Piece& piece) {
     if (message.direction == Direction::kReceive && !message.combine &&
         piece.buffer == Buffer::kTemporary && !piece.range &&
