@@ -1,4 +1,4 @@
-// The rule that chooses the block size of a blocked algorithm.
+// Reads the rule that chooses the block size of a blocked algorithm.
 #ifndef QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 #define QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 

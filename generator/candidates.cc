@@ -54,8 +54,7 @@ bool serves_uneven_counts(const Program& program, const Job& job) {
   return call.ok() && takes(program, job, *call);
 }
 
-// Returns the costs between nodes if there are several. Alpha is at least the gap, even if `calibrate` found no
-// latency.
+// Returns the costs between nodes if there are several. Alpha is at least the gap: `calibrate` may find no latency.
 LinearModel block_model(const Workload& workload) {
   const Machine& machine = workload.machine;
   const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;

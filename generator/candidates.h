@@ -20,8 +20,8 @@ struct Candidate : Estimate {
   // If the algorithm has a block size: the model by which calls choose it, and the size in this call, in bytes.
   LinearModel model = {};
   int64_t block_size = 0;
-  bool commutative = false;  // only for operators that commute
-  bool direct = false;       // is_direct()
+  bool commutative = false;      // only for operators that commute
+  bool direct = false;           // is_direct()
   bool has_fixed_block = false;  // the file has the block size, whatever the call
 };
 
@@ -35,10 +35,11 @@ bool is_direct(const Program& program);
 using Fixed = std::map<std::string, int64_t>;
 
 // Returns the best candidate of an algorithm with the fixed numbers. Nothing if it does not serve these nodes, or
-// serves only some counts. A batch number is the least power of two that takes at most 1 / kAlike longer than all
-// rounds at once. Calls choose their block size by the machine's model, with alpha multiplied by the power of four
-// that is best for this call. Then the size is halved while the time falls by more than 1 / kAlike. A size that was
-// halved is in the file, for all calls.
+// serves only some counts.
+//
+// A batch number is the least power of two that takes at most 1 / kAlike longer than all rounds at once. Calls choose
+// their block size by the machine's model, with alpha multiplied by the power of four that is best for this call.
+// Then the size is halved while the time falls by more than 1 / kAlike. A halved size is in the file, for all calls.
 std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,
                                         const Fixed& fixed);
 

@@ -106,8 +106,7 @@ Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& pro
   return true;
 }
 
-// Makes the job. A flag gives the value of a number; --block-size gives the rule of a parameter that each call
-// chooses.
+// Makes the job. A flag gives the value of a number; --block-size gives the rule of a parameter at call.
 Result<Job> make_job(const Algorithm& algorithm, const Program& program,
                      const std::vector<Topology>& groups, const GenerateArguments& arguments) {
   const Result<bool> known = refuse_foreign_flags(algorithm, program, arguments);

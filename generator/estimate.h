@@ -51,10 +51,12 @@ inline constexpr int64_t kMostSimulated = 1 << 20;
 inline constexpr int64_t kMostShared = 1 << 14;
 
 // Estimates a call. Without a given root, the root is rank 0; between groups the time is the mean over rank 0 of
-// either group. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte. A call
-// that is too large is extrapolated: its nodes are halved, down to two, until two halved calls can be simulated. If
-// that fails, the ranks of each node are halved. Each doubling back multiplies the time by the quotient of these two.
-// The result is not below least_time(). Errors: the program does not serve the nodes or the counts.
+// either group. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte.
+// Errors: the program does not serve the nodes or the counts.
+//
+// A call that is too large is extrapolated: its nodes are halved, down to two, until two halved calls can be
+// simulated. If that fails, the ranks of each node are halved. Each doubling back multiplies the time by the quotient
+// of these two. The extrapolated time is not below least_time().
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           const std::vector<std::string>& parameters = {});
 

@@ -43,7 +43,7 @@ Expression wanted_of(const Number& number, const Expression& formula) {
 
 }  // namespace
 
-// The values of formulas are always within their bounds. So requirements on parameters alone need no words.
+// Leaves `needs` empty if all requirements are on parameters, because formulas keep these within their bounds.
 Job job_for_any(const Algorithm& algorithm, const Program& program) {
   Job job;
   if (!std::all_of(program.requirements.begin(), program.requirements.end(), mentions_parameters))

@@ -22,8 +22,8 @@ Result<Expression> read_formula(const Number& number, const std::string& text,
 // that number, but at most 256. If the program uses nodes, the ranks of the largest node count.
 Expression sqrt_formula(const Program& program);
 
-// Returns the job of a schedule for any nodes, without its numbers yet. It has what the program needs besides bounds
-// of parameters, in words.
+// Returns the job of a schedule for any nodes, before its numbers. job.needs has the program's requirements in words,
+// unless all are on parameters.
 Job job_for_any(const Algorithm& algorithm, const Program& program);
 
 // Returns the flag that gives that formula, " --radix 8"; empty for the initial number's formula.

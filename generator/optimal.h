@@ -26,6 +26,7 @@ inline constexpr const char* kOptimalProven =
     "no program for all sizes; check tests each schedule, and that its time is the least";
 inline constexpr const char* kOptimalAnyNodes = "no, it is made for given nodes";
 
+// Returns the program for this topology. Errors: it has more than 8 nodes, or Z3 finds no answer within its limit.
 Result<Program> optimal_program(const Topology& topology);
 
 }  // namespace quadrille

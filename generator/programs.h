@@ -1,4 +1,4 @@
-// The algorithms whose programs and proofs are texts in generator/programs.
+// Makes the algorithms whose programs and proofs are texts in generator/programs.
 #ifndef QUADRILLE_GENERATOR_PROGRAMS_H_
 #define QUADRILLE_GENERATOR_PROGRAMS_H_
 

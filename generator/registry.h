@@ -21,9 +21,8 @@ struct Option {
   std::string help;
 };
 
-// kRadix: a radix, from 2 to the number of ranks, or the initial number. kBatch: how many rounds, nodes or blocks are
-// in flight, from 1. kNodes: a number of nodes, from 0. kLanes: how many ranks or messages of a node use the network,
-// from 1.
+// kRadix: a radix, from 2 to the number of ranks, or the initial number. kBatch: rounds, nodes or blocks in flight,
+// from 1. kNodes: nodes, from 0. kLanes: ranks or messages of a node that use the network at a time, from 1.
 enum class NumberKind : uint8_t { kRadix, kBatch, kNodes, kLanes };
 
 // Returns the flag for an option or number of that name: block_count has the flag "--block-count".
@@ -56,8 +55,8 @@ struct Algorithm {
   std::string name;
   Collective collective;
   std::vector<Option> options;
-  // The program in its text form (schedule/text.h), and its claims and proof (verifier/prove/proof.h), or nullptr
-  // without a known proof.
+  // `program` returns the text form (schedule/text.h). `proof` returns its claims and proof (verifier/prove/proof.h);
+  // it is nullptr if no proof is known.
   std::function<std::string(const Choices& choices)> program;
   std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};

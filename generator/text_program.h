@@ -12,7 +12,7 @@ struct TextSchedule {
   Job job;
 };
 
-// Reads the program of --program, and makes the job of the other flags. Errors name the flag, or the file, the line
+// Reads the program of --program, and makes the job from the other flags. Errors name the flag, or the file, the line
 // and the column. Checks the requirements on ranks and parameters; each call checks the others.
 Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments);
 

@@ -15,7 +15,8 @@
 // A leader stores a block for each pair of ranks of two nodes, so a node has at most 4096 ranks.
 //
 // Temporary buffer: slot row*q + i for a block that has to go i ranks down, where each other node has one row for each of
-// its ranks. Rows of nodes with one leader differ: node b begins at row base[b] div q + 1, and the next node of the
+// its ranks. Nodes with one leader have different rows: node b begins at row base[b] div q + 1, and the next node of
+// the
 // same leader is at least q nodes further. Row 0 has blocks for the node itself.
 #include "generator/algorithms.h"
 #include "generator/programs.h"

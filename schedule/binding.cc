@@ -314,7 +314,7 @@ class Binder {
   std::string error_;
 };
 
-// Returns whether an expression depends on the call. `tables` says it of the program's tables.
+// Returns whether an expression depends on the call. `tables` is tables_of_call() of the program.
 bool is_of_call(const Program& program, const Expression& expression,
                 const std::vector<bool>& tables) {
   return any_part(expression, [&](const Expression& e) {

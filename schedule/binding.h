@@ -38,9 +38,9 @@ struct LinearModel {
 
 inline bool uses_model(int64_t rule) { return rule == kRuleModel || rule == kRuleAuto; }
 
-// "min", "model", "auto", "min:1024", "4096", or "none" for kRuleNone.
+// Returns "min", "model", "auto", "min:1024", "4096", or "none" for kRuleNone.
 std::string rule_text(int64_t rule);
-// The rule "min", "model" or "auto"; empty for any other text.
+// Returns the rule that "min", "model" or "auto" names; empty for any other text.
 std::optional<int64_t> rule_named(const std::string& text);
 
 // The entries of a table. Copies share them.
@@ -68,8 +68,8 @@ class Entries {
   size_t size_;
 };
 
-// The contents of a schedule file beside the program. A job for any nodes (schedule/any_nodes.h) has no groups.
-// on_nodes() makes a job of given nodes from it, which everything else needs.
+// The contents of a schedule file besides the program. A job for any nodes (schedule/any_nodes.h) has no groups.
+// on_nodes() makes a job for given nodes from it, and everything else needs such a job.
 struct Job {
   std::vector<Topology> groups;          // one per group of the program; empty: any nodes
   std::vector<int64_t> parameters;       // one per parameter: its value, or its Rule at the call
@@ -121,7 +121,7 @@ Job with_fixed_tables(const Program& program, Job job);
 // the call lacks.
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
 
-// False if a requirement of the program does not hold for that call. Only bind() reports other errors.
+// False if a requirement of the program does not hold for that call. True after any other error; bind() reports it.
 bool takes(const Program& program, const Job& job, const Call& call);
 
 // False if a requirement that does not depend on the call does not hold.

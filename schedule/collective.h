@@ -110,7 +110,7 @@ struct Contributors {
   int64_t group, first, count, block;
 };
 
-// Returns the ranks whose contributions block `block` of the receive buffer holds at the end. They may be none.
+// Returns the ranks whose contributions receive block `block` holds at the end. None (count 0) if it is not required.
 Contributors contributors(Collective collective, const Place& place, Block block);
 // Returns the contributions of these ranks, one by one.
 std::vector<Contribution> required(Collective collective, const Place& place, Block block);

@@ -39,7 +39,7 @@ struct Process {
   Walker walker;
   std::vector<int64_t> registers;
   Levels levels;
-  int64_t floor = 0;           // no later step starts below this level: a copy outside steps
+  int64_t floor = 0;           // the lowest level at which steps after a copy outside steps start
   int64_t start = 0, end = 0;  // levels of the step at the current key
   bool outside = false;        // a copy outside steps precedes the next step
 };

@@ -38,8 +38,8 @@ enum class Operator : uint8_t {
   kAnd,
   kChoose,   // c ? a : b
   kElement,  // value: index of a table; table[i]
-  kLocate,  // value: index of an ascending table; the index of its last entry <= x, or -1
-  kLength,  // value: index of a table; its number of entries
+  kLocate,   // value: index of an ascending table; the index of its last entry <= x, or -1
+  kLength,   // value: index of a table; its number of entries
 };
 inline constexpr int kOperatorCount = 26;
 
@@ -51,7 +51,7 @@ struct Expression {
   friend bool operator==(const Expression&, const Expression&) = default;
 };
 
-// The number of operands of an operator.
+// Returns the number of operands of an operator.
 int arity(Operator op);
 // True if the operator carries a value: an index or a constant.
 bool has_value(Operator op);

@@ -42,11 +42,11 @@ class LineReader {
   Token take();
   bool accept(std::string_view text);  // takes the token if it is this word or symbol
   void expect(std::string_view text);
-  std::string word(const char* what);
-  void finish();  // fails if tokens are left
+  std::string word(const char* what);  // takes a word; the error for any other token names `what`
+  void finish();                       // fails if tokens are left
 
-  void fail(const std::string& message);       // at the token that was taken last
-  void fail_next(const std::string& message);  // at the next token
+  void fail(const std::string& message);       // the error is at the token that was taken last
+  void fail_next(const std::string& message);  // the error is at the next token
   void fail_at(int column, const std::string& message);
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }

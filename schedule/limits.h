@@ -21,8 +21,8 @@
 #define QD_MAX_COST 1000000000       /* of alpha, and of beta */
 #define QD_MAX_BLOCK_SIZE 2147483647 /* in a file */
 
-/* 2^40. It limits the bytes of a contribution of known length, and the end of a range of a temporary block unless the
- * range is empty. The second one limits the magnitude of a parameter. */
+/* 2^40. QD_MAX_COUNT limits the bytes of a contribution of known length, and the end of a range of a temporary block
+ * unless the range is empty. QD_MAX_PARAMETER limits the magnitude of a parameter. */
 #define QD_MAX_COUNT 1099511627776
 #define QD_MAX_PARAMETER 1099511627776
 
@@ -33,8 +33,7 @@
 #define QD_MAX_TABLE_LENGTH 33554432
 
 /* The limit of iterations of all loops together at one rank: the first number, plus the second times ranks times
- * nodes, plus the third times all bytes. Schedules need far fewer. The limit keeps a damaged file from walking for
- * hours. */
+ * nodes, plus the third times all bytes. Schedules need far fewer. It keeps a damaged file from walking for hours. */
 #define QD_MAX_ITERATIONS 1048576
 #define QD_MAX_ITERATIONS_A_RANK_AND_NODE 64
 #define QD_MAX_ITERATIONS_A_BYTE 4
@@ -57,7 +56,7 @@
 #define QD_GREAT_COST "a cost above " QD_DIGITS(QD_MAX_COST)
 #define QD_GREAT_BLOCK_SIZE "a block size above " QD_DIGITS(QD_MAX_BLOCK_SIZE)
 
-/* The words of the language, which are no names. */
+/* The words of the language. A name must not be one of these. */
 #define QD_RESERVED_WORDS                                                                     \
   " after and copy div else for from group if in into length let locate max min mod nothing " \
   "rank ranks receive recv reduce remote remote_ranks root send sized step temp to wrap xor "

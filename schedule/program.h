@@ -97,7 +97,7 @@ struct Message {
   bool sized = false;
   Expression peer;
   Body pieces;
-  std::optional<Side> combine = {};  // if a receive combines (it is not sized): its side
+  std::optional<Side> combine = {};  // the side, if it is a receive that combines and is not sized
   friend bool operator==(const Message&, const Message&) = default;
 };
 // A piece in the body of a message.
@@ -183,7 +183,7 @@ struct Program {
   bool in_place = false;     // claims that no block is overwritten before it is sent
   bool commutative = false;  // a reduction that is correct only for commutative operators
   bool canonical = false;    // a reduction whose sums all have the canonical tree
-  int64_t window = 0;        // most steps in flight, unless binding says another; 0: the library's
+  int64_t window = 0;        // most steps in flight if binding names none; 0: the library's default
   std::vector<Parameter> parameters;
   // No declaration depends on the rank: tables and requirements are the same on all ranks.
   std::vector<Expression> requirements;  // booleans over parameters, ranks and tables

@@ -1,4 +1,4 @@
-// The least data that a call of a collective moves, whatever its schedule.
+// Computes the least data that a call of a collective moves, whatever its schedule.
 #ifndef QUADRILLE_SCHEDULE_VOLUME_H_
 #define QUADRILLE_SCHEDULE_VOLUME_H_
 

@@ -25,8 +25,7 @@ class Places {
   int64_t largest_node() const { return largest_; }
   bool are_nodes() const { return nodes_ > 1 && machine_.port == PortScope::kNode; }
 
-  // Calls `visit` for each place: its group, its first rank, its number of ranks, and the number of ranks of its
-  // node.
+  // Calls visit(group, first rank, number of ranks, number of ranks of its node) for each place.
   void for_each(const std::function<void(int64_t, int64_t, int64_t, int64_t)>& visit) const {
     for (size_t group = 0; group < groups_.size(); ++group) {
       int64_t first = 0;

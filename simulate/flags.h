@@ -14,8 +14,7 @@ class Command;
 }
 
 // Read the time of a message (30us), and that of a byte (40ns, or a rate, 100Gbit/s). Without a unit, these are in
-// nanoseconds and picoseconds. An empty text changes nothing. Return an error that names the flag, or an empty
-// string.
+// nanoseconds and picoseconds. An empty text changes nothing. Return an error that names the flag, or "".
 std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns);
 std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps);
 // Reads a size of at least `least` bytes: 4096, 4KiB. The error names the flag.
