@@ -1,4 +1,4 @@
-// The rule that chooses the block size of a blocked algorithm.
+// Reads the rule that chooses the block size of a blocked algorithm.
 #ifndef QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 #define QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 
@@ -14,12 +14,12 @@ struct BlockSize {
   LinearModel model;
 };
 
-// --block-size, --alpha and --beta; empty if they were not given. The default is `auto` with the common model. The
-// rule `model` needs both times. Errors name the flag.
+// Reads the texts of --block-size, --alpha and --beta, which are empty if not given. The default is `auto` with the
+// common model. The rule `model` needs both times. Errors name the flag.
 Result<BlockSize> read_block_size(const std::string& size, const std::string& alpha,
                                   const std::string& beta);
 
-// " --block-size auto --alpha 2000 --beta 100": the flags that give that rule; empty for the default.
+// Returns the flags that give that rule, " --block-size model --alpha 2000ns --beta 100ps"; empty for the default.
 std::string block_size_flags(const BlockSize& size);
 
 }  // namespace quadrille

@@ -1,7 +1,7 @@
-// Blocked ring allgather(v), which keeps all links busy where contributions differ. An empty contribution is one
-// empty block. s is the prefix sum of the numbers b_i of blocks, and b the number of all. In round k, rank i sends
-// block s_{i+1} - 1 - k (mod b) and receives block s_i - 1 - k. A rank sends blocks of its own, or blocks that
-// arrived in round k - b_i. So b_i rounds may be in flight.
+// Blocked ring allgather(v), which keeps all links busy if contributions differ. Rank i has b_i blocks; an empty
+// contribution is one empty block. s has the prefix sums of b_i, and b is their sum. In round k, rank i sends block
+// s_{i+1} - 1 - k (mod b) and receives block s_i - 1 - k. A rank sends blocks of its own, or blocks that arrived in
+// round k - b_i. So b_i rounds may be in flight.
 #include "generator/blocked_ring.h"
 
 #include <fmt/core.h>

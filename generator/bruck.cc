@@ -8,14 +8,14 @@
 namespace quadrille {
 namespace {
 
-// The bytes of the n blocks from `first` on, round the ring of blocks.
+// Returns an expression for the bytes of n blocks from `first` on, round the ring of blocks.
 std::string bytes(const std::string& first) {
   return fmt::format(
       "({0} + n <= ranks ? sums[{0} + n] : sums[ranks] + sums[{0} + n - ranks]) - sums[{0}]",
       first);
 }
 
-// The pieces of a message of these blocks.
+// Returns the pieces of a message of these blocks.
 std::string blocks(const std::string& first) {
   return fmt::format(R"(
           for i in 0 .. n

@@ -1,13 +1,13 @@
-// Bruck's all-to-all with any radix (index). As in tuna.cc, a round exchanges the blocks with one digit. They stay
-// in the temporary buffer until the last round. The copies are the rotations of the original. Bruck requires blocks
-// of one size; here lengths travel with the blocks, so it serves any sizes.
+// Bruck's all-to-all with any radix (index). As in tuna.cc, a round sends the blocks whose distance has a certain
+// digit. Blocks stay in the temporary buffer until the last round. The copies do what rotations do in the paper.
+// There all blocks have one size; here lengths travel with the blocks, so it serves any sizes.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 
 namespace quadrille {
 namespace {
 
-// The blocks that a round sends, and those that replace them.
+// The pieces that a round sends. The blocks that it receives take their places.
 constexpr const char* kBlocks = R"(
           for q in 0 .. (ranks - 1 - h) div up + 1
             let f = q*up + h

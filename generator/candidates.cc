@@ -15,12 +15,12 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // as a block_count
-// The alpha of block sizes is the machine's, multiplied or divided by at most this. Block sizes grow like its root.
+constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // a block_count above every number of rounds
+// fit_model() multiplies or divides the machine's alpha by at most this. A block size grows like the root of alpha.
 constexpr int64_t kMostAlphas = 4 * 4 * 4 * 4;
 
-// All radices if ranks are few. Else, for each number of digits, the least radix that needs no more. It is taken for
-// the number of all ranks and for that of the largest node.
+// Returns the radices to try: all if ranks are few. Else, for each number of digits, the least radix that needs no
+// more digits, for all ranks and for the ranks of the largest node.
 std::set<int64_t> radices(const Topology& topology) {
   constexpr int64_t kFewRanks = 96;
   std::set<int64_t> result = {2};
@@ -39,10 +39,10 @@ std::set<int64_t> radices(const Topology& topology) {
   return result;
 }
 
-// Whether the times differ by less than the error of the model.
+// True if `time` exceeds `least` by no more than the error of the model.
 bool is_alike(int64_t time, int64_t least) { return time - least <= least / kAlike; }
 
-// Whether the program serves counts that differ.
+// True if the program serves counts that differ, or has no such counts.
 bool serves_uneven_counts(const Program& program, const Job& job) {
   if (!uses_counts(program) || has_one_count(program.collective)) return true;
   Workload uneven{program.collective, job.groups};
@@ -54,7 +54,7 @@ bool serves_uneven_counts(const Program& program, const Job& job) {
   return call.ok() && takes(program, job, *call);
 }
 
-// The costs between nodes if there are several. A message takes at least the gap, even if `calibrate` found no latency.
+// Returns the costs between nodes if there are several. Alpha is at least the gap: `calibrate` may find no latency.
 LinearModel block_model(const Workload& workload) {
   const Machine& machine = workload.machine;
   const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;
@@ -64,7 +64,7 @@ LinearModel block_model(const Workload& workload) {
   return model;
 }
 
-// `block`: the block size; 0: calls choose it by the model.
+// Returns the job of these numbers. `block`: the block size; 0: calls choose it by the model.
 Job job_of(const Algorithm& algorithm, const Program& program, const std::vector<int64_t>& numbers,
            const LinearModel& model, int64_t block, const Workload& workload) {
   Job job{workload.groups, {}, {}};
@@ -77,7 +77,7 @@ Job job_of(const Algorithm& algorithm, const Program& program, const std::vector
   return job;
 }
 
-// The numbers of an algorithm that take the least time in a workload.
+// Searches the numbers with which one algorithm takes the least time in a workload.
 class Search {
  public:
   Search(const Algorithm& algorithm, const Workload& workload, const Fixed& fixed)
@@ -86,7 +86,7 @@ class Search {
         fixed_(fixed),
         program_(make_program(algorithm, all_choices(algorithm)[0])) {}
 
-  // Nothing if the algorithm does not serve the workload with the fixed numbers.
+  // Returns the best candidate. Nothing if the algorithm does not serve the workload with the fixed numbers.
   std::optional<Candidate> best() const {
     if (workload_.ordered && program_.commutative) return std::nullopt;
     for (const auto& [name, value] : fixed_)
@@ -115,7 +115,7 @@ class Search {
     if (other && (!best || other->time < best->time)) best = std::move(other);
   }
 
-  // The values to try. A batch has all at once until it is chosen.
+  // Returns the values to try. A batch number is kAllAtOnce until choose_batch() sets it.
   std::set<int64_t> values_of(const Number& number) const {
     const Topology& topology = workload_.groups[0];
     if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end()) return {fixed->second};
@@ -158,7 +158,7 @@ class Search {
     return candidate;
   }
 
-  // Takes the first power of two with which the call takes about as long as with all at once.
+  // Sets a batch number to the least power of two with which the call takes about as long as with all rounds at once.
   void choose_batch(Candidate& best, size_t number) const {
     std::vector<int64_t> numbers = best.numbers;
     for (numbers[number] = 1; numbers[number] < workload_.groups[0].ranks(); numbers[number] *= 2)
@@ -181,7 +181,8 @@ class Search {
         }
   }
 
-  // Of equal contributions the rule makes one block each, whatever the model. Smaller ones may take less where nodes pass them on.
+  // Tries smaller blocks. The rule makes one block of each contribution if all are equal, whatever the model. Smaller
+  // blocks may take less time if nodes forward them.
   void halve_blocks(std::optional<Candidate>& best) const {
     for (int64_t block = best->block_size / 2; block > 0; block /= 2) {
       std::optional<Candidate> smaller = measured(best->numbers, best->model, block);
@@ -196,21 +197,21 @@ class Search {
   const Program program_;
 };
 
-// Candidates with the same time are compared by these: the bytes that a rank sends and copies, then whether operators must
-// commute, then whether they lack a proof, then their place in the registry.
+// Compares candidates of about the same time, less is better: the bytes that a rank sends and copies, then whether
+// operators must commute, then whether the proof is missing, then the place in the registry.
 std::tuple<int64_t, bool, bool, const Algorithm*> drawbacks(const Candidate& candidate) {
   const Work& work = candidate.work;
   return {work.bytes_between + work.bytes_inside + work.bytes_copied, candidate.commutative,
           candidate.algorithm->proof == nullptr, candidate.algorithm};
 }
 
-// Whether the messages are so long that their bytes decide, and not their number.
+// True if the messages are so long that their bytes decide, and not their number.
 bool has_long(const Work& work) {
   return work.bytes_between + work.bytes_inside >= kLong * (work.between + work.inside);
 }
 
-// Of those that `may` be chosen, takes the simplest within 1 / kAlike of their least time. The candidates are in the order
-// of their times.
+// Returns the simplest of the candidates that `may` be chosen and that are within 1 / kAlike of the fastest of these.
+// `all` is in the order of times.
 using Position = std::vector<Candidate>::iterator;
 Position simplest(std::vector<Candidate>& all, const std::function<bool(const Candidate&)>& may) {
   const Position fastest = std::find_if(all.begin(), all.end(), may);

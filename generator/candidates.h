@@ -1,4 +1,4 @@
-// The algorithms for a collective, each with the numbers that take the least time.
+// Compares the algorithms for a collective, each with the numbers with which it takes the least time.
 #ifndef QUADRILLE_GENERATOR_CANDIDATES_H_
 #define QUADRILLE_GENERATOR_CANDIDATES_H_
 
@@ -20,45 +20,46 @@ struct Candidate : Estimate {
   // If the algorithm has a block size: the model by which calls choose it, and the size in this call, in bytes.
   LinearModel model = {};
   int64_t block_size = 0;
-  bool commutative = false;  // for commutative operators
-  bool direct = false;
+  bool commutative = false;      // only for operators that commute
+  bool direct = false;           // is_direct()
   bool has_fixed_block = false;  // the file has the block size, whatever the call
 };
 
-// "tuna, radix = 4".
+// Describes a candidate: "tuna, radix = 4".
 std::string candidate_text(const Candidate& candidate);
 
-// Whether each block travels straight from its owner: no message holds what its sender has received.
+// True if each block travels straight from its owner: all messages are sent from the send buffer.
 bool is_direct(const Program& program);
 
-// The given numbers, by name.
+// The numbers that the user gives, by name.
 using Fixed = std::map<std::string, int64_t>;
 
-// The best candidate of an algorithm, with the fixed numbers. Nothing if it does not serve these nodes, or not all counts.
+// Returns the best candidate of an algorithm with the fixed numbers. Nothing if it does not serve these nodes, or
+// serves only some counts.
 //
-// A batch number is the least power of two that takes at most 1 / kAlike longer than all at once. Calls choose their block
-// size by the model of the workload's machine. Its alpha is fitted to this call: it is multiplied by the best power of four.
-// If half of that size takes less by more than 1 / kAlike, or a quarter, and so on, the file has that size for all calls.
+// A batch number is the least power of two that takes at most 1 / kAlike longer than all rounds at once. Calls choose
+// their block size by the machine's model, with alpha multiplied by the power of four that is best for this call.
+// Then the size is halved while the time falls by more than 1 / kAlike. A halved size is in the file, for all calls.
 std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,
                                         const Fixed& fixed);
 
-// The nodes, numbers and model of its file.
+// Returns the job of the candidate's file: nodes, numbers and models.
 Job job_of(const Candidate& candidate, const Workload& workload);
 
 // Puts the candidates in the order of their times, and the one to choose first.
 //
-// Simple schedules lose less where a machine differs from its model. So a direct one comes first, if none takes less than
-// 1 / kRicher of its time and its messages have at least kLong bytes on the average. With shorter ones, schedules that forward
-// are faster on real machines even where the model sees little difference. Of all others within 1 / kAlike of the least time,
-// the first is the one whose ranks move and copy the fewest bytes, preferably one for all operators, and a proven one.
+// Simple schedules lose less if a machine differs from its model. So a direct one comes first if its messages have at
+// least kLong bytes on average and no schedule takes less than 1 / kRicher of its time. With shorter messages,
+// schedules that forward are faster on real machines, even if the model shows little difference. Otherwise the choice
+// is among those within 1 / kAlike of the least time: fewest bytes sent and copied, then any operator, then proven.
 void put_choice_first(std::vector<Candidate>& candidates);
 
-// The best candidates of all algorithms of the collective, or of the one with that name; the one to choose is first.
+// Returns the best candidate of each algorithm of the collective, or of the one with that name. The choice is first.
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
                                        const Fixed& fixed);
 inline constexpr double kRicher = 1.15;
 inline constexpr int64_t kLong = 2048;
-// Below a table with times of which is_fitted holds.
+// Stands below a table in which some times are extrapolated (is_fitted).
 inline constexpr const char* kFittedWords =
     "\n~ follows from simulations on fewer ranks, since these calls have too many messages\n";
 inline constexpr int64_t kAlike = 64;

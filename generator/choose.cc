@@ -15,7 +15,7 @@ std::string groups_text(size_t groups) {
   return fmt::format("{} group{}", groups, groups == 1 ? "" : "s");
 }
 
-// One count for each rank; all are equal if the collective has one count for all ranks.
+// Reads one count for each rank. All must be equal if the collective has one count for all ranks.
 Result<verifier::Counts> read_counts(const std::string& text, const Workload& workload) {
   Result<verifier::Counts> counts = verifier::read_counts(text);
   if (!counts.ok()) return counts;
@@ -41,7 +41,7 @@ Result<verifier::Counts> read_counts(const std::string& text, const Workload& wo
   return counts;
 }
 
-// calibrate prints --bytes among its flags, so it may be given even if it has no effect.
+// Reads --bytes or --counts. `calibrate` prints --bytes, so this flag may be given even if it has no effect.
 Result<bool> read_lengths(const std::string& bytes, const std::string& counts, Workload& workload) {
   const std::string name = in_words(workload.collective);
   if (!bytes.empty()) {
@@ -123,7 +123,7 @@ std::string workload_text(const Workload& workload) {
 
 namespace {
 
-// Empty if the depth was not counted.
+// Returns the depth of a schedule. Empty if it was not counted.
 std::optional<int64_t> depth_of(const verifier::Schedule& schedule, const Workload& workload,
                                 const std::vector<std::string>& parameters) {
   const Result<Call> call = call_of(schedule.program, schedule.job, workload, parameters);
@@ -131,7 +131,7 @@ std::optional<int64_t> depth_of(const verifier::Schedule& schedule, const Worklo
   return depth(schedule.program, schedule.job, *call);
 }
 
-// "hypercube, B=4096": the file with its parameters, those of the call as given.
+// Returns the algorithm of a file with its parameters, "hypercube, B=4096". Those of the call are as given.
 std::string name_of_file(const verifier::Schedule& schedule,
                          const std::vector<std::string>& parameters) {
   std::string name = schedule.program.algorithm.text;

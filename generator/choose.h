@@ -1,4 +1,4 @@
-// The flags of auto's model, and `show --explain`: a schedule's simulated time beside the times of other algorithms.
+// Reads the flags of auto's model. Makes the table of `show --explain`: simulated times of a schedule and of others.
 #ifndef QUADRILLE_GENERATOR_CHOOSE_H_
 #define QUADRILLE_GENERATOR_CHOOSE_H_
 
@@ -14,10 +14,10 @@ class Command;
 
 namespace quadrille {
 
-// The calls that --bytes or `counts` (the text of --counts) describe. Errors name the flag.
+// Returns the workload that --bytes or `counts` (the text of --counts) describe. Errors name the flag.
 Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,
                                Collective collective, std::vector<Topology> groups);
-// "with blocks of 512 bytes", for a call.
+// Describes the blocks of a call: "with blocks of 512 bytes".
 std::string workload_text(const Workload& workload);
 
 // A unit in which the time is easy to read.
@@ -27,8 +27,8 @@ struct Unit {
 };
 Unit unit_for(int64_t nanoseconds);
 
-// A table of times: this schedule in a call with these `parameters` ("B=4096"), then the best of each algorithm,
-// fastest first. Below it, the depth of this schedule.
+// Returns a table of times: this schedule in a call with these `parameters` ("B=4096"), then the best of each
+// algorithm, the choice first, then by time. Below it stands the depth of this schedule.
 Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
                             const std::vector<std::string>& parameters);
 

@@ -23,10 +23,10 @@ using cli::bad_input;
 constexpr const char* kAuto = "auto";
 constexpr const char* kAny = "any";
 
-// The number of groups that the schedule is for.
+// Returns the number of groups that the schedule is for.
 int groups_of(const GenerateArguments& arguments) { return arguments.remote_nodes.empty() ? 1 : 2; }
 
-// The nodes of the first group. One of three flags gives them.
+// Reads the nodes of the first group. One of three flags gives them.
 Result<Topology> read_topology(const GenerateArguments& arguments) {
   if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
   if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
@@ -61,7 +61,7 @@ Error no_such_option(const std::string& flag, const Algorithm& algorithm) {
   return Error{fmt::format("{}: {} has no such option", flag_of(flag), algorithm.name)};
 }
 
-// The value of every option of the algorithm. An option that it does not have is refused.
+// Returns the value of every option of the algorithm, as given or by default. Refuses options of other algorithms.
 Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
   Choices choices;
   for (const Option& option : algorithm.options) choices[option.name] = option.values[0];
@@ -106,8 +106,7 @@ Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& pro
   return true;
 }
 
-// The parameters of the job. A flag gives the value of a number; --block-size gives the rule of a parameter that each
-// call chooses.
+// Makes the job. A flag gives the value of a number; --block-size gives the rule of a parameter at call.
 Result<Job> make_job(const Algorithm& algorithm, const Program& program,
                      const std::vector<Topology>& groups, const GenerateArguments& arguments) {
   const Result<bool> known = refuse_foreign_flags(algorithm, program, arguments);
@@ -218,7 +217,7 @@ bool chooses_block_size(const Program& program) {
 
 namespace {
 
-// --block-size auto is chosen for a call if one is given, else it follows from --alpha and --beta.
+// True if auto has to choose. It chooses a block size only if --bytes or --counts describe a call; else calls do.
 bool chooses(const GenerateArguments& arguments) {
   const bool has_call = !arguments.machine.bytes.empty() || !arguments.counts.empty();
   return arguments.algorithm == kAuto || (arguments.block_size == kAuto && has_call) ||
@@ -226,7 +225,7 @@ bool chooses(const GenerateArguments& arguments) {
                      [](const auto& number) { return number.second == kAuto; });
 }
 
-// The numbers that auto does not choose: the given ones, and those of a given algorithm that are not auto.
+// Returns the numbers that auto does not choose: the given ones, and those of a given algorithm that are not auto.
 Result<Fixed> fixed_numbers(const GenerateArguments& arguments, const Workload& workload) {
   Fixed fixed;
   for (const Algorithm& algorithm : algorithms()) {
@@ -244,7 +243,7 @@ Result<Fixed> fixed_numbers(const GenerateArguments& arguments, const Workload& 
   return fixed;
 }
 
-// Options of an algorithm need its name: auto refuses them.
+// Refuses options with --algorithm auto, because they belong to a certain algorithm.
 Result<bool> refuse_choices(const GenerateArguments& arguments) {
   if (arguments.algorithm != kAuto) return true;
   const auto refused = [](const std::string& flag) {
@@ -257,7 +256,7 @@ Result<bool> refuse_choices(const GenerateArguments& arguments) {
   return true;
 }
 
-// The calls for which auto chooses.
+// Returns the workload for which auto chooses.
 Result<Workload> read_purpose(const GenerateArguments& arguments) {
   const Result<Collective> collective = read_collective(arguments);
   if (!collective.ok()) return collective.error();

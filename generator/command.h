@@ -13,7 +13,7 @@
 
 namespace quadrille {
 
-// True if the call chooses a parameter of the program, a block size.
+// True if each call chooses a parameter of the program, a block size.
 bool chooses_block_size(const Program& program);
 inline constexpr const char* kBlockSizeHelp =
     "min: the least count above 0; min:SIZE: the same, but at least SIZE; model: the optimum of "
@@ -37,27 +37,27 @@ struct GenerateArguments {
 void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_any);
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
 
-// The collective that is named; an error lists those that are served.
+// Returns the collective that is named. The error lists the served ones.
 Result<Collective> read_collective(const GenerateArguments& arguments);
-// Whether this is MPI's name of the collective. "allgatherv" is a name of the allgather: a schedule serves all counts.
+// True if this is MPI's name of the collective. "allgatherv" also names the allgather: a schedule serves all counts.
 bool is_called(Collective collective, const std::string& name);
-// An error if --ordered is given for a collective that combines nothing.
+// Returns an error if --ordered is given for a collective that combines nothing.
 Result<bool> refuse_ordered(const GenerateArguments& arguments, Collective collective);
 
-// The collectives that have algorithms, in the order of the registry; and lists of names.
+// Return the collectives that have algorithms, in the order of the registry, their names, and names of algorithms.
 std::vector<Collective> served_collectives();
 std::string collective_names(const char* separator);
 std::string algorithm_names(Collective collective, int groups);
 
-// The nodes of each group by the flags; --remote-nodes gives those of a second group. Empty if the schedule is to
-// serve any nodes.
+// Returns the nodes that flags give to each group; --remote-nodes gives those of a second group. Empty if the
+// schedule is to serve any nodes.
 Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments);
 
 // Writes the schedule file; returns the exit code.
 int generate(const GenerateArguments& arguments);
 
-// "generate alltoall --algorithm factor --nodes 4": the command that makes this schedule, without --out. A program that
-// is not in the registry is given as --program, with the text that `show` prints.
+// Returns the command that makes this schedule, without --out: "generate alltoall --algorithm factor --nodes 4". It
+// names a program that is not in the registry with --program; `show` prints the text for that.
 std::string generate_command(const verifier::Schedule& schedule);
 
 }  // namespace quadrille

@@ -1,4 +1,4 @@
-// The command that makes a schedule again, reconstructed from the schedule.
+// Reconstructs the command that makes a schedule from the schedule itself.
 #include <fmt/core.h>
 
 #include "generator/block_size.h"
@@ -12,7 +12,7 @@
 namespace quadrille {
 namespace {
 
-// The flags of the numbers, and of the block size rule, that are not the defaults.
+// Returns the flags of those numbers, and of the block size rule, that are not the defaults.
 std::string number_flags(const Algorithm& algorithm, const verifier::Schedule& schedule) {
   std::string text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {

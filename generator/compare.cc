@@ -28,7 +28,7 @@ namespace {
 
 using cli::bad_input;
 
-// The first line of CSV, and the names of the bound and of MPI's own there and in words.
+// The first line of CSV. Then the names of the bound and of MPI's own collective, in CSV and in words.
 constexpr const char* kCsvHeading = "algorithm,bytes,nanoseconds";
 constexpr const char *kBound = "bound", *kBoundWords = "no schedule takes less";
 constexpr const char *kNative = "native", *kNativeWords = "MPI's own";
@@ -47,7 +47,7 @@ Grid grid_of(Workload workload, const std::vector<int64_t>& sizes) {
 
 enum class Source { kSimulated, kMeasured };
 
-// `time` gives the time of a candidate at a size. The curves are in the order of the registry.
+// Returns a curve for each algorithm, in the order of the registry. `time` gives the time of a candidate at a size.
 template <typename Time>
 std::vector<Curve> curves_of(const Grid& grid, Source source, const Time& time) {
   std::vector<Curve> curves;
@@ -96,7 +96,7 @@ Curves simulated(const Workload& workload, const std::vector<int64_t>& sizes, co
 
 // ---- Real times
 
-// The folder of the measured files, which ends with it.
+// A temporary folder for the schedule files that are measured. Its destructor removes it.
 class Folder {
  public:
   Folder() {
@@ -224,7 +224,7 @@ std::string csv(const Curves& curves) {
   return text;
 }
 
-// cli/schemas/compare.schema.json describes it.
+// Returns JSON as cli/schemas/compare.schema.json describes it.
 std::string json(const Curves& curves, const CompareArguments& arguments) {
   const auto numbers = [](const std::vector<std::optional<int64_t>>& all) {
     std::vector<std::string> values;
@@ -284,7 +284,7 @@ Result<Curves> read_curves(const std::string& path) {
   if (!file.ok()) return file.error();
   std::istringstream text(std::string(file->begin(), file->end()));
   std::map<std::string, std::map<int64_t, int64_t>> times;  // by name and size
-  std::vector<std::string> names;                           // as they come
+  std::vector<std::string> names;                           // in the order of the file
   std::set<int64_t> sizes;
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {

@@ -16,8 +16,8 @@ cli::Command add_compare(cli::Command& program, CompareArguments& arguments);
 // Prints a table, CSV or a picture; returns the exit code.
 int compare(const CompareArguments& arguments);
 
-// The curves of a file that `compare --format csv` has written; measured times of MPI's own are `native`. Errors name the
-// file, and the line.
+// Reads the curves of a file that `compare --format csv` has written. Times of MPI's own collective become the curve
+// `native`. Errors name the file and the line.
 Result<Curves> read_curves(const std::string& path);
 
 }  // namespace quadrille

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# embed_programs.sh FILE...: the source file with the texts of generator/programs and generator/lemmas.
+# embed_programs.sh FILE...: prints the source file with the texts of generator/programs and generator/lemmas.
 set -euo pipefail
-table() { # FUNCTION ENDING FILE...: the texts of the files of that ending, by their names without it.
+table() { # FUNCTION ENDING FILE...: prints a function that returns the texts of the files of that ending, by name.
   local function=$1 ending=$2 file
   shift 2
   echo "const TextFiles& $function() {"

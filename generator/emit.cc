@@ -1,5 +1,5 @@
-// Bytes as C text, without dates and paths, so that equal schedules give equal text. Tested by the drift test of
-// emitted/, and by tests/generator/emit_test.cc, which reads the bytes back.
+// Writes bytes as C text, without dates and paths, so that equal schedules give equal text. Tested by the drift test
+// of emitted/, and by tests/generator/emit_test.cc, which reads the bytes back.
 #include "generator/emit.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// A schedule file as C: the same bytes in a header and a source, for linking into a program.
+// Writes a schedule file as C: the same bytes in a header and a source, for linking into a program.
 #ifndef QUADRILLE_GENERATOR_EMIT_H_
 #define QUADRILLE_GENERATOR_EMIT_H_
 
@@ -15,10 +15,10 @@ struct EmittedSource {
   std::string header, source;
 };
 
-// The name of the files and of their symbol: "nodes-1,2,3" becomes nodes_1_2_3.
+// Returns the name of the files and of their symbol: "nodes-1,2,3" becomes nodes_1_2_3.
 std::string identifier_from(const std::string& name);
 
-// `identifier` names the array, quadrille_<identifier>. The files' first lines show `command`, which made them.
+// Returns both files. The array is called quadrille_<identifier>. The first lines show `command`, which made them.
 EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier,
                      const std::string& command);
 

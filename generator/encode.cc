@@ -1,4 +1,4 @@
-// Bytes from a program: one pass in prefix order, every number in its shortest form. So equal programs have equal
+// Encodes a program in one pass in prefix order, with every number in its shortest form. So equal programs have equal
 // code. The two decoders (verifier/decode.cc, runtime/program/load.c) do not use this file.
 // tests/generator/encode_test.cc tests the round trip.
 #include "generator/encode.h"

@@ -1,4 +1,4 @@
-// A program and its job as the bytes of a schedule file (runtime/program/table_format.h).
+// Encodes a program and its job as the bytes of a schedule file (runtime/program/table_format.h).
 #ifndef QUADRILLE_GENERATOR_ENCODE_H_
 #define QUADRILLE_GENERATOR_ENCODE_H_
 
@@ -12,13 +12,13 @@ namespace quadrille {
 
 using Bytes = std::vector<uint8_t>;
 
-// The code only. Equal programs have equal code, whatever the job and the names.
+// Encodes the code only. Equal programs have equal code, whatever the job and the names.
 Bytes encode_code(const Program& program);
 
-// The names of a program, in the form of section NAM.
+// Encodes the names of a program, in the form of section NAM.
 Bytes encode_names(const Program& program);
 
-// A whole file.
+// Encodes a whole file.
 Bytes encode(const Program& program, const Job& job);
 
 }  // namespace quadrille

@@ -19,7 +19,7 @@ verifier::Counts counts_of(const Workload& workload) {
   return verifier::average_counts(workload.collective, workload.groups, workload.bytes);
 }
 
-// Between groups the root may be in either.
+// True if the root may be in either of two groups, so that estimate() takes the mean of both.
 bool has_two_directions(const Workload& workload) {
   return workload.groups.size() == 2 && rooted(workload.collective) && !workload.root;
 }
@@ -69,7 +69,7 @@ Work work_of(const Scripts& scripts) {
   return most;
 }
 
-// Nothing if the call is too large.
+// Simulates the call. Nothing if it is too large.
 Result<std::optional<Estimate>> simulated(const Program& program, const Job& job,
                                           const Workload& workload,
                                           const std::vector<std::string>& parameters) {
@@ -92,7 +92,7 @@ Result<std::optional<Estimate>> simulated(const Program& program, const Job& job
   return std::optional<Estimate>{{outcome->time / kNanosecond, false, work_of(**scripts)}};
 }
 
-// Every second one.
+// Returns every second element.
 template <typename List>
 List halved(const List& all) {
   List half;
@@ -100,10 +100,10 @@ List halved(const List& all) {
   return half;
 }
 
-// Half of a topology; the same one if it cannot be halved so.
+// Returns half of a topology, or the whole topology if it cannot be halved in this way.
 using Halve = Topology (*)(const Topology&);
 
-// There still are messages between nodes.
+// Keeps every second node, but never fewer than two, so that there still are messages between nodes.
 Topology half_of_the_nodes(const Topology& topology) {
   if (topology.nodes() <= 2) return topology;
   std::vector<Run> runs;
@@ -117,7 +117,7 @@ Topology half_of_each_node(const Topology& topology) {
   return Topology::from_runs(std::move(runs)).value();
 }
 
-// Counts are those of every second rank.
+// Halves each group of a workload. The counts become those of every second rank.
 Workload halved(const Workload& workload, Halve halve) {
   Workload half = workload;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
@@ -143,7 +143,7 @@ Result<std::optional<Estimate>> simulated_on(const Program& program, const Job& 
   return simulated(program, there, workload, parameters);
 }
 
-// The time after so many doublings, each of which takes it up by the factor from `smaller` to `time`.
+// Returns the time after this number of doublings. Each multiplies it by time / smaller, or by 1 if that is less.
 int64_t extrapolated(int64_t time, int64_t smaller, int64_t doublings) {
   constexpr int64_t kLongest = INT64_MAX / 4;
   const double factor =
@@ -152,7 +152,7 @@ int64_t extrapolated(int64_t time, int64_t smaller, int64_t doublings) {
   return all < static_cast<double>(kLongest) ? static_cast<int64_t>(all) : kLongest;
 }
 
-// From the largest two of these halves that can be simulated. Nothing if there are no two.
+// Extrapolates from the two largest halved calls that can be simulated. Nothing if there are no two.
 std::optional<Estimate> extrapolated(const Program& program, const Job& job,
                                      const Workload& workload,
                                      const std::vector<std::string>& parameters, Halve halve) {

@@ -1,4 +1,4 @@
-// The time of a call of a program, by simulation of its plans (simulate/engine.h).
+// Estimates the time of a call of a program by simulating its plans (simulate/engine.h).
 #ifndef QUADRILLE_GENERATOR_ESTIMATE_H_
 #define QUADRILLE_GENERATOR_ESTIMATE_H_
 
@@ -12,7 +12,7 @@
 
 namespace quadrille {
 
-// The collective, its counts, and the nodes.
+// A call without a schedule: the collective, its counts, and the nodes and the machine that it runs on.
 struct Workload {
   Collective collective = Collective::kAlltoall;
   std::vector<Topology> groups;  // one or two
@@ -25,10 +25,10 @@ struct Workload {
   std::optional<int64_t> root = {};
 };
 
-// Whether a workload of the collective may have counts.
+// True if a workload of the collective may have counts.
 bool has_counts(Collective collective);
 
-// The sends or receives of ranks, whichever are more: each number is the maximum over all ranks.
+// What a rank does at most: each number is the maximum over all ranks, of their sends or of their receives.
 struct Work {
   int64_t between = 0, inside = 0;              // messages
   int64_t bytes_between = 0, bytes_inside = 0;  // in these messages
@@ -44,26 +44,27 @@ struct Estimate {
   Work work = {};
 };
 
-// A simulated call has at most so many messages, and parts of messages and copies. That takes about a second.
+// Calls with more messages, or more parts of messages and copies, are extrapolated. One at the limit takes a second.
 inline constexpr int64_t kMostSimulated = 1 << 20;
-// In a call of up to so many messages, messages share ports, as on real networks. In a larger one a port serves one after
-// another, which is simulated faster.
+// In calls with up to this number of messages, messages share ports, as on real networks. In larger calls each port
+// serves messages in turn, which is simulated faster.
 inline constexpr int64_t kMostShared = 1 << 14;
 
-// Without a given root, the root is rank 0. Between groups it is rank 0 of either group, and the time is the mean of
-// the two. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte.
-// The time of a call that is too large is extrapolated. The nodes are halved, down to two, until two such calls could be
-// simulated; if that fails, the ranks of each node. Each further doubling multiplies the time by the factor between these
-// two. The extrapolated time is not below least_time().
+// Estimates a call. Without a given root, the root is rank 0; between groups the time is the mean over rank 0 of
+// either group. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte.
 // Errors: the program does not serve the nodes or the counts.
+//
+// A call that is too large is extrapolated: its nodes are halved, down to two, until two halved calls can be
+// simulated. If that fails, the ranks of each node are halved. Each doubling back multiplies the time by the quotient
+// of these two. The extrapolated time is not below least_time().
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           const std::vector<std::string>& parameters = {});
 
-// A lower bound in nanoseconds for the time of every schedule: the bytes that must enter or leave the busiest node or
-// rank.
+// Returns a lower bound of the time of every schedule, in nanoseconds (simulate/bound.h). Without a given root
+// between groups, it is the mean over both directions.
 int64_t least_time(const Workload& workload);
 
-// The call of a program. Block sizes are chosen as in the runtime. Errors: the call has wrong counts or parameters.
+// Returns the call of a program. It chooses block sizes like the runtime. Errors: the counts or parameters are wrong.
 Result<Call> call_of(const Program& program, const Job& job, const Workload& workload,
                      const std::vector<std::string>& parameters = {});
 

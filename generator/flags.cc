@@ -1,5 +1,5 @@
-// The flags of `generate`, with their help. command.cc and choose.cc interpret their
-// values. Tested by tests/cli/generator_test.sh.
+// Adds the flags of `generate`, with their help. command.cc and choose.cc interpret the values. Tested by
+// tests/cli/generator_test.sh.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +10,7 @@ namespace quadrille {
 
 namespace {
 
-// The flags of every algorithm's options and numbers, once each.
+// Adds the flags of every algorithm's options and numbers, once each.
 void add_options(cli::Command& command, GenerateArguments& arguments) {
   for (const Algorithm& algorithm : algorithms()) {
     for (const Option& option : algorithm.options)

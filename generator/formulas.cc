@@ -21,7 +21,7 @@ bool mentions_parameters(const Expression& expression) {
 
 Expression ranks() { return leaf(Operator::kRanks); }
 
-// A formula that stays within its bounds by itself is unchanged.
+// Returns the formula with the bounds of the number's kind. One that needs no bounds is unchanged.
 Expression bounded(const Number& number, Expression wanted) {
   const Expression least = constant(number.least());
   const bool is_radix = number.kind == NumberKind::kRadix;
@@ -31,7 +31,7 @@ Expression bounded(const Number& number, Expression wanted) {
   return apply(Operator::kMaximum, {least, std::move(wanted)});
 }
 
-// The formula that bounded() was given, taken out of its result.
+// Takes the formula that bounded() was given out of its result.
 Expression wanted_of(const Number& number, const Expression& formula) {
   if (formula.op != Operator::kMaximum || formula.operands[0] != constant(number.least()))
     return formula;
@@ -43,7 +43,7 @@ Expression wanted_of(const Number& number, const Expression& formula) {
 
 }  // namespace
 
-// Numbers of the file are always within their bounds, so requirements on them are left out.
+// Leaves `needs` empty if all requirements are on parameters, because formulas keep these within their bounds.
 Job job_for_any(const Algorithm& algorithm, const Program& program) {
   Job job;
   if (!std::all_of(program.requirements.begin(), program.requirements.end(), mentions_parameters))

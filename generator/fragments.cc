@@ -24,7 +24,7 @@ struct Fragment {
   Lines lines;
 };
 
-// "hits(rank, at(w, x))": a name, and the texts between the commas that are not in inner parentheses.
+// In "hits(rank, at(w, x))": the name, and the texts between the commas that are not in inner parentheses.
 struct Heading {
   std::string name;
   std::vector<std::string> arguments;
@@ -50,7 +50,7 @@ Heading heading_of(const std::string& text) {
   return heading;
 }
 
-// The line with each "{name}" replaced; without a value for one, the error names it.
+// Returns the line with each "{name}" replaced by its value. The error is a name without a value.
 Result<std::string> put_in(std::string_view line, const std::vector<std::string>& names,
                            const std::vector<std::string>& values) {
   std::string result;
@@ -67,7 +67,7 @@ Result<std::string> put_in(std::string_view line, const std::vector<std::string>
   return result + std::string(line);
 }
 
-// "used receive 1" and "used receive 2" of "used receive 1, receive 2"; any other line as it is.
+// Splits "used receive 1, receive 2" into "used receive 1" and "used receive 2". Returns any other line as it is.
 Lines statements_of(const std::string& line) {
   const size_t space = line.find(' ');
   const bool is_heading = !line.empty() && std::islower(static_cast<unsigned char>(line[0])) != 0;
@@ -80,7 +80,7 @@ Lines statements_of(const std::string& line) {
   return statements;
 }
 
-// Whether the line is a hint that the last statement has already: for all its witnesses, or for the last one.
+// True if the last statement of `lines` already has this hint, for all its witnesses or for the last one.
 bool is_known_hint(const Lines& lines, const std::string& hint) {
   const size_t indent = hint.find_first_not_of(' ');
   if (!hint.substr(indent).starts_with("use ")) return false;
@@ -136,7 +136,7 @@ class Expansion {
     return line.starts_with(std::string(kIndent, ' '));
   }
 
-  // The indented lines from line i on. Moves i past them.
+  // Returns the indented lines from line i on, without their indentation. Moves i past them.
   static Lines body_of(const Lines& lines, size_t& i) {
     Lines body;
     for (; i < lines.size() && is_indented(lines[i]); ++i) body.push_back(lines[i].substr(kIndent));

@@ -1,4 +1,4 @@
-// Proofs that share text. A fragment is a named part of a proof, and `include` puts it in:
+// Lets proofs share text. A fragment is a text with a name, and `include` inserts it into a proof:
 //
 //   fragment hits(r, x)          at the beginning of a line; its lines are indented by two more
 //     use inside({r}, {x})       {r} stands for the include's argument r
@@ -10,8 +10,8 @@
 //
 // Fragments may overlap: a hint that the statement already has is not put in again.
 //
-// A fragment must precede its includes. Fragments of generator/lemmas/ precede every proof, file by file in the
-// order of names. No two fragments have one name. An argument is put in as text, so the fragment supplies parentheses.
+// A fragment must precede its includes. Fragments of generator/lemmas/ precede every proof, file by file in the order
+// of names. No two fragments have one name. An argument is inserted as text, so the fragment supplies parentheses.
 #ifndef QUADRILLE_GENERATOR_FRAGMENTS_H_
 #define QUADRILLE_GENERATOR_FRAGMENTS_H_
 
@@ -26,8 +26,8 @@ struct TextFile {
   std::string name, text;
 };
 
-// The text of the last file for the verifier: its includes become the fragments, from it and the files before it. An
-// error names file and line.
+// Returns the text of the last file for the verifier. Its includes are replaced by fragments of this file and of the
+// files before it. Errors name the file and the line.
 Result<std::string> put_in_fragments(const std::vector<TextFile>& files);
 
 }  // namespace quadrille

@@ -22,11 +22,11 @@
 namespace quadrille {
 namespace {
 
-// The node that meets x in a round of n, and the round in which x and y meet. All are in 0 .. n.
+// Texts that say which nodes meet in each of n rounds. Nodes and rounds are counted from 0.
 struct Factorization {
   const char* name;
-  const char* x;        // a let of x, if the partner names it often
-  const char* partner;  // the partner of x = a - f in `round`
+  const char* x;        // a let of x, if `partner` uses it
+  const char* partner;  // the node that meets node x = a - f in `round`
 };
 
 constexpr Factorization kFactor = {"hierarchical-factor", "", "wrap(round - (a - f), n)"};
@@ -42,8 +42,8 @@ bool chosen(const Choices& choices, const char* option, const char* value) {
   return choices.at(option) == value;
 }
 
-// The key of the data step number `number`, and the text after it. With tokens, each step number leaves room for two
-// token steps before it, and steps are strictly one after another.
+// Returns the line of data step `number`. With tokens, each number leaves two keys for token steps before it, and
+// each step waits for the previous one.
 std::string data_step(const Choices& choices, const std::string& number) {
   return chosen(choices, "pacing", "token") ? fmt::format("step 3*({}) + 2", number)
                                             : fmt::format("step {} after -1", number);
@@ -60,7 +60,7 @@ std::string indented(size_t depth, const std::string& text) {
   return result;
 }
 
-// Ranks D .. C-1 of this node, the lesser one, each exchange with all ranks of b.
+// Returns the steps of the lesser node: each of its ranks D .. C-1 exchanges with all ranks of node b.
 std::string lesser(const Choices& choices) {
   const bool token = chosen(choices, "pacing", "token");
   std::string exchange = fmt::format(R"(
@@ -100,7 +100,7 @@ if 1 < C
 )";
 }
 
-// This node is the greater one: each of its ranks exchanges with ranks D .. C-1 of b.
+// Returns the steps of the greater node: each of its ranks exchanges with ranks D .. C-1 of node b.
 std::string greater(const Choices& choices) {
   std::string text = fmt::format(R"(
 for u in D .. C
@@ -122,8 +122,8 @@ if 1 < mine
 )";
 }
 
-// The paper's intra-node round: u sends to v, for u in D .. C and all v, one way. Without self-copies no step is
-// empty, which gives figure 3's 15 steps for nodes of 1, 2 and 3 ranks.
+// Returns the paper's round inside a node: u sends to v, for u in D .. C and all v, one way. Without self-copies no
+// step is empty, which gives figure 3's 15 steps for nodes of 1, 2 and 3 ranks.
 std::string self_one_way(const Choices& choices) {
   const bool drop = chosen(choices, "self-loops", "drop");
   std::string copy;
@@ -151,8 +151,8 @@ for u in D .. C
                      data_step(choices, drop ? "k + (l < u ? l : l - 1)" : "k + l"));
 }
 
-// Intra-node exchanges. Pair number (delta - 1)*mine + u is u and u + delta (mod mine), delta = 1 .. mine div 2; if
-// 2*delta = mine, only for u < delta. Self-copies come last. A round takes the next longest*(C - D) of them.
+// Returns exchanges inside a node. Pair (delta - 1)*mine + u is u and u + delta (mod mine), delta = 1 .. mine div 2;
+// if 2*delta = mine, only for u < delta. Self-copies come last. A round takes the next longest*(C - D) of them.
 std::string self_exchange(const Choices& choices) {
   const bool drop = chosen(choices, "self-loops", "drop");
   return fmt::format(R"(

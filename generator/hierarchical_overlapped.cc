@@ -14,8 +14,8 @@
 // all ranks of a node, or of all ranks of a node for one. So a rank sends each node at most ceil(q/q') messages of q
 // blocks, or one of q'. Inside the node a message has about p/q blocks, and one that spreads at most ceil(q'/q).
 //
-// Temporary buffer: two parts. Each has one slot for each rank that this one serves and each other rank of its node:
-// slot r - r mod q + j for rank r and the j-th rank of the node. So no slot is used twice.
+// Temporary buffer: two halves. Each has one slot for each pair of a rank that this one serves and another rank of
+// its node: slot r - r mod q + j for rank r and the j-th rank of the node. So no slot is used twice.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 

@@ -3,7 +3,7 @@
 // step (x, y) of the round. A node with k ports works on k rounds at once: a batch.
 //
 // Cost: in the model of hierarchical.cc a node's time is what it sends and what it receives. The largest node has
-// both in each step of each round but round 0. So the time is that of its own work, for all nodes.
+// both in each step of each round but round 0. So all nodes together take as long as its own work takes.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 

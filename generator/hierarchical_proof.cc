@@ -1,5 +1,5 @@
-// The proof of the hierarchical algorithms, composed of the fragments for the chosen options:
-// generator/lemmas/hierarchical.
+// Composes the proof of the hierarchical algorithms from the fragments in generator/lemmas/hierarchical that the
+// chosen options need.
 #include "generator/hierarchical_proof.h"
 
 #include <fmt/core.h>
@@ -9,7 +9,7 @@
 namespace quadrille {
 namespace {
 
-// The numbers of the sites that carry blocks. Tokens are sites too.
+// The numbers of the sites that carry blocks. Tokens count as sites, too.
 struct Sites {
   const char *lesser_send, *lesser_receive, *greater, *self;
 };

@@ -1,6 +1,6 @@
-// Allreduce on nodes of any sizes, over several lanes. Each lane has a part of the vector, and each node a segment
-// of each part. Four exchanges follow one another, each of one message a pair. So no message waits for more than
-// three others, and several ranks of a node use the network at once.
+// Allreduce on nodes of any sizes, over several lanes. Each lane has a part of the vector, and each node a segment of
+// each part. Four exchanges follow one another, each with one message from a rank to another. So no message waits for
+// more than three others, and several ranks of a node use the network at once.
 //
 // Why this is right: lane j has segments j*n .. (j + 1)*n of all, for n nodes. Contributions are kept in temporary
 // blocks, at their place in the vector, and combined in the order of ranks, then of nodes. Operators need not

@@ -4,7 +4,7 @@
 namespace quadrille {
 namespace {
 
-// A round sends the block that the previous one received, so no two of them overlap.
+// A round sends the block that the previous round received, so rounds do not overlap.
 std::string program(const Choices&) {
   return R"(
 -- In round k every rank sends to its right neighbour the block that came from k places to its left.

@@ -12,7 +12,7 @@
 namespace quadrille {
 namespace {
 
-// The schedule's rule chooses the block size of a call.
+// True if calls of the algorithm's schedules choose a block size.
 bool has_block_size(const Algorithm& algorithm) {
   return algorithm.program &&
          chooses_block_size(make_program(algorithm, all_choices(algorithm)[0]));
@@ -20,7 +20,7 @@ bool has_block_size(const Algorithm& algorithm) {
 
 bool is_proven(const Algorithm& algorithm) { return algorithm.proof != nullptr; }
 
-// `optimal` is no program of the registry.
+// Describes `optimal`, which is not in the registry.
 Algorithm optimal() { return {kOptimal, Collective::kAlltoall, {}, nullptr, nullptr}; }
 
 Opening said_of(const Algorithm& algorithm) {

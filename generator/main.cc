@@ -28,13 +28,13 @@ namespace {
 
 using cli::bad_input;
 
-// The commands that make these bytes and the emitted files.
+// Returns the commands that make these bytes and the emitted files.
 std::string commands_of(const verifier::Schedule& schedule, const std::string& name) {
   return fmt::format("   {0} {1} --out {2}.qs\n   {0} emit {2}.qs --out .", cli::typed("generator"),
                      generate_command(schedule), name);
 }
 
-// Names of emitted files follow from the schedule's name. A hand-written file is never replaced.
+// Refuses to replace a file that `emit` has not made. The names of emitted files follow from the schedule's name.
 Result<bool> refuse_foreign(const std::string& path) {
   std::error_code error;
   const std::string where = cli::user_path(path);
@@ -51,7 +51,7 @@ Result<bool> refuse_foreign(const std::string& path) {
       path, kMadeByEmit)};
 }
 
-// Refuses a schedule for given nodes of few ranks that is not right. One for any nodes has its proof. Returns the exit code.
+// Refuses a wrong schedule for given nodes of few ranks. One for any nodes has a proof. Returns the exit code.
 int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
   constexpr int64_t kMostRanks = 64;
   if (serves_any_nodes(schedule.job) || ranks_of(schedule.job.groups) > kMostRanks) return 0;

@@ -10,7 +10,7 @@
 namespace quadrille {
 namespace {
 
-// A message of the two blocks of a pair of ranks, unless both are empty.
+// Returns a message of the two blocks of a pair of ranks, which is not sent if both are empty.
 std::string pair_message(const std::string& message, const std::string& pair) {
   return fmt::format(R"(
     if 0 < m[2*{1}] + m[2*{1} + 1]
@@ -57,7 +57,7 @@ for t in 1 .. N
          pair_message("send to", "gives");
 }
 
-// away: how many pairs a block travels, the shorter way in odd rounds, the other in even ones.
+// away: how many pairs a block travels on the way of odd rounds. In even rounds it travels the other way round.
 std::string proof(const Choices&) {
   return R"(define pairs(p)
   as p div 2

@@ -1,8 +1,8 @@
-// The program has the coloring in tables. Row j of `meets` is the j-th matching, and rounds start[j] .. start[j + 1] - 1 are
-// its. Row j of `before` says how many rounds two nodes met before, or a node was free, if it meets itself. When two nodes
-// meet for the q-th time, ranks q div v and q mod v exchange, on the lesser node and on the greater one of v ranks. In the
-// q-th free round of a node, pair number q of its ranks exchanges, or two ranks copy their own blocks, if there is no such
-// pair. If the time is odd, a last round has room for one copy. Tested by tests/cli/generator_test.sh.
+// The program has the coloring in tables. Row j of `meets` is the j-th matching. It begins at round start[j]. A node
+// that meets itself is free. Row j of `before` says in how many rounds before a node had the same partner. When two
+// nodes meet for the q-th time, rank q div v of the lesser exchanges with rank q mod v of the greater, which has v
+// ranks. In a node's q-th free round, its q-th pair of ranks exchanges. After all pairs, two ranks a round copy their
+// own blocks. If the time is odd, a last round has room for one copy. Tested by tests/cli/generator_test.sh.
 #include "generator/optimal.h"
 
 #include <fmt/format.h>

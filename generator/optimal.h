@@ -11,7 +11,7 @@ namespace quadrille {
 
 inline constexpr const char* kOptimal = "optimal";
 
-// What `list` says of it: an opening comment as those of programs.
+// What `list` says of `optimal`, in the form of a program's opening comment.
 inline constexpr const char* kOptimalOpening = R"(
 -- An exchange between two nodes takes 2, and a send inside a node takes 1. Messages do not wait for each other, so a
 -- schedule of the least time is an edge coloring: in each round some pairs of nodes meet, and the others send inside. Z3
@@ -26,6 +26,7 @@ inline constexpr const char* kOptimalProven =
     "no program for all sizes; check tests each schedule, and that its time is the least";
 inline constexpr const char* kOptimalAnyNodes = "no, it is made for given nodes";
 
+// Returns the program for this topology. Errors: it has more than 8 nodes, or Z3 finds no answer within its limit.
 Result<Program> optimal_program(const Topology& topology);
 
 }  // namespace quadrille

@@ -1,6 +1,6 @@
-// Algorithms without options, whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
-// (COLLECTIVE-between-groups for two groups). A program without a proof is not proven for all sizes. Proofs share
-// fragments (generator/fragments.h).
+// Makes the algorithms whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
+// (COLLECTIVE-between-groups for two groups). They have no options. A program without a proof is not proven for all
+// sizes. Proofs share fragments (generator/fragments.h).
 #include "generator/programs.h"
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace quadrille {
 namespace {
 
-// In the order of the list.
+// In the order in which `list` prints them.
 constexpr auto kFiles =
     std::to_array<std::string_view>({"allgather-between-groups.segment-map-v",
                                      "allgather-between-groups.segment-map",

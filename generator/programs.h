@@ -1,4 +1,4 @@
-// The algorithms whose programs and proofs are texts in generator/programs.
+// Makes the algorithms whose programs and proofs are texts in generator/programs.
 #ifndef QUADRILLE_GENERATOR_PROGRAMS_H_
 #define QUADRILLE_GENERATOR_PROGRAMS_H_
 
@@ -19,11 +19,11 @@ const TextFiles& lemma_texts();
 
 std::vector<Algorithm> written_algorithms();
 
-// The text of a proof with all its includes replaced by fragments, from generator/lemmas and the proof itself. All
-// must exist.
+// Returns the text of a proof with all its includes replaced by fragments, from generator/lemmas and the proof
+// itself. Aborts if one does not exist.
 std::string put_in_lemmas(const std::string& file, const std::string& text);
 
-// The proof in generator/programs/FILE.proof, with its fragments; the same for all choices.
+// Returns a function that gives the proof in generator/programs/FILE.proof with its fragments, whatever the choices.
 std::function<std::string(const Choices&)> written_proof(const std::string& file);
 
 }  // namespace quadrille

@@ -1,5 +1,5 @@
-// A program's proof in the form that the verifier reads (verifier/prove/proof.h): the bytes of the code, and the
-// author's statements about it.
+// Writes a program's proof in the form that the verifier reads (verifier/prove/proof.h): the bytes of the code, and
+// the author's statements about it.
 #ifndef QUADRILLE_GENERATOR_PROOF_FILE_H_
 #define QUADRILLE_GENERATOR_PROOF_FILE_H_
 
@@ -11,7 +11,7 @@ namespace quadrille {
 
 std::string proof_file(const Algorithm& algorithm, const Choices& choices);
 
-// The name of the file, and of the program in the output of `check`: "alltoall.factor+drop",
+// Returns the name of the file, and of the program in the output of `check`: "alltoall.factor+drop",
 // "alltoall-between-groups.direct".
 std::string proof_name(const Algorithm& algorithm, const Choices& choices);
 

@@ -12,16 +12,16 @@
 namespace quadrille {
 namespace {
 
-// The first of the extra ranks that serve ranks from `first` on; first may lie beyond them.
+// Returns the first of the extra ranks that ranks from `first` on serve. These may serve none.
 std::string extra(const std::string& first) { return fmt::format("q + min({}, extras)", first); }
 
-// The bytes of the group that begins at `first`.
+// Returns an expression for the bytes of the group that begins at `first`.
 std::string bytes(const std::string& first) {
   return fmt::format("sums[{0} + w] - sums[{0}] + sums[{1}] - sums[{2}]", first,
                      extra(first + " + w"), extra(first));
 }
 
-// The pieces of a message of all blocks of the group.
+// Returns the pieces of a message of all blocks of the group.
 std::string blocks(const std::string& first) {
   return fmt::format(R"(
           for i in {0} .. {0} + w

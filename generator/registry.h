@@ -1,5 +1,5 @@
-// Every algorithm that Quadrille generates. Tests, help text, proofs, pictures and measurements run over this list. A
-// new algorithm is one file that defines an Algorithm, and one row in registry.cc.
+// The list of all algorithms. Tests, help text, proofs, pictures and measurements run over this list. A new algorithm
+// is one file that defines an Algorithm, and one row in registry.cc.
 #ifndef QUADRILLE_GENERATOR_REGISTRY_H_
 #define QUADRILLE_GENERATOR_REGISTRY_H_
 
@@ -21,12 +21,11 @@ struct Option {
   std::string help;
 };
 
-// kRadix: from 2 to the number of ranks, or the initial one; kBatch: how many at a time, from 1; kNodes: a number of
-// nodes, from 0.
-// kLanes: of ranks or messages that a node has at a time.
+// kRadix: a radix, from 2 to the number of ranks, or the initial number. kBatch: rounds, nodes or blocks in flight,
+// from 1. kNodes: nodes, from 0. kLanes: ranks or messages of a node that use the network at a time, from 1.
 enum class NumberKind : uint8_t { kRadix, kBatch, kNodes, kLanes };
 
-// The flag for an option or number of that name: "--block-count".
+// Returns the flag for an option or number of that name: block_count has the flag "--block-count".
 std::string flag_of(std::string name);
 
 // A parameter of the program whose value is in the file, as a flag of `generate`.
@@ -56,28 +55,28 @@ struct Algorithm {
   std::string name;
   Collective collective;
   std::vector<Option> options;
-  // The program in its text form (schedule/text.h), and its claims and proof (verifier/prove/proof.h), or nullptr
-  // without a known proof.
+  // `program` returns the text form (schedule/text.h). `proof` returns its claims and proof (verifier/prove/proof.h);
+  // it is nullptr if no proof is known.
   std::function<std::string(const Choices& choices)> program;
   std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};
   int groups = 1;  // 2: between groups, on an intercommunicator
 };
 
-// Of the program of the defaults.
+// Returns the opening of the program with default options.
 Opening opening_of(const Algorithm& algorithm);
 
 const std::vector<Algorithm>& algorithms();
 // An algorithm of one group and one between groups may have the same name.
 const Algorithm* find_algorithm(Collective collective, const std::string& name, int groups = 1);
 
-// All combinations of an algorithm's options.
+// Returns all combinations of the values of an algorithm's options.
 std::vector<Choices> all_choices(const Algorithm& algorithm);
 
-// "hierarchical-factor+token": the name with the values that are not defaults.
+// Returns the name with the values that are not defaults: "hierarchical-factor+token".
 std::string full_name(const Algorithm& algorithm, const Choices& choices);
 
-// The program itself. Aborts if the text does not parse, since that is a bug.
+// Returns the program with these choices. Aborts if its text does not parse, because that is a bug.
 Program make_program(const Algorithm& algorithm, const Choices& choices);
 
 }  // namespace quadrille

@@ -22,7 +22,7 @@ using cli::bad_input;
 constexpr const char* kAll = "all";
 constexpr const char* kNative = "native";
 
-// The names in rules of MPI's collectives that are served by one of ours and whose ranks know the bytes.
+// Returns the names in rules of MPI's collectives that `collective` serves and whose ranks know the bytes.
 std::vector<std::string> rule_names(Collective collective, size_t groups) {
   switch (collective) {
     case Collective::kAlltoall: return {"alltoall"};
@@ -42,7 +42,7 @@ std::vector<std::string> rule_names(Collective collective, size_t groups) {
   }
 }
 
-// Whether MPI libraries have the schedule themselves. A rule that names it gains little.
+// True if MPI libraries have the algorithm themselves. A rule that names it gains little.
 bool is_in_libraries(const Algorithm& algorithm) {
   static const std::set<std::pair<Collective, std::string>> kKnown = {
       {Collective::kAllgather, "bruck"},
@@ -80,8 +80,8 @@ struct Named {
   Candidate candidate;
 };
 
-// The candidate that the preload library has under that name; nothing if the name has an option without a number, or the
-// schedule does not serve the workload.
+// Returns the candidate that the preload library has under that name. Nothing if the name has an option without a
+// number, or the schedule does not serve the workload.
 std::optional<Candidate> candidate_of(const std::string& name, const Workload& workload) {
   const size_t colon = name.find(':');
   const Algorithm* algorithm = find_algorithm(workload.collective, name.substr(0, colon),
@@ -109,8 +109,8 @@ std::vector<Named> all_named(const Workload& workload) {
   return all;
 }
 
-// The schedule of the rule: MPI's own, unless each schedule that MPI libraries have takes more than kRicher times as
-// long as the chosen one.
+// Returns the choice of a rule: MPI's own, unless each schedule that MPI libraries have takes more than kRicher times
+// as long as the chosen one.
 std::string choice(const Workload& workload) {
   const std::vector<Named> all = all_named(workload);
   std::vector<Candidate> candidates;
@@ -137,9 +137,9 @@ struct Rule {
   std::string algorithm;
 };
 
-// The rules of a collective, one for each class of sizes; neighbours with one choice are one rule.
+// Returns the rules of a collective, one for each class of sizes. Neighbours with one choice become one rule.
 std::vector<Rule> rules_of(Workload workload, int64_t low, int64_t high, cli::Progress& progress) {
-  // Rules have the bytes of the whole vector, of which each rank gets a part.
+  // Rules state the bytes of the whole vector. In a reduce-scatter each rank gets only one block of it.
   const bool is_divided = workload.collective == Collective::kReduceScatter;
   const int64_t parts = is_divided ? workload.groups[0].ranks() : 1;
   std::vector<Rule> rules;
@@ -156,7 +156,7 @@ std::vector<Rule> rules_of(Workload workload, int64_t low, int64_t high, cli::Pr
   return rules;
 }
 
-// The conditions that a communicator of these groups meets.
+// Returns the conditions of rules for communicators like these groups.
 std::string shape_text(const std::vector<Topology>& groups) {
   if (groups.size() == 2)
     return fmt::format("groups=2 ranks={}", groups[0].ranks() + groups[1].ranks());
@@ -184,7 +184,7 @@ Result<std::vector<Collective>> read_collectives(const std::string& name, size_t
                            name, collective_names(", "), kAll)};
 }
 
-// The rules, one in a line.
+// Returns the rules, one per line.
 Result<std::string> rules_text(const GenerateArguments& arguments) {
   const Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();

@@ -12,7 +12,7 @@ struct ChooseArguments : GenerateArguments {
   std::string format = "text";
 };
 
-// `arguments` gets what is typed. Its sizes are in the bytes of its machine.
+// Adds the command, which fills `arguments`. The sizes of --bytes are in arguments.machine.bytes.
 cli::Command add_choose(cli::Command& program, ChooseArguments& arguments);
 
 // Writes the rules file and prints how many rules it has; returns the exit code.

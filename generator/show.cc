@@ -18,7 +18,7 @@ namespace {
 
 using cli::bad_input;
 
-// The job, which is not in the program text.
+// Describes the job in comments, because the text of the program does not contain it.
 std::string job_comment(const verifier::Schedule& schedule) {
   std::string text = schedule.any_nodes ? "-- any nodes\n" : "";
   if (schedule.job.most_ranks > 0)
@@ -32,7 +32,7 @@ std::string job_comment(const verifier::Schedule& schedule) {
          fmt::format("-- format {}.{}, hash {}\n", schedule.major, schedule.minor, schedule.hash);
 }
 
-// Enough that a reduction has data for each rank. Of other calls, 1 for each rank.
+// Returns counts for a picture. If all ranks have one count, it gives each a segment; otherwise each count is 1.
 std::vector<std::vector<int64_t>> usual_counts(const verifier::Schedule& schedule) {
   int64_t count = 0;
   for (const Topology& topology : schedule.job.groups) count += topology.ranks();
@@ -42,7 +42,7 @@ std::vector<std::vector<int64_t>> usual_counts(const verifier::Schedule& schedul
   return counts;
 }
 
-// The picture of the call.
+// Draws the call.
 Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments& arguments) {
   const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return steps.error();
@@ -63,7 +63,7 @@ Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments
   return figure;
 }
 
-// The plan that the library makes for one rank.
+// Prints the plan that the library makes for one rank.
 Result<std::string> plan_text(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
   const verifier::Schedule& schedule = file.schedule;
   const int64_t group = arguments.group.value_or(0), rank = arguments.rank.value_or(0);
@@ -87,7 +87,7 @@ Result<std::string> plan_text(const verifier::ScheduleFile& file, const ShowArgu
   return text;
 }
 
-// The first given flag that only plans use.
+// Returns a flag that was given and that only plans use, or null.
 const char* flag_of_a_plan(const ShowArguments& arguments) {
   if (arguments.rank) return "--rank";
   if (arguments.group) return "--group";
@@ -95,7 +95,7 @@ const char* flag_of_a_plan(const ShowArguments& arguments) {
   return arguments.in_place ? "--in-place" : nullptr;
 }
 
-// The first given flag that only calls use.
+// Returns a flag that was given and that only calls use, or null.
 const char* flag_of_a_call(const ShowArguments& arguments) {
   if (!arguments.steps.empty()) return "--steps";
   if (!arguments.lengths.call.counts.empty()) return "--counts";

@@ -12,7 +12,7 @@
 
 namespace quadrille {
 
-// As typed.
+// The flags as typed.
 struct ShowArguments {
   std::string file, format = "text", steps, curves, out;
   bool explain = false, in_place = false;
@@ -26,7 +26,7 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments);
 // Returns the exit code.
 int show(const ShowArguments& arguments);
 
-// The page of a simulated call, for --format html.
+// Returns the page of a simulated call, for --format html.
 Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArguments& arguments);
 
 }  // namespace quadrille

@@ -1,4 +1,4 @@
-// `show --format html`: simulates a call, and collects what the page says of it.
+// `show --format html`: simulates a call, and collects what the page says about it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kUsualBytes = "4096";
 
-// The name of the proof of exactly this code; empty if there is none.
+// Returns the name of the proof of exactly this code; empty if there is none.
 std::string proof_of(const std::vector<uint8_t>& code) {
   qd_sha256 hash;
   qd_sha256_start(&hash);
@@ -48,7 +48,7 @@ std::vector<std::string> proof_sentences(const verifier::ScheduleFile& file) {
       fmt::format("`quadrille prove {}` repeats it.", proof.substr(proof.find('.') + 1))};
 }
 
-// What the call is, in a sentence or two.
+// Describes the call in a sentence or two.
 std::string words_of(const verifier::Schedule& schedule, const Planned& planned,
                      const ShowArguments& arguments) {
   constexpr size_t kLongest = 120;

@@ -1,4 +1,4 @@
-// Sizes of blocks from the text of --bytes.
+// Reads sizes of blocks from the text of --bytes.
 #ifndef QUADRILLE_GENERATOR_SIZES_H_
 #define QUADRILLE_GENERATOR_SIZES_H_
 
@@ -10,7 +10,7 @@
 
 namespace quadrille {
 
-// "8..1MiB": 8, then four times as much each time, and 1 MiB. One size stands for itself. Errors name the flag.
+// Reads "8..1MiB": 8, then four times as much each time, and 1 MiB. Also reads a single size. Errors name the flag.
 Result<std::vector<int64_t>> read_sizes(const std::string& text);
 
 }  // namespace quadrille

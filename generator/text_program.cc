@@ -51,7 +51,7 @@ Result<std::vector<Topology>> groups_of(const GenerateArguments& arguments,
                         arguments.program)};
 }
 
-// The values of the --parameter flags, by name.
+// Returns the values of the --parameter flags, by name.
 Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& arguments,
                                                        const Program& program) {
   std::map<std::string, int64_t> values;

@@ -12,11 +12,11 @@ struct TextSchedule {
   Job job;
 };
 
-// The program of --program, and the job by the other flags. Errors name the flag, or the file, the line and the
-// column. The program's requirements on ranks and parameters hold; those on a call are checked at the call.
+// Reads the program of --program, and makes the job from the other flags. Errors name the flag, or the file, the line
+// and the column. Checks the requirements on ranks and parameters; each call checks the others.
 Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments);
 
-// " --parameter radix=4 --block-size min": the flags that give the same parameters again.
+// Returns the flags that give the schedule's parameters again: " --parameter radix=4 --block-size min".
 std::string parameter_flags(const verifier::Schedule& schedule);
 
 }  // namespace quadrille

@@ -1,9 +1,9 @@
 // TuNA, all-to-all of tunable radix. A block's first hop (digits below x are 0: i = f) is from the send buffer.
 // After its last hop (no digits above x: q = 0) it has arrived. The rounds of a digit touch different blocks, so all
-// of them may be in flight together. A step has its distance for a key.
+// of them may be in flight together. The key of a step is its distance.
 //
 // Temporary buffer: every distance i of several hops has a slot: the number of such distances below i. Distances of
-// one hop need none. The ascending table of these tells how many of 1 .. i there are: locate(hop, i) + 1. There are
+// one hop need none. The ascending table `hop` has these, so locate(hop, i) + 1 is their number in 1 .. i. There are
 // p - (K + 1) slots. (The paper has a closed form with ceil(log_radix i), which is right only for radix 2.)
 #include "generator/algorithms.h"
 #include "generator/programs.h"

@@ -5,17 +5,18 @@
 // target. A block whose destination is i below its source, round the node, hops z*radix^x for each digit z of i, at place
 // x. So all blocks of one source for one leader travel together, from and to the same slots as in tuna_nodes.cc.
 //
-// Second stage. In round m nodes a and m - a exchange, so each node has one partner in a round. The rounds of a
-// leader wait for nothing but the first stage, so several leaders of a node may exchange at a time. What arrives takes the slots of what is sent.
+// Second stage. In round m nodes a and m - a exchange, so a node has one partner in a round. A leader's rounds wait
+// only for the first stage, so several leaders may exchange at once. Blocks that arrive take the slots of sent ones.
 //
-// Third stage. The blocks hop from the leader to their targets in the same way. If no rank whose blocks a message may
-// carry leads anywhere, there is no message. A message may still have no blocks: a leader may lead towards its own node
-// alone.
+// Third stage. The blocks hop from the leader to their targets in the same way. A message exists only if it may carry
+// blocks of a rank that leads towards some node. It may still have no blocks, because a leader may lead towards its
+// own node alone.
 //
 // A leader stores a block for each pair of ranks of two nodes, so a node has at most 4096 ranks.
 //
 // Temporary buffer: slot row*q + i for a block that has to go i ranks down, where each other node has one row for each of
-// its ranks. Rows of nodes with one leader differ: node b begins at row base[b] div q + 1, and the next node of the
+// its ranks. Nodes with one leader have different rows: node b begins at row base[b] div q + 1, and the next node of
+// the
 // same leader is at least q nodes further. Row 0 has blocks for the node itself.
 #include "generator/algorithms.h"
 #include "generator/programs.h"

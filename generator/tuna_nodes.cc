@@ -2,14 +2,14 @@
 //
 // Coverage: each node has one server for each rank; a rank of the node is its own server. In the first stage, a
 // block from s to d goes from s to d's server on the node of s. In the second stage, if d is on another node, it
-// goes from there to d. No rank of a node serves more than one rank more than another. If all nodes have q ranks,
-// rank j of each node serves rank j of all. A rank of a small node serves several of a large one; a rank of a large
-// node serves none of some small ones.
+// goes from there to d. The numbers of ranks that two ranks of a node serve differ by at most one. If all nodes have
+// q ranks, rank j of each node serves rank j of all. A rank of a small node serves several of a large one; a rank of
+// a large node serves none of some small ones.
 //
 // First stage. A block whose server is i below its source, round the node, hops z*radix^x for each digit z of i, at
 // place x. All blocks of its source for that server travel with it: those for d with d mod q = `low`, one in each
-// window of q ranks. No key is shared by two nodes' messages, so nodes of different sizes may have different rounds. A
-// node with fewer ranks than the radix sends directly. The rounds of a digit touch different i, and may all be in
+// window of q ranks. No message of this stage joins two nodes, so nodes of different sizes may have different rounds.
+// A node with fewer ranks than the radix sends directly. The rounds of a digit touch different i, and may all be in
 // flight together.
 //
 // Second stage. In round m a node sends to the m-th node after it and receives from the m-th before it, so at any time

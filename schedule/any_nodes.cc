@@ -13,8 +13,8 @@
 namespace quadrille {
 namespace {
 
-// If a formula depended on the rank, ranks could get different values. If it depended on the call, binding could not
-// evaluate it.
+// Checks that a formula reads only `ranks` and node sizes. If it depended on the rank, ranks could get different
+// values. If it depended on the call, binding could not evaluate it.
 bool depends_on_nodes_alone(const Program& program, const Expression& e) {
   switch (e.op) {
     case Operator::kParameter:
@@ -31,14 +31,14 @@ bool depends_on_nodes_alone(const Program& program, const Expression& e) {
   });
 }
 
-// validate() has the rules of expressions. So the expression is put in as a number of the program.
+// Checks an integer expression with validate(), as if it were the number of temporary blocks.
 Result<bool> validate_number(Program program, const Expression& number) {
   program.temporary_blocks = number;
   program.body.clear();
   return validate(program);
 }
 
-// Bounds of an expression's value.
+// The least and the greatest value that an expression may have.
 struct Span {
   int64_t low, high;
 };
@@ -49,7 +49,7 @@ bool is_first_or_last(const Expression& index, int64_t table) {
   return index == constant(0) || index == apply(Operator::kSubtract, {length, constant(1)});
 }
 
-// The least and greatest result of the operator over the ends. It must be monotonic in each operand.
+// Returns bounds of an operator whose operands lie in a and b. It must be monotonic in each, so the ends decide.
 MaybeSpan span_of_ends(Operator op, const Span& a, const Span& b) {
   std::vector<int64_t> values;
   for (const int64_t left : {a.low, a.high})
@@ -107,7 +107,7 @@ Result<bool> validate_formula(const Program& program, const Expression& formula)
   return Error{"a parameter depends on numbers, 'ranks' and node sizes alone"};
 }
 
-// A formula stands as the key of a step, as it may be any number.
+// Checks each formula as if it were the key of a step, because a key may be any number.
 Result<bool> validate_formulas(Program program, const std::vector<Expression>& formulas) {
   for (const Expression& formula : formulas)
     program.body.push_back({Step{formula, std::nullopt, {}}});
@@ -149,7 +149,7 @@ Result<Job> on_nodes(const Program& program, const Job& job, const std::vector<T
       return Error{fmt::format("{} is proven for up to {} ranks, and nodes {} have {}",
                                program.algorithm.text, job.most_ranks, nodes.text(),
                                nodes.ranks())};
-  // Either of two groups would do: then formulas are numbers.
+  // With two groups, formulas are constants. So the nodes of either group give the same values.
   const Topology& nodes = groups[0];
   Binding binding;
   binding.place.ranks = nodes.ranks();

@@ -47,7 +47,7 @@ bool mentions_parameter(const Expression& expression, int64_t parameter) {
   });
 }
 
-// The tables that the program searches, so they must ascend.
+// Returns, by table, whether it must ascend: because the program searches it or takes its distinct entries.
 std::vector<bool> located_tables(const Program& program) {
   std::vector<bool> located(program.tables.size());
   for (const Table& table : program.tables)
@@ -84,7 +84,7 @@ class Binder {
     return std::move(binding_);
   }
 
-  // The entries of tables that depend on no call, up to the first that is undefined.
+  // Returns, by table, the entries of those that do not depend on the call. Stops at the first error.
   std::vector<std::optional<Entries>> fixed_tables(const std::vector<bool>& of_call) {
     start();
     std::vector<std::optional<Entries>> fixed(program_.tables.size());
@@ -99,7 +99,7 @@ class Binder {
     return fixed;
   }
 
-  // Whether the error is a requirement that does not hold.
+  // True if run() failed because a requirement does not hold.
   bool is_refused() const { return is_refused_; }
 
  private:
@@ -207,7 +207,7 @@ class Binder {
     return sums;
   }
 
-  // Declarations take memory at every rank, so they are limited like loops.
+  // Fails if a table or the temporary blocks would take too much memory at every rank. Returns true after any error.
   bool refuse_many(int64_t declared, const std::string& what) {
     const int64_t ranks = binding_.place.ranks + binding_.place.remote_ranks;
     if (declared < 0 || declared > most_entries(ranks))
@@ -290,7 +290,7 @@ class Binder {
     refuse_many(binding_.temporary_blocks, "temporary blocks");
   }
 
-  // The same at all ranks of both groups.
+  // Sets the limit of loop iterations. It is the same on all ranks of both groups.
   void bind_iterations() {
     if (!error_.empty()) return;
     int64_t bytes = 0, ranks = 0, nodes = 0;
@@ -314,7 +314,7 @@ class Binder {
   std::string error_;
 };
 
-// Whether an expression depends on the call, in a program with these tables_of_call().
+// Returns whether an expression depends on the call. `tables` is tables_of_call() of the program.
 bool is_of_call(const Program& program, const Expression& expression,
                 const std::vector<bool>& tables) {
   return any_part(expression, [&](const Expression& e) {
@@ -323,7 +323,7 @@ bool is_of_call(const Program& program, const Expression& expression,
   });
 }
 
-// By table: whether its entries depend on the root, the counts or a parameter of the call.
+// Returns, by table, whether its entries depend on the root, the counts or a parameter of the call.
 std::vector<bool> tables_of_call(const Program& program) {
   std::vector<bool> all;
   for (const Table& table : program.tables)

@@ -1,5 +1,5 @@
-// A program with everything that is fixed before a rank walks it: topology, parameters and tables. All ranks of a
-// group share one binding.
+// A binding holds everything that is fixed before a rank walks a program: topology, parameters and tables. All ranks
+// of a group share one binding.
 #ifndef QUADRILLE_SCHEDULE_BINDING_H_
 #define QUADRILLE_SCHEDULE_BINDING_H_
 
@@ -16,13 +16,13 @@
 
 namespace quadrille {
 
-// The rule for a parameter that a call may leave out: a block size, chosen from the counts that all ranks know. The
-// numbers are part of the file format (runtime/program/table_format.h); the arithmetic is
-// runtime/program/block_size.h.
+// A rule chooses a block size for a call that does not give this parameter. It uses only counts that all ranks know.
+// The numbers of rules are part of the file format (runtime/program/table_format.h). runtime/program/block_size.h has
+// the arithmetic.
 //
-// A value of 1 or more is itself the choice. The others are these.
+// A value of 1 or more is itself the block size. The other rules are:
 enum Rule : int64_t {
-  kRuleNone = 0,    // no choice
+  kRuleNone = 0,    // no rule: each call gives the parameter
   kRuleLeast = -1,  // the least count that is not 0
   kRuleModel = -2,  // the optimum of the linear model, as a formula
   kRuleAuto = -3,   // the optimum of the linear model with the exact number of rounds
@@ -38,9 +38,9 @@ struct LinearModel {
 
 inline bool uses_model(int64_t rule) { return rule == kRuleModel || rule == kRuleAuto; }
 
-// "min", "model", "auto", "min:1024", "4096", or "none" for kRuleNone.
+// Returns "min", "model", "auto", "min:1024", "4096", or "none" for kRuleNone.
 std::string rule_text(int64_t rule);
-// The rule "min", "model" or "auto"; empty for any other text.
+// Returns the rule that "min", "model" or "auto" names; empty for any other text.
 std::optional<int64_t> rule_named(const std::string& text);
 
 // The entries of a table. Copies share them.
@@ -68,22 +68,21 @@ class Entries {
   size_t size_;
 };
 
-// The contents of a schedule file beside the program. A job for any nodes (schedule/any_nodes.h) has no groups.
-// on_nodes() makes a job of given nodes from it, which everything else needs.
+// The contents of a schedule file besides the program. A job for any nodes (schedule/any_nodes.h) has no groups.
+// on_nodes() makes a job for given nodes from it, and everything else needs such a job.
 struct Job {
   std::vector<Topology> groups;          // one per group of the program; empty: any nodes
   std::vector<int64_t> parameters;       // one per parameter: its value, or its Rule at the call
-  std::vector<LinearModel> models = {};  // one per parameter, for the rules that use it; may be
-                                         // empty
-  // For any nodes only: one per parameter, its value if it is not given at the call.
+  std::vector<LinearModel> models = {};  // one per parameter, for rules that use it; may be empty
+  // For any nodes only: one per parameter, the formula of its value. Unused for a parameter at call.
   std::vector<Expression> formulas = {};
-  int64_t most_ranks = 0;  // for any nodes only: the most that it serves; 0: any number
-  std::string needs = {};  // for any nodes only: the requirements on them, in words; may be empty
-  // By group and table: what with_fixed_tables() has filled. May be empty.
+  int64_t most_ranks = 0;  // for any nodes only: the most ranks that it serves; 0: no limit
+  std::string needs = {};  // for any nodes only: what it requires of them, in words; may be empty
+  // By group and table: the entries that with_fixed_tables() has evaluated. May be empty.
   std::vector<std::vector<std::optional<Entries>>> fixed_tables = {};
 };
 
-// "radix = 4", or "B is chosen at the call: auto, alpha 2000 ns, beta 100 ps".
+// Describes a parameter: "radix = 4", or "B is chosen at the call: auto, alpha 2000 ns, beta 100 ps".
 std::string parameter_text(const Program& program, const Job& job, size_t index);
 
 // The arguments of a call.
@@ -93,7 +92,7 @@ struct Call {
   int64_t root = 0;
 };
 
-// The most entries of a table, and temporary blocks, of a job with so many ranks in all groups.
+// Returns the limit of entries of one table, and of temporary blocks. `ranks` counts the ranks of all groups.
 inline int64_t most_entries(int64_t ranks) {
   return std::min(kMaxEntries + kMaxEntriesAPair * ranks * ranks, kMaxTableLength);
 }
@@ -106,14 +105,15 @@ struct Binding {
   int64_t most_iterations = 0;
 };
 
-// A requirement is checked as soon as so many tables are filled: those that it names, and all above them. So tables below
-// may rely on it.
+// Returns how many tables must be filled before the requirement is checked: up to the last one that it names. Later
+// tables may rely on the requirement.
 int64_t tables_before(const Expression& requirement);
 
-// The program without the declarations that depend on the root, the counts or a parameter of the call.
+// Returns the program without requirements, entries of tables and temporary blocks that depend on the root, the
+// counts or a parameter of the call.
 Program before_the_call(Program program);
-// The job with the tables of all its calls, so that bind() does not fill them again. Its groups and the parameters of the
-// file must not change afterwards.
+// Returns the job with the tables that do not depend on the call, so that bind() does not fill them again. The job's
+// groups and parameters must not change afterwards.
 Job with_fixed_tables(const Program& program, Job job);
 
 // Evaluates tables and requirements for one group. Errors: a requirement that is undefined or does not hold; a table that
@@ -121,28 +121,28 @@ Job with_fixed_tables(const Program& program, Job job);
 // the call lacks.
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
 
-// Whether the requirements of the program hold for that call. The errors are bind()'s other errors.
+// False if a requirement of the program does not hold for that call. True after any other error; bind() reports it.
 bool takes(const Program& program, const Job& job, const Call& call);
 
-// Whether the requirements that do not depend on the call hold.
+// False if a requirement that does not depend on the call does not hold.
 bool takes_some_call(const Program& program, const Job& job);
 
 // True if the program depends on the placement of ranks on nodes, not only on their number.
 bool uses_nodes(const Program& program);
-// True if it depends on the counts of the call.
+// True if the program depends on the counts of the call.
 bool uses_counts(const Program& program);
 
-// Whether some step may start before the previous one is complete.
+// True if some step may start before the previous one is complete.
 bool has_overlapping_steps(const Program& program);
 
-// Whether the program names parts of blocks, so that lengths matter.
+// True if some piece is a range of a block. Then the lengths of blocks matter.
 bool names_parts_of_blocks(const Program& program);
 
-// Counts by group and rank of which no two are equal: none at one rank, and about 8 times the least one at others. So a
-// pipeline has few blocks even if a block is as long as the least count.
+// Returns counts by group and rank, no two of them equal. One rank has 0; the greatest is about 8 times the least of
+// the others. So a pipeline has few blocks even if its block size is the least count.
 std::vector<std::vector<int64_t>> uneven_counts(const std::vector<Topology>& groups);
 
-// The simplest call that a program can be bound with: 1 for every count and every parameter that it needs.
+// Returns the simplest call that a program can be bound with: every count and every parameter that it needs is 1.
 Call plain_call(const Program& program, const Job& job);
 
 }  // namespace quadrille

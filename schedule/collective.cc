@@ -1,5 +1,5 @@
-// One switch per question; each row is a sentence of the MPI standard. Between groups, rooted collectives have their
-// root in group 0 and their leaves in group 1. Tested by tests/schedule/collective_test.cc against small cases.
+// Each function states one rule of the MPI standard for all collectives. Between groups, rooted collectives have
+// their root in group 0 and their leaves in group 1. Tested by tests/schedule/collective_test.cc against small cases.
 #include "schedule/collective.h"
 
 #include <array>
@@ -11,13 +11,13 @@ constexpr std::array<std::string_view, kCollectiveCount> kNames = {
     "alltoall",  "allgather",      "broadcast", "gather", "scatter", "reduce",
     "allreduce", "reduce-scatter", "scan",      "exscan", "barrier"};
 
-// The source or the destination of all contributions in a rooted collective.
+// True at the root, the source or destination of all contributions of a rooted collective.
 bool is_root(const Place& place) {
   return place.rank == place.root && (!place.intercommunicator() || place.group == 0);
 }
 bool is_leaf(const Place& place) { return !place.intercommunicator() || place.group == 1; }
 
-// The group whose contributions a receiver gets.
+// Returns the group whose contributions a receiver gets.
 int64_t source_group(const Place& place) { return place.intercommunicator() ? 1 - place.group : 0; }
 
 }  // namespace
@@ -83,12 +83,12 @@ bool exists_between_groups(Collective collective) {
   return collective != Collective::kScan && collective != Collective::kExscan;
 }
 
-// The receive buffer of an exclusive scan is not significant at rank 0.
 bool is_bystander(Collective collective, const Place& place) {
   return rooted(collective) && place.intercommunicator() && place.group == 0 &&
          place.rank != place.root;
 }
 
+// Rank 0 has no receive block in an exclusive scan, because MPI does not define the buffer there.
 int64_t block_count(Collective collective, Buffer buffer, const Place& place) {
   const bool send = buffer == Buffer::kSend;
   switch (collective) {

@@ -69,9 +69,9 @@ struct Contribution {
 
 std::string_view name_of(Collective collective);
 std::optional<Collective> collective_named(std::string_view name);
-// "an allgather", for sentences.
+// Returns the name with its article, as in "an allgather".
 std::string in_words(Collective collective);
-// "alltoall", "alltoall between groups": the purpose of a program with that many groups.
+// Returns the purpose of a program with that many groups: "alltoall", or "alltoall between groups".
 std::string purpose_of(Collective collective, int groups);
 
 // True if an operator combines data. Ranges then count elements, else bytes.
@@ -80,8 +80,8 @@ bool reduces(Collective collective);
 bool rooted(Collective collective);
 // True if the root sends from the buffer that the others receive into: a broadcast on one group.
 bool has_one_buffer(Collective collective, int groups);
-// Whether the rank is in the root's group between groups but is not the root (its root argument is MPI_PROC_NULL).
-// Such a rank does not know the root, and does nothing.
+// True if the rank belongs to the root's group of an intercommunicator but is not the root. Its root argument is
+// MPI_PROC_NULL, so it does not know the root, and it does nothing.
 bool is_bystander(Collective collective, const Place& place);
 
 // True if only the source and the target of a block know its length. Messages that forward it must then be `sized`.
@@ -91,31 +91,31 @@ bool only_ends_know_lengths(Collective collective);
 // True if all ranks, of both groups, give the same count.
 bool has_one_count(Collective collective);
 
-// True if MPI has a form of it in which blocks differ in length: the v form, or a reduce-scatter.
+// True if MPI has a form of the collective whose blocks differ in length: the v form, or a reduce-scatter.
 bool blocks_may_differ(Collective collective);
 
-// True if a block size cuts one contribution: a broadcast or a reduce.
+// True if a block size cuts the vector of one rank into blocks: a broadcast or a reduce.
 bool has_one_contribution(Collective collective);
-// True if its blocks may pass over trees: the same two, an allgather and a reduce-scatter.
+// True if blocks may pass over trees: a broadcast, a reduce, an allgather or a reduce-scatter.
 bool may_pass_over_trees(Collective collective);
 
 // False if MPI has the collective on one group only.
 bool exists_between_groups(Collective collective);
 
-// The number of blocks of the buffer at this rank. The program defines the temporary buffer.
+// Returns the number of blocks of the send or receive buffer at this rank. The program declares temporary blocks.
 int64_t block_count(Collective collective, Buffer buffer, const Place& place);
 
-// Ranks first, first + 1, ... of a group. They contribute to a block.
+// `count` ranks of a group, from `first` on. Each contributes block `block` of its send buffer.
 struct Contributors {
   int64_t group, first, count, block;
 };
 
-// The ranks whose contributions receive block `block` holds at the end; none if nothing is required.
+// Returns the ranks whose contributions receive block `block` holds at the end. None (count 0) if it is not required.
 Contributors contributors(Collective collective, const Place& place, Block block);
-// The contributions of these ranks.
+// Returns the contributions of these ranks, one by one.
 std::vector<Contribution> required(Collective collective, const Place& place, Block block);
 
-// The length of a block is counts[index], with the counts of the remote group if `remote` is set.
+// The length of a block is counts[index]. These are the counts of the remote group if `remote` is set.
 struct LengthSource {
   bool remote;
   int64_t index;

@@ -14,12 +14,12 @@
 namespace quadrille {
 namespace {
 
-// The levels at which the steps of one rank are complete. The level of a step is the depth up to it.
+// The level of each step of one rank: the number of messages in the longest chain up to the end of that step.
 class Levels {
  public:
-  // Over all steps so far.
+  // Returns the greatest level of all steps so far.
   int64_t last() const { return levels_.empty() ? 0 : levels_.back().second; }
-  // Over those with keys up to that one.
+  // Returns the greatest level of the steps with keys <= key.
   int64_t up_to(int64_t key) const {
     const auto above =
         std::upper_bound(levels_.begin(), levels_.end(), key,
@@ -39,9 +39,9 @@ struct Process {
   Walker walker;
   std::vector<int64_t> registers;
   Levels levels;
-  int64_t floor = 0;           // a copy outside steps has waited for all steps up to this level
+  int64_t floor = 0;           // the lowest level at which steps after a copy outside steps start
   int64_t start = 0, end = 0;  // levels of the step at the current key
-  bool outside = false;        // a copy outside steps follows it
+  bool outside = false;        // a copy outside steps precedes the next step
 };
 
 class DepthCounter : public SinkOf<DepthCounter> {
@@ -70,10 +70,10 @@ class DepthCounter : public SinkOf<DepthCounter> {
     return deepest;
   }
 
-  // The walk's sink.
+  // The walk calls these two functions (SinkOf).
   void block_message(const MessageHead& head, Buffer, int64_t) { message(head); }
   void message(const MessageHead& head) {
-    if (head.direction == Direction::kReceive) return;  // its send says the same
+    if (head.direction == Direction::kReceive) return;  // each message counts once, at its sender
     const Process& sender = processes_[current_];
     const int64_t group = head.remote ? 1 - sender.group : sender.group;
     is_right_ &= group < static_cast<int64_t>(first_.size()) && head.peer >= 0 &&
@@ -82,7 +82,7 @@ class DepthCounter : public SinkOf<DepthCounter> {
   }
 
  private:
-  // Walks through the process's next step, to the one after it.
+  // Walks a process to its next step, and queues the key of that step.
   void go_on(size_t i) {
     Process& process = processes_[i];
     current_ = i;
@@ -131,7 +131,7 @@ class DepthCounter : public SinkOf<DepthCounter> {
   std::vector<Process> processes_;
   std::priority_queue<std::pair<int64_t, size_t>, std::vector<std::pair<int64_t, size_t>>,
                       std::greater<>>
-      next_;                      // the keys of the next steps of processes
+      next_;                      // (key of its next step, process)
   std::vector<size_t> standing_;  // processes at the current key
   std::vector<std::pair<size_t, size_t>> messages_;
   size_t current_ = 0;

@@ -1,5 +1,5 @@
-// Operators of two integers. Tested by tests/schedule/evaluate_test.cc against 128-bit arithmetic over the corners of
-// the range.
+// Applies operators to two integers. Tested by tests/schedule/evaluate_test.cc against 128-bit arithmetic over the
+// corners of the range.
 #include "schedule/evaluate.h"
 
 #include <algorithm>

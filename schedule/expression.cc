@@ -1,5 +1,5 @@
-// The operator table: arity and whether a value is attached. Everything that walks expressions
-// generically (printer, encoder, decoder, validation) reads it here.
+// Answers questions about each operator: how many operands it has, and whether it carries a value. The printer, the
+// encoder, the decoder and validate() ask them.
 #include "schedule/expression.h"
 
 namespace quadrille {

@@ -38,8 +38,8 @@ enum class Operator : uint8_t {
   kAnd,
   kChoose,   // c ? a : b
   kElement,  // value: index of a table; table[i]
-  kLocate,  // value: index of a table; the number of entries <= x, minus one, of an ascending table
-  kLength,  // value: index of a table; its number of entries
+  kLocate,   // value: index of an ascending table; the index of its last entry <= x, or -1
+  kLength,   // value: index of a table; its number of entries
 };
 inline constexpr int kOperatorCount = 26;
 
@@ -51,15 +51,15 @@ struct Expression {
   friend bool operator==(const Expression&, const Expression&) = default;
 };
 
-// The number of operands of an operator.
+// Returns the number of operands of an operator.
 int arity(Operator op);
 // True if the operator carries a value: an index or a constant.
 bool has_value(Operator op);
-// True if its value never changes at a rank: a number, a parameter, a rank's place, or the length of a table.
+// True if the result never changes at a rank: a number, a parameter, a rank's place, or the length of a table.
 bool is_fixed(Operator op);
 // True if the result is a boolean (kChoose has the type of its alternatives).
 bool is_comparison(Operator op);
-// True if its value is the index of a table.
+// True if the value that the operator carries is the index of a table.
 bool reads_table(Operator op);
 
 inline Expression constant(int64_t value) { return {Operator::kConstant, value, {}}; }
@@ -69,7 +69,7 @@ inline Expression apply(Operator op, std::vector<Expression> operands, int64_t v
   return {op, value, std::move(operands)};
 }
 
-// Whether the predicate holds for the expression or any part of it.
+// True if the predicate holds for the expression or for any expression inside it.
 template <class Predicate>
 bool any_part(const Expression& expression, const Predicate& predicate) {
   if (predicate(expression)) return true;

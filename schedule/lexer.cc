@@ -1,5 +1,5 @@
-// Lines into tokens, tokens into expressions. Precedence, lowest first: c ? a : b; and; comparisons; + -; * div mod
-// xor. a > b is read as b < a. Tested by tests/schedule/text_test.cc.
+// Splits lines into tokens, and reads expressions from tokens. Precedence, lowest first: c ? a : b; and; comparisons;
+// + -; * div mod xor. a > b is read as b < a. Tested by tests/schedule/text_test.cc.
 #include "schedule/lexer.h"
 
 #include <fmt/core.h>
@@ -16,13 +16,12 @@ namespace quadrille {
 namespace {
 
 constexpr std::array<std::string_view, 4> kLongSymbols = {"..", "<=", ">=", "!="};
-constexpr size_t kMaxTokens = 1000;  // the most of a statement; this bounds the recursion of its
-                                     // reader
-// The magnitude of the least number. It does not fit as a positive number, so only a minus may stand before it.
+constexpr size_t kMaxTokens = 1000;  // of a statement; this bounds the recursion of its reader
+// The magnitude of INT64_MIN. It is too great for a positive number, so it is only read after a minus.
 constexpr uint64_t kGreatestMagnitude = uint64_t{1} << 63;
 constexpr std::string_view kSymbols = "=<>+-*?:()[],@";
 
-// The token that starts at text[at], if one does.
+// Returns the token that starts at text[at], if one does.
 std::optional<Token> token_at(std::string_view text, size_t at) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -46,20 +45,20 @@ std::optional<Token> token_at(std::string_view text, size_t at) {
   return Token{Token::Kind::kSymbol, std::string(1, text[at])};
 }
 
-// At most so many bytes of the text, or a few more so that no character is cut.
+// Returns the first `most` bytes of the text, or a few more so that no UTF-8 character is cut. "..." marks a cut.
 std::string shortened(std::string_view text, size_t most) {
   size_t end = std::min(text.size(), most);
   while (end < text.size() && (text[end] & 0xc0) == 0x80) ++end;
   return std::string(text.substr(0, end)) + (end < text.size() ? "..." : "");
 }
 
-// Numbers that are too great.
+// Returns the error message for a number that is too great.
 std::string too_great(std::string_view number) {
   return fmt::format("{} is too great; the greatest number is {}", shortened(number, 24),
                      INT64_MAX);
 }
 
-// Why no token starts at text[at].
+// Returns an error message that says why no token starts at text[at].
 std::string why_no_token(std::string_view text, size_t at) {
   const size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
   const std::string_view number = text.substr(at, end - at);
@@ -70,7 +69,7 @@ std::string why_no_token(std::string_view text, size_t at) {
                      shortened(text.substr(at), 12));
 }
 
-// Splits one line of text into statements, all with its indentation.
+// Splits one line of text into statements at `;`. Each has the indentation of the line.
 std::optional<Error> split_line(std::string_view text, int number, const std::string& source,
                                 std::vector<Line>& lines) {
   text = text.substr(0, text.find("--"));
@@ -120,7 +119,7 @@ int64_t read_table(LineReader& reader, const Scope& scope) {
   return index.value_or(0);
 }
 
-// A call of a function of the language or of the scope, or nothing.
+// Reads the arguments of function `name`, of the language or the scope. Returns nothing if there is no such function.
 std::optional<Expression> read_function(LineReader& reader, const Scope& scope,
                                         const std::string& name) {
   static const std::map<std::string, Operator, std::less<>> kFunctions = {
@@ -195,7 +194,7 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
   return constant(0);
 }
 
-// Reads one level of left-associative operators above `next`.
+// Reads operands with `next`, joined from the left by operators of one precedence.
 template <class Next>
 Expression read_chain(LineReader& reader,
                       const std::map<std::string, Operator, std::less<>>& operators, Next next) {

@@ -1,4 +1,4 @@
-// Tokens and indented lines of the text form, shared by programs and the statements about them.
+// Splits the text form into indented lines and tokens, and reads expressions. Programs and proof files both use it.
 #ifndef QUADRILLE_SCHEDULE_LEXER_H_
 #define QUADRILLE_SCHEDULE_LEXER_H_
 
@@ -22,7 +22,7 @@ struct Token {
   int column = 0;  // from 1
 };
 
-// The tokens of a statement. `;` separates statements of one line; "--" starts a comment.
+// One statement. `;` separates statements of one line of text; "--" starts a comment.
 struct Line {
   int number = 0;  // from 1
   int indent = 0;  // in spaces
@@ -42,11 +42,11 @@ class LineReader {
   Token take();
   bool accept(std::string_view text);  // takes the token if it is this word or symbol
   void expect(std::string_view text);
-  std::string word(const char* what);
-  void finish();  // fails if tokens are left
+  std::string word(const char* what);  // takes a word; the error for any other token names `what`
+  void finish();                       // fails if tokens are left
 
-  void fail(const std::string& message);       // at the token that was taken last
-  void fail_next(const std::string& message);  // at the next token
+  void fail(const std::string& message);       // the error is at the token that was taken last
+  void fail_next(const std::string& message);  // the error is at the next token
   void fail_at(int column, const std::string& message);
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
@@ -62,18 +62,18 @@ class LineReader {
   int error_column_ = 0;
 };
 
-// The meaning of names in an expression.
+// Resolves the names in an expression. Each function returns nothing for an unknown name.
 struct Scope {
   std::function<std::optional<Expression>(const std::string& name)> name;
   std::function<std::optional<int64_t>(const std::string& name)> table;
-  // f(arguments) for functions beyond the language's own; may be empty.
+  // Resolves f(arguments) if f is no function of the language. May be empty.
   std::function<std::optional<Expression>(const std::string& name,
                                           std::vector<Expression> arguments)>
       call;
 };
 
-// Reads an expression of the lowest precedence ("c ? a : b"), or one from the level of + and - upwards, which stops
-// before "..".
+// read_expression() reads any expression, also "c ? a : b". read_sum() reads only operators from + and - upwards, so
+// it stops before "..".
 Expression read_expression(LineReader& reader, const Scope& scope);
 Expression read_sum(LineReader& reader, const Scope& scope);
 

@@ -14,31 +14,31 @@
 #define QD_MAX_REQUIREMENTS 16
 #define QD_MAX_DEPTH 40 /* of statements, and of operators in an expression */
 #define QD_MAX_VARIABLES 48
-/* Values that never change at a rank: numbers but 0 and 1, parameters, `rank` and its like, and lengths of tables. Each counts
- * once. With the limits of variables and depth this bounds the registers of a program (runtime/program/compile.c). */
+/* Values that never change at a rank: numbers other than 0 and 1, parameters, `rank` and its like, lengths of tables.
+ * Each counts once. With the limits of variables and depth, this bounds the registers (runtime/program/compile.c). */
 #define QD_MAX_CONSTANTS 80
 #define QD_MAX_NAME_LENGTH 63
 #define QD_MAX_COST 1000000000       /* of alpha, and of beta */
 #define QD_MAX_BLOCK_SIZE 2147483647 /* in a file */
 
-/* 2^40: bytes of a contribution of known length, the end of a range of a temporary block that is not empty, and the distance of a
- * parameter from 0. */
+/* 2^40. QD_MAX_COUNT limits the bytes of a contribution of known length, and the end of a range of a temporary block
+ * unless the range is empty. QD_MAX_PARAMETER limits the magnitude of a parameter. */
 #define QD_MAX_COUNT 1099511627776
 #define QD_MAX_PARAMETER 1099511627776
 
-/* Entries of one table, or temporary blocks: so many, and more for each pair of ranks, but never more than the third limit. They
- * take memory at every rank, so a small job has few. */
+/* The limit of entries of one table, and of temporary blocks: the first number, plus the second times the square of
+ * the number of ranks, but never above the third. They take memory at every rank, so a small job may have few. */
 #define QD_MAX_ENTRIES 1048576
 #define QD_MAX_ENTRIES_A_PAIR 4
 #define QD_MAX_TABLE_LENGTH 33554432
 
-/* Iterations of all loops together at one rank: so many, and more for each rank times node and for each byte of all
- * contributions. No schedule takes nearly as many. The limit keeps a damaged file from walking for hours. */
+/* The limit of iterations of all loops together at one rank: the first number, plus the second times ranks times
+ * nodes, plus the third times all bytes. Schedules need far fewer. It keeps a damaged file from walking for hours. */
 #define QD_MAX_ITERATIONS 1048576
 #define QD_MAX_ITERATIONS_A_RANK_AND_NODE 64
 #define QD_MAX_ITERATIONS_A_BYTE 4
 
-/* The sentences of the readers. */
+/* The texts with which all readers refuse a program. */
 #define QD_DIGITS_OF(tokens) #tokens
 #define QD_DIGITS(limit) QD_DIGITS_OF(limit)
 #define QD_LONG_FILE "longer than " QD_DIGITS(QD_MAX_FILE_LENGTH) " bytes"
@@ -56,7 +56,7 @@
 #define QD_GREAT_COST "a cost above " QD_DIGITS(QD_MAX_COST)
 #define QD_GREAT_BLOCK_SIZE "a block size above " QD_DIGITS(QD_MAX_BLOCK_SIZE)
 
-/* The words that name nothing else. */
+/* The words of the language. A name must not be one of these. */
 #define QD_RESERVED_WORDS                                                                     \
   " after and copy div else for from group if in into length let locate max min mod nothing " \
   "rank ranks receive recv reduce remote remote_ranks root send sized step temp to wrap xor "

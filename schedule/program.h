@@ -13,15 +13,16 @@
 // number of pieces, and piece by piece the same length. A message without pieces is a token: it orders steps and moves
 // no data. The receiver of a `sized` message does not know the lengths: they travel ahead of the data.
 //
-// Combining. A receive that combines on a side leaves `arrived op there` (left) or `there op arrived` (right) in each
-// of its pieces. Each piece is as long as the arriving data.
+// Combining. A receive that combines replaces the data of each of its pieces: on the left by `arrived op present`, on
+// the right by `present op arrived`. Each piece is as long as the arriving data.
 //
-// Sums. The canonical tree of one contribution is that contribution. The canonical tree of n consecutive ones is the tree of
-// the first h of them, then the operator, then the tree of the others; h is the greatest power of two below n. In a
-// program that claims canonical sums, every combination makes such a tree of two. So results depend on contributions alone.
+// Sums. The canonical tree of one contribution is that contribution. For n consecutive ones, let h be the greatest
+// power of two below n. Their canonical tree applies the operator to the trees of the first h and of the others. In a
+// program that claims canonical sums, every combination makes a canonical tree. So results depend on contributions
+// alone.
 //
 // Two groups. `remote k` is rank k of the other group. An exchange between groups takes one step: each rank posts all
-// its messages at once, so none waits for another's order.
+// its messages at once, so no rank waits because another one posts in a different order.
 //
 // Units. A range of a piece counts elements in a reduction, and bytes of the packed block otherwise. A whole block of
 // the temporary buffer is as long as the data last written to it.
@@ -68,7 +69,7 @@ struct Let {
   Expression value;
   friend bool operator==(const Let&, const Let&) = default;
 };
-// Ascending over low..high, high not included; both are evaluated once.
+// Runs the body for low, low + 1, ..., high - 1. Both bounds are evaluated once.
 struct For {
   Name name;
   Expression low, high;
@@ -87,7 +88,7 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 enum class Direction : uint8_t { kSend, kReceive };
-// The side of a combination. kLeft: arrived op there; kRight: there op arrived.
+// The side on which the new operand of a combination stands. kLeft: arrived op present; kRight: present op arrived.
 enum class Side : uint8_t { kLeft, kRight };
 // The body holds For, If, Let and Transfer only: one message carries a list of pieces.
 struct Message {
@@ -96,8 +97,7 @@ struct Message {
   bool sized = false;
   Expression peer;
   Body pieces;
-  std::optional<Side> combine = {};  // of a receive that is not sized: the side on which it
-                                     // combines
+  std::optional<Side> combine = {};  // the side, if it is a receive that combines and is not sized
   friend bool operator==(const Message&, const Message&) = default;
 };
 // A piece in the body of a message.
@@ -133,11 +133,11 @@ enum class TableKind : uint8_t {
   kLiteral,       // the entries stand in the program
 };
 
-// Node sizes of either group.
+// True for the node sizes of either group.
 inline bool is_nodes(TableKind kind) {
   return kind == TableKind::kNodes || kind == TableKind::kRemoteNodes;
 }
-// A table made of the one that `source` names.
+// True for a table that is made from an earlier one, which `source` names.
 inline bool has_source(TableKind kind) {
   return kind == TableKind::kPrefix || kind == TableKind::kDistinct || kind == TableKind::kGreatest;
 }
@@ -158,15 +158,15 @@ struct Table {
 struct Parameter {
   Name name;
   bool at_call = false;  // given with each call, the same on all ranks; else in the file
-  // It is a block size, and blocks of all contributions together pass over trees of ceil(log2 p) levels, not along a ring.
-  // Only with at_call, and where may_pass_over_trees().
+  // The parameter is a block size, and the blocks of all contributions pass over trees of ceil(log2 p) levels, not
+  // along a ring. Only with at_call, and only if may_pass_over_trees().
   bool over_trees = false;
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
-// The messages that a step may have at the port that `per` names. kExchange: one partner, both directions;
-// kSendReceive: one partner for each direction. kParameter: a node has as many messages in each direction as the first
-// parameter, which is in the file.
+// Limits the messages that each rank or each node (`per`) has in a step. kExchange: one partner, both directions.
+// kSendReceive: one partner for each direction. kParameter: the first parameter, which is in the file, is the number
+// of messages of a node in each direction.
 enum class PortKind : uint8_t { kNone, kExchange, kSendReceive, kParameter };
 enum class PortScope : uint8_t { kRank, kNode };
 struct Port {
@@ -183,8 +183,7 @@ struct Program {
   bool in_place = false;     // claims that no block is overwritten before it is sent
   bool commutative = false;  // a reduction that is correct only for commutative operators
   bool canonical = false;    // a reduction whose sums all have the canonical tree
-  int64_t window =
-      0;  // the most steps in flight, if whoever binds it does not say; 0: the library's default
+  int64_t window = 0;        // most steps in flight if binding names none; 0: the library's default
   std::vector<Parameter> parameters;
   // No declaration depends on the rank: tables and requirements are the same on all ranks.
   std::vector<Expression> requirements;  // booleans over parameters, ranks and tables
@@ -197,8 +196,8 @@ struct Program {
 // Checks types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);
 
-// An error, and the parameter, table, requirement or statement that it is in, counted from 0 in the order of the text. A piece in
-// the line of its message counts as the next statement.
+// The kind of part that a flaw is in. Parts of one kind are counted from 0 in the order of the text. A piece in the
+// line of its message counts as the next statement.
 enum class ProgramPart : uint8_t {
   kHeading,
   kParameter,
@@ -214,8 +213,8 @@ struct Flaw {
 };
 std::optional<Flaw> find_flaw(const Program& program);
 
-// The names of a program in the order of their declaration: the algorithm, parameters, tables (each
-// kMap with its index after it), then lets and fors. set_names takes as many as names gives.
+// Returns the names of a program in the order of declaration: the algorithm, parameters, tables (after a kMap its
+// index), lets and fors. set_names() takes a list in that order; if it is short, the last ones keep their names.
 std::vector<std::string> names(const Program& program);
 void set_names(Program& program, const std::vector<std::string>& names);
 

@@ -1,5 +1,5 @@
-// Bad input is a value: Result<T> is a T or an Error whose message is one sentence that says what
-// is wrong, where, and how to mend it. A bug is not: Check() aborts.
+// Bad input gives a value: a Result<T> is a T or an Error. The message of an Error is one sentence that says what is
+// wrong, where, and how to mend it. A bug in the code makes check() abort instead.
 #ifndef QUADRILLE_SCHEDULE_RESULT_H_
 #define QUADRILLE_SCHEDULE_RESULT_H_
 

@@ -1,5 +1,4 @@
-// The text form of a program: it reads like a paper's pseudo-code, and parse_program(print(p)) ==
-// p.
+// The text form of a program. It reads like the pseudo-code of a paper, and parse_program(print(p)) == p.
 //
 //   algorithm factor for alltoall
 //   port exchange per rank
@@ -24,10 +23,10 @@
 
 namespace quadrille {
 
-// The whole program; ends in a newline.
+// Returns the text of the whole program, which ends in a newline.
 std::string print(const Program& program);
 
-// Errors name `source`, the line and the column. The result is validated.
+// Reads and validates a program. Errors name `source`, the line and the column.
 Result<Program> parse_program(std::string_view text, const std::string& source);
 
 // The names in scope when expressions are printed. `variables` are outermost first.

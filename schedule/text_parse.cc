@@ -63,7 +63,7 @@ class ProgramReader {
     return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
   }
 
-  // "hierarchical-factor": words joined by "-" and "+".
+  // Reads words that are joined by "-" and "+", such as "hierarchical-factor".
   static std::string hyphenated(LineReader& reader, const char* what) {
     std::string name = reader.word(what);
     while (reader.peek().text == "-" || reader.peek().text == "+") {
@@ -141,7 +141,7 @@ class ProgramReader {
     }
   }
 
-  // A new name for a parameter or a table.
+  // Reads the name of a new parameter or table. Fails if it has been declared already.
   std::string fresh_declaration(LineReader& reader) {
     std::string name = fresh(reader);
     if (!declared_.insert(name).second) reader.fail(fmt::format("'{}' is declared twice", name));
@@ -183,7 +183,7 @@ class ProgramReader {
     program_.tables.push_back(std::move(table));
   }
 
-  // table b[i in 0 .. n] = expression of i
+  // Reads what follows "[" in: table b[i in 0 .. n] = expression of i
   void map_table(LineReader& reader, Table& table) {
     table.kind = TableKind::kMap;
     table.index.text = fresh(reader);
@@ -227,7 +227,7 @@ class ProgramReader {
     reader.expect(")");
   }
 
-  // table t = 3, -1, 2
+  // Reads the numbers of: table t = 3, -1, 2
   void literals(LineReader& reader, Table& table) {
     table.kind = TableKind::kLiteral;
     do {
@@ -238,7 +238,7 @@ class ProgramReader {
     } while (reader.accept(",") && !reader.failed());
   }
 
-  // The statements that are indented deeper than `outer`.
+  // Reads the statements that are indented deeper than `outer`.
   Body block(int outer) {
     Body body;
     if (next_ >= lines_.size() || lines_[next_].indent <= outer) return body;
@@ -336,7 +336,7 @@ class ProgramReader {
     return reduce;
   }
 
-  // A message, or a piece in the body of one.
+  // Reads a message, or a piece in the body of one.
   Statement transfer(LineReader& reader, const std::string& word) {
     const bool message = word == "receive" || (word == "send" && reader.peek().text != "[");
     if (message)

@@ -1,5 +1,5 @@
-// Node lists in the three notations that users have at hand, read into one sorted run-length form.
-// Tested by tests/schedule/topology_test.cc; refusals are spelled out there case by case.
+// Reads lists of nodes in three notations into one sorted, run-length coded form. Tested by
+// tests/schedule/topology_test.cc, which has a case for each refusal.
 #include "schedule/topology.h"
 
 #include <fmt/core.h>
@@ -22,7 +22,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-// Splits at a separator; "a,,b" gives an empty middle part, which no caller accepts.
+// Splits at a separator and trims each part. "a,,b" gives an empty middle part.
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (size_t start = 0;;) {
@@ -33,7 +33,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// A number too large for 64 bits is read as the largest number, which no count may be.
+// Reads a whole number. One that is too large for 64 bits becomes INT64_MAX, which exceeds the limit of every caller.
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -44,7 +44,7 @@ std::optional<int64_t> whole_number(std::string_view text) {
   return value;
 }
 
-// "COUNTxSIZE" or "SIZE" into a run.
+// Reads "COUNTxSIZE" or "SIZE".
 std::optional<Run> list_entry(std::string_view entry) {
   const size_t cross = entry.find('x');
   const bool repeated = cross != std::string_view::npos;
@@ -54,7 +54,7 @@ std::optional<Run> list_entry(std::string_view entry) {
   return Run{*nodes, *size};
 }
 
-// "SIZE(xCOUNT)" or "SIZE" into a run.
+// Reads "SIZE(xCOUNT)" or "SIZE".
 std::optional<Run> slurm_entry(std::string_view entry) {
   const size_t open = entry.find("(x");
   if (open == std::string_view::npos) {
@@ -115,7 +115,7 @@ bool is_host_name(std::string_view text) {
   });
 }
 
-// "01-03" or "7": all numbers have as many digits as the first.
+// The numbers of "01-03" or "7". Host names have them with as many digits as the first.
 struct HostRange {
   int64_t low, high;
   size_t digits;
@@ -134,7 +134,7 @@ std::optional<HostRange> host_range(std::string_view text) {
 }
 
 using Hosts = std::vector<std::string>;
-// Ends of sentences that begin with the list.
+// Ends of error messages, which begin with the list of hosts.
 constexpr const char* kTooManyHosts = "names more than 1048576 hosts; check the ranges";
 static_assert(kMaxRanks == 1048576);
 constexpr const char* kNoHostList = "is not a host or a list of hosts like node[01-03,07]";
@@ -155,7 +155,7 @@ Result<Hosts> with_numbers(const Hosts& hosts, std::string_view ranges) {
   return longer;
 }
 
-// "rack[1-2]node[01-03,07]": eight hosts.
+// Returns the hosts of a list. "rack[1-2]node[01-03,07]" names eight hosts.
 Result<Hosts> expand_hosts(std::string_view list) {
   Hosts hosts{""};
   while (!list.empty()) {

@@ -42,16 +42,16 @@ class Topology {
   int64_t ranks_ = 0;
 };
 
-// The ranks of all groups together.
+// Returns the number of ranks of all groups together.
 int64_t ranks_of(const std::vector<Topology>& groups);
 
-// "1,2,3"; "4x8", four nodes of eight; "512x16,5", one more of five. Errors begin with `flag`.
+// Reads the sizes of nodes: "1,2,3", "4x8" (four nodes of 8 ranks), or "512x16,5". Errors begin with `flag`.
 Result<Topology> parse_nodes(std::string_view text, const char* flag = "--nodes");
-// SLURM_TASKS_PER_NODE: "16(x512),5".
+// Reads the form of SLURM_TASKS_PER_NODE: "16(x512),5". Errors begin with "--slurm".
 Result<Topology> parse_slurm(std::string_view text);
-// The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank per line. A host that is
-// named again adds to its node. "node[01-03,07]" names four hosts, each with the ranks that the line gives. Messages
-// use `name`.
+// Reads the text of a host file. A line is "host slots=N" (Open MPI), "host:N" (MPICH), or "host" for one rank. A
+// host that is named again gets more ranks. "node[01-03,07]" names four hosts, each with the ranks of its line.
+// Errors begin with `name`.
 Result<Topology> parse_hostfile(std::string_view text, const std::string& name);
 
 }  // namespace quadrille

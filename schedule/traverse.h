@@ -68,7 +68,7 @@ void for_each_expression(BodyType& body, Visit&& visit) {
   for_each_statement(body, [&](auto& statement) { std::visit(in_statement, statement.kind); });
 }
 
-// The expressions of the declarations, then those of the body.
+// Calls visit(expression) for every expression of the declarations, then for those of the body.
 template <class ProgramType, class Visit>
 void for_each_expression_of_program(ProgramType& program, Visit&& visit) {
   for (auto& table : program.tables) {

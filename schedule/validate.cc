@@ -28,7 +28,7 @@ class Validator {
   }
 
  private:
-  // The surroundings of a statement.
+  // What encloses a statement.
   struct Context {
     bool in_step = false;
     const Message* message = nullptr;
@@ -39,7 +39,7 @@ class Validator {
     if (!flaw_) flaw_ = Flaw{std::move(message), part_, index_};
   }
 
-  // The flaw is in the first declaration beyond the limit.
+  // Fails if there are more declarations than the limit. The flaw is the first one beyond it.
   template <class Declarations>
   void at_most(const Declarations& all, size_t limit, ProgramPart part, const char* message) {
     if (all.size() > limit && !flaw_) flaw_ = Flaw{message, part, limit};
@@ -160,7 +160,7 @@ class Validator {
     return boolean ? Type::kBoolean : Type::kInteger;
   }
 
-  // Checks the index that an operator carries.
+  // Checks that an operator may stand here and that its index is in range.
   void index(const Expression& expression) {
     const int64_t value = expression.value;
     switch (expression.op) {
@@ -268,7 +268,7 @@ class Validator {
     piece(transfer.piece);
   }
 
-  // The call gives the length of a block of its own buffers, and a range gives its own length.
+  // Checks that the receiver knows a length. The call gives the lengths of user blocks, and a range gives its own.
   void received(const Message& message, const Piece& piece) {
     if (message.direction == Direction::kReceive && !message.combine &&
         piece.buffer == Buffer::kTemporary && !piece.range &&
@@ -309,7 +309,7 @@ class Validator {
   int variables_ = 0;
   int64_t tables_ = 0;
   size_t statements_ = 0;
-  std::set<std::pair<Operator, int64_t>> fixed_;  // the constants so far
+  std::set<std::pair<Operator, int64_t>> fixed_;  // the values so far that never change at a rank
   ProgramPart part_ = ProgramPart::kHeading;      // the part under check, and its number
   size_t index_ = 0;
   std::optional<Flaw> flaw_;

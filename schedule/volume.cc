@@ -1,4 +1,4 @@
-// A row for each collective. Consecutive ranks of one kind are counted together. Tested by
+// Computes the volume of consecutive ranks from prefix sums of counts, with a case for each collective. Tested by
 // tests/schedule/volume_test.cc against the requirements of collectives, block by block.
 #include "schedule/volume.h"
 

@@ -1,4 +1,4 @@
-// The least volume of a call of a collective, with any schedule.
+// Computes the least data that a call of a collective moves, whatever its schedule.
 #ifndef QUADRILLE_SCHEDULE_VOLUME_H_
 #define QUADRILLE_SCHEDULE_VOLUME_H_
 
@@ -10,7 +10,7 @@
 
 namespace quadrille {
 
-// The data that enters and leaves, in the units of counts.
+// The data that enters and leaves a set of ranks, in the units of counts.
 struct Volume {
   int64_t in = 0, out = 0;
   void take_greater(const Volume& other) {
@@ -20,19 +20,19 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
-// The least data that must enter and leave some ranks in a call. Each contribution of others that they need enters
-// once, and so does each sum that others contribute to. The same holds in reverse for the data that leaves. A barrier
-// moves nothing.
+// Computes the least data that must enter and leave a set of ranks in a call. Each contribution that they need from
+// other ranks enters once, and so does each sum that other ranks contribute to. Likewise, what other ranks need
+// leaves once. A barrier moves nothing.
 class LeastVolume {
  public:
   // If the call has no counts, every block has length 1.
   LeastVolume(Collective collective, const Job& job, const Call& call);
 
-  // For `count` ranks of that group, from `first` on.
+  // Returns the volume of `count` ranks of a group, from `first` on.
   Volume of(int64_t group, int64_t first, int64_t count) const;
-  // For the busiest rank, and for the busiest node. In an allreduce of one group p parties need 2(p - 1) messages
-  // until each knows the contributions of all. So the busiest one has at least its share of these, which is more than
-  // each needs by itself.
+  // Returns the volume of the busiest rank, and of the busiest node. In an allreduce of one group, p ranks (or nodes)
+  // together need 2(p - 1) messages until each knows the contributions of all. So the busiest one has at least
+  // 2(p - 1)/p of them, which is more than each needs by itself.
   Volume of_a_rank() const;
   Volume of_a_node() const;
 
@@ -46,7 +46,7 @@ class LeastVolume {
   const Collective collective_;
   const std::vector<std::vector<int64_t>> node_sizes_;  // per group
   const int64_t root_;
-  std::vector<std::vector<int64_t>> sums_;  // sums of the counts of a group's first ranks
+  std::vector<std::vector<int64_t>> sums_;  // by group: prefix sums of its counts
 };
 
 }  // namespace quadrille

@@ -1,12 +1,12 @@
-// The register machine of C++. It compiles a program to register code, and walks it for one rank after another or for
-// all in turn. The runtime has its own in C. Single expressions, such as those of tables, run on it, too (Formula).
+// The register machine of the C++ code. It compiles a program to register code, and walks it for one rank after
+// another or for all in turn. It also evaluates single expressions (Formula). The runtime has its own machine, in C.
 //
 // A Walker is the state of one rank. run() continues to the next pause, and calls a Sink for each message, copy and
 // reduction on the way. Pauses are:
 //   kStep       before each step; walker.key and walker.after are set
 //   kStepEnd    after the last statement of a step
 //   kOutside    before a copy or reduction outside steps, so that an executor can complete earlier steps
-//   kLoop       before an iteration of a loop of which batch() may take several
+//   kLoop       before an iteration of a loop; batch() may take several iterations at once
 //   kEnd        at the end of the program
 //   kUndefined  at an expression without a value; walker.why has the reason
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
@@ -64,12 +64,12 @@ struct StridedBatch {
   Strided key, after;
   std::vector<Message> messages;
   std::vector<Piece> pieces;
-  int32_t behind = 0;  // the program counter behind the loop
+  int32_t behind = 0;  // the program counter after the loop
 };
 
 enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLoop, kEnd, kUndefined };
 
-// The pauses that run() makes among kStepEnd, kOutside and kLoop. An executor needs the first two, a counter none.
+// Tell run() at which of kStepEnd, kOutside and kLoop it pauses. An executor needs the first two, a counter none.
 struct PauseAtAll {
   static constexpr bool kStepEnd = true, kOutside = true, kLoop = false;
 };
@@ -83,13 +83,13 @@ struct PauseAtLoops {
   static constexpr bool kStepEnd = false, kOutside = true, kLoop = true;
 };
 
-// A sink that ignores everything. A sink derives from SinkOf<itself>, and hides the functions that it needs.
+// Ignores everything. A sink derives from SinkOf<itself>, and defines the functions that it needs anew.
 template <class Sink>
 struct SinkOf {
   void message(const MessageHead&) {}  // a message begins; its pieces follow
   void piece(const PieceValue&) {}
   void message_end() {}
-  // A message of one whole block.
+  // Called for a message of one whole block.
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     auto& sink = static_cast<Sink&>(*this);
     sink.message(head);
@@ -104,7 +104,7 @@ struct Walker {
   int64_t key = 0;
   int64_t after = 0;  // if has_after
   int32_t program_counter = 0;
-  int32_t near = 0;  // the last result of locate()
+  int32_t near = 0;  // the last result of locate(), or 0 if it was -1
   Undefined why = Undefined::kNone;
   bool has_after = false;
   int64_t iterations = 0;  // the iterations that loops may still make
@@ -115,7 +115,7 @@ class Code {
   // The program must be valid. The code holds no reference to it.
   static Result<Code> compile(const Program& program);
 
-  // Code that evaluates an expression with that many variables into the last declaration.
+  // Compiles an expression with that many variables. The code stores the value in one more variable after them.
   static Result<Code> compile(const Expression& expression, int variables);
 
   // The number of a walker's registers. The caller owns them, and keeps those of all walkers together.
@@ -126,15 +126,15 @@ class Code {
   template <class Pauses, class Sink>
   Pause run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const;
 
-  // At kLoop: evaluates the next iteration, and as many more as differ by constant strides. Returns false if it cannot
-  // follow them. take() moves the walker past these iterations; otherwise run() walks through them.
+  // At kLoop: evaluates the next iteration, and as many more as differ by constant strides. take() then moves the
+  // walker past them. If batch() returns false, it cannot evaluate them, and run() has to walk through them.
   bool batch(const Binding& binding, const Walker& walker, int64_t* registers,
              StridedBatch& batch) const;
   void take(Walker& walker, int64_t* registers, const StridedBatch& batch) const;
 
-  // At kStep: the number of the step's statement among all steps of the text; for pictures.
+  // At kStep: returns the number of the step's statement among all steps of the text, for pictures.
   int step_statement(const Walker& walker) const;
-  // The value of a variable, by its number among the lets and fors of the program; for pictures.
+  // Returns the value of a variable, by its number among the lets and fors of the program, for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
     return registers[declarations_[declaration]];
   }
@@ -186,7 +186,7 @@ class Code {
 
   struct Instruction {
     Operation op;
-    uint8_t target = 0, a = 0, b = 0;  // registers; target of kNext: batch() may take the loop
+    uint8_t target = 0, a = 0, b = 0;  // registers; target of kNext: 1 if batch() may take the loop
     int32_t immediate = 0;             // jump target, table, or index into pieces_
   };
 
@@ -206,7 +206,7 @@ class Code {
                            kRightFlag = 16;
   static constexpr uint8_t kNoRegister = 255;
 
-  // Most searches have the same result as the last one.
+  // Searches a table. Tries the last result first, because most searches find it again.
   static int64_t locate_near(const Entries& table, int64_t x, int32_t& near) {
     const auto next = static_cast<size_t>(near) + 1;
     if (next < table.size() && table[near] <= x && x < table[next]) return near;
@@ -358,14 +358,14 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
 }
 // NOLINTEND(readability-function-size)
 
-// One compiled expression. Tables, requirements, formulas and claims are made of such.
+// A compiled expression of a table, a requirement, a formula or a claim.
 class Formula {
  public:
   Formula(const Expression& expression, int variables)
       : variables_(variables), code_(Code::compile(expression, variables)) {}
 
-  // Its value at the rank of binding.place. Empty if it has none, with the reason in *why. A boolean is 0 or 1.
-  // Variables are outermost first.
+  // Returns the value at the rank of binding.place; a boolean is 0 or 1. Empty if it has none; *why then holds the
+  // reason. Variables are outermost first.
   std::optional<int64_t> value(const Binding& binding, std::span<const int64_t> variables,
                                Undefined* why) const;
 

@@ -1,7 +1,7 @@
-// Batches: this evaluates an iteration of a loop once, with the stride of each value from one iteration to the next. A
-// wrap, a minimum, a condition or a search in a table is affine only for some iterations. The batch ends where the
-// first of them changes. Code that this cannot follow, or that has no value, is left to the plain walk.
-// tests/schedule/batch_test.cc compares the two.
+// Evaluates many iterations of a loop at once: in iteration t each value is at + t * by, with a constant stride `by`.
+// A wrap, a minimum, a condition or a search in a table has a constant stride only for some iterations. The batch
+// ends where the first of them changes. The plain walk takes loops that a batch cannot hold, or in which something
+// has no value. tests/schedule/batch_test.cc compares the two.
 #include <algorithm>
 #include <array>
 
@@ -23,7 +23,7 @@ class BatchEvaluator {
     batch_.has_step = false;
   }
 
-  // Evaluates from the start of an iteration. Returns the program counter behind the loop, or -1.
+  // Evaluates from the start of an iteration. Returns the program counter after the loop, or -1 if it cannot.
   int32_t run(int32_t start) {
     const Instruction* const code = code_.instructions_.data();
     const Instruction* next = code + start;
@@ -61,11 +61,11 @@ class BatchEvaluator {
     return within(value.at, kGreatestValue) && within(value.by, kGreatestStride);
   }
 
-  // Shortens the batch to the iterations in which `gap`, which is not negative, stays so.
+  // Shortens the batch to the iterations in which `gap` stays 0 or more. In iteration 0 it is.
   void while_not_negative(Strided gap) {
     if (gap.by < 0) count_ = std::min(count_, gap.at / -gap.by + 1);
   }
-  // Whether a < b. Shortens the batch to the iterations in which that stays so.
+  // Returns whether a < b in iteration 0. Shortens the batch to the iterations with the same answer.
   bool less(Strided a, Strided b) {
     if (!is_small(a) || !is_small(b)) {
       count_ = 0;
@@ -92,7 +92,7 @@ class BatchEvaluator {
     switch (i.op) {
       case Operation::kJump: return true;
       case Operation::kJumpIfFalse:
-        if (by_[i.a] != 0) count_ = 0;  // no truth value
+        if (by_[i.a] != 0) count_ = 0;  // a boolean has no stride
         return !r_[i.a];
       case Operation::kJumpIfNotLess: return !less(at(i.a), at(i.b));
       case Operation::kJumpIfNotLessEqual: return less(at(i.b), at(i.a));
@@ -102,7 +102,7 @@ class BatchEvaluator {
     }
   }
 
-  // Returns false if the batch cannot hold this.
+  // Evaluates one instruction. Returns false if the batch cannot hold it.
   bool evaluate(const Instruction& i) {
     switch (i.op) {
       case Operation::kJumpIfFalse:
@@ -123,7 +123,7 @@ class BatchEvaluator {
     }
   }
 
-  // An operator of two values, in the order of Operation up to kLessEqual.
+  // Evaluates an operator of two values: one of kAdd to kLessEqual.
   bool combine(const Instruction& i) {
     const Strided a = at(i.a), b = at(i.b);
     if (!is_small(a) || !is_small(b)) return false;
@@ -146,7 +146,7 @@ class BatchEvaluator {
     }
   }
 
-  // Quotient or remainder, for the iterations in which the quotient stays the same.
+  // Evaluates a quotient or remainder. Shortens the batch to the iterations with the same quotient.
   bool divide(const Instruction& i, Strided x, Strided by) {
     Undefined why = Undefined::kNone;
     const auto quotient = apply_operator(Operator::kDivide, x.at, by.at, &why);
@@ -182,7 +182,7 @@ class BatchEvaluator {
     return set(target, {x.at - low, x.by});
   }
 
-  // An element of a table, for the iterations in which neighbors differ equally.
+  // Reads an element of a table. Shortens the batch to the iterations in which elements differ by one stride.
   bool element(uint8_t target, const std::vector<int64_t>& table, Strided index) {
     const auto size = static_cast<int64_t>(table.size());
     if (index.at < 0 || index.at >= size) return false;
@@ -190,7 +190,7 @@ class BatchEvaluator {
     if (index.by == 0) return set(target, {*entry, 0});
     while_not_negative(index.by < 0 ? index : Strided{size - 1 - index.at, -index.by});
     if (count_ < 2) return set(target, {*entry, 0});
-    // A difference that does not fit is replaced by one that is too great for set().
+    // A difference that overflows wraps around. set() refuses the result, which is too great.
     const auto difference = [&] {
       return static_cast<int64_t>(static_cast<uint64_t>(entry[index.by]) -
                                   static_cast<uint64_t>(*entry));
@@ -202,7 +202,7 @@ class BatchEvaluator {
     return set(target, {table[index.at], by});
   }
 
-  // A search, for the iterations in which it finds the same entry, or the next one each time.
+  // Searches a table. Shortens the batch to the iterations that find the same entry, or each find the next one.
   bool search(uint8_t target, const Entries& table, Strided x) {
     const auto size = static_cast<int64_t>(table.size());
     const int64_t found = locate(table, x.at);

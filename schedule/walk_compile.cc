@@ -1,7 +1,7 @@
-// The compiler of the walk. Constants, parameters and a rank's place in its communicator have registers of their own,
-// so every operand is a register. Conditions become jumps, so `and` and `? :` are lazy. A message of one whole block,
-// the most frequent one, is a single instruction. tests/schedule/walk_test.cc compares it with the recursive oracle of
-// tests/support/evaluate.h, on every program and on random expressions.
+// Compiles programs and expressions to register code. Constants, parameters and a rank's place in its communicator
+// have registers of their own, so every operand is a register. Conditions become jumps, so `and` and `? :` are lazy.
+// A message of one whole block, the most frequent kind, is a single instruction. tests/schedule/walk_test.cc compares
+// the code with the recursive oracle of tests/support/evaluate.h, on every program and on random expressions.
 #include "schedule/walk.h"
 
 #include <fmt/core.h>
@@ -55,7 +55,7 @@ class Compiler {
     for (const Expression& operand : expression.operands) collect_invariants(operand);
   }
 
-  // The register of an invariant, which is made if it has none yet.
+  // Returns the register of an invariant. Adds one if it has none yet.
   int invariant(const Expression& e) {
     for (size_t i = 0; i < code_.invariants_.size(); ++i)
       if (code_.invariants_[i].op == e.op && code_.invariants_[i].value == e.value) return i;
@@ -78,7 +78,7 @@ class Compiler {
     return result;
   }
 
-  // Evaluates into some register: the variable's or invariant's own, or a new one.
+  // Returns the register of a variable or an invariant. Evaluates any other expression into a new one.
   uint8_t operand(const Expression& e) {
     if (is_fixed(e.op)) return invariant(e);
     if (e.op == Operator::kVariable) return variables_[e.value];
@@ -87,7 +87,7 @@ class Compiler {
     return target;
   }
 
-  // Evaluates into that register, and releases all registers that it uses meanwhile.
+  // Emits code that evaluates into that register. Releases all registers that it uses meanwhile.
   void into(const Expression& e, uint8_t target) {
     const int saved = next_register_;
     if (is_fixed(e.op) || e.op == Operator::kVariable) {
@@ -187,7 +187,7 @@ class Compiler {
     next_register_ = saved;
   }
 
-  // 1 if the loop's body has a step and no loop around messages, so batch() may be able to take it.
+  // Returns 1 if the body of a loop has a step and no inner loop. Then batch() may be able to take the loop.
   static uint8_t may_batch(const Body& body) {
     bool steps = false, loops = false;
     for_each_statement(body, [&](const Statement& statement) {
@@ -244,7 +244,7 @@ class Compiler {
     next_register_ = saved;
   }
 
-  // Evaluates a piece's expressions and records their registers.
+  // Emits code for a piece's expressions, and records their registers. Returns the index of the record.
   int piece(const Piece& piece) {
     Code::PieceRegisters registers{piece.buffer, piece.range.has_value(), operand(piece.block), 0,
                                    0};

@@ -9,8 +9,7 @@
 namespace quadrille {
 namespace {
 
-// The least time for what must enter and leave a node, or a rank. Ranks have a port and a memory of their own unless those of
-// a node share them.
+// The places that send and receive: nodes, if there are several whose ranks share a port, else ranks.
 class Places {
  public:
   Places(const std::vector<Topology>& groups, const Machine& machine)
@@ -26,7 +25,7 @@ class Places {
   int64_t largest_node() const { return largest_; }
   bool are_nodes() const { return nodes_ > 1 && machine_.port == PortScope::kNode; }
 
-  // Calls `visit` with the group of each place, its first rank, its number of ranks, and that of its node.
+  // Calls visit(group, first rank, number of ranks, number of ranks of its node) for each place.
   void for_each(const std::function<void(int64_t, int64_t, int64_t, int64_t)>& visit) const {
     for (size_t group = 0; group < groups_.size(); ++group) {
       int64_t first = 0;
@@ -39,17 +38,17 @@ class Places {
     }
   }
 
-  // A node or a rank: its least data in bytes, and the ranks of its node.
+  // Returns the least picoseconds in which a place moves this data. `size`: the number of ranks of its node.
   __int128 time(const Volume& bytes, int64_t size) const {
     const int64_t ports = nodes_ > 1 ? machine_.ports : 0;
     const bool is_alone = are_nodes() || size == 1;
-    const bool has_own = machine_.port == PortScope::kRank;  // memory
+    const bool has_own = machine_.port == PortScope::kRank;  // each rank has its own memory
     // What a rank receives inside its node comes out of its senders' memories.
     const int64_t leaving = is_alone ? 0 : 1, entering = is_alone ? 0 : has_own ? size - 1 : 1;
     const __int128 apart =
         std::max(through(bytes.in, ports, entering), through(bytes.out, ports, leaving));
     if (!machine_.exclusive || ports == 0) return latency() + apart;
-    // A port sends during the latency of what it receives.
+    // The latency is not added to the second time, because a port may send while it waits for what it receives.
     return std::max(latency() + apart, through(bytes.in + bytes.out, ports, entering + leaving));
   }
 
@@ -62,7 +61,7 @@ class Places {
            kNanosecond;
   }
 
-  // The picoseconds that bytes take through so many ports and memories. No product has more than 126 bits.
+  // Returns the picoseconds that bytes take if ports and memories share them. No product has more than 126 bits.
   __int128 through(int64_t bytes, int64_t ports, int64_t memories) const {
     const __int128 of_port = machine_.between.beta_ps;
     const __int128 of_memory = machine_.memory_ps.value_or(machine_.inside.beta_ps);
@@ -93,7 +92,7 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
     take(least.of(group, first, count), size);
   });
-  // Which rank or node is busier than its own needs make it depends on the schedule.
+  // Some place moves more than it needs itself. The schedule decides which one, so it may be in the largest node.
   if (collective == Collective::kAllreduce)
     take(places.are_nodes() ? least.of_a_node() : least.of_a_rank(), places.largest_node());
   return time;

@@ -1,4 +1,4 @@
-// The least time of a call on a machine.
+// A lower bound of the time of a call on a machine.
 #ifndef QUADRILLE_SIMULATE_BOUND_H_
 #define QUADRILLE_SIMULATE_BOUND_H_
 
@@ -11,13 +11,13 @@
 
 namespace quadrille {
 
-// Picoseconds. No schedule of the collective takes less. The time is one latency, and that of the data which must enter or
-// leave one place: a node if there are several and their ranks share ports, else a rank. A rank with a port of its own sends
-// through its port and its memory at once, and receives through its port and the memories of its node. `unit`: the bytes of
-// a unit of the counts, or of a block if the call has no counts.
+// Returns the bound in picoseconds: one latency, and the time of the data that must enter or leave one place. A place
+// is a node if there are several nodes whose ranks share ports, else a rank. A rank with a port of its own sends
+// through its port and its memory at once. It receives through its port and the memories of its node at once. `unit`:
+// the bytes of a unit of the counts, or of a block if the call has no counts.
 __int128 least_time(Collective collective, const std::vector<Topology>& groups, const Call& call,
                     int64_t unit, const Machine& machine);
-// The same for an all-to-all whose blocks have these lengths.
+// Returns the bound for an all-to-all whose blocks have these lengths.
 __int128 least_time(const BlockLengths& lengths, const std::vector<Topology>& groups,
                     const Machine& machine);
 

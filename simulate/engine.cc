@@ -19,19 +19,19 @@ constexpr int32_t kNone = -1;
 constexpr int64_t kNotIdle = -1;
 enum State : uint8_t { kSendPosted = 1, kReceivePosted = 2, kSent = 4, kArrived = 8 };
 
-// The position of a process in its script. Messages are counted by those posted and those waited for.
+// How far a process is in its script. It counts the messages that it has posted, and those that it has waited for.
 struct Process {
   size_t turn = 0;
-  Turn left;  // of the turn
+  Turn left;  // what it still has to do in this turn
   int32_t receives_posted = 0, sends_posted = 0, receives_done = 0, sends_done = 0;
   int32_t receive_awaited = kNone, send_awaited = kNone;
   bool is_busy = false;   // until an event
-  bool has_paid = false;  // for the next send
+  bool has_paid = false;  // it has spent the time that posting the next send takes
   bool has_ended = false;
-  bool is_reading = false;   // lengths, as they arrive
-  int32_t next_to_read = 0;  // a receive
+  bool is_reading = false;   // it reads lengths as they arrive
+  int32_t next_to_read = 0;  // the receive whose lengths it reads next
   int64_t idle_since = kNotIdle;
-  // Sends before their turn, as in the executor: after a receive of a later turn.
+  // Like the executor, it posts sends of a later turn when the receives of that turn have arrived (send_early).
   size_t early_turn = 0;
   int32_t early_receive = 0, early_received = 0, early_sent = 0, early_posted = 0;
 };
@@ -41,7 +41,7 @@ struct Ready {
   int32_t process;
 };
 
-// Whether an integer holds every sum of times.
+// True if every sum of times is below 2^61 picoseconds.
 bool is_short_enough(const Scripts& scripts, const Machine& machine) {
   __int128 bytes = 0, parts = 0;
   for (const Script& script : scripts.all) {
@@ -138,7 +138,7 @@ class Engine {
   }
 
  private:
-  // Loads from memory what an event soon needs, as each concerns another process.
+  // Loads the data of a coming event into the cache. Each event concerns another process.
   void prefetch(int32_t process) const {
     __builtin_prefetch(&processes_[process]);
     __builtin_prefetch(&scripts_.all[process]);
@@ -150,7 +150,7 @@ class Engine {
     prefetch(sent.process);
   }
 
-  // The state of the process's `index`-th send.
+  // Returns the state of the process's `index`-th send.
   uint8_t& state(int32_t process, int32_t index) {
     return states_[static_cast<size_t>(first_send_[process] + index)];
   }
@@ -160,7 +160,7 @@ class Engine {
     return (state(receive.peer, receive.partner) & kArrived) != 0;
   }
 
-  // The process is busy for so long. Returns whether that is any time at all.
+  // Makes the process busy for this time. Returns false if the time is 0.
   bool spend(int32_t process, int64_t duration) {
     if (duration == 0) return false;
     processes_[process].is_busy = true;
@@ -182,7 +182,7 @@ class Engine {
     p.left = p.turn < script.turns.size() ? script.turns[p.turn] : Turn{};
   }
 
-  // Goes on until the process has to wait, is busy, or ends.
+  // Follows the script until the process has to wait, is busy, or ends.
   void follow(int32_t process) {
     go_on(process);
     if (!trace_) return;
@@ -318,7 +318,7 @@ class Engine {
     late_.push({now_ + noise(flow.sent), flow});
   }
 
-  // It depends on the message alone, not on the order of events.
+  // Returns a random delay in picoseconds. It depends on the seed and the message, not on the order of events.
   int64_t noise(const Sent& sent) const {
     std::seed_seq seed{static_cast<uint32_t>(machine_.seed),
                        static_cast<uint32_t>(machine_.seed >> 32),
@@ -352,7 +352,7 @@ class Engine {
   const Machine& machine_;
   const Tell& tell_;
   Trace* const trace_;
-  std::vector<int64_t> first_send_;  // how many sends the processes before have
+  std::vector<int64_t> first_send_;  // by process: the number of its first send in states_
   std::vector<uint8_t> states_;      // of messages, by sender and its send
   std::vector<Process> processes_;
   std::unique_ptr<Network> network_;

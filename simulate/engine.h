@@ -1,4 +1,4 @@
-// Runs the plans of all processes over a model of the machine: discrete events.
+// Simulates the plans of all processes on a model of the machine, event by event.
 //
 // A process follows its script as the executor follows a plan (runtime/execute/executor.c). While it is busy with a message
 // or a copy, it posts nothing. An eager message starts when its send is posted, and the send is complete at once. A longer
@@ -37,7 +37,7 @@ struct Trace {
   std::vector<std::vector<Times>> messages;  // by sender and its send
   std::vector<std::vector<Wait>> waits;      // by process, in their order
   std::vector<std::vector<Busy>> busy;
-  std::vector<Queued> queued;  // messages at ports, in the order in which they came
+  std::vector<Queued> queued;  // waits of messages at ports, in the order in which they came
 };
 
 struct Outcome {
@@ -47,8 +47,8 @@ struct Outcome {
   int64_t events = 0;
 };
 
-// `tell` gets the number of messages that have arrived. `trace` and `use` may be null. `use` names the port that it is
-// about. Errors: the plans wait for each other for ever, or times are too long for an integer.
+// Simulates a call. Tells `tell` how many of all messages have arrived. Fills `trace` and `use` unless they are null;
+// use->port says which port to watch. Errors: the plans wait for each other for ever, or times exceed an integer.
 Result<Outcome> simulate(const Scripts& scripts, const Machine& machine, const Tell& tell = {},
                          Trace* trace = nullptr, PortUse* use = nullptr);
 

@@ -11,7 +11,7 @@ using Text = std::back_insert_iterator<std::string>;
 
 double microseconds(int64_t picoseconds) { return static_cast<double>(picoseconds) / 1e6; }
 
-// The operations of one process. A label of GOAL is a letter and a number: s and r of messages, m of moments.
+// Writes the operations of one process. A GOAL label is a letter and a number: s is a send, r a receive, m a moment.
 void goal_of(const Script& script, Text out) {
   size_t received = 0, sent = 0, receives = 0, sends = 0, moments = 0;
   for (const Turn& turn : script.turns) {

@@ -182,7 +182,7 @@ std::string read_seed(const std::string& flag, const std::string& text, int64_t&
   return fmt::format("{}: '{}' is not a whole number", flag, text);
 }
 
-// Sets whether the text is the second word. Returns an error if it is neither word, unless it is empty.
+// Sets is_other to whether the text is the second word. An empty text changes nothing; other texts give an error.
 std::string read_word(const char* flag, const std::string& text, const char* one, const char* other,
                       bool& is_other) {
   if (text == one || text == other) is_other = text == other;
@@ -190,7 +190,7 @@ std::string read_word(const char* flag, const std::string& text, const char* one
   return fmt::format("{}: '{}' is none of {}, {}", flag, text, one, other);
 }
 
-// Changes the costs that are given.
+// Replaces the costs of the machine that are given.
 Result<bool> read_into(const MachineArguments& arguments, Machine& machine) {
   int64_t memory = machine.memory_ps.value_or(0);
   bool by_rank = machine.port == PortScope::kRank, is_fair = machine.sharing == Sharing::kFair;
@@ -229,7 +229,7 @@ Result<bool> read_into(const MachineArguments& arguments, Machine& machine) {
   return true;
 }
 
-// Other times of a message are in proportion to alpha.
+// Scales the other times of a message that no flag gives in proportion to alpha.
 void scale_by_alpha(const MachineArguments& arguments, Machine& machine) {
   const Machine common;
   const auto scaled = [&](int64_t time) {
@@ -240,7 +240,7 @@ void scale_by_alpha(const MachineArguments& arguments, Machine& machine) {
   if (arguments.gap_inside.empty()) machine.gap_inside_ns = scaled(common.gap_inside_ns);
 }
 
-// The values of a JSON object of one level, as the texts of flags.
+// Reads a JSON object that contains no other one. Its values become the texts of flags.
 Result<MachineArguments> read_file_of_costs(const std::string& text) {
   jsmn_parser parser;
   jsmn_init(&parser);

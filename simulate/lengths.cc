@@ -19,7 +19,7 @@
 namespace quadrille {
 namespace {
 
-// From 0 to 1.
+// Returns a number from 0 to below 1 that depends only on the arguments.
 double random_of(int64_t from, int64_t to, uint64_t salt) {
   uint64_t x = static_cast<uint64_t>(from) << 40 ^ static_cast<uint64_t>(to) << 16 ^ salt;
   for (int i = 0; i < 3; ++i) x = (x ^ x >> 31) * 0x7fb5d329728ea185U + 0x9e3779b97f4a7c15U;
@@ -28,7 +28,7 @@ double random_of(int64_t from, int64_t to, uint64_t salt) {
 
 constexpr int64_t kMostBytes = INT32_MAX;  // of a block in a file
 
-// The numbers of a line. Returns what is wrong with it, or an empty text.
+// Appends the numbers of a line. Returns what is wrong with the line, or an empty text.
 std::string read_line(std::string_view line, size_t processes, std::vector<int64_t>& into) {
   const size_t before = into.size();
   while (true) {
@@ -111,7 +111,7 @@ int64_t BlockLengths::of(int64_t from, int64_t to) const {
 
 namespace {
 
-// Runs the processes without times.
+// Runs all processes without times, to find the length of each block that they forward.
 class Follower {
  public:
   Follower(std::vector<Script>& all, const std::vector<Parts>& parts, const BlockLengths& lengths)
@@ -131,7 +131,7 @@ class Follower {
     }
   }
 
-  // Returns whether each message is as short as a script can say.
+  // Returns false if a message has more than kLongestMessage bytes.
   bool run() {
     for (size_t i = 0; i < all_.size(); ++i) {
       ready_.push_back(i);
@@ -148,13 +148,13 @@ class Follower {
   struct Process {
     size_t turn = 0, copy = 0;
     size_t received = 0, sent = 0;              // messages
-    size_t parts_received = 0, parts_sent = 0;  // of them
-    int32_t receives_left = -1;                 // in the turn; -1: it has not begun
+    size_t parts_received = 0, parts_sent = 0;  // of these messages
+    int32_t receives_left = -1;                 // in the turn; -1: the turn has not begun
     std::vector<int64_t> blocks;                // lengths, by region
     std::vector<bool> arrived;                  // by receive
   };
 
-  // Goes on until a message is missing.
+  // Runs a process until it needs a message that has not been sent.
   void follow(size_t self) {
     Process& p = processes_[self];
     Script& script = all_[self];
@@ -218,14 +218,14 @@ class Follower {
   bool has_too_long_ = false;
 };
 
-// How many messages take the place of one.
+// Returns how many messages send_lengths() makes of one.
 size_t messages_for(const Post& post, bool travel) {
   if (post.all_parts == 0) return 1;
   if (!travel) return post.bytes > 0 ? 1 : 0;
   return post.bytes > QD_EAGER_BYTES ? 2 : 1;
 }
 
-// Before each message, and at the end: how many there are then.
+// Returns, for each message and for the end of the list, how many messages send_lengths() makes of those before.
 std::vector<int32_t> positions(const std::vector<Post>& posts, bool travel) {
   std::vector<int32_t> before = {0};
   before.reserve(posts.size() + 1);
@@ -234,7 +234,7 @@ std::vector<int32_t> positions(const std::vector<Post>& posts, bool travel) {
   return before;
 }
 
-// `there`: the positions at the other ends, by process.
+// Replaces messages by those that send_lengths() makes of them. `there`: positions() at the other ends, by process.
 void replace(std::vector<Post>& posts, bool travel,
              const std::vector<std::vector<int32_t>>& there) {
   std::vector<Post> made;
@@ -258,7 +258,7 @@ void replace(std::vector<Post>& posts, bool travel,
   posts = std::move(made);
 }
 
-// Counts messages of turns anew.
+// Counts the messages of each turn anew. `receives` and `sends` are positions().
 void recount(std::vector<Turn>& turns, const std::vector<int32_t>& receives,
              const std::vector<int32_t>& sends) {
   size_t receives_done = 0, sends_done = 0, receives_posted = 0, sends_posted = 0;

@@ -15,20 +15,21 @@ struct Script;
 class BlockLengths {
  public:
   BlockLengths() = default;
-  // Every block has so many bytes.
+  // Gives every block this number of bytes.
   explicit BlockLengths(int64_t bytes) : most_(bytes) {}
-  // A distribution: "uniform:MOST", "normal:MEAN:DEVIATION", or "power:EXPONENT:MOST", where x bytes have probability x to
-  // the minus EXPONENT. A length depends on the seed and the two processes alone. Seed 1 draws those of bench/collective.c.
+  // Draws lengths from "uniform:MOST", "normal:MEAN:DEVIATION", or "power:EXPONENT:MOST". In the last, the
+  // probability of x bytes is proportional to x^-EXPONENT. A length depends only on the seed and the two processes.
+  // Seed 1 draws the lengths of bench/collective.c.
   static Result<BlockLengths> drawn(const std::string& text, int64_t seed);
-  // A line for each sender: the bytes for each receiver, with commas or blanks between them. Errors name the line.
+  // Reads a line for each sender: the bytes for each receiver, with commas or blanks between. Errors name the line.
   static Result<BlockLengths> read(const std::string& text, size_t processes);
 
-  // Whether blocks have different lengths.
+  // True if blocks may have different lengths.
   bool differ() const { return !matrix_.empty() || kind_ != Distribution::kNone; }
-  // The bytes of the block from process `from` to process `to`.
+  // Returns the bytes of the block from process `from` to process `to`.
   int64_t of(int64_t from, int64_t to) const;
 
-  // Whether receivers learn them from the sender, in each call.
+  // Whether senders send the lengths to receivers in each call.
   bool travel = false;
   // Whether messages without bytes are left out, as the executor does. A comparison with plans keeps them.
   bool leaves_out_empty = true;
@@ -43,24 +44,24 @@ class BlockLengths {
   size_t processes_ = 0;
 };
 
-// The parts of the messages of a process, by region of its plan (runtime/plan/plan.h).
+// The regions of a process's plan (runtime/plan/plan.h) that its messages and copies read or write.
 struct Parts {
   struct Copy {
-    int32_t turn, from, to;  // before the waits of that turn
+    int32_t turn, from, to;  // made before the waits of turn `turn`, between two regions
   };
-  std::vector<int32_t> sent, received;  // one message after another
+  std::vector<int32_t> sent, received;  // the region of each part, message by message
   std::vector<Copy> copies;
   int32_t send_blocks = 0, receive_blocks = 0, regions = 0;
   int32_t first_peer = 0;  // the process that block 0 goes to, or comes from
 };
 
-// Follows all blocks and sets the bytes of all messages, and of copies. Each send has its receive.
-// Returns whether no message has more than kLongestMessage bytes.
+// Follows all blocks through messages and copies, and sets the bytes of these. Each send must have its receive.
+// Returns false if a message has more than kLongestMessage bytes.
 bool follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
                    const BlockLengths& lengths);
 
-// If processes read lengths, adds the lengths to their messages: in front of a short one, or as a message of their own ahead
-// of a long one. Else removes the messages whose blocks are empty, since both ends know that nothing travels.
+// If receivers learn lengths from senders, adds the lengths: at the front of a short message, or as a message of
+// their own ahead of a long one. Otherwise removes messages whose blocks are empty, because both ends know that.
 void send_lengths(std::vector<Script>& all);
 
 }  // namespace quadrille

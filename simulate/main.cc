@@ -48,7 +48,7 @@ Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, c
   return written.ok() ? written : Error{"--goal: " + written.error().message};
 }
 
-// Why a file must not be written, or an empty string.
+// Returns why an output file must not be written, or an empty string.
 std::string refuse_outputs(const Arguments& a) {
   for (const auto& [flag, path] : {std::pair("--trace", a.trace), std::pair("--goal", a.goal)})
     for (const std::string& input : {a.file, a.machine.machine, a.lengths.sizes})
@@ -57,9 +57,9 @@ std::string refuse_outputs(const Arguments& a) {
   return fmt::format("--goal: {}: is the file of --trace, too; name another", a.goal);
 }
 
-constexpr size_t kParts = 10;  // of the time, for the use of ports
+constexpr size_t kParts = 10;  // of the time; the use of ports is shown for each
 
-// Of all ports and directions, from 0 to 1 in each part of the time.
+// Returns the mean use of all ports and directions in each part of the time, from 0 to 1.
 std::vector<double> mean_use(const Scripts& scripts, const Machine& machine, const PortUse& use,
                              int64_t time) {
   const size_t ports =
@@ -98,7 +98,7 @@ void tell_outcome(const Scripts& scripts, const Machine& machine, const Outcome&
   }
 }
 
-// The critical path in one line, and its first messages.
+// Prints the critical path in one line, and its first messages.
 void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
   int64_t on_way = 0, count = 0;
   for (const Leg& leg : path)
@@ -121,7 +121,7 @@ void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
   }
 }
 
-// One object. Times are in picoseconds.
+// Prints one JSON object. Times are in picoseconds.
 void tell_as_json(const Scripts& scripts, const Machine& machine, const Outcome& outcome,
                   int64_t least, const PortUse& use, double planning, double simulating) {
   const PortLoad load = busiest_port(scripts, machine);
@@ -232,7 +232,7 @@ int run(int argc, char** argv) {
 }  // namespace quadrille
 
 int main(int argc, char** argv) {
-  // Plans of many ranks come and go. The system would take the memory of each back, and clear it again.
+  // Keeps the memory of one rank's plans for the next. Else the system would take it back and clear it each time.
   mallopt(M_MMAP_THRESHOLD, 1 << 25);
   mallopt(M_TRIM_THRESHOLD, 1 << 28);
   mallopt(M_TOP_PAD, 1 << 24);

@@ -1,5 +1,5 @@
-// A message between nodes passes the port of its sender and, a latency later, the port of its receiver. It is at both at
-// once: what has left one goes on to the other.
+// A message between nodes passes the port of its sender and, a latency later, the port of its receiver. It may occupy
+// both at once, because bytes that have left one port go on to the other.
 #include "simulate/network.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 int64_t latency(const LinearModel& model) { return model.alpha_ns * kNanosecond; }
 
-// Whether all messages of a node share its memory.
+// True if all messages inside a node share its memory.
 bool has_memory(const Machine& machine) { return machine.memory_ps != 0; }
 
 int64_t gap_inside(const Machine& machine) {
@@ -28,19 +28,19 @@ int64_t time_of_a_byte_in_memory(const Machine& machine) {
   return machine.memory_ps.value_or(machine.inside.beta_ps);
 }
 
-// Of a message that is alone.
+// Returns the picoseconds per byte of a message that is alone inside a node.
 int64_t time_of_a_byte_inside(const Machine& machine) {
   return std::max(
       {machine.inside.beta_ps, machine.beta_alone_ps, time_of_a_byte_in_memory(machine)});
 }
 
-// A place where messages share something. It serves so many messages at once.
+// A port, a memory or a switch that messages share. It serves `servers` messages at once.
 struct Place {
-  size_t first = 0;  // its number; a place that serves several messages has as many numbers
+  size_t first = 0;  // its first number; it has one number for each message that it serves at once
   int64_t servers = 1;
 };
 
-// The places that a message passes, in their order.
+// The places that a message passes, in this order.
 struct Path {
   std::array<Place, 4> places;
   int32_t count = 0;
@@ -140,8 +140,7 @@ class InTurn final : public Network {
   struct Event {
     int64_t time;
     Flow flow;
-    int32_t
-        at;  // the first byte is at this place of the path; their count: the last byte has passed
+    int32_t at;  // the place of its path that its first byte has reached; at the end: arrived
   };
 
   void note_port(int32_t port, bool receives, int64_t begun, int64_t busy) {
@@ -149,7 +148,7 @@ class InTurn final : public Network {
       use_->add(port, receives, begun, begun + busy, 1 / static_cast<double>(machine_.ports));
   }
 
-  // Returns when the place begins with the message. `at`: which place of its path that is.
+  // Queues a message at a place, and returns when the place begins with it. `at`: which place of its path that is.
   int64_t serve(const Place& place, int64_t now, int64_t busy, const Sent& sent, int32_t at) {
     const auto first = free_.begin() + static_cast<int64_t>(place.first);
     const auto free = std::min_element(first, first + place.servers);
@@ -171,8 +170,8 @@ class InTurn final : public Network {
   Queue<Event> queue_;
 };
 
-// All messages at a place have equal shares of it. The others get what one cannot use: max-min fairness (Bertsekas and
-// Gallager 1992, section 6.5.2).
+// All messages at a place have equal shares of it. What one of them cannot use goes to the others: max-min fairness
+// (Bertsekas and Gallager 1992, section 6.5.2).
 class Fair final : public Network {
  public:
   Fair(const Machine& machine, int32_t ports)
@@ -220,7 +219,7 @@ class Fair final : public Network {
   struct Moving {
     Flow flow;
     Path path;
-    double work, rate;  // picoseconds alone; its share of that speed
+    double work, rate;  // picoseconds left at full speed; its share of full speed
   };
   struct Event {
     int64_t time;
@@ -235,13 +234,13 @@ class Fair final : public Network {
       use_->add(one.flow.to, true, since_, now, use);
     }
     for (Moving& one : flows_) one.work -= one.rate * static_cast<double>(now - since_);
-    if (done_ <= now)  // rounding must not leave the one that is done
+    if (done_ <= now)  // rounding must not keep the message that is done
       for (Moving& one : flows_)
         if (one.work < one.rate) one.work = 0;
     since_ = now;
   }
 
-  // In messages that it can serve at full speed.
+  // Returns how many messages like this one a place can serve at full speed.
   double capacity(const Moving& one, const Place& place) const {
     if (!one.flow.is_inside()) return static_cast<double>(place.servers);
     const int64_t memory = time_of_a_byte_in_memory(machine_);
@@ -249,7 +248,7 @@ class Fair final : public Network {
     return static_cast<double>(time_of_a_byte_inside(machine_)) / static_cast<double>(memory);
   }
 
-  // The rate that its places leave it, if those that are not fixed yet have equal shares.
+  // Returns the rate that a message gets if its places give equal shares to all messages without a fixed rate.
   double share_of(const Moving& one) const {
     double share = 1;
     for (int32_t i = 0; i < one.path.count; ++i) {
@@ -259,7 +258,7 @@ class Fair final : public Network {
     return share;
   }
 
-  // Raises all rates together. Those at the place that fills first are fixed there; the others go on.
+  // Raises all rates together. Whenever a place is full, the rates of its messages are fixed, and the others rise on.
   void share(int64_t now) {
     std::fill(sharers_.begin(), sharers_.end(), 0);
     open_.clear();
@@ -296,7 +295,7 @@ class Fair final : public Network {
 
   const Machine machine_;
   const Places places_;
-  std::vector<double> left_;  // of the capacity of each place
+  std::vector<double> left_;  // the capacity of each place without that of fixed rates
   std::vector<int32_t> sharers_;
   std::vector<Moving> flows_;
   std::vector<Moving*> open_, fixed_;

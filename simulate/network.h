@@ -8,8 +8,8 @@
 // node together, and others catch up with them. Nothing ends this if messages are eager: each node sends on until it lacks
 // blocks that others owe it. A rendezvous message does not start before its receive is posted, so jams stay short.
 // On 8x8 and 16x8 ranks SimGrid shows the same jams as `fair`: `hierarchical-factor` takes 1.8 and 2.1 times its port's work
-// with eager messages, and 1.4 and 1.3 times with rendezvous (`./dev bench simulate --only eager`). In turn, jams take more
-// ranks to form and then grow longer. LogGOPSim, too, serves the messages at a receiver in the order in which they come.
+// with eager messages, and 1.4 and 1.3 times with rendezvous (`./dev bench simulate --only eager`). If ports serve
+// messages in turn, as in LogGOPSim at the receiver, jams need more ranks to form, and then grow longer.
 #ifndef QUADRILLE_SIMULATE_NETWORK_H_
 #define QUADRILLE_SIMULATE_NETWORK_H_
 
@@ -34,11 +34,11 @@ struct Flow {
   int32_t from = 0, to = 0;  // ports: numbers of nodes, or of processes
   int32_t from_node = 0, to_node = 0;
   int64_t bytes = 0;
-  bool is_inside() const { return from_node == to_node; }  // a node
+  bool is_inside() const { return from_node == to_node; }  // inside one node
 };
 
-// A message waits at a place of its path until another one, at a place of its own path, has passed. Places are counted
-// from 0.
+// Message `of` waits at place `at` of its path until message `behind` has passed place `behind_at` of its own path.
+// Then, at time `begun`, the place begins with `of`. Places of a path are counted from 0.
 struct Queued {
   Sent of;
   int32_t at = 0;
@@ -50,17 +50,17 @@ struct Queued {
 class Network {
  public:
   virtual ~Network() = default;
-  // From now on, appends each wait of a message at a place. Messages that share a place do not wait.
+  // From now on, appends each wait of a message at a place. With fair sharing no message waits.
   virtual void note_waits(std::vector<Queued>*) {}
   // From now on, adds the use of ports by messages between nodes.
   void note_use(PortUse* use) { use_ = use; }
-  // A message starts. `now` is not earlier than in any call before.
+  // Starts a message. `now` must not be earlier than in any call before.
   virtual void start(const Flow& flow, int64_t now) = 0;
-  // The time of the next change; the greatest integer if nothing is on its way.
+  // Returns the time of the next change; the greatest integer if no message is in flight.
   virtual int64_t next() = 0;
-  // Appends the messages that have arrived by then. `now` is next().
+  // Advances to `now`, which must be next(). Appends the messages that have arrived by then.
   virtual void advance(int64_t now, std::vector<Sent>& arrived) = 0;
-  // How many changes there were.
+  // Returns the number of changes so far.
   int64_t events() const { return events_; }
 
  protected:
@@ -68,10 +68,10 @@ class Network {
   PortUse* use_ = nullptr;
 };
 
-// `ports`: the number of nodes, or of processes if each has ports of its own.
+// Makes a network with machine.sharing. `ports`: the number of nodes, or of processes if each has ports of its own.
 std::unique_ptr<Network> make_network(const Machine& machine, int32_t ports);
 
-// The picoseconds that a message keeps a port busy.
+// Returns the picoseconds that a message keeps a port busy.
 int64_t time_at_port(const Machine& machine, int64_t bytes);
 
 }  // namespace quadrille

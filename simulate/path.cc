@@ -9,7 +9,7 @@ namespace quadrille {
 
 namespace {
 
-// Follows the path from its end to its beginning.
+// Follows the critical path from its end to its beginning.
 class Tracer {
  public:
   Tracer(const Scripts& scripts, const Machine& machine, const Trace& trace)
@@ -40,13 +40,13 @@ class Tracer {
 
   const Post& send(const Sent& of) const { return scripts_.all[of.process].sends[of.index]; }
   const Times& times(const Sent& of) const { return trace_.messages[of.process][of.index]; }
-  // Whether the message started when its receive was posted; else when its send was.
+  // True if the message started when its receive was posted. Otherwise it started when its send was posted.
   bool waits_for_receive(const Sent& of) const {
     return send(of).bytes > machine_.eager && times(of).receive_posted > times(of).send_posted;
   }
 
-  // The message, those that it waited behind at ports, and so on: a leg for each. Returns the first of them, which waited
-  // behind none.
+  // Adds a leg for the message, one for the message that it waited behind at a port, and so on. Returns the first of
+  // these messages, which waited behind none.
   Sent behind(Sent of, int64_t end) {
     for (int32_t at = std::numeric_limits<int32_t>::max();;) {
       const auto after =

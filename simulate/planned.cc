@@ -9,12 +9,12 @@
 namespace quadrille {
 namespace {
 
-// The bytes of a block or a contribution, 0 if --counts gives them, and of an element.
+// The bytes of a block or a contribution, 0 if --counts or --sizes gives them, and the bytes of an element.
 struct Lengths {
   int64_t bytes = 0, element = 1;
 };
 
-// Whether --sizes gives all lengths, by itself.
+// True if --sizes gives all lengths, so that --bytes gives none.
 bool gives_lengths(const LengthArguments& arguments) {
   return !arguments.sizes.empty() && arguments.sizes != "equal";
 }
@@ -49,7 +49,7 @@ Result<Lengths> read_lengths(const LengthArguments& arguments, const std::string
   return lengths;
 }
 
-// The bytes of the block from each process to each other one.
+// Reads the file of --sizes: the bytes of the block from each process to each other one.
 Result<BlockLengths> read_matrix(const std::string& path, const Job& job) {
   const Result<std::vector<uint8_t>> text = cli::read_file(path);
   if (!text.ok()) return text.error();
@@ -59,7 +59,7 @@ Result<BlockLengths> read_matrix(const std::string& path, const Job& job) {
   return read.ok() ? std::move(read) : Error{fmt::format("{}: {}", path, read.error().message)};
 }
 
-// The lengths of --sizes. `bytes`: of each block, or the most.
+// Reads --sizes. Without lengths there, each block has `bytes` bytes.
 Result<BlockLengths> read_sizes(const LengthArguments& arguments,
                                 const verifier::Schedule& schedule, int64_t bytes, int64_t seed) {
   const Collective collective = schedule.program.collective;

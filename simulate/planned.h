@@ -1,4 +1,4 @@
-// The plans of the call that a command line describes.
+// Makes the plans of the call that a command line describes.
 #ifndef QUADRILLE_SIMULATE_PLANNED_H_
 #define QUADRILLE_SIMULATE_PLANNED_H_
 
@@ -12,7 +12,7 @@
 
 namespace quadrille {
 
-// As typed. `sizes`: equal, a distribution, or a file, of a call in which only the two ends of a message know its length.
+// The flags as typed. `sizes`: equal, a distribution, or a file, if only the two ends of a message know its length.
 struct LengthArguments {
   std::string element, sizes;
   std::optional<int64_t> window;
@@ -28,8 +28,8 @@ struct Planned {
   Scripts scripts;
 };
 
-// The plans of a schedule on its nodes. `path` and `file`: its name and bytes; `bytes`: the text of --bytes. The seed draws the
-// lengths of a distribution. Errors name the flag or the file.
+// Makes the plans of a schedule on its nodes, as scripts. `path` and `file`: its name and bytes; `bytes`: the text of
+// --bytes. The seed draws the lengths of a distribution. Errors name the flag or the file.
 Result<Planned> plan(const std::string& path, std::span<const uint8_t> file,
                      const verifier::Schedule& schedule, const LengthArguments& arguments,
                      const std::string& bytes, int64_t seed, const Tell& tell = {});

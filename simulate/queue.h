@@ -1,4 +1,4 @@
-// A queue of events whose times never fall below that of the last one taken: a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan
+// A queue of events, none earlier than the last one that was taken: a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan
 // 1990). Events of one time come out in the order in which they went in.
 #ifndef QUADRILLE_SIMULATE_QUEUE_H_
 #define QUADRILLE_SIMULATE_QUEUE_H_
@@ -15,7 +15,7 @@ namespace quadrille {
 template <class Event>  // has a field `time`, 0 or more
 class Queue {
  public:
-  // The time is not earlier than that of the last event that was taken.
+  // Adds an event. It must not be earlier than the last one that was taken.
   void push(const Event& event) {
     buckets_[bucket(event.time)].push_back(event);
     if (size_++ == 0 || event.time == last_ || (is_known_ && event.time < least_)) {
@@ -24,7 +24,7 @@ class Queue {
     }
   }
 
-  // The least time in the queue; the greatest integer if it is empty.
+  // Returns the least time in the queue; the greatest integer if it is empty.
   int64_t time() {
     if (size_ == 0) return std::numeric_limits<int64_t>::max();
     if (is_known_) return least_;
@@ -36,13 +36,13 @@ class Queue {
     return least_;
   }
 
-  // An event that comes out soon after the first one of that time, or null.
+  // Returns an event that comes out soon after the first one of time(), or null. The caller may prefetch its data.
   const Event* soon() const {
     constexpr size_t kAhead = 8;
     return first_ + kAhead < buckets_[0].size() ? &buckets_[0][first_ + kAhead] : nullptr;
   }
 
-  // The first event of that time. The queue is not empty.
+  // Takes the first event of time(). The queue must not be empty.
   Event pop() {
     if (first_ == buckets_[0].size()) refill();
     --size_;
@@ -53,7 +53,7 @@ class Queue {
   }
 
  private:
-  // Times that equal the last one are in the first bucket. The others are in that of the highest bit that differs.
+  // Returns 0 if the time equals last_. Otherwise the highest bit in which both differ chooses the bucket.
   size_t bucket(int64_t time) const {
     return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(time ^ last_)));
   }
@@ -75,7 +75,7 @@ class Queue {
   size_t first_ = 0, size_ = 0;
   int64_t last_ = 0;       // the time of the last event that was taken
   int64_t least_ = 0;      // the least time in the queue
-  bool is_known_ = false;  // whether least_ is that
+  bool is_known_ = false;  // whether least_ is up to date
 };
 
 }  // namespace quadrille

@@ -1,4 +1,4 @@
-// Reads plans part by part and keeps what takes time. Tested by tests/simulate.
+// Reads the plans of each rank one after another, and keeps what takes time. Tested by tests/simulate.
 #include "simulate/script.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ Error too_long() {
 
 constexpr int64_t kMostParts = int64_t{1} << 28;  // if blocks differ; they take some gigabytes
 
-// What the scripts may still hold. All threads take from it.
+// How many messages and parts the scripts may still hold. All threads take from it.
 class Budget {
  public:
   explicit Budget(const ScriptLimits& limits) : messages_(limits.messages), parts_(limits.parts) {}
@@ -37,7 +37,7 @@ class Budget {
   std::atomic<int64_t> messages_, parts_;
 };
 
-// One rank's plans become its script, and its parts if blocks differ.
+// Makes the script of one rank from its plans, and its Parts if blocks differ in length.
 class Reader {
  public:
   Reader(const qd_builder& builder, const qd_plan& plan, const BlockLengths& lengths, Parts* parts)
@@ -58,7 +58,7 @@ class Reader {
     if (builder.input.program->groups == 1) parts_->first_peer = 0;
   }
 
-  // Returns whether the budget allows it.
+  // Adds a plan. Returns false if the budget does not allow it.
   bool read(const qd_plan& plan, Budget& budget) {
     int64_t parts = 0;
     for (int32_t i = 0; i < plan.receives.count; ++i) parts += plan.receives.all[i].count;
@@ -72,12 +72,12 @@ class Reader {
     return true;
   }
 
-  // Whether a message is longer than a script can say.
+  // True if a message has more than kLongestMessage bytes.
   bool has_too_long() const { return has_too_long_; }
 
   Script take() {
     if (copies_ > 0) script_.turns.push_back({.copies = copies_, .copied = copied_});
-    // One beside the other in memory, which the engine reads in one go.
+    // Compact lists lie close together in memory, where the engine reads them one after another.
     script_.turns.shrink_to_fit();
     script_.sends.shrink_to_fit();
     script_.receives.shrink_to_fit();
@@ -89,7 +89,7 @@ class Reader {
     const qd_part* part = qd_parts_of(&plan, &message);
     const bool straight = message.zero_copy && !message.needs_staging && !message.combines;
     int32_t copied = message.count;
-    // Temporary blocks stay where they arrived.
+    // A received temporary block is not copied: it stays where it arrived.
     if (receives && !known_)
       for (int32_t i = 0; i < message.count; ++i) copied -= part[i].region >= first_temporary_;
     if (straight && !travel_) copied = 0;
@@ -123,7 +123,7 @@ class Reader {
     }
   }
 
-  // 0 for a block with a length of its own: follow_blocks() adds it.
+  // Returns the bytes of a part, but 0 if blocks differ in length: follow_blocks() adds them.
   int64_t bytes(const qd_part& part) const {
     if (part.form == QD_RANGE) return part.high - part.low;
     return parts_ ? 0 : lengths_.of(0, 0);
@@ -139,7 +139,7 @@ class Reader {
   bool has_too_long_ = false;
 };
 
-// The t-th send to a process meets its t-th receive from there.
+// Matches the t-th send from one process to another with the t-th receive there.
 Result<bool> match(std::vector<Script>& all) {
   std::vector<std::vector<int32_t>> receives(all.size());
   for (size_t i = 0; i < all.size(); ++i) receives[i] = by_peer(all[i].receives);
@@ -170,7 +170,7 @@ Result<bool> match(std::vector<Script>& all) {
   return true;
 }
 
-// The script of a rank of a group. Nothing if the budget does not allow it.
+// Returns the script of a rank of a group. Nothing if the budget does not allow it.
 Result<std::optional<Script>> script_of(const verifier::Plans& plans, int64_t group, int64_t rank,
                                         const BlockLengths& lengths, Parts* parts,
                                         const verifier::PlanOptions& options, Budget& budget) {
@@ -252,7 +252,7 @@ Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const P
       if (i < failed) failed = i, why = script.error();
     }
   };
-  // An exception, such as of memory that runs out, must not leave a thread.
+  // No exception may leave a thread, such as one because memory runs out.
   const auto work = [&](bool tells) {
     try {
       follow(tells);

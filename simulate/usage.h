@@ -9,17 +9,17 @@
 
 namespace quadrille {
 
-// A sum of intervals. Time is cut into equal bins, which double in width as time goes on.
+// Adds up the use in intervals of time. Time is cut into equal bins, which double in width as time goes on.
 class Usage {
  public:
-  // From `begin` to `end` there is so much more use.
+  // Adds `use` from `begin` to `end`, in picoseconds.
   void add(int64_t begin, int64_t end, double use = 1) {
     while (end >= width_ * static_cast<int64_t>(kBins)) widen();
     change(begin, use);
     change(end, -use);
   }
 
-  // The average use in each of `count` equal parts of the time up to `end`.
+  // Returns the average use in each of `count` equal parts of the time up to `end`.
   std::vector<double> parts(int64_t end, size_t count) const {
     std::vector<double> sums(count);
     const double part = static_cast<double>(end) / static_cast<double>(count);
@@ -44,7 +44,7 @@ class Usage {
  private:
   static constexpr size_t kBins = 4096;
 
-  // From `time` on the use is greater by so much.
+  // Raises the use by `use` from `time` on.
   void change(int64_t time, double use) {
     const auto bin = static_cast<size_t>(time / width_);
     rests_[bin] += use * static_cast<double>(static_cast<int64_t>(bin + 1) * width_ - time);
@@ -65,16 +65,16 @@ class Usage {
   }
 
   int64_t width_ = 1;  // picoseconds of a bin
-  // By bin: by how much the use is greater in this bin and all later ones, and what is added in this bin alone. One step is
-  // after the last bin.
+  // By bin: steps_ raises the use in this bin and all later ones. rests_ adds use times picoseconds in this bin
+  // alone. One step is after the last bin.
   std::vector<double> steps_ = std::vector<double>(kBins + 1);
   std::vector<double> rests_ = std::vector<double>(kBins);
 };
 
-// The use of one port, from 0 to 1, and the sum of all ports, in both directions.
+// The use of one port in one direction, from 0 to 1, and the sum over all ports and both directions.
 struct PortUse {
   int32_t port = 0;
-  bool receives = false, exclusive = false;  // exclusive: one direction stands for both
+  bool receives = false, exclusive = false;  // if exclusive, both directions of the port count
   Usage busiest, all;
   void add(int32_t of, bool receives_there, int64_t begin, int64_t end, double use) {
     all.add(begin, end, use);
