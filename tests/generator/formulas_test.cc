@@ -1,4 +1,5 @@
-// Numbers of schedules for any nodes: bounded for every job, and reproduced by the flag that made them.
+// Formulas for the numbers of schedules for any nodes. They stay in bounds for every job, and their flag makes them
+// again.
 #include "generator/formulas.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The first number's value on these nodes.
+// Returns the value that the algorithm's first number has on nodes of these sizes.
 int64_t value(const std::string& name, const std::string& text, const std::vector<int64_t>& sizes) {
   const Variant& variant = variant_named(Collective::kAlltoall, name);
   const Job job = job_for_any_nodes(variant, {{variant.algorithm->numbers[0].name, text}});
@@ -47,7 +48,7 @@ TEST(Formulas, OtherNumbersAreNeverLessThanTheLeastOfTheirKind) {
   EXPECT_EQ(value("hierarchical-overlapped", "length(size) - 2", {1, 1, 1}), 1);
 }
 
-// Over all ranks, or over those of the largest node.
+// tuna's radix depends on the number of ranks, tuna-coalesced's on the size of the largest node.
 TEST(Formulas, TheRootIsTheLeastPowerOfTwoWhoseSquareIsNoLess) {
   for (int64_t ranks = 1; ranks <= 300; ++ranks) {
     int64_t root = 2;

@@ -1,4 +1,5 @@
-/* Loaded before MPI: each rank has a clock of its own, some seconds from the others', and no name of its node's boot. */
+/* Loaded before MPI: each rank has a clock of its own, 5 seconds ahead of the rank before, and cannot read its
+   node's boot id. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
