@@ -28,8 +28,7 @@ problem() {
   failed=1
 }
 
-# right SAMPLES ARGUMENTS...: expects exit code 0, SAMPLES lines with a pair of times each, and `end` as the last
-# line.
+# right SAMPLES ARGUMENTS...: expects exit code 0, SAMPLES lines with two times each, and `end` as the last line.
 right() {
   local samples=$1
   shift

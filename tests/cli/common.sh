@@ -18,8 +18,7 @@ finish() {
   [ "$failures" -eq 0 ] || exit 1
 }
 
-# expect CODE COMMAND...: runs COMMAND and expects exit code CODE. Its output is then in $folder/.out and
-# $folder/.err.
+# expect CODE COMMAND...: expects exit code CODE. Writes COMMAND's output to $folder/.out and $folder/.err.
 expect() {
   local wanted=$1 code=0
   shift
@@ -83,8 +82,7 @@ remakes() {
   cmp "$2" before.qs || fail "made again, it differs: $command"
 }
 
-# replays TEXT [END]: runs the replay command that the last output names. It must end with END, succeed, and print
-# TEXT.
+# replays TEXT [END]: runs the replay command in the last output, which must end with END. Expects TEXT from it.
 replays() {
   local command
   command=$(sed -n 's/.*to see it: bazel run \/\/verifier -- //p' .out)

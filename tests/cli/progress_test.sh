@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Long commands show their progress on a terminal, and clear it at the end. They show nothing if stderr is no
-# terminal.
+# Long commands show their progress on a terminal, and clear it at the end. They show nothing on a pipe.
 source "$(dirname "$0")/common.sh"
 
 cat >watch.py <<'EOT'

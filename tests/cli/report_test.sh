@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The command `report` shows and adds up reports of the preload library. tests/preload/preload_test.sh makes real
-# ones.
+# The command `report` shows and adds up reports of the preload library. preload_test.sh tests real reports.
 report=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
@@ -26,8 +25,7 @@ grep -qE '^bcast +110 +2\.250000 +30000\.0 +20000\.0 +0\.500000  binomial +chose
 [ "$(wc -l <.out)" -eq 4 ] || fail "more than a line for a collective: $(cat .out)"
 expect 0 report two.json one.json
 grep -q '^quadrille: collectives took 41 % of 20.0 s; Quadrille saved 2.2 s, 11 %, measured in this run$' .out || fail "two runs: $(cat .out)"
-# Calls on some of the ranks count by their share of the ranks. Between groups, rank 0 of each group reports for its
-# group.
+# Calls on part of the ranks count by their share of all ranks. Between groups, rank 0 reports for its group.
 document "$(line scan chain chosen 2 8 2 9 1 0), $(line bcast chain chosen 2 8 0 0 0 0)" 32 100 >part.json
 expect 0 report part.json
 grep -q '^quadrille: collectives took 8 % of 100.0 s; Quadrille saved 4.0 s, 4.0 %,' .out && grep -qE '^scan +1 +4\.000000 +4500000\.0 +500000\.0 +4\.000000  ' .out || fail "parts: $(cat .out)"

@@ -12,8 +12,7 @@ LIBRARIES=$TEST_TMPDIR/prefix/lib
 PATH=$TEST_TMPDIR/prefix/bin:$PATH
 cd "$TEST_TMPDIR" || exit 2
 
-# Starts the ranks as on a machine with enough cores, each launcher with its own program. ./dev installs the existing
-# build.
+# Starts each launcher's own program, as on a machine with enough cores. ./dev installs the existing build.
 mkdir -p openmpi mpich && ln -sf "$openmpi" openmpi/app && ln -sf "$mpich" mpich/app
 printf '#!/bin/sh\nshift\nexec "%s" "%s" "$@"\n' "$install" "$tree" >openmpi/dev && chmod 755 openmpi/dev
 mpirun() (

@@ -1,6 +1,5 @@
-// seeds FOLDER: writes the fuzzer's initial inputs. There is a schedule file for each program that the generator
-// makes, and for each shape of tests/programs. Further files hold random programs, whose numbers are often near a
-// limit.
+// seeds FOLDER: writes the fuzzer's initial inputs: a schedule file for each program that the generator makes and for
+// each shape of tests/programs, and files of random programs, whose numbers are often near a limit.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -46,7 +45,7 @@ void write_all(const std::filesystem::path& folder) {
   }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));
-  // A file at its limits: names of each kind, all the constants allowed, and nearly all table entries and temporary
+  // A file at its limits: names of each kind, all allowed constants, and nearly all table entries and temporary
   // blocks.
   std::string full =
       "algorithm a-b for allgather\nparameter p\ntable t[i in 0 .. 1048576] = i\n"

@@ -120,8 +120,8 @@ TEST(Choice, IsOfADirectScheduleIfNoOtherTakesMuchLess) {
   EXPECT_FALSE(is_direct_first);
 }
 
-// `calibrate` measured this machine with blocks of 573 bytes. Direct schedules took 1.1 to 1.8 times as long on it as
-// forwarding ones.
+// `calibrate` measured this machine with blocks of 573 bytes. Direct schedules took 1.1 to 1.8 times as long as
+// others.
 TEST(Choice, OfShortBlocksForwardsEvenIfTheModelSeesLittleDifference) {
   MachineArguments measured;
   measured.machine = "tests/generator/calibrated.json";
@@ -150,8 +150,7 @@ TEST(Choice, HasNoMoreAtOnceThanItMust) {
   EXPECT_GE(block_count(0), 8);
 }
 
-// The rule is slower than the fitted size with alpha times any power of four. Half that size is no faster. The file
-// has the simulated size.
+// Alpha times any power of four makes the rule slower, and half the fitted size is no faster. The file has that size.
 TEST(Choice, FitsTheModelOfBlockSizes) {
   Workload workload{Collective::kBroadcast, {topology_of({4, 4, 4, 4})}, 1 << 20};
   const Candidate best = quadrille::best_candidates(workload, "pipeline-nodes", {})[0];

@@ -1,5 +1,4 @@
-// Formulas for the numbers of schedules for any nodes. They stay in bounds for every job, and their flag makes them
-// again.
+// Formulas for the numbers of schedules for any nodes stay in bounds for every job. Their flag makes them again.
 #include "generator/formulas.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A fragment takes the place of its include, with its arguments filled in. An include without a fragment is refused
-// with file and line.
+// A fragment replaces its include, with its arguments filled in. An include without a fragment is refused by its
+// line.
 #include "generator/fragments.h"
 
 #include <gtest/gtest.h>

@@ -85,8 +85,7 @@ int64_t of_one(int64_t rule, int64_t bytes, int64_t ranks, int over_trees) {
   return qd_block_size(rule, 2000, 100, &bytes, 1, ranks, over_trees);
 }
 
-// A block passes all ranks of a chain. In a tree it passes the root and one rank of each level: 4 ranks in a tree of
-// 5 to 8.
+// A block passes all ranks of a chain. In a tree it passes one rank of each level: 4 ranks in a tree of 5 to 8.
 TEST(BlockSize, OfOneContributionIsThatOfARingOfTheRanksThatABlockPasses) {
   for (const int64_t rule : {int64_t{64}, int64_t{QD_CHOOSE_LEAST}, int64_t{QD_CHOOSE_MODEL},
                              int64_t{QD_CHOOSE_AUTO}, QD_CHOOSE_AUTO - int64_t{100}})
@@ -114,8 +113,7 @@ TEST(BlockSize, OverTreesDependsOnTheSumOfTheCountsAlone) {
       }
 }
 
-// The closed form is sqrt(2 alpha m / (beta (p + z - 2))), rounded down, for p ranks, z of them empty, and m bytes in
-// total.
+// The closed form is sqrt(2 alpha m / (beta (p + z - 2))), rounded down, for m bytes and p ranks, z of them empty.
 TEST(BlockSize, ModelIsTheClosedFormCappedAtTheGreatestCount) {
   for (int ranks = 1; ranks <= 4; ++ranks)
     with_all_counts(ranks, 5, [](const Counts& counts) {

@@ -1,5 +1,4 @@
-// Makes random well-typed expressions over parameters, tables and two variables. A property draws them, or a given
-// function.
+// Random well-typed expressions over parameters, tables and two variables, drawn by a property or by given functions.
 #ifndef QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
 #define QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
 

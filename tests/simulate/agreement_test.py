@@ -19,8 +19,7 @@ def rows():
 
 
 def call(collective, counts, nodes):
-    """Returns the simulator's arguments for the call. Returns None for counts that SimGrid's program reads
-    differently."""
+    """Returns the simulator's arguments, or None if SimGrid's program reads the counts of two groups differently."""
     if collective in expected.BY_PAIR:
         return ["--sizes", counts, *(["--persistent"] if collective == "persistent" else [])]
     if ":" in counts:

@@ -38,8 +38,7 @@ Scripts processes(int32_t count) {
   return scripts;
 }
 
-// Adds a message: `from` posts the send and `to` the receive, each in a turn of its own. wait_for_all() adds the
-// turns that wait.
+// Adds a message: one process posts the send, the other the receive, each in its own turn. They do not wait.
 void message(Scripts& scripts, int32_t from, int32_t to, int64_t bytes) {
   Script &sender = scripts.all[from], &receiver = scripts.all[to];
   sender.sends.push_back({to, static_cast<int32_t>(receiver.receives.size()), 0, 1, bytes});
@@ -264,8 +263,7 @@ TEST_P(BothSharings, NoteTheUseOfPorts) {
 }
 
 TEST(InTurn, HoldsUpNoMessageForTheSakeOfAnotherOnesReceiver) {
-  // Process 0's second message waits at the port of 2, behind a longer message. Its third message does not wait for
-  // that.
+  // Process 0's second message waits at the port of 2, behind a longer one. Its third message does not wait.
   Scripts scripts = processes(4);
   message(scripts, 1, 2, 5000);
   message(scripts, 0, 2, 500);

@@ -1,5 +1,4 @@
-// Blocks of different lengths, and how the lengths travel. The scripts are small, so that a reader can count the
-// bytes.
+// Blocks of different lengths, and how the lengths travel, in scripts small enough to count the bytes by hand.
 #include "simulate/lengths.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +12,8 @@ namespace {
 
 constexpr int64_t kLong = QD_EAGER_BYTES + 1;
 
-// Process 0 sends blocks 1 and 2 to process 1 in one message. Process 1 keeps them in temporary blocks, and forwards
-// block 2 first.
+// Process 0 sends blocks 1 and 2 in one message. Process 1 keeps them in temporary blocks, and forwards block 2
+// first.
 std::vector<Script> forwarding() {
   std::vector<Script> all(3);
   all[0].sends = {{.peer = 1, .parts = 2, .all_parts = 2}};

@@ -69,7 +69,7 @@ class Calibrate(unittest.TestCase):
         )
 
     def test_the_nodes_with_most_ranks_are_measured(self):
-        """The ranks stay in step: in each round every rank waits for another. So no rank uses the port more than the
+        """The ranks stay in step: in each round, each waits for another. So no rank uses the port more than the
         others."""
         found = self.measure("busy", "1,3,3")
         self.assertEqual(found["port"], "node")

@@ -1,5 +1,5 @@
-"""race_test.py PROGRAM: the preload library adapts over SimGrid's MPI. All bytes are right, and every run takes the
-same time."""
+"""race_test.py PROGRAM: the preload library adapts over SimGrid's MPI, with right bytes and equal times in all
+runs."""
 import os
 import sys
 import unittest

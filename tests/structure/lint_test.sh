@@ -17,8 +17,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-# expect CODE TEXT ARGUMENT...: expects lint's exit code, and TEXT in its output. TEXT with "!" in front must not be
-# there.
+# expect CODE TEXT ARGUMENT...: expects lint's exit code, and TEXT in its output; no such text if TEXT begins with
+# "!".
 expect() {
   local wanted=$1 text=$2 code=0 said
   shift 2

@@ -8,8 +8,7 @@ unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE
 folder=$TEST_TMPDIR made=$TEST_TMPDIR/made failed=0
 mkdir "$made"
 
-# accepts NAME LEAST RANKS COMMAND...: expects at least LEAST calls in the traces of the run. All must follow their
-# plans.
+# accepts NAME LEAST RANKS COMMAND...: expects LEAST calls or more in the run's traces. All must follow their plans.
 accepts() {
   local name=$1 least=$2 ranks=$3 said=$folder/$1.txt calls
   shift 3

@@ -119,8 +119,7 @@ class Page:
         self.settle()
 
     def processor_milliseconds(self):
-        """Returns the time that the page's thread has worked so far. It does not depend on the load of the
-        machine."""
+        """Returns the time that the page's thread has worked so far, which does not depend on the machine's load."""
         metrics = self.call("Performance.getMetrics")["metrics"]
         return 1000 * next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 

@@ -89,8 +89,7 @@ Happenings of_figure(const Figure& figure) {
   return result;
 }
 
-// Reads messages from the table, such as "0<->1 3~>4'" in the cells of a row. An arc between two nodes is in both
-// cells.
+// Reads messages from the table, as in "0<->1 3~>4'". An arc between two nodes is in the cells of both.
 Happenings of_text(const std::string& text, int64_t first_ranks) {
   std::set<Happening> result;  // a step of these schedules has none twice
   std::istringstream lines(text);
@@ -144,8 +143,7 @@ std::multiset<Drawn> of_svg(const std::string& svg, int64_t first_ranks) {
   return result;
 }
 
-// Returns what the SVG must show. The color says whether a message passes between nodes, its head whether data is
-// combined.
+// Returns what the SVG must show. The color tells messages between nodes, the arrow head those that combine.
 std::multiset<Drawn> as_drawn(const Figure& figure) {
   std::vector<size_t> node_of;
   for (size_t node = 0; node < figure.node_sizes.size(); ++node)
