@@ -1,18 +1,18 @@
-# Sourced: start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program, and ends it with code 124 if it hangs:
-# after ten times the seconds that it may take on an idle machine. Ranks share the machine's cores, however few. Each run
-# has its own folder for files that its ranks share. Open MPI names these files only by the host and the process number,
-# and processes of two sandboxes may have the same number.
+# To be sourced. start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program. SECONDS is how long it may take
+# on an idle machine. After ten times as long it hangs, and ends with code 124. Ranks share the machine's cores,
+# however few. Each run has its own folder for files that its ranks share: Open MPI names these files only by host and
+# process number, and two sandboxes may use the same numbers.
 start_ranks() (
   mpi=$1 ranks=$2 limit=$(($3 * 10))
   shift 3
   folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
   trap 'rm -rf "$folder"' EXIT
   export TMPDIR=$folder OMPI_MCA_orte_tmpdir_base=$folder OMPI_MCA_btl_vader_backing_directory=$folder
-  # MPI libraries keep some memory to the end. That is no leak of ours.
+  # MPI libraries keep some memory to the end, which is not a leak of ours.
   export ASAN_OPTIONS=detect_leaks=0
   case $mpi in
     openmpi)
-      export OMPI_MCA_mpi_yield_when_idle=1  # else it asks how many ranks of this run share a core, not of all
+      export OMPI_MCA_mpi_yield_when_idle=1  # Open MPI yields by itself only if this run alone has too few cores
       timeout -k 5 "$limit" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
         -n "$ranks" "$@"
       ;;

@@ -155,7 +155,7 @@ TEST(BlockSize, SlidesCountOneRoundTooFewForEachEmptyContributionButOne) {
       const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
       beyond += (rounds - total / kSize) / kSize;
     }
-    const double half_of_a_byte = kRanks / (2.0 * kSize);  // last blocks have (B + 1)/2 bytes on average
+    const double half_of_a_byte = kRanks / (2.0 * kSize);  // last blocks average (B + 1)/2 bytes
     EXPECT_NEAR(beyond, (kRanks + empty - 2) / 2.0, half_of_a_byte) << empty;
     EXPECT_NEAR(beyond - (kRanks - empty) / 2.0, static_cast<double>(empty - 1), half_of_a_byte)
         << empty;

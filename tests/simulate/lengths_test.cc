@@ -125,7 +125,7 @@ TEST(Lengths, AreReadWhileTheReceiverWaitsForAnotherMessage) {
   EXPECT_EQ(times[0].arrived, alpha + head);
   EXPECT_EQ(times[1].receive_posted, alpha + head);  // when the first lengths arrived
   EXPECT_EQ(times[2].arrived, alpha + 2 * head);
-  EXPECT_EQ(times[3].receive_posted, alpha + 2 * head);  // while the receiver waits for the first data
+  EXPECT_EQ(times[3].receive_posted, alpha + 2 * head);  // while it waits for the first data
   EXPECT_EQ(outcome->time, alpha + head + alpha + 2 * kLong);
 }
 
