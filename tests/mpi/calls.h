@@ -62,7 +62,7 @@ struct CollectiveCall {
   unsigned layout =
       0;  // draws where blocks are; in an all-to-all also whether each block has its own type
   unsigned seed = 0;  // draws the data
-  int narrow = -1;  // this place expects another length than the next place sends: `narrow_units`
+  int narrow = -1;  // this place expects another length than the place after sends: `narrow_units`
   int narrow_units = 0;
   std::string text() const;
 };
