@@ -4,7 +4,8 @@
 //
 // All combinations run, eager and rendezvous. The outcome is one of
 //   right, refused, broken, broken at binding, unserved at binding, unserved at the root
-// Another line may give binding's error: "-- says: TEXT", "-- says at the last rank: TEXT", "-- says above rank 0: TEXT".
+// Another line of the comment may give the text of binding's error:
+//   -- says: TEXT, -- says at the last rank: TEXT, or -- says above rank 0: TEXT
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 /* Follows the layout in runtime/program/table_format.h as far as the bytes allow. tests/mutation tests that both
-   readers accept the result if no byte was changed. */
+ * readers accept the result if no byte was changed. */
 #include "tests/support/reseal.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Recomputes the hash of the critical sections and the checksum in a file of `length` bytes. The hash stays if the
-   sections can no longer be told apart. */
+ * sections can no longer be told apart. */
 void quadrille_reseal(unsigned char* file, size_t length);
 
 #ifdef __cplusplus
