@@ -1,9 +1,9 @@
-/* A libFuzzer target for the runtime's loader. The loader must refuse any input with a sentence, or load it. A program
+/* A libFuzzer target for the runtime's loader. The loader must load any input, or refuse it with a sentence. A program
  * that loads is walked for a few ranks. Address and undefined behavior sanitizers watch.
  *
  * The target corrects the input's checksum first: the loader refuses a wrong one at once, and a fuzzer never guesses
- * it. A hostile program can make a walk arbitrarily long, so a timer ends the walk. This leaks nothing, since a walk is
- * pure computation. */
+ * it. A hostile program can make a walk arbitrarily long, so a timer ends the walk. This leaks nothing, since a walk
+ * is pure computation. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

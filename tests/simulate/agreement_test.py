@@ -1,6 +1,6 @@
 """agreement_test.py TABLE GENERATOR SIMULATOR: simulated times agree with those of SimGrid within 5 %.
 
-TABLE is tests/simulation/expected.txt, which has SimGrid's times. The test compares its lines for the network `linear`.
+TABLE is tests/simulation/expected.txt, which has SimGrid's times. The test compares its lines of the network linear.
 """
 import json
 import sys
