@@ -49,7 +49,7 @@ sed 's/algorithm shift/algorithm factor/' shift.txt >factor.txt
 expect 0 of_text factor.txt --nodes 3 --out own.qs
 remakes 'alltoall --program factor.txt --nodes 3' own.qs
 
-# Two groups.
+# A program between two groups.
 cat >exchange.txt <<'END'
 algorithm exchange for allgather between groups
 let others = group = 0 ? ranks : remote_ranks
@@ -64,7 +64,7 @@ verifies groups.qs
 says '  exchange for allgather between groups on nodes 1,2 (3 ranks) and nodes 2 (2 ranks), '
 remakes 'allgather --program exchange.txt --nodes 1,2 --remote-nodes 2' groups.qs
 
-# Barriers and scans.
+# Programs for barriers and scans.
 cat >barrier.txt <<'END'
 algorithm dissemination for barrier
 table pow = powers(2, ranks)

@@ -46,7 +46,7 @@ expect 0 report threads.json
 says 'collectives took 120 % of 10.0 s in several threads; Quadrille saved 2.0 s, 20 %, measured in this run'
 grep -qE '^scan +12 +12\.000000 .* chain +chosen; and 1 more$' .out || fail "the longest line: $(cat .out)"
 
-# The details.
+# --details has a line for each communicator, size and schedule.
 expect 0 report one.json --details
 grep -qE '^collective +communicator +bytes  schedule' .out && grep -qE '^ +with waiting  --- without waiting --$' .out || fail "the columns of details: $(cat .out)"
 grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +100 +800 +2\.000000 +30000\.0 +20000\.0 +0\.500000  chosen$' .out || fail "a line with times: $(cat .out)"

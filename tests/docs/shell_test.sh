@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# shell_test.sh INSTALL TREE.tar OPENMPI_PROGRAM MPICH_PROGRAM DOCUMENT...: runs the documents' shell commands in an
-# installation. They must do what the documents say. The library must accept the documents' rules.
+# shell_test.sh INSTALL TREE.tar OPENMPI_PROGRAM MPICH_PROGRAM DOCUMENT...: in an installation, the shell commands of
+# the documents do what the documents say. So does their rules file.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
 install=$(readlink -f "$1") tree=$(readlink -f "$2") openmpi=$(readlink -f "$3") mpich=$(readlink -f "$4")

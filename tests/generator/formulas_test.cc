@@ -83,7 +83,7 @@ TEST(Formulas, WhateverTheNodesAreTheProgramTakesThem) {
         numbers[number.name] = text == "sqrt" && number.kind != NumberKind::kRadix ? "ranks" : text;
       const Job any = job_for_any_nodes(variant, numbers);
       for (const std::vector<int64_t>& sizes : all_node_vectors(5)) {
-        // If the algorithm accepts no number, it accepts none of these.
+        // There is no job if the algorithm accepts no number on these nodes.
         for (const Job& given : jobs_on(variant, sizes)) {
           const Job job = on_nodes(variant.program, any, given.groups).value();
           const auto bound = bind(variant.program, job, plain_call(variant.program, job), 0);
@@ -137,7 +137,7 @@ TEST(Formulas, AJobSaysInWordsWhatIsRequiredOfTheRanksAlone) {
   EXPECT_EQ(job_for_any_nodes(variant_named(Collective::kAlltoall, "factor")).needs, "");
 }
 
-// One file serves every job. It is no longer than one for given nodes with the program's requirements.
+// A file for any nodes is no longer than one for given nodes, apart from the words that say what it needs.
 TEST(Formulas, AFileForAnyNodesIsNoLongerThanOneForAFew) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;

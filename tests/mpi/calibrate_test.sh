@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# calibrate_test.sh MPI CALIBRATE GENERATOR: //tools:calibrate works under mpirun, and the generator accepts its
-# output. tests/simulation/calibrate_test.py tests the values, because they are known there.
+# calibrate_test.sh MPI CALIBRATE GENERATOR: //tools:calibrate under mpirun. The generator accepts its output unchanged.
+# tests/simulation/calibrate_test.py tests the values, since there the right ones are known.
 set -u
 . "$(dirname "$0")/mpirun.sh"
 mpi=$1 calibrate=$2 generator=$3

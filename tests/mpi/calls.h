@@ -56,7 +56,7 @@ struct CollectiveCall {
   LengthKind lengths = LengthKind::kEqual;
   unsigned length_seed = 0;
   int form = 0;  // 0: blocks of one length; 1 or 2: counts of 32 or 64 bits
-  int root = 0;  // a place
+  int root = 0;  // its place
   bool in_place = false;
   unsigned types = 0;  // draws the datatypes, or the elements of a reduction
   unsigned layout =
@@ -106,7 +106,7 @@ enum class Mistake {
   kTooLarge
 };
 
-class Meaning;  // entries.cc
+class Meaning;  // see entries.cc
 
 // One rank's part of a call, with its buffers.
 class CollectivePart {

@@ -3,8 +3,8 @@
 # sets other numbers, for longer runs by hand:
 #   bazel test --test_env=EVERY_CASE=1 --test_env=RANKS=2,7,12 //tests/mpi:collectives_test_mpich
 #
-# A run passes if it ends in time with code 0, and every rank prints the number of tests that it ran. This number must
-# be the same on all ranks, and at least one.
+# A run has passed if it ended in time with code 0 and every rank printed how many tests it ran: the same number on all
+# ranks, and at least one.
 set -u
 unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE  # each test has one such file, and the ranks would overwrite it
 . "$(dirname "$0")/mpirun.sh"

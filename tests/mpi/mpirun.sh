@@ -1,7 +1,7 @@
-# To be sourced. start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program. SECONDS is how long it may take
-# on an idle machine. After ten times as long it hangs, and ends with code 124. Ranks share the machine's cores,
-# however few. Each run has its own folder for files that its ranks share: Open MPI names these files only by host and
-# process number, and two sandboxes may use the same numbers.
+# Sourced: start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program, and ends it with code 124 if it hangs:
+# after ten times the seconds that it may take on an idle machine. Ranks share the machine's cores, however few. Each run
+# has its own folder for files that its ranks share. Open MPI names these files only by the host and the process number,
+# and processes of two sandboxes may have the same number.
 start_ranks() (
   mpi=$1 ranks=$2 limit=$(($3 * 10))
   shift 3

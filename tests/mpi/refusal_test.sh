@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# refusal_test.sh MPI_TEST: mpi_test.sh must not accept a silent program, a hang, or a missing rank.
+# refusal_test.sh MPI_TEST: mpi_test.sh itself must not accept silence, a hang or a missing rank.
 set -u
 mpi_test=$1
 failed=0

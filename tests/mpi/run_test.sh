@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_test.sh MPI RUN: //tools:run under mpirun, with right and wrong arguments.
+# run_test.sh MPI RUN: //tools:run under mpirun, right and wrong.
 set -u
 . "$(dirname "$0")/mpirun.sh"
 mpi=$1 run=$2

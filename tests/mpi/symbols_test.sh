@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# symbols_test.sh LIBRARY: checks the symbols that a shared library of the runtime exports, and its variables.
+# symbols_test.sh LIBRARY: the exported symbols of a shared library of the runtime, and its data.
 set -u
 library=$1
 failed=0

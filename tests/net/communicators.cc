@@ -295,7 +295,7 @@ int PMPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
                static_cast<int>(found - members.begin()), result);
 }
 
-// Does not wait for other ranks. Open MPI and MPICH do the same.
+// Like Open MPI and MPICH, it does not wait for other ranks.
 int PMPI_Comm_free(MPI_Comm* handle) {
   Communicator* const comm = find_communicator(*handle);
   if (!comm) return MPI_ERR_COMM;

@@ -82,7 +82,7 @@ TEST(OwnBlock, IsCopiedBetweenFieldsOfOneArrayInAPersistentAllToAll) {
   });
 }
 
-// The call is also right if the schedule forwards blocks and has to pack such a type.
+// A schedule that forwards blocks packs them, and MPICH's MPI_Pack refuses a null address for any type.
 TEST(OwnBlock, IsCopiedBetweenAbsoluteTypesAtMpiBottom) {
   expect_pairs(true, [](quadrille_schedule schedule, void* pairs, MPI_Datatype out, MPI_Datatype in,
                         MPI_Comm comm) {

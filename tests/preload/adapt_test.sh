@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# adapt_test.sh MPI LIBRARY TOOL PRELOADED: by default, a program finds the fastest schedule and loses little time.
+# adapt_test.sh MPI LIBRARY TOOL PRELOADED: by default, a program finds out which schedule is faster, and loses little on the way.
 set -u
 . "$(dirname "$0")/runs.sh"
 preload="$library $tool"

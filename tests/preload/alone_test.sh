@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# alone_test.sh MPI LIBRARY TOOL PROGRAM: if one rank alone cannot do its part, no other rank waits for it.
+# alone_test.sh MPI LIBRARY TOOL PROGRAM: a rank that alone cannot do what it was to do keeps no other rank waiting.
 set -u
 . "$(dirname "$0")/runs.sh"
 served=(alltoall=factor alltoallv=linear alltoallw=pairwise allgather=bruck allgatherv=blocked-ring allreduce=doubling bcast=binomial

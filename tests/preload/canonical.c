@@ -69,7 +69,7 @@ static void compare(const char* name, int operator, const void* received, int ra
   }
 }
 
-/* Returns this rank's elements in a reduce-scatter of uneven blocks. */
+/* Returns the number of elements that a rank receives in a reduce-scatter of uneven blocks. */
 static int share(int rank, int count) { return rank % 3 == 1 ? 0 : count + rank; }
 
 /* Makes one call, to which `sources` ranks contribute: those of this group, or of the other. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED SCHEDULE WRONG VERIFIER: rules and variables choose equally on all
-# ranks. Wrong ones are refused in one sentence, and the program runs without them.
+# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED SCHEDULE WRONG VERIFIER: rules and variables choose the same on all ranks. Otherwise they
+# are refused in one sentence, and the program runs as without them.
 set -u
 preloaded=$(readlink -f "$5") own=$(readlink -f "$6") wrong=$(readlink -f "$7") verifier=$(readlink -f "$8")
 . "$(dirname "$0")/runs.sh"
@@ -89,7 +89,7 @@ right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.txt QUADRILLE_ALLGATHERV=native -- 
 reported alltoall '2 x 2 ranks' ' 4..15' tuna-coalesced:radix=4 'by rule'
 reported alltoall '2 x 2 ranks' ' 16..63' linear 'by rule'
 reported alltoallv '2 x 2 ranks' ' 4..15' linear 'by rule'
-reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # blocks are this long since sixteen calls
+reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # sixteen calls after the blocks grew
 reported gatherv '2 x 2 ranks' native 'not yet compared'
 reported allgather '2 x 2 ranks' bruck 'by rule'
 reported allgather '2 \+ 2 ranks' leader 'by rule'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# corners_test.sh MPI LIBRARY TOOL PROGRAM REVOKING: rare but allowed uses of MPI work as they do without the library,
-# and are served by schedules where possible.
+# corners_test.sh MPI LIBRARY TOOL PROGRAM REVOKING: rare but allowed uses of MPI work as without the
+# library, and by schedules if possible.
 set -u
 . "$(dirname "$0")/runs.sh"
 revoking=$(cd "$OLDPWD" && readlink -f "$5")

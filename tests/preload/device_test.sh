@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# device_test.sh MPI LIBRARY TOOL PROGRAM CUDA ROCM: buffers are in device memory. CUDA and ROCM stand in for drivers
-# that a program loads after its first collective. Since version 6, ROCm numbers the kinds of memory anew.
+# device_test.sh MPI LIBRARY TOOL PROGRAM CUDA ROCM: buffers in device memory, with stand-ins for the drivers of GPUs that are
+# loaded after the first collective. ROCm numbers the kinds of memory anew since version 6.
 set -u
 . "$(dirname "$0")/runs.sh"
 cuda=$(cd "$OLDPWD" && readlink -f "$5") rocm=$(cd "$OLDPWD" && readlink -f "$6")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE DRIVER WRONG VERIFIER: the
-# doctor names everything that is wrong, and nothing else. The installation is laid out as by `./dev install`.
+# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE DRIVER WRONG VERIFIER: the doctor names each thing that is
+# wrong, and nothing else. The installation is laid out as `./dev install` does it.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
 mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") driver=$(readlink -f "$9") wrong=$(readlink -f "${10}") failed=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fortran_test.sh MPI LIBRARY TOOL PROGRAM...: schedules serve Fortran programs, one for each interface of MPI, as
-# they serve C. The library for the other MPI does nothing.
+# fortran_test.sh MPI LIBRARY TOOL PROGRAM...: Fortran programs, one for each interface of MPI, are served like those in
+# C, and the library for the other MPI does nothing.
 set -u
 programs=()
 for made in "${@:4}"; do programs+=("$(readlink -f "$made")"); done

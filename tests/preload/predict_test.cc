@@ -22,7 +22,7 @@ TEST(Predict, NamesSchedulesThatThereAre) {
         for (const int is_openmpi : {0, 1}) {
           preload_predicted predicted[PRELOAD_PREDICTED];
           const int count = preload_predict(collective, &shape, bytes, is_openmpi, predicted);
-          // Scans have one group.
+          // Between groups there are no scans, and no schedules for them.
           ASSERT_GE(count, shape.groups == 2 ? 0 : 1)
               << collective << " " << bytes << " " << shape.nodes;
           for (int i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# preload_test.sh MPI LIBRARY TOOL PROGRAM: a plain MPI program gets right results, and the report names its
+# preload_test.sh MPI LIBRARY TOOL PROGRAM: a plain MPI program gets the right results, and the report names the
 # schedules.
 set -u
 . "$(dirname "$0")/runs.sh"

@@ -177,7 +177,7 @@ static const char* const names[] = {"alltoall",
 static struct call {
   enum which which;
   const struct comm* comm;
-  int limit, n, seed, in_place, op, root, root_group; /* limit: of counts */
+  int limit, n, seed, in_place, op, root, root_group; /* limit: the greatest count */
   int types_differ;                                   /* each rank has its own types */
   const struct type *send, *receive;
   const struct type* element; /* of a reduction */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# soak_test.sh MPI LIBRARY TOOL PROGRAM: random calls on communicators that come and go. The program checks every
-# byte, and QUADRILLE=verify compares with MPI's own results.
+# soak_test.sh MPI LIBRARY TOOL PROGRAM: random calls on communicators that come and go. The program checks every byte;
+# QUADRILLE=verify compares with MPI's own results as well.
 set -u
 . "$(dirname "$0")/runs.sh"
 served=(allgather=bruck allgatherv=segment-map-v allreduce=doubling alltoall=tuna:radix=4 alltoallv=factor

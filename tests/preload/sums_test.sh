@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# sums_test.sh MPI LIBRARY TOOL PROGRAM CANONICAL SUM VERIFIER: sums of floating-point numbers, and reductions by the
-# program's own operators, have MPI's own bits, whatever the library decides. With QUADRILLE_SUMS=canonical they have
-# the bits of one tree, on all nodes and by all schedules. CANONICAL evaluates that tree itself, with either MPI
-# library.
+# sums_test.sh MPI LIBRARY TOOL PROGRAM CANONICAL SUM VERIFIER: reductions of floating-point numbers, and by the program's own operators, have
+# the bits that MPI gives them, however the library decides. With QUADRILLE_SUMS=canonical they have the bits of one tree, on all nodes and by all
+# schedules. CANONICAL evaluates that tree itself, so both MPI libraries have the same bits.
 set -u
 canonical=$(readlink -f "$5") sum=$(readlink -f "$6") verifier=$(readlink -f "$7")
 . "$(dirname "$0")/runs.sh"

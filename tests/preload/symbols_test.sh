@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# symbols_test.sh LIBRARY CORE RUNTIME: a preload library and its core define exactly the MPI functions that they
-# intercept, and are linked with no MPI library. No tool sees the core's and the runtime's calls: they have PMPI_
-# names.
+# symbols_test.sh LIBRARY CORE RUNTIME: a preload library and its core define exactly the MPI functions that they intercept,
+# and need no MPI library themselves. No tool sees the calls of the core and of the runtime library: they have PMPI_ names.
 set -u
 library=$1 core=$2 runtime=$3 failed=0
 problem() {

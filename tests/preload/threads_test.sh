@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# threads_test.sh MPI LIBRARY TOOL PROGRAM: threads make calls at the same time, on short-lived communicators.
+# threads_test.sh MPI LIBRARY TOOL PROGRAM: threads that call at the same time, on short-lived communicators.
 set -u
 . "$(dirname "$0")/runs.sh"
 right 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools_test.sh MPI LIBRARY TOOL PROGRAM COUNTED COUNTS: a tool counts the calls of the program and no others, in each
-# mode. It is preloaded before the library, behind it, or linked into the program. No call comes after MPI_Finalize
-# begins. With QUADRILLE=off the library calls no MPI function, by either name.
+# tools_test.sh MPI LIBRARY TOOL PROGRAM COUNTED COUNTS: a tool counts the calls of the program and no others, in each mode: preloaded
+# before the library, behind it, and linked into the program. No call comes after MPI_Finalize began. With QUADRILLE=off the library calls
+# nothing of MPI, by no name.
 set -u
 . "$(dirname "$0")/runs.sh"
 counted=$(cd "$OLDPWD" && readlink -f "$5") counts=$(cd "$OLDPWD" && readlink -f "$6")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# transform_test.sh MPI LIBRARY TOOL PROGRAM: a schedule serves the transforms of mpi4py-fft, whose MPI_Alltoallw has
-# subarray types. They run on all ranks, and on rows and columns. Every byte is compared with MPI's own result.
+# transform_test.sh MPI LIBRARY TOOL PROGRAM: transforms of mpi4py-fft, whose MPI_Alltoallw has subarray types. They run
+# on all ranks and on rows and columns, and a schedule serves them. Every byte is compared with MPI's.
 set -u
 . "$(dirname "$0")/runs.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tune_test.sh MPI TUNE DRIVER: tune learns rules without an application. It refuses wrong input before it measures.
+# tune_test.sh MPI TUNE DRIVER: learns rules without an application, and refuses what it cannot use before it measures.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
 mpi=$1 tune=$(readlink -f "$2") driver=$(readlink -f "$3") failed=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# verify_test.sh MPI LIBRARY TOOL PROGRAM: QUADRILLE=verify reports every wrong result and no right one, for any order
-# of operands. The tool behind the library makes MPI's own result wrong.
+# verify_test.sh MPI LIBRARY TOOL PROGRAM: QUADRILLE=verify finds each wrong result, and no right one, whatever the order of
+# operands. The tool behind the library makes MPI's own result wrong.
 set -u
 . "$(dirname "$0")/runs.sh"
 preload="$library $tool"

@@ -254,7 +254,7 @@ class Traces(unittest.TestCase):
 
         self.refused("lacks a part of call 3 of alltoall by spread-out", later_part)
 
-        def full(file):  # then the last calls may be missing
+        def full(file):  # a full trace may lack the last calls
             unfinished(file)
             file.header[3] = 1
 
