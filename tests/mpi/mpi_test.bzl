@@ -6,9 +6,9 @@ def mpi_tests(rows):
     """Defines the tests NAME_openmpi and NAME_mpich. Each runs a GoogleTest program at several numbers of ranks.
 
     Args:
-      rows: for each program NAME.cc: its name, the numbers of ranks with Open MPI and with MPICH, the seconds that a run
-        may take on an idle machine, and a dictionary. A run that takes ten times as long fails. The dictionary may have
-        `tags`, and `own_main` if the program has a main of its own, which prints the number of its tests as world.cc does.
+      rows: for each program NAME.cc: its name, the numbers of ranks with Open MPI and with MPICH, the seconds that a
+        run may take on an idle machine, and a dictionary. A run that takes ten times as long fails. The dictionary may
+        have `tags`, and `own_main` if the program has its own main, which counts its tests as world.cc does.
     """
     for name, openmpi_ranks, mpich_ranks, seconds, options in rows:
         for mpi, counts in [("openmpi", openmpi_ranks), ("mpich", mpich_ranks)]:

@@ -161,7 +161,7 @@ class PageTest(unittest.TestCase):
         page = self.open(self.make("two", "alltoall", "factor", "1,1", "--bytes", "10000", *plain))
         self.assertIn("Simulated: 12 us; ranks are idle for 0.0 % of it on average", page.value("document.getElementById('runs').textContent"))
         self.assertEqual(self.pixel(page, "#runs canvas", 400, 9), [213, 94, 0])
-        # The root of a broadcast among three ranks is done after its sends. The last rank to receive is idle until then.
+        # The root of a broadcast among three ranks is done after its sends. The last rank waits for it.
         page = self.open(self.make("three", "broadcast", "binomial", "3x1", "--bytes", "10000", *plain))
         idle = page.value("JSON.parse(document.getElementById('data').textContent).runs[0].idle")
         self.assertEqual(idle[0], 0)
