@@ -86,8 +86,8 @@ struct Ways {
 Machine machine_of(const Scheduled& scheduled, const Ways& ways);
 // Returns a machine on which the ranks of a program for any nodes are on up to four nodes.
 Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways);
-// Returns the communicator's rank for each rank of the schedule: by node, if the program uses nodes, by size and
-// lowest rank.
+// Returns the communicator's rank for each rank of the schedule. If the program uses nodes, they are in order of size
+// and lowest rank.
 std::vector<int> real_ranks(const Program& program, const std::vector<int>& node_of);
 
 int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& groups,

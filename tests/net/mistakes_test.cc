@@ -223,7 +223,7 @@ TEST(MistakenDatatype, OfOneRankAloneIsRefusedWhereElementsAreCombined) {
                  });
 }
 
-// An element reaches into the next one, unless the extent is 12 and the first offset 0.
+// An element reaches into later ones, unless the extent is 12 and the first offset 0.
 TEST(MistakenDatatype, WhoseElementsReachIntoEachOtherIsRefusedWhereTheyAreCombined) {
   for (const MPI_Aint extent : {4, 12})
     for (const MPI_Aint first : {0, -4}) {

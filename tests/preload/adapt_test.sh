@@ -43,7 +43,7 @@ called TOOL_SLOW_SENDS=1 -- 0 1500 allgather=65536
 within "$(($(calls compared) - $(calls compared native)))" 2 12 'slow calls'
 within "$(calls chosen native)" 600 1480 'calls by the choice'
 
-# A few calls are not compared, and QUADRILLE=on compares none.
+# If there are few calls, none is compared. QUADRILLE=on compares none at all.
 called TOOL_SLOW=1 -- 0 30 allgather=65536
 within "$(calls compared)" 0 0 'comparisons of rare calls'
 called TOOL_SLOW=1 QUADRILLE=on -- 0 300 allgather=65536

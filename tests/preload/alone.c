@@ -155,7 +155,7 @@ static void arguments(void) {
   }
 }
 
-/* If memory for a call's schedule runs out, the call is an error. MPI's own calls do the same. */
+/* If memory for a call's schedule runs out, the call is an error, as it would be in MPI. */
 static void refused(const char* kind, long first) {
   int was_refused = 1;
   for (long n = first; was_refused; n += 1 + n / 16) {

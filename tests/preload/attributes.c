@@ -20,7 +20,7 @@ void attributes(void) {
   int key;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete, &key, NULL);
   for (int round = 0; round < 6; round++) {
-    /* In the last rounds, only some ranks set it first. */
+    /* In the last rounds, only some ranks set the attribute first. */
     const int is_first = (round + (round > 3 ? me : 0)) % 2;
     MPI_Comm comm = duplicate(MPI_ERRORS_ARE_FATAL);
     if (is_first) MPI_Comm_set_attr(comm, key, NULL);

@@ -43,8 +43,7 @@ static void round_sums(void* in, void* inout, int* count, MPI_Datatype* type) {
     ((double*)inout)[i] = combined(ROUNDED, ((double*)in)[i], ((double*)inout)[i]);
 }
 
-/* Returns element i of the tree over `ranks` ranks, from `first` on. It splits at the greatest lower power of two.
- * */
+/* Returns element i of the tree of `ranks` ranks from `first` on. It splits at the greatest lower power of two. */
 static double tree(int operator, int first, int ranks, int i) {
   int half = 1;
   if (ranks == 1) return operator== FLOATS ? (float)value(first, i) : value(first, i);

@@ -268,8 +268,7 @@ static void is_told(int code, int wanted, const char* what) {
   check(error_class == wanted, what);
 }
 
-/* Between groups, ranks with MPI_PROC_NULL leave all other arguments out. MPI may refuse that, but no rank may wait.
- * */
+/* Between groups, ranks with MPI_PROC_NULL leave out all other arguments. MPI may refuse that; no rank may wait. */
 static void idle_ranks_give_nothing(MPI_Comm comm) {
   const int is_root = at.own == 0 && at.rank == 0, is_idle = at.own == 0 && !is_root;
   const MPI_Datatype type = is_idle ? MPI_DATATYPE_NULL : MPI_INT;
