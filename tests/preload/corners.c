@@ -221,7 +221,7 @@ static void large_call(void) {
   expect(sum == ranks * (ranks - 1) / 2, "an allreduce is wrong");
 }
 
-/* ---- MPI refuses calls: the classes and the ranks are those of MPI alone, and no rank waits */
+/* ---- MPI refuses calls on the same ranks and with the same classes as without the library, and no rank waits */
 
 static void nulls(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
@@ -472,8 +472,7 @@ static void spawn(char* program) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- Rank 0 alone starts a process. The other ranks of its communicator meet that process, and have started none
- * */
+/* ---- Rank 0 alone starts a process. The other ranks of its communicator meet it, and have started none */
 
 static void spawn_alone(char* program) {
   MPI_Comm parent, started = MPI_COMM_NULL, peer = MPI_COMM_NULL, between, both;

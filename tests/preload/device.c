@@ -1,4 +1,4 @@
-/* device CASE DRIVER: collectives on memory that is not host memory. The driver of a GPU is loaded after the first.
+/* device CASE DRIVER: collectives on memory that is not host memory. A GPU's driver is loaded after the first call.
  * Prints "rank N ran 1 tests, all passed" if all results are right. Knows nothing of schedules. */
 #include <dlfcn.h>
 #include <mpi.h>

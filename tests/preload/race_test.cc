@@ -136,7 +136,7 @@ std::vector<double> random_times(std::mt19937& random, double slowest) {
   return times;
 }
 
-// Returns a noise of about a tenth. It interrupts some calls.
+// Returns factors with a tenth of noise, in which some calls are interrupted.
 std::function<double()> noisy(std::mt19937& random) {
   return [&] {
     const double usual = std::lognormal_distribution<double>(0, 0.1)(random);

@@ -53,8 +53,7 @@ static void allow(void) {
 static long requests[2], refused[2];
 enum { MEMORY, ATTRIBUTES };
 
-/* Refuses the n-th request of that kind from now on, or none if n is 0. Returns how many came since the last call.
- * */
+/* Refuses the n-th request of that kind from now on, or none if n is 0. Returns how many came since the last time. */
 SHOWN long tool_refuse(const char* kind, long n) {
   const int which = strcmp(kind, "memory") ? ATTRIBUTES : MEMORY;
   const long before = requests[which];

@@ -12,7 +12,7 @@
 
 namespace quadrille {
 
-// The events, one a line: "step 3 after -1", "send 0 remote sized to 4", "piece 1[5]", "end". "undefined" takes the
+// The events, one a string: "step 3 after -1", "send 0 remote sized to 4", "piece 1[5]", "end". "undefined" takes the
 // place of "end" if an expression has no value.
 using Events = std::vector<std::string>;
 

@@ -45,7 +45,7 @@ struct Context {
   int process;
   const Trace* trace;
   int64_t next = 0, epoch = 0, unmet = 0;
-  std::vector<Posted> receives;  // of the step that it waits for
+  std::vector<Posted> receives;  // of the step in which it waits
 };
 
 class Oracle {

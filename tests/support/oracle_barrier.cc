@@ -1,5 +1,5 @@
-// A process that begins a step depends on every process whose word its completed steps brought. A message brings the
-// processes on which its sender depended when the sender's step began.
+// When a process begins a step, it depends on every process that its completed steps have heard of. A message passes
+// on the processes that its sender depended on when the sender's step began.
 #include <set>
 
 #include "tests/support/oracle_log.h"

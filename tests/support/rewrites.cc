@@ -92,7 +92,7 @@ void split_pieces(Program& program) {
   }
 }
 
-// Where a statement is.
+// The position of a statement.
 struct Site {
   Body* body;
   size_t at;

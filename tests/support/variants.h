@@ -30,7 +30,7 @@ const Variant& variant_named(Collective collective, const std::string& name, int
 // counts if it uses them. Between groups, the nodes are the first group's, beside each of a few others.
 std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
-// Returns the jobs of cases_on(). A radix takes all values up to the number of ranks, another number two values.
+// Returns the jobs of cases_on(). A radix takes all values up to the number of ranks. Other numbers take two values.
 std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
 // Returns the job for any nodes. Its numbers are the formulas in `numbers`, by name, or else the initial ones.
