@@ -1,4 +1,4 @@
-/* A libFuzzer target for the runtime's loader. The loader must load any input, or refuse it with a sentence. A program
+/* A libFuzzer target for the runtime's loader. The loader must load any input or refuse it with a sentence. A program
  * that loads is walked for a few ranks. Address and undefined behavior sanitizers watch.
  *
  * The target corrects the input's checksum first: the loader refuses a wrong one at once, and a fuzzer never guesses

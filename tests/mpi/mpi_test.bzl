@@ -7,7 +7,7 @@ def mpi_tests(rows):
 
     Args:
       rows: for each program NAME.cc: its name, the numbers of ranks with Open MPI and with MPICH, the seconds that a
-        run may take on an idle machine, and a dictionary. A run that takes ten times as long fails. The dictionary may
+        run may take on an idle machine and a dictionary. A run that takes ten times as long fails. The dictionary may
         have `tags`, and `own_main` if the program has its own main, which counts its tests as world.cc does.
     """
     for name, openmpi_ranks, mpich_ranks, seconds, options in rows:

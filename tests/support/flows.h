@@ -4,7 +4,7 @@
 // sometimes receive blocks too. Of three parts, the first and the last are equally long, and data of one may be kept
 // in the place of the other.
 //
-// A flow is correct, with two exceptions. The text sometimes breaks a rule on purpose. In a broadcast the root has one
+// A flow is correct, with two exceptions. The text may break a rule on purpose. In a broadcast the root has one
 // buffer, so data kept in a part of it may overwrite another part that is still to be sent.
 #ifndef QUADRILLE_TESTS_SUPPORT_FLOWS_H_
 #define QUADRILLE_TESTS_SUPPORT_FLOWS_H_
