@@ -28,7 +28,7 @@ problem() {
   failed=1
 }
 
-# right SAMPLES ARGUMENTS...: prints that many pairs of times, and an end.
+# right SAMPLES ARGUMENTS...: expects exit code 0, SAMPLES lines with two times each, and `end` as the last line.
 right() {
   local samples=$1
   shift
@@ -37,7 +37,7 @@ right() {
     [ "$(grep -cE '^sample [0-9]+ [0-9.e+-]+ [0-9.e+-]+$' "$work/out")" -eq "$samples" ] || problem "$@"
 }
 
-# refused SENTENCE ARGUMENTS...: prints this sentence, and no end.
+# refused SENTENCE ARGUMENTS...: expects an error that contains SENTENCE, and no line `end`.
 refused() {
   local sentence=$1
   shift

@@ -11,7 +11,7 @@ from bench import machine, report
 
 
 def instrument(value, needs_calm=True):
-    """An instrument that finds a figure which must be at most 1."""
+    """Returns an instrument whose figure must be at most 1."""
     return types.SimpleNamespace(
         NEEDS_CALM=needs_calm,
         build=lambda: ["program"],
@@ -25,7 +25,7 @@ class Command(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def run_command(self, *words, module=None, calm=True):
-        """Returns the exit code, the output and the complaint."""
+        """Returns the exit code, the output and the error output."""
         out, errors = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors), mock.patch.object(
             command.importlib, "import_module", return_value=module

@@ -5,7 +5,7 @@ set -u
 instructions=$1 generator=$2
 failed=0
 
-# counts NUMBER COLLECTIVE ALGORITHM NODES RANK: the messages of one call, or its pieces.
+# counts NUMBER COLLECTIVE ALGORITHM NODES RANK: expects that one call has NUMBER messages, or NUMBER pieces.
 counts() {
   local file=$TEST_TMPDIR/$3.qs printed
   "$generator" generate "$2" --algorithm "$3" --nodes "$4" --out "$file" >/dev/null || failed=1

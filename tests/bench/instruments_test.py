@@ -1,4 +1,4 @@
-"""The instruments' own logic: medians, distributions, the machine, reports, and what is read."""
+"""Tests the instruments' own logic: medians, distributions, the machine, reports, and how output is parsed."""
 import json
 import os
 import random
@@ -19,7 +19,7 @@ class Median(unittest.TestCase):
 
 class Interval(unittest.TestCase):
     def test_of_known_sizes(self):
-        # From tables of the binomial distribution: the ordered values that enclose the median with 95 %.
+        # From tables of the binomial distribution: the ordered values that enclose the median with 95 % probability.
         for n, low, high in ((6, 1, 6), (8, 1, 8), (9, 2, 8), (15, 4, 12), (20, 6, 15), (25, 8, 18), (100, 40, 61)):
             self.assertEqual(paired.interval(range(1, n + 1)), [low, high], n)
 

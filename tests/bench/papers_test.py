@@ -1,5 +1,5 @@
-"""papers_test.py GENERATOR SIMULATOR: docs/papers.md is what `./dev bench papers` writes, in its quick sections; and how that command
-treats its page."""
+"""papers_test.py GENERATOR SIMULATOR: the quick sections of docs/papers.md equal what `./dev bench papers` writes.
+The tests also show how that command treats its page."""
 import contextlib
 import io
 import os
@@ -50,7 +50,7 @@ class Command(unittest.TestCase):
             self.addCleanup(patch.stop)
 
     def run_command(self, **words):
-        """Returns how many sections differ, and what is said."""
+        """Returns the number of sections that differ, and the messages."""
         made = report.Report("papers", "2026-01-01", {})
         said = io.StringIO()
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):

@@ -2,7 +2,7 @@
 # Schedules for any nodes: both commands make, show, emit, check and replay them.
 source "$(dirname "$0")/common.sh"
 
-# ---- Made, and proven without nodes
+# ---- Schedules are made, and proven without nodes
 
 for algorithm in factor factor-even xor linear spread-out scattered pairwise tuna hierarchical-factor \
   hierarchical-circle tuna-coalesced tuna-staggered tuna-bundled hierarchical-overlapped; do
@@ -25,7 +25,7 @@ done
 expect 0 alltoall hierarchical-factor --nodes any --self-loops drop --intra exchange --pacing token --out any.qs
 prints 'alltoall.hierarchical-factor+drop+exchange+token, proven for all sizes' check any.qs
 
-# A check on nodes gives the report for a schedule for these nodes, except for the lines about the file.
+# Given nodes, `check` prints the report of a schedule for these nodes. Only the lines about the file differ.
 expect 0 alltoall hierarchical-factor --nodes any --out any.qs
 cp any.qs kept.qs
 expect 0 alltoall hierarchical-factor --nodes 1,2,3 --out given.qs
@@ -39,12 +39,12 @@ refutes 'flat.qs: REFUTED' check flat.qs --nodes 2,2,2 --ports 1
 replays 'rank ' ' --nodes 3x2'
 cmp any.qs kept.qs || fail 'a check changes the file'
 
-# A formula without a value on some nodes.
+# On some nodes a formula has no value.
 expect 0 alltoall tuna --nodes any --radix 'ranks div (ranks - 1)' --out formula.qs
 prints '  requires  a value of radix = max(2, min(ranks div (ranks - 1), ranks))' check formula.qs
 refuses 'radix = max(2, min(ranks div (ranks - 1), ranks)) has no value on nodes 1: a divisor' check formula.qs --nodes 1
 
-# Between groups.
+# Schedules between groups.
 between() { alltoall direct "$@"; }
 expect 0 between --nodes any --remote-nodes any --out groups.qs
 says "groups.qs: direct for alltoall between groups on any nodes, $(wc -c <groups.qs) bytes"
@@ -72,7 +72,7 @@ unmade '--algorithm: xor for alltoall is for one group; leave out --remote-nodes
 unmade "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct, factor" \
   alltoall factory --nodes 3 --remote-nodes 2
 
-# Requirements.
+# Requirements on the number of ranks.
 expect 0 alltoall xor --nodes any --out xor.qs
 prints '  serves    any number of ranks' check xor.qs
 says '  requires  ranks xor (ranks - 1) = 2*ranks - 1'
@@ -80,7 +80,7 @@ says 'proven for all sizes'
 refuses 'xor requires ranks xor (ranks - 1) = 2*ranks - 1, which does not hold for 6 ranks' check xor.qs --nodes 6
 refuses '--nodes: more than 1048576 ranks' check xor.qs --nodes 2097152
 
-# ---- Shown and emitted
+# ---- Schedules are shown and emitted
 
 prints '-- any nodes' show any.qs
 says 'algorithm hierarchical-factor for alltoall'
@@ -92,7 +92,7 @@ grep -q '</svg>' any.svg || fail 'no picture'
 prints 'hierarchical-factor (this file)' show any.qs --explain --bytes 100 --nodes 1,2,3
 prints '  --nodes any: yes' "$generator" list
 
-# Numbers and formulas, as printed from the file and by the command that makes it again.
+# A parameter's number or formula is printed as it stands in the file. The printed command makes the same file again.
 formula() { # TOLD COMMAND VALUE-ON-4x3 ARGUMENTS...
   local told=$1 command=$2 value=$3
   shift 3

@@ -4,7 +4,7 @@ source "$(dirname "$0")/common.sh"
 
 auto() { generate "$1" --algorithm auto "${@:2}"; }
 
-# ---- Every collective, in one group and between two
+# ---- auto chooses for every collective, in one group and between two
 
 for collective in alltoall allgather allgatherv broadcast gather gatherv scatter reduce allreduce reduce-scatter scan exscan; do
   prints '; by the model a call with blocks of 1000 bytes takes ' auto $collective --nodes 4x2 --bytes 1000 --out chosen.qs
@@ -25,17 +25,16 @@ for remote in '' '--remote-nodes 2'; do
   prints 'without blocks; a message takes ' show chosen.qs --explain --bytes 8
 done
 
-# Few messages are sent if they are short, and few bytes if they are long. The table shows the times of each algorithm,
-# the best first.
+# Short messages get few messages, long ones few bytes. The table shows the time of each algorithm, the fastest first.
 prints 'chosen: recursive-multiplying, radix = 16; ' auto allreduce --nodes 16x1 --bytes 8 --out chosen.qs
 expect 0 generate allreduce --algorithm doubling --nodes 16x1 --out chosen.qs
 expect 0 show chosen.qs --explain --bytes 8 --alpha 1us --beta 1ns --gap 0 --copy 40ns --beta-copy 0
-# Four rounds of 1 us, 8 ns for the bytes and 40 ns to combine them; the first copy.
+# 4 rounds take 1 us each, and 8 ns for the bytes and 40 ns to combine them. The first copy adds 40 ns.
 says '         4.2         4        0           32           0           40  doubling (this file)'
 expect 0 auto allreduce --nodes 16x1 --bytes 10000000 --out sum.qs
 ! grep -qE 'doubling|multiplying' .out || fail 'long messages as short ones'
 
-# At the call, the block size of a pipeline is chosen by the model that chose the pipeline.
+# The call chooses the block size of a pipeline, by the model that chose the pipeline.
 prints 'chosen: hypercube, blocks of ' auto broadcast --nodes 8x1 --bytes 10000000 --alpha 30us --beta 400ps --out chosen.qs
 prints 'B is chosen at the call: auto, alpha 30000 ns, beta 400 ps' check chosen.qs --counts 8x10000000
 remakes 'broadcast --algorithm hypercube --alpha 30000ns --beta 400ps --nodes 8x1' chosen.qs
@@ -43,7 +42,7 @@ expect 0 auto broadcast --nodes 8 --bytes 10000000 --alpha-inside 3us --beta-ins
 expect 0 show chosen.qs
 says 'alpha 3000 ns, beta 70 ps' # on one node nothing goes between nodes
 
-# A call with parameters that the file's rule does not choose, and with another root.
+# Times of a call whose parameters differ from the choice of the file's rule, and of one with another root.
 expect 0 generate broadcast --algorithm pipeline --nodes 1,3 --out pipeline.qs
 expect 0 show pipeline.qs --explain --bytes 1000000 --parameter B=1000
 says '1000     1000      1000000     1000000            0  pipeline, B=1000 (this file)'
@@ -54,7 +53,7 @@ refuses "'C=1' is not NAME=VALUE" show pipeline.qs --explain --bytes 4 --paramet
 refuses 'there is no rank 4 to be the root' show tree.qs --explain --bytes 4 --root 4
 refuses '--root: an allreduce has no root' show sum.qs --explain --bytes 4 --root 0
 
-# Different lengths, and operators that do not commute.
+# Blocks of different lengths, and operators that do not commute.
 prints ' bytes; by the model a call with these counts takes ' auto allgather --nodes 36x1 --counts 16777216,35x0 --out chosen.qs
 says 'chosen: blocked-ring, blocks of '
 expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --out chosen.qs
@@ -73,7 +72,7 @@ says '  volume    at most 1500 elements enter a rank and 1500 leave one, with no
 expect 0 generate gather --algorithm binomial --nodes 3,5 --out tree.qs
 expect 0 check tree.qs --root 0
 says '  volume    at most 7 blocks enter a rank and 4 leave one, with no schedule less than 7 and 1; 5 and 5 a node, with none less than 5 and 5'
-expect 0 check ring.qs # the largest of four calls
+expect 0 check ring.qs # `check` reports the largest of four calls
 says '  volume    of counts 4x1048576'
 
 # ---- Pictures of two groups

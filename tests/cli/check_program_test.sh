@@ -24,7 +24,7 @@ prints 'root.txt: verified for these counts on all 66 topologies of up to 8 rank
 says '  scope     verified for these topologies and counts alone; prove covers all sizes'
 says '; and counts up to 2 on up to 6 ranks, counts at the limits on up to 6 ranks; at most 5000 cases of each on a topology'
 
-# ---- Refuted, with commands that work as printed
+# ---- Refuted. The printed commands work as they are
 
 follow() { # REPLAYED
   sed -n 's/^.*bazel run //p' .out >commands
@@ -40,18 +40,18 @@ refutes "short one's.txt: REFUTED on nodes 6x1" check --program "short one's.txt
 says '  coverage: every block arrives'
 says '  but '
 follow 'step 1: send '
-# A parameter, and a schedule file in place of a text.
+# A parameter of the schedule. A schedule file stands in place of a text.
 sed 's/^copy/parameter r\n&/; s/1 \.\. ranks/1 .. ranks - (r = 2 ? 1 : 0)/' shift.txt >number.txt
 refutes 'number.txt: REFUTED on nodes 2x1, parameter 2' check --program number.txt --up-to 8
 follow 'rank 1'
-# A parameter of the call.
+# A parameter that the call chooses.
 sed 's/^copy/parameter B at call\n&/; s/1 \.\. ranks/1 .. ranks - (B = 1 and ranks = 3 ? 1 : 0)/' shift.txt >chosen.txt
 refutes 'chosen.txt: REFUTED on nodes 3x1, parameter 1' check --program chosen.txt --up-to 8
 follow 'rank 1'
 expect 0 generate alltoall --program "short one's.txt" --nodes 3 --out short.qs
 refutes 'short.qs: REFUTED on nodes 6x1' check --program short.qs --up-to 8
 follow 'step 1: send '
-# A root and counts.
+# The refutation depends on a root and on counts.
 printf '%s\n' 'algorithm late for broadcast' 'table m = counts' 'step 0' '  if rank = root and m[0] != 1' '    for k in 0 .. ranks' '      if k != rank' \
   '        send send[0] to k' '  if rank != root and m[0] != 1' '    receive recv[0] from root' >late.txt
 refutes 'late.txt: REFUTED on nodes ' check --program late.txt --up-to 4
@@ -64,7 +64,7 @@ sed 's/^copy/require 9 < ranks\n&/' shift.txt >many.txt
 expect 3 check --program many.txt --up-to 8
 says 'many.txt: UNKNOWN: it serves no topology of up to 8 ranks; try more'
 expect 3 check --program groups.qs --up-to 1
-# More ranks do not help if the calls are the reason.
+# A larger --up-to does not help if the program refuses the calls that are tried.
 for requirement in '5 = m[0]' '9999 < root'; do
   sed "s/^if rank/require $requirement\n&/" root.txt >few.txt
   expect 3 check --program few.txt --up-to 3
@@ -73,7 +73,7 @@ done
 
 # ---- Large tables
 
-# The call changes nothing in this table, so it is filled once for each topology.
+# This table does not depend on the call, so it is filled once for each topology.
 sed 's/^table m = counts/&\ntable a[i in 0 .. 1048576] = i*i mod 7/; s/0 < m\[0\]/a[5] < m[0] + 4/' root.txt >large.txt
 expect 0 timeout 600 "$verifier" check --program large.txt --up-to 6
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Behavior that both commands share: files appear whole or not at all, failed output is an error, and every command
-# explains itself.
+# Behavior that both commands share: they write a file whole or not at all, report output that fails, and explain
+# themselves.
 source "$(dirname "$0")/common.sh"
 
 factor_on() { alltoall factor --nodes "$@"; }
 
-# A target is replaced as a whole, and no other file remains.
+# The commands replace a target as a whole, and leave no other file.
 expect 0 factor_on 4 --out a.qs
 cp a.qs before.qs
 expect 0 factor_on 5 --out a.qs
 ! cmp -s a.qs before.qs || fail 'the file is still the old one'
 [ "$(ls)" = $'a.qs\nbefore.qs' ] || fail "something is left behind: $(ls)"
 
-# A full disk: the old file stays, and no temporary file remains.
+# On a full disk the old file stays, and no temporary file remains.
 limited() { (
   ulimit -f 0
   trap '' XFSZ
@@ -33,7 +33,7 @@ for command in "$generator list" "$generator show a.qs" "$verifier check a.qs"; 
     fail "does not say why: $command ($(cat .err))"
 done
 
-# A file that is replaced keeps its mode. A new one has the umask's.
+# A replaced file keeps its mode. A new file has the mode that the umask allows.
 expect 0 factor_on 4 --out mode.qs
 [ "$(stat -c %a mode.qs)" = "$(printf %o $((0666 & ~$(umask))))" ] || fail "mode $(stat -c %a mode.qs)"
 for mode in 400 640 777; do
@@ -43,7 +43,7 @@ for mode in 400 640 777; do
 done
 rm mode.qs
 
-# A symbolic link stays, and its target is replaced or made. A circle of links is refused.
+# A symbolic link stays: its target is replaced or made. A cycle of links is refused.
 mkdir links links/below
 cp before.qs links/below/old.qs
 ln -s below/old.qs links/old
@@ -60,7 +60,7 @@ refuses 'links/circle: Too many levels of symbolic links' factor_on 5 --out link
   'links links/again links/below links/below/new.qs links/below/old.qs links/circle links/new links/old ' ] ||
   fail "something else is there: $(find links)"
 
-# Devices and pipes are written into.
+# The commands write into devices and pipes.
 mkfifo pipe
 cat pipe >piped.qs &
 reader=$!
@@ -76,7 +76,7 @@ refuses 'full: No space left on device' factor_on 5 --out full
 [ -c /dev/full ] || fail 'a device is replaced'
 prints 'algorithm factor for alltoall' show a.qs --out /dev/stdout
 
-# The file that is read is not overwritten, by whatever name.
+# A command never overwrites the file that it reads, whichever name leads to it.
 ln a.qs same.qs
 ln -s a.qs linked.qs
 for name in a.qs ./a.qs same.qs linked.qs; do
@@ -85,7 +85,7 @@ done
 echo 'node1:4' >hosts
 refuses '--out: hosts: is the file that is read' alltoall factor --hostfile hosts --out hosts
 
-# A hand-written file is not overwritten; an emitted one is.
+# emit overwrites an emitted file, but not a hand-written one.
 mkdir src
 echo 'int main(void) { return 0; }' >src/app.c
 cp a.qs app.qs
@@ -120,7 +120,7 @@ explains "$verifier" check --program --up-to --ports --counts --parameter NAME=V
 explains "$verifier" prove --proof --skeleton --export --second-solver --verbose --format 'Exit codes'
 explains "$verifier" replay --ranks --group --steps 'Example: '
 
-# The examples of the help work.
+# The examples in the help work.
 examples() { "$@" --help | sed -n 's/^Example: [a-z]* //p'; }
 "$generator" $(examples "$generator" generate) >/dev/null || fail 'the example of generate'
 "$generator" $(examples "$generator" show) >/dev/null || fail 'the example of show'

@@ -1,5 +1,5 @@
-# The parts that the command tests share. Sourced with the tests' arguments: generator, verifier, write_schedule. Puts
-# the test into a fresh folder; $root is the folder of the runfiles.
+# Shared functions of the command tests. Source it with the test's arguments: generator, verifier, write_schedule. It
+# changes to a fresh folder; $root is the folder of the runfiles.
 set -euo pipefail
 root=$PWD
 generator=$root/$1 verifier=$root/$2 write_schedule=$root/$3
@@ -18,7 +18,7 @@ finish() {
   [ "$failures" -eq 0 ] || exit 1
 }
 
-# expect CODE COMMAND...: runs it, with its output in $folder/.out and .err.
+# expect CODE COMMAND...: expects exit code CODE. Writes COMMAND's output to $folder/.out and $folder/.err.
 expect() {
   local wanted=$1 code=0
   shift
@@ -26,23 +26,23 @@ expect() {
   [ "$code" -eq "$wanted" ] || fail "exit code $code instead of $wanted: $* ($(cat .err))"
 }
 
-# says TEXT...: the last output contains each.
+# says TEXT...: expects each TEXT in the output of the last command.
 says() {
   local text
   for text in "$@"; do grep -qF -- "$text" .out || fail "does not say '$text': $(cat .out)"; done
 }
 
-# prints TEXT COMMAND...: exit code 0, and the output contains TEXT.
+# prints TEXT COMMAND...: expects exit code 0, and TEXT in the output.
 prints() { expect 0 "${@:2}" && says "$1"; }
 
-# refutes TEXT COMMAND...: exit code 1, and the output contains TEXT.
+# refutes TEXT COMMAND...: expects exit code 1, and TEXT in the output.
 refutes() { expect 1 "${@:2}" && says "$1"; }
 
-# unmade TEXT COMMAND...: the command makes no x.qs, as `refuses` says.
+# unmade TEXT COMMAND...: expects that COMMAND refuses to make x.qs, as `refuses` checks.
 unmade() { refuses "$1" "${@:2}" --out x.qs; }
 
-# refuses TEXT COMMAND...: exit code 2, nothing on stdout, one line on stderr that contains TEXT, and no file made,
-# changed or half-written.
+# refuses TEXT COMMAND...: expects exit code 2, nothing on stdout, and one line on stderr that contains TEXT. No file
+# may be made, changed or left half-written.
 refuses() {
   local text=$1 before
   shift
@@ -67,10 +67,10 @@ show() { "$generator" show "$@"; }
 emit() { "$generator" emit "$@"; }
 check() { "$verifier" check "$@"; }
 
-# verifies FILE ARGUMENTS...: `check` finds it right.
+# verifies FILE ARGUMENTS...: expects that `check` verifies FILE.
 verifies() { prints "$1: verified" check "$@"; }
 
-# remakes COMMAND FILE: the emitted files name this command, which makes the same file again.
+# remakes COMMAND FILE: expects that the emitted files name COMMAND, and that COMMAND makes FILE again.
 remakes() {
   local command="generate $1 --out $2" name
   name=made/$(basename "$2" .qs)
@@ -82,7 +82,7 @@ remakes() {
   cmp "$2" before.qs || fail "made again, it differs: $command"
 }
 
-# replays TEXT [END]: the command for a replay that the last output names works as printed, and prints TEXT. It ends so.
+# replays TEXT [END]: runs the replay command in the last output, which must end with END. Expects TEXT from it.
 replays() {
   local command
   command=$(sed -n 's/.*to see it: bazel run \/\/verifier -- //p' .out)
@@ -91,5 +91,5 @@ replays() {
   says "$1"
 }
 
-# Copies an all-to-all and its proof to here.
+# Copies an all-to-all and its proof into the current folder.
 copy_shift() { cp "$root"/tests/cli/shift.{txt,proof} . && chmod u+w shift.*; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The commands `compare` and `choose`: times of all algorithms over sizes, and rules by them.
+# The commands `compare` and `choose`: times of all algorithms over sizes, and rules made from these times.
 simulator=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
@@ -15,7 +15,7 @@ says 'no schedule takes less'
 prints 'allgather between groups on nodes 2x2 and 3; ' compare allgather --nodes 2x2 --remote-nodes 3 --bytes 4KiB
 says 'segment-map-v '
 
-# Each time is that of `simulate`, and none is below the bound.
+# Each time equals that of `simulate`, and none is below the bound.
 expect 0 compare broadcast --nodes 4x2 --bytes 64..1KiB --format csv --out times.csv
 [ ! -s .out ] || fail 'printed what is in the file'
 expect 0 generate broadcast --algorithm binomial --nodes 4x2 --out tree.qs
@@ -37,12 +37,12 @@ echo 'binomial,64' >wrong.csv
 refuses "--curves: wrong.csv:1: no line 'algorithm,bytes,nanoseconds'" show tree.qs --format html --bytes 64 --curves wrong.csv
 refuses '--curves: it is for --format html' show tree.qs --curves times.csv
 
-# Commutative algorithms are left out.
+# With --ordered, algorithms that need a commutative operator are left out.
 prints 'ring,8,' compare allreduce --nodes 4 --bytes 8 --format csv
 expect 0 compare allreduce --nodes 4 --bytes 8 --format csv --ordered
 ! grep -q '^ring,' .out || fail 'ring keeps no order'
 
-# Real times come from a command that prints as `run` does; here one that does not run anything.
+# A command that prints as `run` does gives the real times. This one runs no MPI program.
 cat >run.sh <<'RUN'
 #!/bin/sh
 [ -s "$1" ] && [ "$2" = --bytes ] || exit 2
@@ -77,7 +77,7 @@ expect 0 choose all --nodes 1,1,2 --bytes 8 --out rules.txt
 grep -q ' ranks=4 nodes=3 ranks-a-node=1..2 even=no ' rules.txt || fail 'no rule for uneven nodes'
 expect 0 choose allreduce --nodes 3 --remote-nodes 2,2 --bytes 1KiB --out rules.txt
 grep -q '^allreduce groups=2 ranks=7 ' rules.txt || fail 'no rule for two groups'
-# One rank sends nothing, so no schedule takes less than another.
+# One rank sends nothing, so no schedule is faster than another, and the rules use MPI's own.
 expect 0 choose all --nodes 1 --out rules.txt
 [ "$(grep -c ' use=native$' rules.txt)" -eq 10 ] || fail 'a rule for one rank'
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The generator's commands: every topology notation, every output, every refusal.
+# The generator's commands: each notation of a topology, each form of output, and each refusal.
 source "$(dirname "$0")/common.sh"
 
 
@@ -36,7 +36,7 @@ for algorithm in linear-ring blocked-ring blocked-ring-nodes blocked-ring-blocki
 done
 prints 'linear-ring for allgather on nodes 4' generate allgatherv --algorithm linear-ring --nodes 4 --out c.qs
 
-# The rule of the block size, as printed from the file and by the command that makes it again.
+# The rule of the block size is printed as it stands in the file. The printed command makes the same file again.
 ruled() { # RULE TOLD COMMAND FLAGS...
   expect 0 allgather blocked-ring --nodes 4 --out ring.qs "${@:3}"
   prints "-- B is chosen at the call: $1" show ring.qs
@@ -72,7 +72,7 @@ expect 0 show tuna.qs --format steps
 [ "$(grep -cE '^ +[1236] \|' .out)" -eq 4 ] || fail 'not steps 1, 2, 3 and 6'
 remakes 'alltoall --algorithm tuna --radix 3 --nodes 9' tuna.qs
 
-# Nodes of any sizes: every form of `show`, and the commands in the emitted files make them again.
+# Nodes of any sizes: every form of `show` works, and the commands in the emitted files make the same schedules again.
 for algorithm in tuna-coalesced tuna-staggered; do
   for nodes in 1 7 1,1,1,1 4x8 1,2,3 8,8,4,12; do
     expect 0 alltoall $algorithm --nodes $nodes --radix 2 --block-count 3 --out tuna.qs
@@ -103,7 +103,7 @@ says 'chosen: hierarchical-overlapped, early = 1;'
 expect 0 alltoall hierarchical-overlapped --nodes 512x32 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 768 ] || fail "overlapped on 512x32: $(wc -c <tuna.qs) bytes"
 
-# The command in the file repeats auto's choice.
+# The command in the emitted file repeats the choice of auto.
 prints 'auto.qs: tuna for alltoall on nodes 4,2x8,12 (32 ranks)' alltoall auto --nodes 8,8,4,12 --bytes 16 --out auto.qs
 says 'chosen: tuna, radix = '
 says 'a call with blocks of 16 bytes takes'
@@ -116,7 +116,7 @@ says 'chosen: tuna, radix = 32; by the model a call with blocks of 1000000 bytes
 # If messages cost almost nothing, no block is forwarded.
 prints 'auto.qs: xor for alltoall' alltoall auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --gap 0 --out auto.qs
 
-# Relative paths start at the user's own folder, whichever folder the program runs in.
+# Relative paths start at the user's folder, whatever folder the program runs in.
 mkdir -p user/below elsewhere
 cp hosts user/
 away() { env -C elsewhere BUILD_WORKING_DIRECTORY="$folder/user" "$generator" "$@"; }
@@ -141,11 +141,11 @@ cp made/here/a.c first.c
 expect 0 emit a.qs --out made/here
 cmp first.c made/here/a.c || fail 'emitted again, it differs'
 
-# Between groups.
+# Schedules between groups.
 expect 0 alltoall direct --nodes 3,1 --remote-nodes 2,2 --out groups.qs
 says 'groups.qs: direct for alltoall between groups on nodes 1,3 (4 ranks) and nodes 2x2 (4 ranks), '
 prints 'this code is alltoall-between-groups.direct, proven for all sizes' check groups.qs
-# Only the checked calls that the program accepts.
+# check tries only the calls that the program accepts.
 expect 0 allgather segment-map --nodes 3 --remote-nodes 2 --out equal.qs
 prints 'call      counts 3x1/2x1: ' check equal.qs
 refuses 'which does not hold for 3 ranks and these counts' check equal.qs --counts 3,1,1/2,2
@@ -200,7 +200,7 @@ unmade 'generate: --radix: its value is empty; give one' alltoall tuna --nodes 9
 unmade "generate: --bytes: '4KB' is not a number of bytes from 1 to 2147483647, such as 4096 or 4KiB" \
   alltoall auto --nodes 4 --bytes 4KB
 prints 'with blocks of 4096 bytes' alltoall auto --nodes 4 --bytes 4KiB --alpha '5 µs' --alpha-inside '1μs' --out x.qs
-# A rate stands for the time of a byte, and every size may have a unit.
+# Rates such as 100 Gbit/s may stand for the time of a byte, and every size may have a unit.
 for beta in 80ps 100Gbit/s '12.5 GB/s'; do
   expect 0 allgather blocked-ring --nodes 4 --beta "$beta" --alpha 2us --block-size model --out rate.qs
   prints 'model, alpha 2000 ns, beta 80 ps' show rate.qs
@@ -261,11 +261,11 @@ unmade "--radix: '3' is not a number from 2 to 2, for 1 rank" alltoall tuna --no
 unmade 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; neighbor-exchange needs an even number of ranks' \
   allgather neighbor-exchange --nodes 5
 
-for collective in scan reduce-scatter barrier broadcast; do # of which MPI has no other
+for collective in scan reduce-scatter barrier broadcast; do # MPI has no v form of these
   unmade "'${collective}v' is no collective that schedules are generated for" generate ${collective}v --algorithm ring --nodes 4
 done
 
-# The least time, which check compares with the lower bound.
+# optimal's time is the least, and equals the lower bound that check computes.
 for known in '1,2,3 27' '1,2,3,4 64' '1,1,4,4 64' '2,2,2,2 28' '1,2,3,4,5,6,7,8 512' '7 49' '3,4 40' '1 1' '5,1,1 45' '8x3 135'; do
   read -r nodes time <<<"$known"
   expect 0 alltoall optimal --nodes "$nodes" --out best.qs

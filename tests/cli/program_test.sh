@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Users' programs as text: from the text to a schedule, a verdict and a proof. Every refusal names the line and the
-# column.
+# Users' programs as text become schedules, verdicts and proofs. Every refusal names the line and the column.
 source "$(dirname "$0")/common.sh"
 
 copy_shift
@@ -18,7 +17,7 @@ prints 'shift on nodes 1,2,3' show shift.qs --format steps
 expect 0 generate alltoallv --program shift.txt --slurm '1,2,3' --out again.qs
 cmp shift.qs again.qs || fail 'the same program makes another file'
 
-# The output of `show` is such a text, and makes the same file. So does the command in emitted files.
+# `show` prints a text that makes the same file again. So does the command in the emitted files.
 again() { # GENERATE ARGUMENTS...
   expect 0 "$generator" "$@" --out first.qs
   expect 0 show first.qs --out first.txt
@@ -45,12 +44,12 @@ expect 0 generate allgather --program blocked-ring-nodes.txt --nodes 3 --paramet
 remakes 'allgather --program blocked-ring-nodes.txt --parameter B=7 --nodes 3' own.qs
 expect 0 generate allgather --program blocked-ring-nodes.txt --nodes 3 --block-size min --out own.qs
 remakes 'allgather --program blocked-ring-nodes.txt --block-size min --nodes 3' own.qs
-# A program with another one's name is shown as its own text.
+# A program that has the name of a registered one is still shown as its own text.
 sed 's/algorithm shift/algorithm factor/' shift.txt >factor.txt
 expect 0 of_text factor.txt --nodes 3 --out own.qs
 remakes 'alltoall --program factor.txt --nodes 3' own.qs
 
-# Two groups.
+# A program between two groups.
 cat >exchange.txt <<'END'
 algorithm exchange for allgather between groups
 let others = group = 0 ? ranks : remote_ranks
@@ -65,7 +64,7 @@ verifies groups.qs
 says '  exchange for allgather between groups on nodes 1,2 (3 ranks) and nodes 2 (2 ranks), '
 remakes 'allgather --program exchange.txt --nodes 1,2 --remote-nodes 2' groups.qs
 
-# Barriers and scans.
+# Programs for barriers and scans.
 cat >barrier.txt <<'END'
 algorithm dissemination for barrier
 table pow = powers(2, ranks)
@@ -116,7 +115,8 @@ END
 expect 0 generate allgather --program large.txt --nodes 4 --block-size min --out large.qs
 unmade 'large.txt: large requires ranks mod 2 = 0, which does not hold for 3 ranks' generate allgather --program large.txt --nodes 3
 
-# So are tables and temporary blocks that depend on the root: they may be undefined for a root that the program refuses.
+# Tables and temporary blocks that depend on the root are also checked at the call. They may be undefined for a root
+# that the program refuses.
 for declaration in 'table t[i in 0 .. 2] = 100 div root' 'temporary 100 div root blocks' 'temporary 2 - 1 div root blocks' \
   $'table t[i in 0 .. 2] = 4 div root\ntable s = prefix(t)\ntemporary 8 div s[2] blocks\nrequire 4 div s[1] < 3'; do
   printf '%s\n' 'algorithm later for broadcast' 'require 1 <= root' "$declaration" 'if rank = root' '  copy send[0] to recv[0]' 'for k in 0 .. ranks' \
@@ -124,11 +124,11 @@ for declaration in 'table t[i in 0 .. 2] = 100 div root' 'temporary 100 div root
   expect 0 generate broadcast --program later.txt --nodes 3 --out later.qs
   expect 0 check later.qs
 done
-# Those that do not depend on the call are refused before it, beside counts too.
+# A table that does not depend on the call is refused at once, even beside tables that do.
 printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'table u[i in 0 .. 1] = 1 div (ranks - 3)' >never.txt
 unmade 'never.txt: u[0] is undefined' generate broadcast --program never.txt --nodes 3
 
-# emit has no call of the user's.
+# The user gives emit no call, so emit tries calls of its own.
 printf '%s\n' 'algorithm only for broadcast' 'table m = counts' 'require m[0] = 1000' >only.txt
 prints 'on nodes 1 (1 rank), ' generate broadcast --program only.txt --nodes 1 --out only.qs
 refuses 'only.qs: it is not checked, since it takes none of the calls that emit tries; check a call with bazel run //verifier -- check only.qs --counts LIST, then write it with --force' \
@@ -137,7 +137,7 @@ expect 0 emit only.qs --out made --force
 
 # ---- Wrong syntax, wrong meaning
 
-wrong() { # LINE TEXT MESSAGE: the line of shift.txt, replaced
+wrong() { # LINE TEXT MESSAGE: TEXT replaces that line of shift.txt
   sed "$1s/.*/$2/" shift.txt >wrong.txt
   unmade "generate: wrong.txt:$1:$3" of_text wrong.txt --nodes 3
   refuses "prove: wrong.txt:$1:$3" prove wrong.txt --proof shift.proof
@@ -199,14 +199,14 @@ done
 
 # ---- Wrong schedules
 
-refuted() { # SED WHAT: the program so changed is refuted, on some nodes and as such
+refuted() { # SED WHAT: the changed program is refuted on some nodes, and the message says WHAT
   sed "$1" shift.txt >wrong.txt
   ! cmp -s shift.txt wrong.txt || fail "nothing is changed: $1"
   expect 0 of_text wrong.txt --nodes 5 --out wrong.qs
   refutes 'wrong.qs: REFUTED' check wrong.qs
   says "$2"
   says '  to see it: bazel run //verifier -- replay wrong.qs --ranks '
-  grep -q '^copy' wrong.txt || return 0 # of which the proof speaks
+  grep -q '^copy' wrong.txt || return 0 # the proof speaks of the copy
   refutes 'wrong.txt: REFUTED on nodes ' prove wrong.txt --proof shift.proof
 }
 refuted '/^ *receive/s/left/right/g' 'but in step 1, '
@@ -224,7 +224,7 @@ prints '  match send 1' prove shift.txt --proof shift.proof --verbose
 expect 0 prove shift.txt --proof shift.proof --export questions
 [ -s questions/shift.txt.smt2 ] || fail 'nothing is exported'
 
-unproven() { # SED OBLIGATION: the proof so changed shows nothing, and the program is still right
+unproven() { # SED OBLIGATION: the changed proof proves nothing, but the program is still right
   sed "$1" shift.proof >weak.proof
   ! cmp -s shift.proof weak.proof || fail "nothing is changed: $1"
   expect 3 prove shift.txt --proof weak.proof
@@ -235,7 +235,7 @@ unproven 's/target - source/source - target/' 'final'
 unproven 's/  to round + 1/  to round/' 'keys round'
 unproven '2s/round$/round + 1/' 'match send 1'
 
-# Missing statements are named one after another. Without any proof, the message says where to start.
+# The prover names missing statements one by one. Without any proof, its message says where to start.
 refuses "prove: shift.txt: the proof has no 'keys round'" prove shift.txt
 sed '/^cover/,+1d' shift.proof >short.proof
 refuses "prove: short.proof: the proof has no 'cover'" prove shift.txt --proof short.proof
@@ -252,7 +252,7 @@ refuses 'shift.proof:1: not a proof' "$verifier" prove --proof shift.proof
 head -c 100 shift.qs >short.qs
 refuses 'short.qs: ' prove short.qs --proof shift.proof
 
-# A proof with code is a proof of that program only.
+# A proof that contains code holds for that program only.
 cp "$root/emitted/proofs/alltoall.factor.proof" factor.proof
 expect 0 alltoall factor --nodes 6 --out factor.qs
 show factor.qs --out factor.txt

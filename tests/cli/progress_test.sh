@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Commands that take long show their progress on a terminal, and clear it at the end. Elsewhere they show nothing.
+# Long commands show their progress on a terminal, and clear it at the end. They show nothing on a pipe.
 source "$(dirname "$0")/common.sh"
 
 cat >watch.py <<'EOT'
@@ -14,12 +14,13 @@ with open(".err", "wb") as err:
     try:
         while piece := os.read(reading, 4096):
             err.write(piece)
-    except OSError:  # the end of a terminal
+    except OSError:  # the terminal has closed
         pass
 sys.exit(child.wait())
 EOT
 
-# moves TEXT COMMAND...: prints several lines of that form, each over the previous one, and clears the last.
+# moves TEXT COMMAND...: expects several lines of the form TEXT on a terminal, each over the last one, and a cleared
+# line at the end. Expects nothing on a pipe.
 moves() {
   local text=$1
   shift

@@ -1,4 +1,4 @@
-// Sizes, times, rates and whole numbers as the commands read them.
+// Tests how the commands read sizes, times, rates and whole numbers.
 #include "cli/quantity.h"
 
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ TEST(Quantity, DecimalsHaveNoUnit) {
   EXPECT_EQ(value, 3600);
 }
 
-// The text of an option continues after the part that is read.
+// The reader gets a length. The text may go on behind it, and that rest is not read.
 TEST(Quantity, NothingBehindTheLengthIsRead) {
   int64_t value = 0;
   EXPECT_TRUE(quantity_bytes("4KiB,5", 4, 0, INT32_MAX, &value));

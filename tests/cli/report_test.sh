@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command `report`: it shows and adds up reports of the preload library, which tests/preload/preload_test.sh makes.
+# The command `report` shows and adds up reports of the preload library. preload_test.sh tests real reports.
 report=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
@@ -16,7 +16,7 @@ document() { printf '{"schema": 3, "ranks": %s, "seconds": %s, "collective_secon
 document "$(line bcast native 'not yet compared' 10 0.25 0 0 0 0), $(line bcast binomial chosen 100 2 100 3 2 0.5)" >one.json
 document "$(line bcast binomial chosen 300 6 100 5 3 0.25)" >two.json
 
-# The headline, and a line for each collective.
+# The report has a headline, and a line for each collective.
 expect 0 report one.json
 [ "$(head -1 .out)" = 'quadrille: collectives took 22 % of 10.0 s; Quadrille saved 0.500 s, 5.0 %, measured in this run' ] || fail "the headline: $(cat .out)"
 grep -qE '^mean of 16 ranks +with waiting  --- without waiting --$' .out && grep -qE '^collective +calls +seconds +native/us +taken/us +saved/s  schedule +reason$' .out ||
@@ -25,28 +25,28 @@ grep -qE '^bcast +110 +2\.250000 +30000\.0 +20000\.0 +0\.500000  binomial +chose
 [ "$(wc -l <.out)" -eq 4 ] || fail "more than a line for a collective: $(cat .out)"
 expect 0 report two.json one.json
 grep -q '^quadrille: collectives took 41 % of 20.0 s; Quadrille saved 2.2 s, 11 %, measured in this run$' .out || fail "two runs: $(cat .out)"
-# Calls on parts of the ranks count by their share. Between groups, rank 0 of each group counts for its group.
+# Calls on part of the ranks count by their share of all ranks. Between groups, rank 0 reports for its group.
 document "$(line scan chain chosen 2 8 2 9 1 0), $(line bcast chain chosen 2 8 0 0 0 0)" 32 100 >part.json
 expect 0 report part.json
 grep -q '^quadrille: collectives took 8 % of 100.0 s; Quadrille saved 4.0 s, 4.0 %,' .out && grep -qE '^scan +1 +4\.000000 +4500000\.0 +500000\.0 +4\.000000  ' .out || fail "parts: $(cat .out)"
-# A job that was killed leaves the calls of its rank 0.
+# A killed job leaves a report with the calls of its rank 0 alone.
 document "$(line scan chain chosen 2 1 2 0.25 0.5 0)" 1 >slow.json
 expect 0 report slow.json
 grep -qE '^rank 0 +with waiting' .out && grep -q 'took 10 % of 10.0 s; Quadrille cost 0.250 s, 2.5 %, measured in this run$' .out || fail "a loss: $(cat .out)"
-# Only this run counts.
+# The headline counts only what this run measured.
 document "$(line scan chain 'by rule' 2 1 0 0 0 0)" >ruled.json
 prints 'nothing that Quadrille saved or cost was measured in this run' report ruled.json
 grep -qE '^scan +2 +1\.000000 +- +- +-  chain +by rule, not measured in this run$' .out || fail "a rule: $(cat .out)"
 document "$(line scan chain 'by rule' 2 1 2 4 2 0)" >raced.json
 expect 0 report raced.json
 grep -qE '2\.000000  chain +by rule$' .out || fail "a rule that was compared: $(cat .out)"
-# The longest line that was measured is shown. Threads may take more than all of the time.
+# The summary shows the longest measured line of a collective. Threads together may take more than the whole time.
 document "$(line scan native 'not yet compared' 10 9 0 0 0 0), $(line scan chain chosen 2 3 2 4 2 0)" >threads.json
 expect 0 report threads.json
 says 'collectives took 120 % of 10.0 s in several threads; Quadrille saved 2.0 s, 20 %, measured in this run'
 grep -qE '^scan +12 +12\.000000 .* chain +chosen; and 1 more$' .out || fail "the longest line: $(cat .out)"
 
-# The details.
+# --details has a line for each communicator, size and schedule.
 expect 0 report one.json --details
 grep -qE '^collective +communicator +bytes  schedule' .out && grep -qE '^ +with waiting  --- without waiting --$' .out || fail "the columns of details: $(cat .out)"
 grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +100 +800 +2\.000000 +30000\.0 +20000\.0 +0\.500000  chosen$' .out || fail "a line with times: $(cat .out)"
@@ -55,7 +55,7 @@ grep -qE '^bcast +4 x 4 ranks +4\.\.15  native +10 +800 +0\.250000 +- +- +-  not
 expect 0 report one.json two.json --details
 grep -qE '^bcast +4 x 4 ranks +4\.\.15  binomial +400 +1600 +8\.000000 +40000\.0 +25000\.0 +2\.250000  chosen$' .out || fail "equal lines are not added up: $(cat .out)"
 
-# JSON says the same again.
+# JSON has the same sums.
 expect 0 report one.json two.json --format json --out sum.json
 grep -q '"seconds": 20.000000, "collective_seconds": 8.250000, "saved_seconds": 2.250000' sum.json || fail "the sums in JSON: $(cat sum.json)"
 prints '"saved_seconds": null' report ruled.json --format json
@@ -87,7 +87,7 @@ echo '[]' >wrong.json
 refuses 'wrong.json: this is no report of the preload library: it is no JSON object' report wrong.json
 document '{"collective": "bcast"}' >wrong.json
 refuses 'wrong.json: this is no report of the preload library: "bytes" is missing' report wrong.json
-# changed OLD NEW TEXT: refuses the report with one part changed.
+# changed OLD NEW TEXT: replaces OLD by NEW in the report, and expects a refusal that says TEXT.
 changed() {
   sed "s/$1/$2/" one.json >wrong.json
   refuses "wrong.json: this is no report of the preload library: $3" report wrong.json

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The command `rules`: it takes what the preload library takes, prints it, and makes one file of several.
+# The command `rules` accepts what the preload library accepts, prints it, and joins several files into one.
 rules=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
 rules() { "$rules" rules "$@"; }
-# lists FILE RULES...: the command prints what is in the file.
+# lists FILE RULES...: expects that the command prints the text of FILE.
 lists() {
   expect 0 rules "${@:2}"
   cmp -s .out "$1" || fail "$(diff .out "$1")"
@@ -32,14 +32,14 @@ prints 'both.txt: 5 rules' rules one.txt none.txt two.txt --out both.txt
 cmp both.txt wanted.txt || fail "$(diff both.txt wanted.txt)"
 expect 0 rules both.txt one.txt --out both.txt
 grep -qF 'use=bruck' both.txt || fail 'the order of the files does not count'
-# The library takes the first rule that fits, so a later one of that file does not replace it.
+# The library uses the first rule that fits. So a later rule of the same file does not replace an earlier one.
 printf '%s\n' 'bcast bytes=4 use=binomial' 'bcast use=native' 'bcast bytes=4 use=hypercube' >twice.txt
 expect 0 rules one.txt twice.txt
 [ "$(tail -n 2 .out)" = "$(head -n 2 twice.txt)" ] || fail 'another rule than the first counts'
 printf 'scan use=native' >open.txt
 prints 'scan use=native' rules open.txt
 
-# What a lax reader would take.
+# Mistakes that a lax reader would accept.
 refuses_rule() { # SENTENCE LINE
   printf '# a comment\n%s\n' "$2" >lax.txt
   refuses "rules: lax.txt:2: $1" rules lax.txt
@@ -70,7 +70,7 @@ refuses 'rules: lax.txt:1: ' rules one.txt lax.txt --out other.txt
 [ ! -e other.txt ] || fail 'a file is half-written'
 refuses '--out: ' rules one.txt --out missing/other.txt
 
-# Schedules of files.
+# Rules may name schedule files.
 expect 0 alltoall spread-out --nodes any --out own.qs
 echo 'alltoall use=file:own.qs:window=4' >files.txt
 lists files.txt files.txt
@@ -84,7 +84,7 @@ for ((i = 0; i < 65; i++)); do
 done >many.txt
 refuses 'many.txt:65: 64.qs: it is one too many: rules may name at most 64 schedule files' rules many.txt
 
-# The old form becomes lines.
+# Rules in the older JSON form become lines.
 cat >old.json <<'EOT'
 {"schema": 1, "rules": [
   {"collective": "alltoallv", "nodes": [2, null], "ranks_a_node": 8, "even": true, "algorithm": "tuna:radix=8"},

@@ -1,4 +1,4 @@
-"""schemas_test.py GENERATOR VERIFIER REPORT SCHEMA...: what commands print as JSON is as its schema says.
+"""schemas_test.py GENERATOR VERIFIER REPORT SCHEMA...: the JSON that commands print matches its schema.
 
 Each schema also refuses documents with a member too few, a member too many, or a value of another type.
 """
@@ -13,7 +13,7 @@ import unittest
 
 from jsonschema import Draft202012Validator
 
-# Maps of any names, whose members may be missing; and numbers that may be negative.
+# OPEN: objects with members of any name, all of which may be missing. SIGNED: numbers that may be negative.
 OPEN = ["parameters"]
 SIGNED = ["comparing_seconds", "saved_seconds"]
 
@@ -33,7 +33,7 @@ REPORT = {
 
 
 def run(code, *command):
-    """The document that the command prints, if it ends with that code."""
+    """Runs a command that must end with that exit code. Returns the JSON document that it prints."""
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode != code:
         raise AssertionError(f"{command} ends with {done.returncode}, not {code}: {done.stdout}{done.stderr}")
@@ -62,7 +62,7 @@ def prove(code, *arguments):
 
 
 def places(value, path=()):
-    """The path of each value in a document."""
+    """Yields the path of each value in a document, as a tuple of keys and indices."""
     yield path
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else []
     for key, member in members:
@@ -76,7 +76,7 @@ def at(document, path):
 
 
 def mutants(document):
-    """(words, document) of wrong documents."""
+    """Yields wrong documents, each with a description of its mistake: (description, document)."""
     for path in places(document):
         value, where = at(document, path), "/".join(map(str, path))
         if isinstance(value, dict):
@@ -96,7 +96,7 @@ def mutants(document):
 
 
 def documents():
-    """The documents of each schema: a good number of kinds of each."""
+    """Returns documents for each schema, of many kinds."""
     write("shift.txt", SHIFT)
     write("short.txt", SHIFT.replace("1 .. ranks", "1 .. min(ranks, 3)"))
     write("many.txt", SHIFT.replace("copy", "require 9 < ranks\ncopy", 1))
@@ -189,7 +189,7 @@ class Schemas(unittest.TestCase):
 
 
 def small(document):
-    """The document with the first three of each list of objects, so that it has fewer mutants."""
+    """Returns the document with the first three of each list of objects, so that it has fewer mutants."""
     if isinstance(document, dict):
         return {key: small(value) for key, value in document.items()}
     if isinstance(document, list):

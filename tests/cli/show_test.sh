@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The generator's `show`: text, steps and pictures of a schedule, times by the model.
+# The generator's `show`: a schedule's text, its steps, its pictures, and its times by the model.
 source "$(dirname "$0")/common.sh"
 
 expect 0 alltoall hierarchical-factor --nodes 1,2,3 --out a.qs
@@ -18,7 +18,7 @@ expect 0 show a.qs --format svg --out a.svg
 [ ! -s .out ] && grep -q '</svg>' a.svg || fail 'no picture'
 expect 0 show a.qs --format html --out a.html
 [ ! -s .out ] && grep -q '</html>' a.html || fail 'no page'
-# Without --counts a reduction has data for each rank, so that each has its part of a ring.
+# Without --counts, a reduction gets as many elements as there are ranks. So each rank has a part of the ring.
 expect 0 generate allreduce --algorithm ring --nodes 4 --out around.qs
 prints 'ring on nodes 4, counts 4x4 (--counts gives others)' show around.qs --format steps
 [ "$(grep -c '0=>1' .out)" -eq 3 ] || fail 'rank 0 does not send in each of the three steps'
@@ -26,12 +26,12 @@ prints 'ring on nodes 4, counts 4x4 (--counts gives others)' show around.qs --fo
 expect 0 show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
 says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 250 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '
 says 'each rank has a port of its own'
-# Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
+# Rank 0 begins to send after 1 us. It sends 5 blocks, and each takes 1 us.
 says '         6.0         5        2         5000        2000         1000  hierarchical-factor (this file)'
 [ "$(grep -c 'tuna-' .out)" -eq 3 ] || fail 'not the other algorithms'
 says 'depth of this file: 1, the messages in the longest chain in which each waits for the one before'
 
-# Pictures of a call.
+# `show` draws one call.
 expect 0 allgather blocked-ring --nodes 4 --out ring.qs
 prints 'blocked-ring on nodes 4, counts 4x1, B = 1 (--counts gives others)' show ring.qs --format steps
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 3 ] || fail 'not 3 steps'

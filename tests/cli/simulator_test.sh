@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `simulate` from the user's side: times, exports, JSON, and bad input.
+# The command `simulate` as a user sees it: times, exports, JSON, and bad input.
 simulator=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
@@ -11,7 +11,7 @@ expect 0 generate allreduce --algorithm ring --nodes 2,2 --out sum.qs
 expect 0 generate barrier --algorithm dissemination --nodes 4x1 --out barrier.qs
 expect 0 alltoall direct --nodes 2 --remote-nodes 1,1 --out groups.qs
 
-# ---- Times that follow from the flags: alpha 2 us and 1000 bytes of 1 ns, after a gap of 0.
+# ---- Times that follow from the flags: a message takes 2 us and 1 ns a byte, and the gap is 0
 
 plain=(--alpha 2us --beta 1ns --gap 0 --copy 0 --beta-copy 0)
 prints 'time            3 us' simulate two.qs --bytes 1000 "${plain[@]}"
@@ -40,13 +40,13 @@ prints 'messages        24, 9600 bytes' simulate sum.qs --counts 200 "${plain[@]
 prints 'bound           2 us' simulate barrier.qs
 prints 'messages        8, 64 bytes' simulate groups.qs --bytes 8
 
-# ---- Lengths that only the two ends of a message know
+# ---- Only the sender and the receiver of a message know its length
 
 expect 0 alltoall tuna --radix 2 --nodes 4x1 --out tuna.qs
 prints 'messages        8, 16000 bytes' simulate tuna.qs --bytes 1000
-expect 0 simulate tuna.qs --bytes 1000 --sizes equal # 2 bytes a block and 2 before them
+expect 0 simulate tuna.qs --bytes 1000 --sizes equal # 2 bytes a block, after 2 bytes of lengths
 says 'messages        8, 16048 bytes'
-expect 0 simulate tuna.qs --bytes 10000 --sizes equal # 8 bytes a block and 8 before them, as messages of their own
+expect 0 simulate tuna.qs --bytes 10000 --sizes equal # 8 bytes a block, and 8 in messages of their own
 says 'messages        16, 160192 bytes'
 prints 'messages        8, 160000 bytes' simulate tuna.qs --bytes 10000 --sizes equal --persistent
 expect 0 simulate two.qs --bytes 10000 --sizes equal # each message is a whole block, so its receiver knows its length
@@ -58,7 +58,7 @@ expect 0 simulate tuna.qs --sizes uniform:1000 --format json && cp .out one.json
 expect 0 simulate tuna.qs --sizes uniform:1000 --seed 2 --format json
 ! cmp -s .out one.json || fail 'the lengths do not depend on the seed'
 
-# Every flag of the machine changes the time.
+# Every flag that describes the machine changes the time.
 slow() { expect 0 simulate any.qs --nodes 4,4,4,4 --bytes 4KiB --format json "$@" && cat .out; }
 usual=$(slow | sed 's/"seconds.*//')
 for flags in '--alpha 3us' '--beta 300ps' '--alpha-inside 90us' '--beta-inside 9ns' '--gap 5us' '--gap-inside 90us' \
@@ -113,7 +113,7 @@ done
 echo '{"alpha": "9us", "alpha": "8us"}' >bad.json
 refuses '--machine: bad.json: alpha: it is there twice' simulate two.qs --bytes 8 --machine bad.json
 refuses '; name one of ethernet-10g, ' simulate two.qs --bytes 8 --machine nowhere
-# A file has the same names as the flags, and flags replace it.
+# A machine file uses the names of the flags. A flag on the command line replaces the file's value.
 echo '{"alpha": "30us", "beta": "200Mbit/s", "ports": 2, "exclusive": true, "source": "of a test"}' >costs.json
 expect 0 simulate two.qs --bytes 4096 --alpha 30us --alpha-inside 500ns --gap 50ns --gap-inside 50ns --beta 200Mbit/s --ports 2 --exclusive --format json
 sed 's/"seconds.*//' .out >by_flags.json

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The verifier's commands: verdicts and their exit codes, refutations that can be replayed, and
-# every refusal of a file or a flag.
+# The verifier's commands: verdicts and their exit codes, refutations that can be replayed, and every refusal of a
+# file or a flag.
 source "$(dirname "$0")/common.sh"
 
 expect 0 alltoall hierarchical-factor --nodes 1,2,3 --out a.qs
@@ -19,7 +19,7 @@ for ports in 99999999999999999999 two 1.5; do
 done
 expect 0 env -C / BUILD_WORKING_DIRECTORY="$folder" "$verifier" check a.qs
 
-# Claims that depend on the counts are checked for some counts.
+# Claims that depend on the counts are checked for given counts.
 expect 0 allgather blocked-ring --nodes 4 --out ring.qs
 verifies ring.qs --counts 400,0,250,1 --parameter B=100
 says '  call      counts 400,0,250,1, B = 100'
@@ -28,15 +28,16 @@ says '  steps     8, 24 messages, depth 8'
 says '  window    at most 1 step in flight'
 prints '  call      counts 400,300,2x250, B = 100' check ring.qs --counts 400,300,2x250 --parameter B=100
 says '  window    at most 3 steps in flight'
-expect 0 check ring.qs --counts 2x500,0,500 # all counts of the model together
+expect 0 check ring.qs --counts 2x500,0,500 # auto takes each contribution whole
 says 'B is chosen at the call: auto, alpha 2000 ns, beta 100 ps'
 says ', B = 500'
-# By the model a block of a broadcast passes all ranks, or one more than it takes doublings to reach them.
+# The model counts the ranks that a broadcast's block passes. In a pipeline these are all ranks; over trees, one more
+# than the rounds of doubling.
 for algorithm in 'pipeline 24655' 'hypercube 61749'; do
   expect 0 generate broadcast --algorithm ${algorithm% *} --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs
   prints "counts 36x1048576, B = ${algorithm#* }" check tree.qs --counts 36x1048576
 done
-# Over trees an allgather is one contribution of all counts.
+# Over trees, the model treats an allgather as one contribution as long as the sum of the counts.
 expect 0 allgather hypercube --nodes 36 --block-size model --alpha 2us --beta 100ps --out tree.qs
 for counts in 1048576,35x0 35x0,1048576 16x65536,20x0; do
   prints "counts $counts, B = 61749" check tree.qs --counts $counts
@@ -50,7 +51,7 @@ for size in 0 -1 2147483648; do
   refuses "blocked-ring requires 1 <= B and B <= 2147483647, which does not hold for 4 ranks and B = $size" \
     check ring.qs --counts 4x4 --parameter B=$size
 done
-# Without given counts, four lists of them are checked.
+# Without --counts, `check` tries four lists of counts.
 verifies ring.qs
 says '  call      counts 4x1, B = 1: steps 3, 12 messages, depth 3' '  call      counts 4x0, B = 1: steps 0, 0 messages, depth 0' \
   '  call      counts 2x0,1048576,0, B = ' '  call      counts 3000,0,5000,2000, B = ' \
@@ -60,7 +61,7 @@ prints 'other.qs: verified for these counts' check other.qs --parameter size=100
 says 'verified for this topology and these calls alone: no proof of this code is known'
 expect 3 check other.qs --parameter size=100 --all-calls
 expect 0 check ring.qs --all-calls
-# A ring that forgets the last block of each contribution is correct until a contribution has several.
+# This ring forgets the last block of each contribution. It is right as long as a contribution has one block.
 sed 's/0 \.\. total - 1$/0 .. total - 1 - (total mod ranks)/' other.txt >forgetful.txt
 "$write_schedule" forgetful.txt 4 forgetful.qs
 expect 0 check forgetful.qs --counts 4x1 --parameter size=1000
@@ -74,7 +75,7 @@ for counts in 1,,2,3 4x, x4 1x1x4 0x4 -4x1 99999999x1 99999999999999999999,1,1,1
   refuses "--counts: '$counts' is not a list of numbers like 3,0,5 or 4x7, four times 7" check ring.qs --counts "$counts"
 done
 
-# Numbers of the file that the program refuses.
+# Files whose parameters break a requirement of the program.
 numbered() { # ALGORITHM NAME VALUE REQUIREMENT
   expect 0 alltoall "$1" --nodes 6 --out numbered.qs
   show numbered.qs >numbered.txt
@@ -88,7 +89,7 @@ for count in 0 -1; do
   numbered scattered block_count $count '1 <= block_count'
 done
 
-# A program without a proof.
+# A program that has no proof.
 show a.qs | sed 's/for phase in 0 \.\. /for phase in 0 .. 0 + /' >other.txt
 "$write_schedule" other.txt 1,2,3 other.qs
 prints 'verified for this topology alone: no proof of this code is known' check other.qs
@@ -104,7 +105,7 @@ refuted() { # PROGRAM NODES WHAT REPLAYED [ARGUMENTS]
   replays "$4"
   [ $# -gt 4 ] || refuses_to_emit "wrong one's.qs"
 }
-refuses_to_emit() { # FILE: what is refuted is emitted by --force alone
+refuses_to_emit() { # FILE: emit writes a refuted schedule only with --force
   expect 1 emit "$1" --out emitted
   { [ "$(wc -l <.err)" -eq 1 ] && grep -qF "emit: $1: the schedule is refuted, since " .err && [ ! -e emitted ]; } || fail "emit: $(cat .err)"
   expect 0 emit "$1" --out emitted --force
@@ -131,7 +132,7 @@ refuted 'algorithm a for broadcast
 step 0
   if rank = root
     send send[0] to 0' 2 'but in step 0' 'step 0: send 0' --root 1
-# Blocks of one byte only.
+# Programs that are right only for blocks of one byte.
 one_byte() { # PIECES_FROM
   refuted "algorithm a for allgather
 copy send[0] to recv[rank]
@@ -148,7 +149,7 @@ for k in 0 .. ranks - 1
   step k
     receive recv[wrap(rank - 1 - k, ranks)] from wrap(rank - 1, ranks)
     send recv[wrap(rank - k, ranks)] to wrap(rank + 1, ranks)' 4 'which is 0 long' 'copy'
-# Without a given root, several are checked.
+# Without --root, `check` tries several roots.
 printf '%s\n' 'algorithm a for broadcast
 if rank = 0
   copy send[0] to recv[0]
@@ -167,7 +168,7 @@ step 0
   if group = 1
     send send[0] to remote 0' '1 --remote-nodes 1' 'but in step 0' 'step 0: send remote 0'
 
-# A rule chooses from the counts of the second group, as in the runtime.
+# The rule also chooses by the counts of the second group, as in the runtime.
 printf '%s\n' 'algorithm a for allgather between groups
 parameter B at call
 step 0
@@ -177,7 +178,7 @@ step 0
 expect 0 generate allgather --program ruled.txt --nodes 2 --remote-nodes 2 --block-size min --out ruled.qs
 prints '  call      counts 3,5/7,9, B = 7' check ruled.qs --counts 3,5/7,9
 
-# The steps do not keep to the number of ports that --ports asks about.
+# With --ports, `check` refutes steps that use a port twice at a time.
 expect 0 check flat.qs
 expect 0 alltoall factor --nodes 2,2,2 --out nodes.qs
 refutes 'for the port of node' check nodes.qs --ports 1
@@ -195,7 +196,7 @@ says 'UNKNOWN: not proven'
 sed '/^code/s/18 81 20 81 00 00$/18 81 20 42 00 00/' "$proof" >wrong.proof # sends send[rank]
 ! cmp -s "$proof" wrong.proof || fail 'the proof is for other code by now'
 expect 1 "$verifier" prove --proof wrong.proof
-# A refutation counts more than an unknown verdict.
+# The exit code of a refutation takes precedence over that of an unknown verdict.
 refutes 'wrong.proof: REFUTED on nodes ' "$verifier" prove --proof wrong.proof --proof weak.proof
 expect 0 "$verifier" prove factor --export questions
 [ -s questions/alltoall.factor.smt2 ] || fail 'nothing exported'
@@ -218,7 +219,7 @@ for command in check 'replay --ranks 0'; do
   cp a.qs flipped.qs
   printf '\377' | dd of=flipped.qs bs=1 seek=200 conv=notrunc status=none
   refuses 'flipped.qs: damaged: the checksum does not fit; make it again' run flipped.qs
-  cp a.qs future.qs # the oldest reader's number follows the two of the version
+  cp a.qs future.qs # writes the version's two numbers, then the oldest reader's
   printf '\011\000\000\000\011\000' | dd of=future.qs bs=1 seek=8 conv=notrunc status=none
   refuses 'future.qs: format 9.0 needs a reader of format 9 and this one reads 2; use a newer one' run future.qs
 done
@@ -246,13 +247,13 @@ printf 'algorithm a for barrier\n' >barrier.txt
 refuses '--root: a barrier has no root; leave it out' check barrier.qs --root 0
 refuses '--root: an all-to-all has no root; leave it out' check a.qs --root 1
 refuses '--counts: a barrier moves nothing; leave them out' check barrier.qs --counts 3x1
-# An empty call alone is no check of a program that moves bytes.
+# A program that moves bytes is not checked by empty calls alone.
 printf 'algorithm seven for broadcast\ntable m = counts\nrequire m[0] mod 7 = 0\n' >seven.txt
 "$write_schedule" seven.txt 3 seven.qs
 refuses 'seven takes none of the calls that check tries but empty ones; give one with --counts' check seven.qs
 expect 1 check seven.qs --counts 7
 expect 0 check seven.qs --counts 0
-# A requirement on the root leaves roots out, also when the schedule is made.
+# A program may require some roots. Then neither the generator nor `check` tries the others.
 {
   printf 'algorithm last for broadcast\nrequire root = ranks - 1\n'
   printf 'if rank = root\n  copy send[0] to recv[0]\nfor k in 0 .. ranks - 1\n  step k\n'
@@ -260,14 +261,14 @@ expect 0 check seven.qs --counts 0
 } >last.txt
 expect 0 generate broadcast --program last.txt --nodes 3 --out last.qs
 prints '  call      root 2' check last.qs
-# For a collective with one count for all ranks, one count is enough.
+# For a collective with one count for all ranks, --counts takes one count.
 expect 0 generate allreduce --algorithm ring --nodes 3 --out sum.qs
 prints '  call      counts 3x1000' check sum.qs --counts 1000
 refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --counts 1000,1000
-# Plans are made for few ranks.
+# Plans are checked for up to 64 ranks.
 expect 0 generate broadcast --algorithm binomial --nodes 65 --out many.qs
 prints '  plans     not checked: more than 64 ranks' check many.qs
-# Correct for blocks of one size only.
+# A program that is right only if all blocks have one size.
 "$write_schedule" "$root/tests/net/programs/onward.txt" 3 onward.qs
 refutes 'rank 1 keeps a block in block 2 of its receive buffer that has another length if block sizes differ' check onward.qs
 refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3

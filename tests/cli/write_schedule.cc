@@ -1,5 +1,5 @@
-// write_schedule TEXT NODES [--remote-nodes NODES] OUT [PARAMETER...]: writes the schedule file of a program in text
-// form, correct or wrong, for tests of the commands.
+// write_schedule TEXT NODES [--remote-nodes NODES] OUT [PARAMETER...]: writes the schedule file of a program's text.
+// The schedule may be wrong: tests of the commands need such files.
 #include <cstdio>
 #include <fstream>
 #include <sstream>

@@ -1,5 +1,5 @@
-"""algorithms_test.py GENERATOR REFERENCES ALGORITHMS [--update]: the tables of docs/algorithms.md have what `generator list`
-says of each algorithm. The bibliography has the papers that the sources name, and no others. The tables are written by
+"""algorithms_test.py GENERATOR REFERENCES ALGORITHMS [--update]: the tables of docs/algorithms.md equal what
+`generator list` prints. The bibliography has the papers that the sources name, and no others. This writes the tables:
 
     bazel run //tests/docs:algorithms_test -- --update
 """
@@ -39,7 +39,7 @@ def row(algorithm):
 
 
 def page(algorithms, document):
-    """The document with these algorithms in the tables of its sections."""
+    """Returns the document, with the tables of its sections made from these algorithms."""
     parts = re.split(r"^## (.*\n)", document, flags=re.M)
     for at in range(1, len(parts), 2):
         rows = "".join(row(each) for each in algorithms if section_of(each) == parts[at].strip())
@@ -79,7 +79,7 @@ if sys.argv[4:] == ["--update"]:
 failures = complaints(*given)
 assert len(json.loads(listed)["algorithms"]) > 60, "the list is not read"
 
-# Refused edits: (which text, old text, new text, part of the complaint).
+# Edits that must be refused: (index of the text, old text, new text, part of the complaint).
 for at, old, new, complaint in [
     (0, '"Kang et al. 2018', '"Kang et al. 2017', "names what the bibliography lacks"),
     (0, '"Traeff 2025', '"folklore', "names what the bibliography lacks"),

@@ -14,17 +14,17 @@ import unittest
 
 BLOCK = re.compile(r"^```(text|console)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODES = {"REFUTED": 1, "generate: ": 2, "prove: ": 2, "UNKNOWN": 3}
-# A launcher as on a machine with enough cores.
+# Starts the ranks in the way a machine with enough cores does.
 MPIRUN = '#!/usr/bin/env bash\n. "{}"\nranks=$2\nshift 2\nstart_ranks openmpi "$ranks" 60 "$@"\n'
 
 
 def blocks(document):
-    """(kind, name, text) of each block, from first to last."""
+    """Returns (kind, name, text) of each block, from first to last."""
     return [match.groups() for match in BLOCK.finditer(document)]
 
 
 def session(text):
-    """(command, expected lines) of each command of a console block."""
+    """Returns (command, expected lines) for each command of a console block."""
     commands = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -40,7 +40,7 @@ def timeless(line):
 
 
 def prints(expected, found):
-    """Whether the lines are the expected ones; "..." stands for any lines, at least one."""
+    """Returns whether the lines are the expected ones. "..." stands for one line or more."""
     if not expected:
         return not found
     if expected[0] == "...":
@@ -49,7 +49,7 @@ def prints(expected, found):
 
 
 def exit_code(expected):
-    """The exit code of a command that prints this."""
+    """Returns the exit code of a command that prints this."""
     for word, code in EXIT_CODES.items():
         if any(word in line for line in expected[:1]):
             return code

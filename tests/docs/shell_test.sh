@@ -12,7 +12,7 @@ LIBRARIES=$TEST_TMPDIR/prefix/lib
 PATH=$TEST_TMPDIR/prefix/bin:$PATH
 cd "$TEST_TMPDIR" || exit 2
 
-# As on a machine with enough cores, and with each launcher's own program. ./dev installs the existing build.
+# Starts each launcher's own program, as on a machine with enough cores. ./dev installs the existing build.
 mkdir -p openmpi mpich && ln -sf "$openmpi" openmpi/app && ln -sf "$mpich" mpich/app
 printf '#!/bin/sh\nshift\nexec "%s" "%s" "$@"\n' "$install" "$tree" >openmpi/dev && chmod 755 openmpi/dev
 mpirun() (
@@ -27,7 +27,7 @@ blocks() { # KIND DOCUMENT
   awk -v kind="$1" '/^```/ { inside = $0 == "```" kind; number += inside; next } inside { print >"block-" number }' "$2"
 }
 
-# Runs a block as a script of its own, in which no command may fail. (Not in a condition: there `set -e` has no effect.)
+# Runs a block as a script in which no command may fail. Never call it in a condition: `set -e` has no effect there.
 run_block() { # FILE
   (set -e; cd openmpi; . "../$1") >said 2>&1
 }
@@ -53,7 +53,7 @@ for document in "${documents[@]}"; do
     fi
     grep -q '^FAILED' said && failed=1
   done
-  # The heading of a report is the printed one.
+  # A document that shows a report prints the columns that the report has.
   sed -n 's/^    \(collective  .*\)/\1/p' "$document" >heading
   [ ! -s heading ] || grep -qxFf heading printed || { echo "FAILED: $document: the report has other columns"; failed=1; }
   # The library accepts the document's rules.

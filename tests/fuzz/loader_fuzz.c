@@ -1,9 +1,9 @@
-/* A libFuzzer target on the runtime's loader. Any bytes are refused with a sentence or load. A program that loads is
- * walked for a few ranks. Address and undefined behavior sanitizers watch.
+/* A libFuzzer target for the runtime's loader. The loader must load any input or refuse it with a sentence. A program
+ * that loads is walked for a few ranks. Address and undefined behavior sanitizers watch.
  *
- * The input's checksum is corrected first, since a fuzzer never guesses one and the loader refuses a wrong one at
- * once. A walk is pure computation that a hostile program can make arbitrarily long, so a timer ends it. A walk
- * holds no resources. */
+ * The target corrects the input's checksum first: the loader refuses a wrong one at once, and a fuzzer never guesses
+ * it. A hostile program can make a walk arbitrarily long, so a timer ends the walk. This leaks nothing, since a walk
+ * is pure computation. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum { MOST_RANKS = 4096, MOST_EVENTS = 20000, WALK_MICROSECONDS = 20000 };
 
 static sigjmp_buf too_long;
-static sigset_t timer_signal; /* blocked outside of walks, and in libFuzzer's own thread */
+static sigset_t timer_signal; /* blocked outside walks, and in libFuzzer's own thread */
 
 static void stop_walk(int signal) {
   (void)signal;
@@ -55,7 +55,7 @@ static void walk_rank(const struct qd_program* program, int64_t* counts, int64_t
                              .group = group,
                              .counts = counts,
                              .remote_counts = counts};
-  /* A schedule for any nodes finds these. */
+  /* A schedule for any nodes is walked on these nodes. */
   static struct qd_node_run runs[] = {{1, 1}, {2, 3}};
   static const struct qd_topology found[2] = {{runs, 2, 3, 7}, {runs, 1, 1, 1}};
   int64_t parameters[QD_MAX_PARAMETERS] = {0};
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static int64_t counts[MOST_RANKS];
   static struct qd_program program;
   for (int i = 0; i < MOST_RANKS; i++) counts[i] = i % 5;
-  /* Exactly as long as the file, so that a read past its end is noticed. */
+  /* The copy is exactly as long as the input, so that the sanitizer notices a read past its end. */
   unsigned char* file = malloc(size ? size : 1);
   if (!file) abort();
   memcpy(file, data, size);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the loader with that many inputs. Any crash, leak, hang or undefined behavior is a failure, and so is a fuzzer
-# that tries too little.
+# Fuzzes the loader with the given number of inputs. The test fails at a crash, a leak, a hang or undefined behavior,
+# and if the fuzzer tried fewer inputs.
 set -euo pipefail
 fuzzer=$1 seeds=$2 inputs=$3
 folder=$(mktemp -d)

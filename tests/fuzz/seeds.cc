@@ -1,5 +1,5 @@
-// seeds FOLDER: writes the fuzzer's initial files. There is one schedule file for each program that can be generated,
-// and for each shape of tests/programs. Some more are of random programs, whose numbers are often near a limit.
+// seeds FOLDER: writes the fuzzer's initial inputs: a schedule file for each program that the generator makes and for
+// each shape of tests/programs, and files of random programs, whose numbers are often near a limit.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -45,7 +45,8 @@ void write_all(const std::filesystem::path& folder) {
   }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));
-  // Names of each kind, as many constants as may be, and almost as many entries and temporary blocks.
+  // A file at its limits: names of each kind, all allowed constants, and nearly all table entries and temporary
+  // blocks.
   std::string full =
       "algorithm a-b for allgather\nparameter p\ntable t[i in 0 .. 1048576] = i\n"
       "temporary 1048576 blocks\nlet x = rank\n";

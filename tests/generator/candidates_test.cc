@@ -1,4 +1,4 @@
-// The choices of the model, against a search over all numbers, and against known results.
+// Compares the model's choices with a search over all numbers, and with known results.
 #include "generator/candidates.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ const Algorithm& algorithm(const std::string& name) {
   return *find_algorithm(Collective::kAlltoall, name);
 }
 
-// All-to-alls of one group.
+// Returns the candidates for an all-to-all of one group.
 std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
                                        const Machine& machine, const std::string& name,
                                        const Fixed& fixed) {
@@ -25,9 +25,9 @@ std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
                                     fixed);
 }
 
-constexpr int64_t kAllAtOnce = 1 << 20;  // as a block_count
+constexpr int64_t kAllAtOnce = 1 << 20;  // a block_count that never limits a batch
 
-// The least time of an algorithm over all radices. Batches have all at once.
+// Returns the least time of an algorithm over all radices. Batches send all their blocks at once.
 int64_t least_time(const std::string& name, const std::vector<int64_t>& sizes, int64_t bytes,
                    const Machine& machine) {
   const Algorithm& each = algorithm(name);
@@ -77,7 +77,7 @@ TEST(Choice, IsNearTheBestOfAllRadicesOnManyRanks) {
   }
 }
 
-// Where several radices take as long, it may fall a little.
+// The radix may fall a little where several radices take equally long.
 TEST(Choice, IsOfAGreaterRadixForLargerBlocks) {
   for (const std::string name : {"tuna", "tuna-coalesced"}) {
     int64_t radix = 2;
@@ -102,7 +102,7 @@ TEST(Choice, SendsSmallBlocksInFewMessagesAndLargeOnesStraight) {
 TEST(Choice, IsOfADirectScheduleIfNoOtherTakesMuchLess) {
   const Topology topology = topology_of({8, 8, 8, 8});
   Machine machine{{0, 100}, {0, 0}, {0, 0}, 0, 0, PortScope::kNode};
-  // Only bytes between nodes count. Schedules that pass blocks on inside nodes gain by a gap.
+  // Only bytes between nodes take time at first. A longer gap favors schedules that forward blocks inside nodes.
   bool is_direct_first = true;
   for (const int64_t gap : {0, 4, 16, 64, 256, 1024}) {
     machine.gap_ns = gap;
@@ -120,7 +120,8 @@ TEST(Choice, IsOfADirectScheduleIfNoOtherTakesMuchLess) {
   EXPECT_FALSE(is_direct_first);
 }
 
-// `calibrate` measured the machine with blocks of 573 bytes. Direct schedules took 1.1 to 1.8 times as long there as those that forward.
+// `calibrate` measured this machine with blocks of 573 bytes. Direct schedules took 1.1 to 1.8 times as long as
+// others.
 TEST(Choice, OfShortBlocksForwardsEvenIfTheModelSeesLittleDifference) {
   MachineArguments measured;
   measured.machine = "tests/generator/calibrated.json";
@@ -145,11 +146,11 @@ TEST(Choice, HasNoMoreAtOnceThanItMust) {
                            fixed)[0]
         .numbers[1];
   };
-  EXPECT_EQ(block_count(1'000'000), 1);  // the port is busy all the time
+  EXPECT_EQ(block_count(1'000'000), 1);  // the port is busy all the time anyway
   EXPECT_GE(block_count(0), 8);
 }
 
-// No power of four times the alpha is better, nor is half the size. The file has what was simulated.
+// Alpha times any power of four makes the rule slower, and half the fitted size is no faster. The file has that size.
 TEST(Choice, FitsTheModelOfBlockSizes) {
   Workload workload{Collective::kBroadcast, {topology_of({4, 4, 4, 4})}, 1 << 20};
   const Candidate best = quadrille::best_candidates(workload, "pipeline-nodes", {})[0];
@@ -174,7 +175,7 @@ TEST(Choice, LeavesTheBlockSizeToTheRuleIfSmallerBlocksGainNothing) {
   EXPECT_EQ(best.block_size, 1000);
 }
 
-// A wire that lets some KiB through at once shows no latency.
+// The measured wire passes some KiB at once and shows no latency.
 TEST(Choice, MakesNoTinyBlocksWhereCalibrateFoundNoLatency) {
   Workload workload{Collective::kReduceScatter, {topology_of({2, 2, 4, 8})}, 131072};
   workload.machine = {{0, 40669}, {79760, 157}, {23, 249}, 18582, 3765, PortScope::kNode};
@@ -194,7 +195,7 @@ TEST(Choice, KeepsToWhatIsFixedAndToWhatServesTheNodes) {
   EXPECT_TRUE(best_candidates(topology_of({3}), 64, {}, "xor", {}).empty());
 }
 
-// Nodes of the first group, and of the second if there is one.
+// Returns a workload on nodes of these sizes. An empty `second` means one group.
 Workload workload_of(Collective collective, const std::vector<int64_t>& first,
                      const std::vector<int64_t>& second, int64_t bytes) {
   Workload workload{collective, {topology_of(first)}, bytes};
@@ -256,7 +257,7 @@ TEST(Choice, IsOfWhatServesAllCountsAndKeepsTheOrderWhereThatIsWanted) {
 }
 
 TEST(Estimates, OfAReduceScatterBetweenGroupsAreOfVectorsOfOneLength) {
-  // Ranks of the first group receive 225 of 900 bytes from each of two ranks. Those of the second receive 450.
+  // Each rank of the first group receives 225 of 900 bytes from each of two ranks; each of the second receives 450.
   const std::vector<Candidate> all = best_candidates(
       workload_of(Collective::kReduceScatter, {1, 1, 1, 1}, {1, 1}, 300), "direct", {});
   ASSERT_EQ(all.size(), 1u);
@@ -270,14 +271,14 @@ TEST(Estimates, AreTheMeanOfARootInEitherGroup) {
         workload_of(Collective::kGather, turned ? eight : one, turned ? one : eight, 1000);
     const std::vector<Candidate> all = best_candidates(workload, "linear", {});
     ASSERT_EQ(all.size(), 1u);
-    // Eight to one, or one to one of eight.
+    // A root that is alone in its group receives eight messages. A root in the group of eight receives one.
     EXPECT_EQ(all[0].time, 2000 + (8 + 1) * (50 + 100) / 2);
     EXPECT_EQ(all[0].work.between, 8);
     EXPECT_EQ(least_time(workload), 2000 + (8 + 1) * 100 / 2);
   }
 }
 
-// A ring of one rank a node takes so long: p - 1 times a message after the other.
+// A ring of one rank a node takes p - 1 messages, one after the other.
 TEST(Estimates, OfLargeCallsFollowFromThoseOnFewerNodes) {
   const Algorithm& ring = *find_algorithm(Collective::kAllgather, "linear-ring");
   const Program program = make_program(ring, all_choices(ring)[0]);
@@ -292,8 +293,8 @@ TEST(Estimates, OfLargeCallsFollowFromThoseOnFewerNodes) {
   }
 }
 
-// Half of the ranks of each node have a quarter of the bytes at its port. On one node there is no port, and on half of the
-// nodes there are other bytes.
+// The estimate halves the ranks of each node, so a port passes a quarter of the bytes. It keeps the nodes: one node
+// alone has no port, and half of the nodes exchange other bytes.
 TEST(Estimates, OfLargeCallsOnFewNodesFollowFromThoseWithFewerRanks) {
   const Algorithm& linear = *find_algorithm(Collective::kAlltoall, "linear");
   const Program program = make_program(linear, all_choices(linear)[0]);
@@ -315,17 +316,17 @@ TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
   const Machine machine{{2000, 100}, {500, 50}, {50, 50}, 0, 0, PortScope::kNode};
   Workload workload = workload_of(Collective::kGather, {2, 4}, {}, 1000);
   workload.machine = machine;
-  EXPECT_EQ(least_time(workload), 2000 + 4 * 100);  // to the node of rank 0
+  EXPECT_EQ(least_time(workload), 2000 + 4 * 100);  // all messages enter the node of rank 0
   workload.machine.port = PortScope::kRank;
-  // Rank 0 receives from its node and through its port at once: 10 and 20 bytes a nanosecond.
+  // Rank 0 receives from its own node and through its port at once, at 20 and 10 bytes a nanosecond.
   EXPECT_EQ(least_time(workload), 500 + 5000 / 30);
   workload.groups = {topology_of({6})};
-  EXPECT_EQ(least_time(workload), 500 + 50);  // from all others at once
+  EXPECT_EQ(least_time(workload), 500 + 50);  // from all other ranks at once
   workload.groups = {topology_of({1})};
   EXPECT_EQ(least_time(workload), 0);
 }
 
-// An all-to-all with any numbers that the algorithm accepts.
+// Returns a job for an all-to-all, with random numbers that the algorithm accepts.
 Job drawn_job(const Algorithm& algorithm, const Topology& topology) {
   Job job{{topology}, {}, {}};
   for (const Number& number : algorithm.numbers)
@@ -355,7 +356,7 @@ PROPERTY(LeastTime, IsNoMoreThanAnyAllToAllTakes) {
   REQUIRE(looked_at >= 10);
 }
 
-// Sends and receives share a port, so what one node sends and receives counts, not what two nodes do.
+// Sends and receives share an exclusive port. So the bound adds what one node sends and receives.
 TEST(LeastTime, OfExclusivePortsIsThatOfOneNode) {
   Workload workload = workload_of(Collective::kBroadcast, {1, 1}, {}, 1000);
   workload.machine = {{2000, 1000}, {500, 50}, {50, 50}, 0, 0, PortScope::kNode};
@@ -364,7 +365,7 @@ TEST(LeastTime, OfExclusivePortsIsThatOfOneNode) {
   workload.collective = Collective::kAlltoall;
   EXPECT_EQ(least_time(workload), 2000 + 1000);
   workload.bytes = 5000;
-  EXPECT_EQ(least_time(workload), 2 * 5000);  // longer than a latency and one way
+  EXPECT_EQ(least_time(workload), 2 * 5000);  // longer than a latency and the bytes one way
 }
 
 PROPERTY(LeastTime, IsNoMoreThanAnyCallTakes) {
@@ -386,7 +387,7 @@ PROPERTY(LeastTime, IsNoMoreThanAnyCallTakes) {
   if (found) REQUIRE(found->time >= least_time(workload));
 }
 
-// The ranks of a node behave differently.
+// Ranks of one node have different work here.
 TEST(LeastTime, IsNoMoreThanAnAllToAllTakesWhereRanksOfANodeDiffer) {
   for (const std::vector<int64_t>& sizes :
        {std::vector<int64_t>{1, 9}, {1, 6, 3, 4}, {2, 2, 12}, {70, 100}, {1, 300}}) {

@@ -1,4 +1,4 @@
-// Checksum and hash against the vectors of their standards.
+// Checks the checksum and the hash against the test vectors of their standards.
 #include "runtime/program/digest.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 
 uint32_t crc(const std::string& text) { return qd_crc32c(text.data(), text.size()); }
 
-// The hash of the text, fed in pieces of that length.
+// Returns the hash of a text that is added `piece` bytes at a time.
 std::string sha256(const std::string& text, size_t piece) {
   qd_sha256 hash;
   qd_sha256_start(&hash);

@@ -1,5 +1,5 @@
-// The C text of a schedule: linked here, compared with its source file, and free of everything that differs between
-// machines.
+// The emitted C text: the tests link it, compare it with its schedule file, and look for anything that depends on the
+// machine.
 #include "generator/emit.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ TEST(Emit, LinksTheBytesOfTheFile) {
             file);
 }
 
-// The bytes in the source text.
+// Returns the bytes that the source text spells out.
 std::vector<uint8_t> spelled(const std::string& source) {
   std::vector<uint8_t> bytes;
   for (const Match& byte : matches(source, "0x([0-9a-f]{2}),"))

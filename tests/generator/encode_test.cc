@@ -1,4 +1,4 @@
-// The round trip through bytes, and the sizes of files.
+// Encoding and decoding give the same program and job. Files keep to their sizes.
 #include "generator/encode.h"
 
 #include <fmt/format.h>
@@ -129,7 +129,7 @@ TEST(Encode, HashesWhatAnyNodesAreGivenAndNotTheWords) {
   EXPECT_NE(hash(0, ""), decode(encode(program, job_of({1, 2, 3})), "file")->hash);
 }
 
-// 0.4 KiB.
+// 0.4 KiB, in bytes.
 constexpr size_t kSmallFile = 409;
 
 TEST(Encode, KeepsSmallAndEqualNodesUnder409Bytes) {
@@ -143,7 +143,7 @@ TEST(Encode, KeepsAFlatScheduleOf1024RanksUnder128Bytes) {
   EXPECT_LE(encode(factor, job_of({1024})).size(), 128u);
 }
 
-// 0.7 KiB. Such a file holds at most 64 runs of a size and its count.
+// At most 0.7 KiB. The file holds at most 64 runs: a node size and the number of its nodes.
 PROPERTY(Encode, Keeps512NodesOfRandomSizesUnder716Bytes) {
   const auto sizes = drawn_list(512, 1, 65);
   REQUIRE(encode(hierarchical_factor(), job_of(sizes)).size() <= 716u);

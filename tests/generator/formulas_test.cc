@@ -1,4 +1,4 @@
-// Numbers of schedules for any nodes: bounded for every job, and reproduced by the flag that made them.
+// Formulas for the numbers of schedules for any nodes stay in bounds for every job. Their flag makes them again.
 #include "generator/formulas.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The first number's value on these nodes.
+// Returns the value that the algorithm's first number has on nodes of these sizes.
 int64_t value(const std::string& name, const std::string& text, const std::vector<int64_t>& sizes) {
   const Variant& variant = variant_named(Collective::kAlltoall, name);
   const Job job = job_for_any_nodes(variant, {{variant.algorithm->numbers[0].name, text}});
@@ -47,7 +47,7 @@ TEST(Formulas, OtherNumbersAreNeverLessThanTheLeastOfTheirKind) {
   EXPECT_EQ(value("hierarchical-overlapped", "length(size) - 2", {1, 1, 1}), 1);
 }
 
-// Over all ranks, or over those of the largest node.
+// tuna's radix depends on the number of ranks, tuna-coalesced's on the size of the largest node.
 TEST(Formulas, TheRootIsTheLeastPowerOfTwoWhoseSquareIsNoLess) {
   for (int64_t ranks = 1; ranks <= 300; ++ranks) {
     int64_t root = 2;
@@ -83,7 +83,7 @@ TEST(Formulas, WhateverTheNodesAreTheProgramTakesThem) {
         numbers[number.name] = text == "sqrt" && number.kind != NumberKind::kRadix ? "ranks" : text;
       const Job any = job_for_any_nodes(variant, numbers);
       for (const std::vector<int64_t>& sizes : all_node_vectors(5)) {
-        // If the algorithm accepts no number, it accepts none of these.
+        // There is no job if the algorithm accepts no number on these nodes.
         for (const Job& given : jobs_on(variant, sizes)) {
           const Job job = on_nodes(variant.program, any, given.groups).value();
           const auto bound = bind(variant.program, job, plain_call(variant.program, job), 0);
@@ -137,7 +137,7 @@ TEST(Formulas, AJobSaysInWordsWhatIsRequiredOfTheRanksAlone) {
   EXPECT_EQ(job_for_any_nodes(variant_named(Collective::kAlltoall, "factor")).needs, "");
 }
 
-// One file serves every job. It is no longer than one for given nodes with the program's requirements.
+// A file for any nodes is no longer than one for given nodes, apart from the words that say what it needs.
 TEST(Formulas, AFileForAnyNodesIsNoLongerThanOneForAFew) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;

@@ -1,4 +1,5 @@
-// Fragments are inserted verbatim. An include that cannot be resolved is refused with file and line.
+// A fragment replaces its include, with its arguments filled in. An include without a fragment is refused by its
+// line.
 #include "generator/fragments.h"
 
 #include <gtest/gtest.h>
@@ -54,14 +55,14 @@ TEST(Fragments, MayOverlapAsAHintIsPutInOnce) {
             "order\n  use a(x)\n  use b(x)\n  use c(x)\n");
   EXPECT_EQ(put_in(both + "fragment all\n  include one\n  include two\norder\n  include all\n"),
             "order\n  use a(x)\n  use b(x)\n  use c(x)\n");
-  // Each statement and each witness has its own hints. Those above the witnesses are for all of them.
+  // Each statement and each witness has its own hints. Hints above the witnesses serve all of them.
   EXPECT_EQ(put_in(both + "order\n  include one\nport\n  include one\n"),
             "order\n  use a(x)\n  use b(x)\nport\n  use a(x)\n  use b(x)\n");
   EXPECT_EQ(
       put_in(both +
              "cover\n  use a(x)\n  with copy 1\n  include one\n  with copy 2\n  include one\n"),
       "cover\n  use a(x)\n  with copy 1\n  use b(x)\n  with copy 2\n  use b(x)\n");
-  // The verifier refuses lines that an author writes twice.
+  // Lines that an author writes twice stay. The verifier refuses them.
   EXPECT_EQ(put_in("order\n  use a(x)\n  use a(x)\n"), "order\n  use a(x)\n  use a(x)\n");
 }
 

@@ -1,4 +1,4 @@
-// Properties of every entry of the registry.
+// Properties that every entry of the registry has.
 #include "generator/registry.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Datatypes and buffers of blocks with every byte known, including those beside the blocks.
+// Datatypes, and buffers of blocks whose every byte is known, also beside the blocks.
 #ifndef QUADRILLE_TESTS_MPI_BUFFER_H_
 #define QUADRILLE_TESTS_MPI_BUFFER_H_
 
@@ -14,12 +14,12 @@
 
 namespace quadrille::mpi {
 
-// A datatype that MPI made, and the same as a list of byte offsets.
+// A datatype that MPI made, and its layout as a list of byte offsets.
 struct Shape {
   std::string name;
   MPI_Datatype type;
-  int per_unit;                    // elements in a unit; units of a family have one signature
-  std::vector<ptrdiff_t> offsets;  // of each packed byte, from the element's origin
+  int per_unit;                    // elements in a unit; the units of a family have one signature
+  std::vector<ptrdiff_t> offsets;  // of each byte in packed order, from the element's address
   ptrdiff_t extent;
 
   int64_t bytes() const { return static_cast<int64_t>(offsets.size()); }
@@ -27,16 +27,16 @@ struct Shape {
   ptrdiff_t most() const { return *std::max_element(offsets.begin(), offsets.end()) + 1; }
 };
 
-// Two families. Within one, any shape sends what any other receives.
+// Two families of shapes. Any shape of a family can send what another one receives.
 const std::vector<Shape>& integer_shapes();  // a unit is two ints
 const std::vector<Shape>& mixed_shapes();    // a unit is a char, a double and an int
 
-// The elements of reductions: of datatypes with and without gaps, with commutative and non-commutative operators.
+// The elements of reductions, with and without gaps, and with commutative and non-commutative operators.
 struct Element {
   Shape shape;
   MPI_Op operation;
   bool commutes;
-  // Both packed, one element: writes left op right to `right`.
+  // Takes one packed element each: sets `right` to left op right.
   void (*combine)(const uint8_t* left, uint8_t* right);
 };
 const std::vector<Element>& elements();
@@ -47,14 +47,14 @@ inline uint64_t mix(uint64_t x) {
   return x ^ x >> 33;
 }
 
-// The places of a buffer's blocks. Each block has elements of one shape; its first element is that many bytes after
-// the address.
+// Where the blocks of a buffer are. Block b has counts[b] elements of shapes[b]. Its first element is bytes[b] bytes
+// after the buffer's address.
 struct Layout {
   std::vector<const Shape*> shapes;
   std::vector<int64_t> counts, bytes;
 
   size_t blocks() const { return counts.size(); }
-  // In elements, if all blocks have one shape.
+  // Returns the displacements in elements. All blocks must have one shape.
   std::vector<int64_t> displacements() const {
     std::vector<int64_t> result;
     for (size_t b = 0; b < blocks(); ++b) result.push_back(bytes[b] / shapes[b]->extent);
@@ -62,7 +62,7 @@ struct Layout {
   }
 };
 
-// Blocks whose first elements are that many elements apart.
+// Returns a layout of blocks in order, whose first elements are `apart` elements apart.
 inline Layout in_order(const Shape& shape, const std::vector<int64_t>& units, int64_t apart) {
   Layout layout{std::vector<const Shape*>(units.size(), &shape), {}, {}};
   for (size_t b = 0; b < units.size(); ++b) {
@@ -72,7 +72,7 @@ inline Layout in_order(const Shape& shape, const std::vector<int64_t>& units, in
   return layout;
 }
 
-// Blocks in a random order, with gaps of up to two elements.
+// Returns a layout of blocks in random order, with gaps of up to two elements.
 inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vector<int64_t>& units,
                         uint64_t seed) {
   Layout layout{shapes, {}, std::vector<int64_t>(units.size())};
@@ -87,7 +87,7 @@ inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vect
   for (const size_t b : order) {
     const Shape& shape = *shapes[b];
     const int64_t count = layout.counts[b];
-    // Blocks of one shape may interlock; others follow one another.
+    // Blocks of one shape may interlock. Blocks of different shapes must not overlap, so they follow one another.
     layout.bytes[b] = is_one ? next : next - shape.least();
     if (is_one)
       next += count * shape.extent;
@@ -98,7 +98,7 @@ inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vect
   return layout;
 }
 
-// Blocks in memory, with guard bytes around them that no call may touch.
+// Memory with the blocks of a layout, and guard bytes around them that no call may touch.
 class Buffer {
  public:
   explicit Buffer(const Layout& layout) : layout_(layout) {
@@ -120,7 +120,7 @@ class Buffer {
     const auto b = static_cast<size_t>(block);
     return layout_.counts[b] * layout_.shapes[b]->bytes();
   }
-  // Visits the first bytes of a block in the order of its packed form: visit(byte, its index).
+  // Visits the first `bytes` bytes of a block in packed order, and calls visit(byte, index) for each.
   template <typename Visit>
   void each(int block, int64_t bytes, const Visit& visit) {
     const auto b = static_cast<size_t>(block);
@@ -138,12 +138,12 @@ class Buffer {
   void fill(int block, const Byte& byte) {
     each(block, block_bytes(block), [&](uint8_t& at, int64_t k) { at = byte(block, k); });
   }
-  // Copies the first bytes of a block from a buffer of the same layout.
+  // Copies the first `bytes` bytes of a block from a buffer of the same layout.
   void take(Buffer& from, int block, int64_t bytes) {
     each(block, bytes, [&](uint8_t& at, int64_t) { at = from.bytes_[place_of(at)]; });
   }
 
-  // Whether every byte is equal. Reports the first one that is not as a failure.
+  // Expects all bytes to be equal, those beside the blocks too. Reports the first difference as a failure.
   void expect_equal(const Buffer& expected, const std::string& what) const {
     ASSERT_EQ(bytes_.size(), expected.bytes_.size());
     if (bytes_ == expected.bytes_) return;

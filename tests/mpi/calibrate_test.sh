@@ -13,7 +13,7 @@ problem() {
   failed=1
 }
 
-# start RANKS RANKS_A_NODE ARGUMENTS...: leaves the exit code in $code, the texts in $out and $err.
+# start RANKS RANKS_A_NODE ARGUMENTS...: runs calibrate. Sets $code, and writes its output to the files $out and $err.
 start() {
   local ranks=$1
   export RANKS_A_NODE=$2
@@ -24,11 +24,11 @@ start() {
 }
 
 unsteady='times were too unsteady: long messages took no longer than short ones; measure while'
-# measures NAMES SENTENCE RANKS RANKS_A_NODE: prints one line with these flags, and only that sentence.
+# measures NAMES SENTENCE RANKS RANKS_A_NODE: expects one line with the flags NAMES, and no message but SENTENCE.
 measures() {
   local names=$1 sentence=$2 pattern='--bytes 64 '
   shift 2
-  # Other tests may use the cores for a while. Then calibrate says so, and the test tries again.
+  # Other tests may occupy the cores for a while. Then calibrate reports unsteady times, and the test tries again.
   for try in 1 2 3 4 5; do
     start "$@" --bytes 64 --seconds 0.2
     [ $code -eq 2 ] && grep -qF "calibrate: $unsteady" "$err" && [ ! -s "$out" ] || break
@@ -41,7 +41,7 @@ measures() {
 
 value() { sed -nE "s/.*--$1 ([0-9]+).*/\1/p" "$out"; }
 
-# accepted NODES: the generator chooses by the flags, and prints them.
+# accepted NODES: expects that the generator chooses by the printed flags, and that --explain accepts them.
 accepted() {
   "$generator" generate alltoall --algorithm auto --nodes "$1" $(cat "$out") --out "$file" \
     >"$said" 2>&1 && grep -q '^chosen: ' "$said" &&
@@ -49,7 +49,7 @@ accepted() {
 }
 explains() { grep -qF "$1" "$said" || problem "--explain does not say: $1"; }
 
-# A message takes time, and more time than one of its bytes.
+# Expects that bytes take time, and that a message takes longer than one byte.
 dearer() {
   [ "$(value "beta$1")" -gt 0 ] &&
     [ $((1000 * ($(value "alpha$1") + $(value "gap$1")))) -gt "$(value "beta$1")" ] ||
@@ -79,7 +79,7 @@ dearer ''
 accepted 2,2
 explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes"
 
-# Single messages: empty and long ones.
+# --messages measures single messages, here an empty one and a long one.
 start 3 1 --messages 0,1MiB --seconds 0
 [ $code -eq 0 ] && awk '$1 != "message" || $2 != (NR == 1 ? 0 : 1048576) || !($3 > 0 && $3 > last) {exit 1}
   {last = $3} END {exit NR != 2}' "$out" || problem 'calibrate --messages'
@@ -93,7 +93,7 @@ start 1 1 --bytes 64
   'calibrate: one rank has none to send to; start two or more with mpirun, best on two nodes or more' ] ||
   problem 'calibrate on one rank'
 
-# Errors that one process can find are reported before MPI starts.
+# calibrate reports errors that one process can find before it starts MPI.
 refused() {
   local sentence=$1
   shift

@@ -16,10 +16,10 @@ uint8_t data_byte(unsigned seed, int source, int target, int64_t k) {
       mix(static_cast<uint64_t>(k) + seed * 0x9e3779b97f4a7c15u + pair * 0xd1342543de82ef95u));
 }
 
-// The most units of a block at fixed places: more would not fit between two places.
+// Blocks at fixed places have at most this many units: more would not fit between two places.
 constexpr int64_t kMostAtFixedPlaces = 24;
 
-// A unit of data that is moved is 8 or 13 bytes.
+// Returns whether the call moves units of 13 bytes with several basic types, instead of 8 bytes of ints.
 bool is_mixed(const CollectiveCall& call) { return call.types % 5 == 4; }
 
 int64_t unit_bytes(const CollectiveCall& call) {
@@ -27,13 +27,13 @@ int64_t unit_bytes(const CollectiveCall& call) {
   return is_mixed(call) ? 13 : 8;
 }
 
-// A place that is drawn for the call, and the place after one.
+// chosen() returns a place that the call's seed draws, next_to() the place after one.
 int chosen(const CollectiveCall& call) {
   return static_cast<int>(call.length_seed) % call.groups.all();
 }
 int next_to(const CollectiveCall& call, int place) { return (place + 1) % call.groups.all(); }
 
-// The units of the block from one place to another.
+// Returns the number of units in the block from one place to another.
 int64_t units_of(const CollectiveCall& call, int from, int to, int salt = 0) {
   constexpr int64_t kEdges[] = {682, 683, 1024, 1025, 2048, 2049};
   const uint64_t drawn = mix(call.length_seed * 1000 + static_cast<unsigned>(64 * from + to) +
@@ -58,12 +58,12 @@ int64_t units_of(const CollectiveCall& call, int from, int to, int salt = 0) {
   }
 }
 
-// The units of every block, if all blocks of a call, or of a group, have one length.
+// Returns the number of units in every block of a call, or of a group, whose blocks have one length.
 int64_t units_of_all(const CollectiveCall& call, int group = 0) {
   return units_of(call, chosen(call), next_to(call, chosen(call)), group);
 }
 
-// Both of two groups get equally much in total.
+// Returns the number of units that `target` gets from a reduce-scatter. Both groups get the same total.
 int64_t units_of_result(const CollectiveCall& call, int target) {
   const Groups& g = call.groups;
   const int group = g.group_of(target), size = g.size(group), own = target - g.first(group);
@@ -88,7 +88,7 @@ int64_t units_between(const CollectiveCall& call, int source, int target) {
     case Collective::kReduceScatter: return units_of_result(call, target);
     case Collective::kAlltoall:
       if (is_equal) return units_of_all(call, group);
-      // In place a block is as long as the one that overwrites it.
+      // In place, a block is as long as the block that overwrites it.
       if (call.in_place) return units_of(call, std::min(source, target), std::max(source, target));
       return units_of(call, source, target);
     case Collective::kAllgather:
@@ -102,7 +102,7 @@ int64_t units_between(const CollectiveCall& call, int source, int target) {
   }
 }
 
-// A third of the calls have plain integers. Columns are excluded, as long blocks of them would overlap.
+// A third of the calls have plain ints. Long blocks never have the last shape, the columns: they would overlap.
 const Shape& shape_of(const CollectiveCall& call, int place, unsigned salt) {
   if (call.types % 3 == 0 && !is_mixed(call)) return integer_shapes()[0];
   const std::vector<Shape>& shapes = is_mixed(call) ? mixed_shapes() : integer_shapes();
@@ -207,7 +207,7 @@ std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& grou
   return calls;
 }
 
-// ---- buffers
+// ---- Buffers
 
 CollectivePart::CollectivePart(const CollectiveCall& call, int place)
     : call_(call),
@@ -292,7 +292,7 @@ void CollectivePart::make_moving() {
 
 void CollectivePart::fill_moving() {
   if (from_.buffer) from_.buffer->fill([&](int b, int64_t k) { return sent_byte(b, k); });
-  // All blocks in an all-to-all; otherwise only one, the root's or each rank's own.
+  // In place, an all-to-all fills all blocks. Other collectives fill one: the root's, or each rank's own.
   const int blocks = in_place_ && to_.buffer ? to_.buffer->blocks() : 0;
   for (int b = 0; b < blocks; ++b)
     if (b == own_ || call_.collective == Collective::kAlltoall)

@@ -1,5 +1,5 @@
-// Calls of any collective, on one group or two: a rank's arguments, and the expected value of every byte. These follow
-// from MPI's definition of the collective, without any schedule.
+// Calls of any collective, on one group or two: a rank's arguments, and the expected value of every byte. The values
+// follow from MPI's definition of the collective, without any schedule.
 #ifndef QUADRILLE_TESTS_MPI_CALLS_H_
 #define QUADRILLE_TESTS_MPI_CALLS_H_
 
@@ -15,20 +15,20 @@
 
 namespace quadrille::mpi {
 
-// The participants. A place counts the ranks of the first group, then those of the second.
+// The ranks that take part. A place numbers the ranks of the first group, then those of the second.
 struct Groups {
   int ranks = 1, remote = 0;
   int all() const { return ranks + remote; }
   int group_of(int place) const { return place >= ranks; }
   int first(int group) const { return group == 0 ? 0 : ranks; }
   int size(int group) const { return group == 0 ? ranks : remote; }
-  // The group that a group receives from, and sends to.
+  // Returns the group that this group receives from and sends to.
   int peers_of(int group) const { return remote > 0 ? 1 - group : group; }
 };
 
-// The lengths of blocks. In some kinds only a few blocks have bytes: `kFirst` has them mostly from place 0, `kOneWay`
-// from lower places to higher ones, `kLone` between two places. In `kSpared` one place sends nothing and one receives
-// nothing. In `kEdge` blocks just fit into a message with their lengths, or just do not.
+// How long the blocks are. `kFirst`: mostly place 0 sends bytes. `kOneWay`: only lower places send to higher ones.
+// `kLone`: only one place sends bytes, to one other. `kSpared`: one place sends nothing and one receives nothing.
+// `kEdge`: blocks just fit into a message with their lengths, or just do not.
 enum class LengthKind {
   kNone,
   kOne,
@@ -46,54 +46,54 @@ enum class LengthKind {
   kHuge
 };
 
-// A layout with blocks at the same places whatever their lengths, as long as these are few.
+// A value of `layout`: blocks are at the same places whatever their lengths. They must be short.
 inline constexpr unsigned kFixedPlaces = 1000;
 
-// One call, the same on all ranks.
+// A collective call. Its members are equal on all ranks.
 struct CollectiveCall {
   Collective collective = Collective::kBarrier;
   Groups groups;
   LengthKind lengths = LengthKind::kEqual;
   unsigned length_seed = 0;
   int form = 0;  // 0: blocks of one length; 1 or 2: counts of 32 or 64 bits
-  int root = 0;  // a place
+  int root = 0;  // its place
   bool in_place = false;
-  unsigned types = 0;  // the choice of datatypes, or elements
+  unsigned types = 0;  // draws the datatypes, or the elements of a reduction
   unsigned layout =
-      0;  // the places of blocks; in an all-to-all also whether each block has its own type
-  unsigned seed = 0;  // of the data
-  int narrow = -1;  // the buffer of this place has another length than the data from the next place
+      0;  // draws where blocks are; in an all-to-all also whether each block has its own type
+  unsigned seed = 0;  // draws the data
+  int narrow = -1;  // this place expects another length than the place after sends: `narrow_units`
   int narrow_units = 0;
   std::string text() const;
 };
 
-// The limits of a schedule.
+// The calls that a schedule allows.
 struct Allowed {
-  bool commutative = false;    // only commutative operators
-  bool equal_counts = false;   // equal counts on all ranks of a group
-  bool is_large_rare = false;  // long blocks take many steps
+  bool commutative = false;    // operators must commute
+  bool equal_counts = false;   // all ranks of a group give equal counts
+  bool is_large_rare = false;  // long blocks take many steps, so they are rare
 };
 
-// The counts of the call, by group and rank, in the form of programs. Empty if only the two ends of a message know its
-// length.
+// Returns the counts of the call by group and rank, as a program's tables have them. They are empty for a barrier,
+// and if only the two ends of a message know its length.
 std::vector<std::vector<int64_t>> counts_of(const CollectiveCall& call);
-// The number of bytes from one place to another. If all ranks get the same data, `target` has no meaning.
+// Returns the bytes that go from one place to another. `target` is ignored if all ranks get the same data.
 int64_t bytes_between(const CollectiveCall& call, int source, int target);
-// Whether each block of an all-to-all has its own datatype.
+// Returns whether each block of the call, an all-to-all, has its own datatype.
 bool has_types_of_their_own(const CollectiveCall& call);
-// Whether MPI allows that collective in place.
+// Returns whether MPI allows the collective in place.
 bool can_be_in_place(Collective collective, const Groups& groups);
 
-// Consecutive calls: random ones, and some that differ from the previous one in one thing.
+// Draws consecutive calls. Some differ from the call before in everything, others in one thing.
 std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& groups,
                                        const Allowed& allowed, std::mt19937& random, int count);
 
-// A quick call on one group. The schedule is bound already, or the call binds it.
+// Runs one quick call on one group, and expects the right result. The call binds the schedule if it is not bound.
 void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed = 0);
 
-// Mistakes in one rank's arguments. `kBuffer`: its send buffer, or else its receive buffer, has no address. `kLonger`:
-// it gives one element more than all others expect. `kTooLarge`: it gives more bytes than 64 bits can count, in a call
-// with counts of 64 bits.
+// Mistakes in one rank's arguments. `kBuffer`: the send buffer has a null address, or the receive buffer if there is
+// no other. `kLonger`: the rank gives one element more than the others expect. `kTooLarge`: it gives more bytes than
+// 64 bits can count, in a call with counts of 64 bits.
 enum class Mistake {
   kNone,
   kRequest,
@@ -106,30 +106,30 @@ enum class Mistake {
   kTooLarge
 };
 
-class Meaning;  // entries.cc
+class Meaning;  // see entries.cc
 
-// A rank's part of a call, with its buffers.
+// One rank's part of a call, with its buffers.
 class CollectivePart {
  public:
   CollectivePart(const CollectiveCall& call, int place);
-  // Makes this mistake in all calls from now on.
+  // All later calls make this mistake.
   void mistake(Mistake mistake) { mistake_ = mistake; }
-  // Runs the call and returns its code. `entered`: how many ranks have begun this call, for a barrier.
+  // Runs the call and returns its error code. A barrier checks `entered`, the number of ranks that have begun it.
   int run(quadrille_schedule schedule, MPI_Comm comm, int& entered);
-  // Makes a persistent call. Then frees its datatypes and overwrites its counts, as MPI allows.
+  // Makes a persistent call. It frees its datatypes and overwrites its counts at once, as MPI allows.
   int make(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request);
-  // Makes a persistent call, starts it that many times with new data, and frees it.
+  // Makes a persistent call, starts it `starts` times with new data, and frees it. Returns the first error code.
   int run_persistent(quadrille_schedule schedule, MPI_Comm comm, int starts = 1);
   // Writes new data for the next start.
   void fill(unsigned seed);
-  // Whether every expected byte has arrived.
+  // Returns whether every expected byte has arrived.
   bool is_right();
-  // Expects all bytes outside the received blocks to be unchanged. A wrong program may write to the one buffer of a
-  // broadcast at the root, too.
+  // Expects that no byte outside the received blocks has changed. A wrong program may also write to the root's one
+  // buffer of a broadcast: pass is_right = false.
   void expect_rest_untouched(const std::string& what, bool is_right = true);
 
  private:
-  // The blocks that the rank sends or receives; without a buffer if they have no meaning.
+  // The blocks that the rank sends or receives. They have no buffer if the call ignores it.
   struct Blocks {
     Layout layout;
     std::optional<Buffer> buffer, before;
@@ -144,12 +144,12 @@ class CollectivePart {
   uint8_t sent_byte(int block, int64_t k) const;
   void combine_all();
   uint8_t expected_byte(int block, int64_t k) const;
-  int64_t asked(int block) const;        // the number of bytes that it must receive
-  std::vector<int64_t> results() const;  // of a reduce-scatter: elements, by rank of its own group
+  int64_t asked(int block) const;        // number of bytes that the rank must receive
+  std::vector<int64_t> results() const;  // number of elements that each rank of its group gets from a reduce-scatter
 
-  // The root for the entry points.
+  // Returns the root as this rank passes it to MPI.
   int root_argument() const;
-  // What the arguments of that function mean at this rank.
+  // Tells which arguments of the function are significant at this rank.
   Meaning meaning(qd_function function, const void* from, const void* to) const;
   void* address_of(Blocks& blocks);
   int64_t mistaken(int64_t count) const;
@@ -169,13 +169,13 @@ class CollectivePart {
   Mistake mistake_ = Mistake::kNone;
   quadrille_schedule schedule_ = QUADRILLE_SCHEDULE_NULL;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  bool is_made_ = false;  // then `request_` is where to make it
+  bool is_made_ = false;  // whether to make a persistent call, in `request_`
   quadrille_request* request_ = nullptr;
   int place_, group_, own_;
-  bool is_root_ = false, in_place_ = false, is_leaf_ = false;  // on this rank
+  bool is_root_ = false, in_place_ = false, is_leaf_ = false;  // of this rank
   Blocks from_, to_;
   const Element* element_ = nullptr;
-  int64_t first_ = 0;  // the first element of the contributions that this rank combines
+  int64_t first_ = 0;  // index of the first element that this rank gets of the reduction
   std::vector<uint8_t> combined_;
 };
 

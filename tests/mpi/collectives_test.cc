@@ -1,6 +1,6 @@
-// Every schedule brings every byte to its place over a real MPI library, in random calls. The calls are on one group,
-// and on each split of MPI_COMM_WORLD in two. tests/net/collectives_test.cc tests every kind of call under all windows
-// and timings over the simulated MPI.
+// Every schedule brings every byte to its place over a real MPI library, in random calls on one group and on each
+// split of MPI_COMM_WORLD in two. tests/net/collectives_test.cc tests every kind of call over the simulated MPI, with
+// all windows and timings.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCalls = 30;
 constexpr int kWindows[] = {0, 1, 2, 3, 8, 65536};
-constexpr int64_t kBlockSizes[] = {8, 1, 100, 3, 1 << 20, 0};  // 0: the choice of the schedule
+constexpr int64_t kBlockSizes[] = {8, 1, 100, 3, 1 << 20, 0};  // 0: the schedule chooses
 
 std::vector<std::string> all_paths(int groups) {
   std::vector<std::string> found;
@@ -38,14 +38,14 @@ bool serves(const quadrille_schedule_info& info, const Groups& groups) {
          (info.ranks == groups.ranks && (info.groups == 1 || info.remote_ranks == groups.remote));
 }
 
-// Some rank is late now and then.
+// Runs random calls with one schedule. Now and then some rank is late.
 void run(const std::string& path, MPI_Comm comm, const Groups& groups, int place, unsigned seed) {
   SCOPED_TRACE(path + ", " + std::to_string(groups.ranks) + " + " + std::to_string(groups.remote));
   const Schedule schedule(path);
   const quadrille_schedule_info info = info_of(schedule);
-  // With more ranks than cores, ranks wait for each other longer than they work.
+  // Ranks wait longer than they work if they outnumber the cores. So many ranks run one in several schedules.
   if (!serves(info, groups) || !takes_next_of_many(kSanitized || groups.all() > 3)) return;
-  // Those of allgathers.
+  // Only schedules of allgathers take a block size.
   const bool takes_block_size = path.find("gather/blocked-ring") != std::string::npos ||
                                 path.find("gather/hypercube") != std::string::npos;
   const bool is_given = info.ranks > 0 && groups.remote == 0;
@@ -60,16 +60,16 @@ void run(const std::string& path, MPI_Comm comm, const Groups& groups, int place
       draw_calls(*collective_named(info.collective), groups, allowed, random, kCalls);
   for (int i = 0; i < kCalls && !testing::Test::HasFailure(); ++i) {
     CollectiveCall& call = calls[static_cast<size_t>(i)];
-    // Long blocks take long if they are cut into a few bytes.
+    // Long blocks take many messages if they are cut into a few bytes.
     if (takes_block_size && call.lengths >= LengthKind::kLone) call.lengths = LengthKind::kUneven;
 #ifndef OPEN_MPI
-    // MPICH 4.0 over UCX is too slow with a long message of bytes that arrives as elements of several basic types. The
-    // runtime sends bytes if it keeps a block aside or forwards it.
+    // MPICH 4.0 over UCX is too slow if a long message of bytes arrives as elements of several basic types. The
+    // runtime sends bytes if it stages or forwards a block.
     if (!reduces(call.collective) && call.lengths >= LengthKind::kLone && call.types % 5 == 4 &&
         (call.in_place || path.find("/schedules/") == std::string::npos))
       call.types = 1;
 #endif
-    // A schedule for groups of two sizes has its root in the first one.
+    // A schedule for two groups of different sizes has its root in the first group.
     if (info.ranks != info.remote_ranks && info.ranks > 0) call.root %= groups.ranks;
     const std::string what = call.text() + ", place " + std::to_string(place);
     CollectivePart part(call, place);
@@ -104,8 +104,8 @@ TEST(Collectives, BetweenGroupsBringEveryByteWhereItBelongs) {
   }
 }
 
-// The communicator's handler gets the error. That of MPI_COMM_WORLD would end the program. Tested with predefined
-// datatypes, too.
+// The communicator's error handler gets the error. The handler of MPI_COMM_WORLD would end the program. Predefined
+// datatypes are checked, too.
 TEST(Collectives, AreRefusedWhereMpiHasNotThatOperator) {
   const Schedule schedule("tests/mpi/collectives/allreduce/doubling_any.qs");
   const Communicator comm(MPI_COMM_WORLD, 0, own());
@@ -123,14 +123,14 @@ TEST(Collectives, AreRefusedWhereMpiHasNotThatOperator) {
   EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
 }
 
-// By MPI's own answer: all ranks of this machine share its memory.
+// MPI itself says so: all ranks of this machine share its memory.
 TEST(Layout, OfOneMachineIsOneNode) {
   const Communicator reversed(MPI_COMM_WORLD, 0, -own());
   expect_works(Schedule("tests/mpi/schedules/hierarchical-factor_" + std::to_string(all()) + ".qs"),
                reversed);
 }
 
-// Bindings, handles and communicators that the program never frees: MPI_Finalize must still return.
+// MPI_Finalize must return although the program frees no binding, handle or communicator.
 TEST(Bindings, MayBeLeftToMpiFinalize) {
   quadrille_schedule schedule;
   ASSERT_EQ(quadrille_load_file("tests/mpi/collectives/alltoall/factor_any.qs", &schedule),

@@ -1,5 +1,5 @@
-// Products of 2 x 2 matrices of bytes modulo 256 are associative and do not commute. An operator takes the layout in
-// memory from the datatype that MPI passes to it. Any other datatype is a failure.
+// Products of 2 x 2 matrices of bytes modulo 256 are associative and do not commute. An operator finds the layout of
+// its elements by the datatype that MPI passes to it. A datatype that no element has is a failure.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -17,7 +17,7 @@ void add_integers(const uint8_t* left, uint8_t* right) {
   std::memcpy(right, &b, sizeof b);
 }
 
-// Pairs of a value and an index: the greater value, or of two equal ones the lesser index.
+// Takes pairs of a value and an index. The greater value wins; of two equal values, the one with the lesser index.
 void greater_pair(const uint8_t* left, uint8_t* right) {
   int32_t a[2], b[2];
   std::memcpy(a, left, sizeof a);
@@ -39,7 +39,7 @@ void multiply(const uint8_t* a, uint8_t* right) {
           static_cast<uint8_t>(a[2 * row] * b[column] + a[2 * row + 1] * b[2 + column]);
 }
 
-// The byte offsets of an element, in the order of its packed form; also for a duplicate type.
+// Returns the byte offsets of an element in packed order. This also works for a duplicate of the type.
 std::vector<ptrdiff_t> offsets_of(MPI_Datatype type) {
   uint8_t memory[16], packed[sizeof memory];
   int size = 0;
@@ -80,7 +80,7 @@ MPI_Op operation_of(bool commutes) {
   return made;
 }
 
-// Four bytes at those offsets.
+// Returns a shape of four bytes at these offsets.
 Shape bytes_at(const std::string& name, const std::vector<ptrdiff_t>& offsets, ptrdiff_t extent) {
   const std::vector<int> lengths(offsets.size(), 1);
   const std::vector<MPI_Aint> displacements(offsets.begin(), offsets.end());

@@ -1,5 +1,5 @@
-// Calls the entry points. Arguments that mean nothing at this rank are junk in most calls: null, an address where no memory is, an
-// invalid handle, a negative count.
+// Calls the entry points. In most calls, arguments that are not significant at this rank are junk: a null pointer, an
+// invalid address or handle, or a negative count.
 #include <climits>
 #include <cstring>
 #include <deque>
@@ -8,14 +8,14 @@
 
 #define FORMS(name) name, name##_init
 #define LARGE_FORMS(name) name##_c, name##_init_c
-// Chooses the entry point by the call's form.
+// Calls the form of the entry point with 64-bit counts, or the other. call() makes it a persistent call if asked.
 #define ANY_FORMS(is_large, name, ...) \
   ((is_large) ? call(LARGE_FORMS(name), __VA_ARGS__) : call(FORMS(name), __VA_ARGS__))
 
 namespace quadrille::mpi {
 namespace {
 
-// An array of numbers that is overwritten after the call.
+// An array of numbers that the destructor overwrites after the call.
 class Numbers {
  public:
   explicit Numbers(const std::vector<int64_t>& values) : values_(values) {}
@@ -39,7 +39,7 @@ class Numbers {
   mutable std::vector<char> bytes_;
 };
 
-// A datatype that is freed after the call, unless it is predefined.
+// A datatype that the destructor frees after the call, unless it is predefined.
 class LentType {
  public:
   LentType(const Layout& layout, bool is_wrong)
@@ -63,7 +63,7 @@ class LentType {
   bool is_ours_;
 };
 
-// One for each block; none for empty blocks.
+// A datatype for each block, MPI_DATATYPE_NULL for empty ones.
 class LentTypes {
  public:
   LentTypes(const Layout& layout, const std::vector<int64_t>& counts, bool is_wrong) {
@@ -82,7 +82,7 @@ class LentTypes {
 
 }  // namespace
 
-// An array, or junk.
+// An array argument, or junk in its place.
 template <typename Array>
 struct Passed {
   const Array* array;
@@ -93,7 +93,7 @@ struct Passed {
   }
 };
 
-// The arguments as they are, or junk in place of those that mean nothing.
+// Passes significant arguments on, and replaces the others by junk.
 class Meaning {
  public:
   Meaning(unsigned significant, unsigned seed) : significant_(significant), seed_(seed) {}
@@ -111,7 +111,7 @@ class Meaning {
   MPI_Op operation(MPI_Op op) const {
     return is_meant(QD_OPERATOR) ? op : handle(QD_OPERATOR, MPI_OP_NULL);
   }
-  // Counts, displacements or datatypes.
+  // For an array of counts, displacements or datatypes.
   template <typename Array>
   Passed<Array> array(unsigned argument, const Array& array) const {
     void* const junk = drawn(argument) % 2 ? nowhere() : nullptr;
@@ -122,7 +122,7 @@ class Meaning {
   static void* nowhere() { return reinterpret_cast<void*>(intptr_t{8}); }
   bool is_meant(unsigned argument) const { return seed_ % 4 == 0 || significant_ & argument; }
   uint64_t drawn(unsigned argument) const { return mix(seed_ * 128 + argument); }
-  // Null, or a handle that names nothing.
+  // Returns a null handle, or a value that is no handle.
   template <typename Handle>
   Handle handle(unsigned argument, Handle null) const {
     return drawn(argument) % 2 ? null : (Handle)(intptr_t)8;
@@ -141,7 +141,7 @@ Meaning CollectivePart::meaning(qd_function function, const void* from, const vo
   return Meaning(qd_significant(function, role), call_.seed / 2);
 }
 
-// The root in MPI's terms.
+// Between groups, the root's group passes MPI_ROOT or MPI_PROC_NULL.
 int CollectivePart::root_argument() const {
   const Groups& g = call_.groups;
   if (mistake_ == Mistake::kRoot) return 1000;
@@ -164,7 +164,7 @@ int64_t CollectivePart::count_of(const Blocks& blocks) const {
   return mistaken(blocks.layout.counts.empty() ? 0 : blocks.layout.counts[0]);
 }
 
-// The arguments between the schedule and the communicator.
+// Adds the schedule before the arguments and the communicator behind them.
 template <typename... Arguments>
 int CollectivePart::call(auto now, auto init, const Arguments&... arguments) {
   return is_made_ ? init(schedule_, arguments..., comm_, MPI_INFO_NULL, request_)
@@ -272,7 +272,7 @@ int CollectivePart::run_reduce_scatter() {
                    Numbers(lengths), type, op);
 }
 
-// All ranks give the same count.
+// All ranks give one count.
 int CollectivePart::run_combining() {
   const void* from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   void* to = address_of(to_);

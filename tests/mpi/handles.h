@@ -1,4 +1,4 @@
-// Schedules, communicators and errors as the tests handle them, for any MPI library.
+// Schedules, communicators and errors for tests over any MPI library.
 #ifndef QUADRILLE_TESTS_MPI_HANDLES_H_
 #define QUADRILLE_TESTS_MPI_HANDLES_H_
 
@@ -14,11 +14,11 @@ namespace quadrille::mpi {
 
 int rank_in(MPI_Comm comm);
 int ranks_of(MPI_Comm comm);
-// In MPI_COMM_WORLD.
+// Return the rank of this process and the number of ranks, in MPI_COMM_WORLD.
 inline int own() { return rank_in(MPI_COMM_WORLD); }
 inline int all() { return ranks_of(MPI_COMM_WORLD); }
 
-// A loaded schedule, freed at the end.
+// A schedule that the constructor loads and the destructor frees.
 class Schedule {
  public:
   explicit Schedule(const std::string& path);
@@ -35,10 +35,10 @@ class Schedule {
 
 quadrille_schedule_info info_of(quadrille_schedule schedule);
 
-// Options that place ranks as in the schedule: the one layout that fits any machine.
+// Returns options that trust the schedule's placement of ranks. So the schedule fits any machine.
 quadrille_bind_options trusted(int window = 0, int synchronous = 0, int64_t block_size = 0);
 
-// Another communicator of the same processes. A rank is the place of its `key` among all keys.
+// A communicator split off another one, as by MPI_Comm_split. The destructor frees it.
 class Communicator {
  public:
   Communicator(MPI_Comm of, int color, int key);
@@ -53,7 +53,7 @@ class Communicator {
 };
 
 std::string last_error();
-// Expects the error class on this rank. Its text must contain `part`, also that of MPI_Error_string with Open MPI.
+// Expects an error of this class, whose text contains `part`. Over Open MPI, MPI_Error_string gives the same text.
 void expect_error(int code, int error_class, const std::string& part);
 
 }  // namespace quadrille::mpi

@@ -1,5 +1,5 @@
-// Blocks and displacements beyond 32 bits. Memory is mapped and mostly untouched: two gigabytes for one block, and
-// address space for types whose elements are gigabytes apart.
+// Blocks and displacements beyond 32 bits. Most of the mapped memory stays untouched: one block has two gigabytes,
+// and some types have gigabytes between elements.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -39,7 +39,7 @@ TEST_P(LargeBlock, OfMoreBytesThanAnIntCounts) {
   const int64_t length = INT_MAX + int64_t{100};
   const Schedule schedule("tests/mpi/" + std::string(GetParam()));
   const Mapped memory(static_cast<size_t>(length + 1));
-  // From rank 0 to rank 1 only. Unwritten memory reads as zero, without taking memory.
+  // Rank 0 sends to rank 1 only. Memory that was never written reads as zero and takes no space.
   const MPI_Count none[2] = {0, 0}, to_one[2] = {0, length}, from_zero[2] = {length, 0};
   const MPI_Aint places[2] = {0, 0};
   const int64_t marks[] = {0, 12345, INT_MAX, length - 1};
@@ -60,7 +60,7 @@ TEST_P(LargeBlock, OfMoreBytesThanAnIntCounts) {
   EXPECT_EQ(memory.bytes()[length], 'y');
 }
 
-// In one message, and in place, so the sender's memory is only read.
+// The contribution travels in one message. The call is in place, so it only reads the sender's memory.
 TEST(Large, ContributionOfMoreBytesThanAnIntCounts) {
   const MPI_Count lengths[2] = {INT_MAX + MPI_Count{100}, 3};
   const MPI_Aint places[2] = {0, lengths[0] + 1};
@@ -80,7 +80,7 @@ TEST(Large, ContributionOfMoreBytesThanAnIntCounts) {
   EXPECT_EQ(memory.bytes()[places[1] + 2], 'z');
 }
 
-// Ints that start that many bytes apart.
+// Returns a type of ints whose extent is that many bytes.
 MPI_Datatype far_ints(MPI_Aint extent) {
   MPI_Datatype type;
   MPI_Type_create_resized(MPI_INT, 0, extent, &type);
@@ -106,7 +106,7 @@ TEST(Large, ElementsThatLieGigabytesApart) {
       MPI_SUCCESS);
   for (int i = 0; i < 4; ++i)
     EXPECT_EQ(int_at(to, i * extent), 10 * (i / 2) + 2 * own() + i % 2) << i;
-  // In place, and with displacements in reverse order.
+  // The same in place, with displacements in reverse order.
   const int counts[2] = {1, 1}, places[2] = {3, 1};
   for (int r = 0; r < 2; ++r) int_at(to, places[r] * extent) = 100 * own() + r;
   ASSERT_EQ(quadrille_alltoallv(schedule, MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL,
@@ -116,7 +116,7 @@ TEST(Large, ElementsThatLieGigabytesApart) {
   MPI_Type_free(&type);
 }
 
-// Counts that exceed an int, of a type without bytes, and a peer's type without bytes.
+// The counts exceed an int, but the type has no bytes.
 TEST(Large, CountsOfATypeWithoutBytesMoveNothing) {
   MPI_Datatype empty;
   MPI_Type_contiguous(0, MPI_INT, &empty);

@@ -1,5 +1,5 @@
-// Before MPI_Init and after MPI_Finalize, schedules load and are freed, and errors have their text. Functions that
-// need MPI return an error instead of aborting.
+// Before MPI_Init and after MPI_Finalize, the library loads and frees schedules, and its errors have their text.
+// Functions that need MPI return an error and do not abort.
 #include <mpi.h>
 
 #include <cstdio>

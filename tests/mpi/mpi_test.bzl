@@ -3,12 +3,12 @@
 MPIS = ["openmpi", "mpich"]
 
 def mpi_tests(rows):
-    """NAME_openmpi and NAME_mpich: GoogleTest programs, each at several numbers of ranks.
+    """Defines the tests NAME_openmpi and NAME_mpich. Each runs a GoogleTest program at several numbers of ranks.
 
     Args:
-      rows: for each program NAME.cc its name, the numbers of ranks with Open MPI, those with MPICH, and the seconds that a
-        run may take on an idle machine; one that takes ten times as long has failed. Then a dictionary: `tags`, and
-        `own_main`, if it has its own main, which prints the number of its tests as world.cc does.
+      rows: for each program NAME.cc: its name, the numbers of ranks with Open MPI and with MPICH, the seconds that a
+        run may take on an idle machine and a dictionary. A run that takes ten times as long fails. The dictionary may
+        have `tags`, and `own_main` if the program has its own main, which counts its tests as world.cc does.
     """
     for name, openmpi_ranks, mpich_ranks, seconds, options in rows:
         for mpi, counts in [("openmpi", openmpi_ranks), ("mpich", mpich_ranks)]:
@@ -32,13 +32,13 @@ def mpi_tests(rows):
             )
 
 def schedule_files(name, folder, schedules, collective = "alltoall", testonly = True):
-    """A filegroup of schedule files ALGORITHM_NODES[_OPTION-VALUE]....qs in a folder.
+    """Defines a filegroup of schedule files ALGORITHM_NODES[_OPTION-VALUE]....qs in a folder.
 
     Args:
       name: of the filegroup.
       folder: where the files go.
       schedules: lists of an algorithm, the nodes, and its options such as "self-loops=drop".
-      collective: which one.
+      collective: the collective of all schedules.
       testonly: as in every rule.
     """
     outs, commands = [], []

@@ -8,11 +8,11 @@ start_ranks() (
   folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
   trap 'rm -rf "$folder"' EXIT
   export TMPDIR=$folder OMPI_MCA_orte_tmpdir_base=$folder OMPI_MCA_btl_vader_backing_directory=$folder
-  # MPI libraries keep some memory to the end. That is no leak of ours.
+  # MPI libraries keep some memory to the end, which is not a leak of ours.
   export ASAN_OPTIONS=detect_leaks=0
   case $mpi in
     openmpi)
-      export OMPI_MCA_mpi_yield_when_idle=1  # else it asks how many ranks of this run share a core, not of all
+      export OMPI_MCA_mpi_yield_when_idle=1  # Open MPI yields by itself only if this run alone has too few cores
       timeout -k 5 "$limit" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
         -n "$ranks" "$@"
       ;;

@@ -8,7 +8,7 @@ one_node=tests/mpi/schedules/hierarchical-factor_8.qs
 failed=0
 out=$TEST_TMPDIR/out err=$TEST_TMPDIR/err
 
-# start RANKS ARGUMENTS...: leaves the exit code in $code, the texts in $out and $err.
+# start RANKS ARGUMENTS...: runs the program. Sets $code, and writes its output to the files $out and $err.
 start() {
   local ranks=$1
   shift
@@ -22,7 +22,7 @@ problem() {
   failed=1
 }
 
-# A successful run: code 0, and these words in the output.
+# right WORDS RANKS ARGUMENTS...: expects exit code 0, and WORDS in the output.
 right() {
   local words=$1
   shift
@@ -32,7 +32,7 @@ right() {
     problem "run $*"
 }
 
-# A refused run: a nonzero code, and one sentence, once.
+# refused SENTENCE RANKS ARGUMENTS...: expects a nonzero exit code, and SENTENCE exactly once as the only error.
 refused() {
   local sentence=$1
   shift
@@ -54,7 +54,7 @@ right ', 5 ranks, contributions of 100 bytes, synchronous sends, in place: every
   --synchronous --in-place --window 2 --block-size 7
 right ', 5 ranks, contributions of 4096 bytes: every' 5 $ring $quick --bytes 4KiB --block-size 1KiB
 
-# One file for every number of ranks.
+# One file serves every number of ranks.
 for ranks in 2 5; do
   right "alltoall hierarchical-factor, $ranks ranks, blocks of 1024 bytes: every" $ranks \
     tests/mpi/collectives/alltoall/hierarchical-factor_any.qs $quick
@@ -74,7 +74,7 @@ refused 'the schedule is for nodes 1,2,3, the communicator has 6; generate one f
 refused 'no/such.qs: No such file or directory' 2 no/such.qs
 refused 'BUILD: not a schedule file' 2 tests/mpi/BUILD
 
-# Errors that one process can find are reported before MPI starts.
+# run reports errors that one process can find before it starts MPI.
 flag() {
   local sentence=$1
   shift
@@ -96,14 +96,14 @@ flag "run: 'b.qs' is not known" $good b.qs
 flag 'usage: mpirun -n RANKS quadrille run FILE.qs'
 "$run" --help | grep -q '^usage: ' || problem "run --help"
 
-# Under the launcher of the other library.
+# The launcher of the other MPI library starts each rank alone.
 [ "$mpi" = mpich ] && other=openmpi || other=mpich
 start_ranks $other 3 30 "$run" $good >"$out" 2>"$err" </dev/null
 code=$?
 [ $code -eq 2 ] && [ "$(grep -c 'launcher started it, and each of its 3 ranks is alone; start it with' "$err")" -eq 1 ] ||
   problem "$other's launcher"
 
-# With QUADRILLE_DEBUG=1 the library reports its actions, and otherwise it does not.
+# The library reports its actions with QUADRILLE_DEBUG=1, and not without it.
 QUADRILLE_DEBUG=1 start_ranks "$mpi" 6 30 "$run" $good --layout trusted $quick --in-place \
   >"$out" 2>"$err" </dev/null
 code=$?

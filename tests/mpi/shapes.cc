@@ -1,10 +1,10 @@
-// The datatypes of the tests. MPI makes each, and it is repeated as a list of byte offsets.
+// The datatypes of the tests: MPI makes each, and a list of byte offsets repeats it.
 #include "tests/mpi/buffer.h"
 
 namespace quadrille::mpi {
 namespace {
 
-// The offsets of parts with that many bytes each.
+// Returns the offsets of all bytes of the given parts: (offset, number of bytes).
 std::vector<ptrdiff_t> bytes_at(const std::vector<std::pair<ptrdiff_t, int>>& parts) {
   std::vector<ptrdiff_t> offsets;
   for (const auto& [start, length] : parts)

@@ -16,9 +16,9 @@ wanted=$(sed -nE -e 's/^QUADRILLE_API .*\b(quadrille_[a-z_]+)\(.*/\1/p' \
 [ "$(wc -l <<<"$wanted")" -ge 70 ] || problem "runtime/quadrille.h was not understood"
 [ "$shown" = "$wanted" ] || problem "symbols differ from those of quadrille.h: $(diff <(echo "$shown") <(echo "$wanted"))"
 
-# No thread-local variables: they hinder simulators that run ranks as threads.
+# Thread-local variables hinder simulators that run ranks as threads.
 readelf -lW "$library" | grep -q '\bTLS\b' && problem "has thread-local variables"
-# All variable data is in one place, beside the data of every shared library.
+# All variables are in qd_global, apart from those that every shared library has.
 kept=$(objdump -t "$library" | sed -nE 's/^[0-9a-f]+ .{5} O \.t?(bss|data)\s.* //p' |
   grep -vE '^(completed\.0|__dso_handle|__TMC_END__)$' | sort | tr '\n' ' ')
 [ "$kept" = "qd_global " ] || problem "keeps state outside qd_global: $kept"

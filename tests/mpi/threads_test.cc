@@ -1,4 +1,4 @@
-// Threads that use the library at the same time, each with its own communicators: calls, short-lived bindings,
+// Threads use the library at the same time, each with its own communicators. They make calls, short-lived bindings,
 // persistent calls that outlive their communicators, and errors.
 #include <atomic>
 #include <thread>
@@ -12,11 +12,11 @@ namespace {
 
 constexpr int kThreads = 4, kRounds = kSanitized ? 10 : 30;
 
-// The library uses that many error codes of a class in turn, each with its own text.
+// The library reuses this many error codes of a class in turn. Each has its own text.
 constexpr int kCodes = 4;
 std::atomic<int> errors, told;
 
-// An error whose code has a text that no other thread changes at the same time.
+// Makes an error, and expects that its code has the text of this error, not of another thread's.
 void expect_own_error(int thread) {
   quadrille_schedule missing;
   const std::string path = "no/such-" + std::to_string(thread) + ".qs";
@@ -27,11 +27,11 @@ void expect_own_error(int thread) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  // Unless other threads made many errors meanwhile.
+  // Other threads may have reused the code if they made many errors meanwhile.
   const bool may_differ = errors - before > kCodes;
 #else
   const std::string text = last_error();
-  const bool may_differ = true;  // the process has one text
+  const bool may_differ = true;  // the process has one last error
 #endif
   const bool is_own = std::string(text).find(path) != std::string::npos;
   told += is_own;
@@ -39,7 +39,7 @@ void expect_own_error(int thread) {
   quadrille_free(&missing);
 }
 
-// Each thread begins with another of these.
+// Runs one of four rounds. Each thread begins with a different one.
 void one_round(int thread, int round, quadrille_schedule schedule, MPI_Comm comm) {
   CollectiveCall call{Collective::kAlltoall, {all(), 0}};
   call.lengths = round % 3 == 0 ? LengthKind::kOne : LengthKind::kLong;
@@ -56,7 +56,7 @@ void one_round(int thread, int round, quadrille_schedule schedule, MPI_Comm comm
     case 1: return expect_own_error(thread);
     case 2: run(Communicator(comm, 0, own())); break;  // a short-lived binding
     default: {
-      // A communicator is freed while other threads free their last persistent calls.
+      // Frees a communicator while other threads free their last persistent calls.
       Communicator brief(comm, 0, own());
       quadrille_request first, second;
       EXPECT_EQ(part.make(schedule, brief, &first), MPI_SUCCESS);
@@ -82,7 +82,7 @@ TEST(Threads, UseTheLibraryAtTheSameTime) {
   int level = 0;
   MPI_Query_thread(&level);
   ASSERT_EQ(level, MPI_THREAD_MULTIPLE);
-  integer_shapes();  // made once
+  integer_shapes();  // makes the shapes before the threads start
   mixed_shapes();
   MPI_Comm comms[kThreads];
   std::vector<std::thread> threads;

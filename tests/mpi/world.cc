@@ -1,6 +1,5 @@
 // main of the MPI test programs. Every rank runs the same tests in the same order, with a barrier before each. Rank 0
-// prints the progress, the others only failures. At the end each rank prints how many tests it ran (mpi_test.sh counts
-// those lines).
+// prints its progress, other ranks only failures. At the end each rank prints how many tests it ran, for mpi_test.sh.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

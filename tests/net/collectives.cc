@@ -1,4 +1,4 @@
-// MPI's collectives, each of which waits for all ranks.
+// MPI's collectives. Each waits for all ranks.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -38,7 +38,7 @@ struct Sides {
   void* out;
 };
 
-// For a collective that is simulated only on one group.
+// Returns the communicator for a collective that is simulated on one group only.
 Communicator* find_group(MPI_Comm handle) {
   Communicator* const comm = find_communicator(handle);
   check(!comm || !comm->is_between_groups(), "this collective between groups is not simulated");
@@ -50,7 +50,7 @@ const void* input_of(const void* argument) {
   return sides.in == MPI_IN_PLACE ? sides.out : sides.in;
 }
 
-// Combines the contributions, in their order.
+// Combines the contributions in their order.
 std::vector<char> reduce(const std::vector<void*>& those, int count, MPI_Datatype type, MPI_Op op) {
   const auto bytes = static_cast<size_t>(count * type_of(type)->size);
   std::vector<char> result(bytes), left(bytes);
@@ -90,7 +90,7 @@ int PMPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_
   Sides sides{in, out};
   meet(*comm, fmt::format("allreduce of {} bytes", bytes_of(count, type)), &sides,
        [&](std::vector<void*>& all) {
-         // Between groups, each has the other's result.
+         // Between groups, each group gets the result of the other.
          const auto middle = all.begin() + comm->context->low;
          const std::vector<void*> low(all.begin(), middle), high(middle, all.end());
          const std::vector<char> of_high = reduce(high, count, type, op);

@@ -1,5 +1,5 @@
-// Every program brings every byte to its place, call after call on one binding, plain or persistent. The binding keeps
-// reusable data from each call for the next. Between calls everything may change, or nothing; so may the way to bind.
+// Every program brings every byte to its place, in plain and persistent calls on one binding. The binding reuses data
+// of earlier calls. Between two calls everything may change or nothing, and the schedule may be bound in another way.
 #include <gtest/gtest-spi.h>
 
 #include <algorithm>
@@ -65,9 +65,9 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
   }
 }
 
-// ---- posts of all-to-alls and allgathers on fixed nodes, too
+// ---- Posts of all-to-alls and allgathers on fixed nodes, too
 //
-// All ways: EVERY_CASE=1 bazel run //tests/net:collectives_test -- --gtest_filter=Posts.*
+// To run all ways: EVERY_CASE=1 bazel run //tests/net:collectives_test -- --gtest_filter=Posts.*
 
 TEST(Posts, OfAllToAllsAreWhatTheyMustOnAllNodesOfUpToSixRanks) {
   expect_all_ways(Collective::kAlltoall, all_sizes(1, 6), 2, 15);
@@ -100,8 +100,8 @@ TEST(Posts, FollowCountsThatChangeWhileBlocksStayInPlace) {
       for (const Scheduled& one : scheduled_on(collective, sizes)) expect_changing_counts(one);
 }
 
-// Programs unlike all algorithms of the registry: forwarded blocks, temporary blocks that are overwritten, tokens,
-// messages of blocks in any order, allgathers that ignore counts.
+// Programs that differ from all algorithms of the registry. They forward blocks, overwrite temporary blocks, send
+// tokens, send blocks in any order, or ignore the counts of an allgather.
 class WrittenPosts : public testing::TestWithParam<std::pair<const char*, int64_t>> {
  protected:
   template <typename Body>
@@ -126,9 +126,9 @@ TEST_P(WrittenPosts, AreWhatTheyMust) {
 
 TEST_P(WrittenPosts, FollowCountsThatChange) { of_all_ranks(expect_changing_counts); }
 
-// ---- lengths, block sizes and buffers
+// ---- Lengths, block sizes and buffers
 
-// The runtime keeps calls, and the program changes its arrays between them.
+// The runtime keeps prepared calls, and the program changes the arrays of lengths between its calls.
 TEST(CollectiveLengths, OfTheSameArraysAreThoseOfTheMoment) {
   for (const Scheduled& program : {exchanging("factor", {3}), exchanging("tuna", {3}, {2})})
     expect_no_problem(machine_of(program, {}), [&](MPI_Comm comm) {
@@ -158,8 +158,8 @@ TEST(CollectiveLengths, OfTheSameArraysAreThoseOfTheMoment) {
     });
 }
 
-// A rank that forwards is called with the same arguments, while others' lengths travel in one call and are known in
-// the next.
+// A rank that forwards passes equal arguments to both calls, but only in the second do the lengths of other ranks
+// travel.
 TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {
   const Scheduled& program = program_named("gather binomial");
   const Groups groups{4, 0};
@@ -182,7 +182,7 @@ TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {
   });
 }
 
-// How many sends rank 1 posts in a call on four ranks.
+// Returns how many sends rank 1 posts in a call on four ranks.
 int64_t sends_of_a_call(const std::string& name, int64_t rule,
                         const std::function<void(Bound&, MPI_Comm)>& call) {
   const Scheduled& program = program_named(name);
@@ -200,7 +200,7 @@ int64_t sends_of_a_call(const std::string& name, int64_t rule,
                        [](const Event& event) { return event.kind == Event::Kind::kSend; });
 }
 
-// A broadcast of 1 MiB.
+// Returns the sends of rank 1 in a broadcast of 1 MiB.
 int64_t sends_of_a_broadcast(const std::string& name, int64_t rule) {
   return sends_of_a_call(name, rule, [](Bound& bound, MPI_Comm comm) {
     std::vector<char> bytes(1 << 20, static_cast<char>(this_rank() == 0));
@@ -209,17 +209,18 @@ int64_t sends_of_a_broadcast(const std::string& name, int64_t rule) {
   });
 }
 
-// The rule of a ring with equal contributions would choose one block.
+// For a ring with equal contributions, the rule would choose one block.
 TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
   EXPECT_GT(sends_of_a_broadcast("broadcast pipeline", kRuleAuto), 4);
 }
 
-// For trees of 3 ranks the model cuts 9 blocks, and rank 1 sends every second one. For a chain of 4 ranks it would cut 12.
+// A block passes 3 ranks of these trees, so the model cuts 9 blocks, and rank 1 sends every second. A chain would
+// give 12.
 TEST(CollectiveBlocks, OfAHypercubeAreChosenForItsTrees) {
   EXPECT_EQ(sends_of_a_broadcast("broadcast hypercube", kRuleModel), 5);
 }
 
-// The same 9 blocks for the same bytes of four ranks. A rank sends in each of the 9 + 2 rounds.
+// Four contributions have as many bytes together, so there are 9 blocks again. A rank sends in each of 9 + 2 rounds.
 TEST(CollectiveBlocks, OfAnAllgatherOverTreesAreChosenForTheSumOfTheContributions) {
   const int64_t sends =
       sends_of_a_call("allgather hypercube", kRuleModel, [](Bound& bound, MPI_Comm comm) {
@@ -233,7 +234,7 @@ TEST(CollectiveBlocks, OfAnAllgatherOverTreesAreChosenForTheSumOfTheContribution
   EXPECT_EQ(sends, 11);
 }
 
-// A reduction of `bytes` with elements of that type.
+// Returns the sends of rank 1 in a reduction of `bytes` bytes, whose elements have that type.
 template <typename Number>
 int64_t sends_of_a_reduce(int64_t rule, MPI_Datatype type, int bytes,
                           const std::string& algorithm = "reduce pipeline") {
@@ -249,18 +250,18 @@ int64_t sends_of_a_reduce(int64_t rule, MPI_Datatype type, int bytes,
 TEST(CollectiveBlocks, OfAReductionHaveTheSizeInBytesWhateverTheElements) {
   EXPECT_EQ(sends_of_a_reduce<int>(64, MPI_INT, 256), 4);
   EXPECT_EQ(sends_of_a_reduce<int64_t>(64, MPI_INT64_T, 256), 4);
-  EXPECT_EQ(sends_of_a_reduce<int64_t>(5, MPI_INT64_T, 256), 32);  // one element is longer
+  EXPECT_EQ(sends_of_a_reduce<int64_t>(5, MPI_INT64_T, 256), 32);  // an element is longer than that
   const int64_t sends = sends_of_a_reduce<int>(kRuleAuto, MPI_INT, 1 << 20);
   EXPECT_GT(sends, 4);
   EXPECT_EQ(sends_of_a_reduce<int64_t>(kRuleAuto, MPI_INT64_T, 1 << 20), sends);
 }
 
-// The trees of the broadcast, in the opposite direction: every rank but the root sends each block.
+// The broadcast's trees in the opposite direction: every rank except the root sends each block.
 TEST(CollectiveBlocks, OfAReductionAlongTreesAreChosenForThem) {
   EXPECT_EQ(sends_of_a_reduce<int>(kRuleModel, MPI_INT, 1 << 20, "reduce hypercube"), 9);
 }
 
-// All tests here rely on these to report a wrong byte.
+// Shows that the tests here notice a wrong byte.
 TEST(Buffers, TellOfOneWrongByteInABlockAndOfOneBesideBlocks) {
   const mpi::Shape& shape = mpi::integer_shapes()[2];
   mpi::Buffer expected(mpi::scattered({&shape, &shape}, {3, 1}, 1));

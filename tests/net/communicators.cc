@@ -1,5 +1,4 @@
-// MPI's functions for communicators, groups, attributes, and other queries of a rank. Handles are never reused.
-// Freeing a communicator waits for all its ranks: MPI allows that.
+// MPI's functions for communicators, groups and attributes, and other queries of a rank. Handles are never reused.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -20,11 +19,11 @@ struct Keyval {
   MPI_Comm_delete_attr_function* gone;
   void* extra;
 };
-std::vector<Keyval> keyvals;  // of the process, as the runtime makes its own only once
+std::vector<Keyval> keyvals;  // of the process, because the runtime makes its keyvals only once
 constexpr int kFirstKeyval = 0x24000000;
 std::vector<std::vector<int>> groups;
 constexpr int kFirstGroup = 0x08000000;
-std::vector<MPI_Comm_errhandler_function*> handlers;  // the user's, of the process
+std::vector<MPI_Comm_errhandler_function*> handlers;  // the user's handlers, of the process
 constexpr int kFirstHandler = 0x14000000;
 
 Communicator* at(MPI_Comm handle) {
@@ -39,7 +38,7 @@ Keyval* find_keyval(int keyval) {
   return keyval >= kFirstKeyval && index < keyvals.size() ? &keyvals[index] : nullptr;
 }
 
-// A communicator of the ranks that give the same number, ordered by key. A negative number gives none.
+// Ranks with equal colors form a communicator, ordered by key. A rank with a negative color gets none.
 struct SplitArgument {
   int color, key, rank;
   MPI_Comm result;
@@ -101,7 +100,7 @@ MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_
 
 namespace {
 
-// All ranks, in that order, in one communicator.
+// All ranks form one communicator, in the order that `order` returns.
 struct MergeArgument {
   int high;
   MPI_Comm result;
@@ -118,7 +117,7 @@ MPI_Comm make_of_all(Communicator& comm, const char* name, int high, int low,
     for (size_t i = 1; i < all.size(); ++i)
       if (i != first && is_high(i) != is_high(i - 1))
         problem("ranks of a group disagree on whether it is the high one");
-    // MPI leaves the order open if both groups give the same value.
+    // If both groups give the same value, MPI leaves the order open.
     const bool swaps = is_high(0) == is_high(first) ? world->random() % 2 : is_high(0);
     const auto context = make_context(order(swaps), low);
     for (size_t i = 0; i < all.size(); ++i)
@@ -296,7 +295,7 @@ int PMPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
                static_cast<int>(found - members.begin()), result);
 }
 
-// Waits for no other rank, as in Open MPI and MPICH.
+// Like Open MPI and MPICH, it does not wait for other ranks.
 int PMPI_Comm_free(MPI_Comm* handle) {
   Communicator* const comm = find_communicator(*handle);
   if (!comm) return MPI_ERR_COMM;

@@ -1,5 +1,5 @@
 // Calls on several communicators, by one schedule or several. Bindings outlive their handle, and end with their
-// communicator. Each simulation reports communicators that were not freed.
+// communicator. Each simulation reports communicators that are not freed.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,7 +14,7 @@ using mpi::expect_works;
 
 constexpr int kRanks = 6;
 
-// On two nodes, whose ranks alternate.
+// Runs on two nodes, whose ranks alternate.
 void on_nodes(const std::function<void(MPI_Comm, int own)>& body, int ranks = kRanks) {
   Machine machine{.ranks = ranks};
   for (int r = 0; r < ranks; ++r) machine.node_of.push_back(r % 2);
@@ -24,8 +24,8 @@ void on_nodes(const std::function<void(MPI_Comm, int own)>& body, int ranks = kR
   }
 }
 
-// One file binds to every communicator, on whatever nodes its ranks are, and to several at once: in any rank order, of
-// two parts, of single ranks.
+// One file binds to every communicator, whatever nodes its ranks are on, and to several at once. These have the ranks
+// in any order, a part of them, or one rank.
 TEST(Communicators, OfSeveralSizesAndOrdersTakeTurnsWithOneSchedule) {
   int served = 0;
   for (const Scheduled& program : all_programs()) {
@@ -82,7 +82,7 @@ TEST(Communicators, HavePersistentCallsOfOneScheduleInFlightAtOnce) {
     });
 }
 
-// Ranks that share memory form one node. The schedule is for one rank per node, so it binds only if it is trusted.
+// The schedule is for one rank per node. These ranks share a node, so the schedule binds only if it is trusted.
 std::vector<uint8_t> scattered() { return exchanging("hierarchical-factor", {1, 1, 1}).file; }
 
 TEST(Bindings, AreNotCopiedWithTheirCommunicator) {
@@ -110,7 +110,7 @@ TEST(Bindings, OutliveTheirHandle) {
       const quadrille_bind_options options = mpi::trusted();
       expect_success(quadrille_bind(schedule, comm, &options), "bind");
     }
-    // The same file again uses the existing binding. A new one would fail.
+    // This file is bound already, and the call uses that binding. A new binding would fail.
     expect_works(Schedule(scattered()), comm);
   });
   on_nodes([](MPI_Comm comm, int own) {
@@ -127,14 +127,14 @@ TEST(Bindings, OutliveTheirHandle) {
   });
 }
 
-std::vector<MPI_Comm> doomed;  // by rank
+std::vector<MPI_Comm> doomed;  // one for each rank
 
 void free_doomed(MPI_Comm*, int*, ...) {
   MPI_Comm& own = doomed[static_cast<size_t>(this_rank())];
   if (own != MPI_COMM_NULL) MPI_Comm_free(&own);
 }
 
-// The sanitizer finds what is read after that.
+// The sanitizer notices if anything reads the freed binding.
 TEST(Bindings, EndWhenAnErrorHandlerFreesTheirCommunicator) {
   doomed.assign(3, MPI_COMM_NULL);
   expect_no_problem({.ranks = 3}, [](MPI_Comm comm) {

@@ -1,5 +1,4 @@
-// A predefined type of MPICH has its size in its handle. Derived handles are never reused, so that a freed handle is
-// detected.
+// A handle of a predefined type of MPICH contains the size. Others are never reused, so a freed one is noticed.
 #include "tests/net/datatypes.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// MPI's datatypes as lists of the bytes that they describe, in the order of their packed form. They belong to the
-// process, not to a simulation, so tests may make theirs once.
+// MPI's datatypes as lists of the bytes that they describe, in packed order. They belong to the process and not to a
+// simulation, so tests may make their types once.
 #ifndef QUADRILLE_TESTS_NET_DATATYPES_H_
 #define QUADRILLE_TESTS_NET_DATATYPES_H_
 
@@ -21,7 +21,7 @@ using TypeRef = std::shared_ptr<const Type>;
 struct Type {
   std::vector<Segment> map;
   int64_t size = 0, lower = 0, extent = 0;
-  MPI_Datatype named = MPI_DATATYPE_NULL;  // the handle of a predefined type
+  MPI_Datatype named = MPI_DATATYPE_NULL;  // the handle, if the type is predefined
   int combiner = MPI_COMBINER_NAMED;
   std::vector<int> integers;
   std::vector<MPI_Aint> addresses;
@@ -31,32 +31,32 @@ struct Type {
   int64_t true_upper() const;
 };
 
-// The type of a handle. Null if it is no type, or was freed.
+// Returns the type of a handle, or null if it is no type or was freed.
 TypeRef type_of(MPI_Datatype handle);
 bool is_committed(MPI_Datatype handle);
-// The number of handles that were made and not freed yet.
+// Returns the number of handles that were made and not freed.
 int64_t live_types();
 
-// For the MPI functions that make and free handles.
+// What a handle of a derived type stands for. The MPI functions that make and free handles use it.
 struct TypeHandle {
-  TypeRef type;  // null after it was freed
+  TypeRef type;  // null once freed
   bool is_committed;
 };
-// Null if the handle is no derived type.
+// Returns null if the handle is no derived type.
 TypeHandle* find_type(MPI_Datatype handle);
-// A new handle; for a predefined type, its own handle.
+// Returns a new handle, or the own handle of a predefined type.
 MPI_Datatype make_handle(TypeRef type, bool is_committed);
 bool free_handle(MPI_Datatype handle);
 
-// Bytes of memory from `start` up to, not including, `end`.
+// The bytes of memory in [start, end).
 struct Interval {
   uintptr_t start, end;
 };
 
-// Whether any interval of one overlaps any of the other. Both are ascending.
+// Returns whether an interval of one list overlaps an interval of the other. Both lists are in ascending order.
 bool overlap(const std::vector<Interval>& one, const std::vector<Interval>& other);
 
-// A buffer as the arguments of a call.
+// A buffer, as a call's arguments describe it.
 struct Data {
   uintptr_t base = 0;
   int64_t count = 0;
@@ -64,10 +64,10 @@ struct Data {
 
   int64_t bytes() const { return count * type->size; }
   std::vector<char> packed() const;
-  // Writes the first bytes of the packed form. The rest of the buffer is unchanged.
+  // Writes the first `bytes` bytes of the packed form, and leaves the rest of the buffer unchanged.
   void unpack(const std::vector<char>& from, int64_t bytes) const;
   void fill(char byte) const;
-  // The memory of the data, ascending, without overlaps.
+  // Returns the memory of the data, in ascending order and without overlaps.
   std::vector<Interval> intervals() const;
 
  private:

@@ -1,6 +1,6 @@
-// With QUADRILLE_DEBUG=1, calls that do not fit together give an error of one class on every rank, with the message of
-// the rank that has the mistake. Without it they could wait for each other forever. The library also prints each
-// rank's number in the schedule.
+// With QUADRILLE_DEBUG=1, calls that do not fit together give an error of one class on every rank, with the message
+// of the rank that is wrong. Without it they could wait for each other forever. The library also prints each rank's
+// number in the schedule.
 #include <cstdlib>
 
 #include "tests/net/refused.h"
@@ -8,10 +8,10 @@
 namespace quadrille::net {
 namespace {
 
-// Set before the library reads it.
+// Sets the variable before the library reads it.
 const bool is_set = setenv("QUADRILLE_DEBUG", "1", 1) == 0;
 
-// A rank's allgather, in which each contributes two ints.
+// One rank's part of an allgather to which each rank contributes two ints.
 struct Gathering {
   Gathering(Place& place, quadrille_schedule schedule) : here(place), schedule(schedule) {
     for (int r = 0; r < here.all; ++r) {
@@ -99,7 +99,7 @@ TEST(AllgatherDebug, NamesTheMistakeOfOneRank) {
   });
 }
 
-// Elements with gaps. The bytes in a gap belong to no block, but each element belongs to one.
+// Elements with gaps between them. Another block may use the bytes of a gap, but not those of an element.
 TEST(AllgatherDebug, BlocksOfElementsThatLieApart) {
   on_ranks([](Gathering& g) {
     MPI_Datatype spread;
@@ -129,7 +129,7 @@ TEST(AlltoallDebug, NamesTheRanksWhoseLengthsDiffer) {
                                      received.data(), places.data(), MPI_INT, here);
         };
         EXPECT_EQ(call(), MPI_SUCCESS);
-        // The last one would wait forever in a schedule that sends blocks directly.
+        // With length 0, a schedule that sends blocks directly would wait forever.
         for (const int expected : {1, 3, 0}) {
           if (here.own == 0) received.back() = expected;
           here.expect_refused(call(), MPI_ERR_TRUNCATE,
@@ -142,7 +142,7 @@ TEST(AlltoallDebug, NamesTheRanksWhoseLengthsDiffer) {
       });
 }
 
-// Nodes of 2 and 1 ranks change places. Equal nodes do not.
+// A node of 2 ranks and one of 1 change places. Equal nodes keep theirs.
 TEST(LayoutDebug, SaysWhichRankOfTheScheduleARankIs) {
   for (const int ranks : {2, 3}) {
     Machine machine{.ranks = ranks, .node_of = {0, 0, 0}};

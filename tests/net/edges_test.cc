@@ -12,14 +12,14 @@ std::vector<Scheduled> exchanges() {
           exchanging("hierarchical-overlapped", {1, 3}, {0})};
 }
 
-// ---- a rank's own block
+// ---- A rank's own block
 
 MPI_Datatype committed(MPI_Datatype type) {
   MPI_Type_commit(&type);
   return type;
 }
 
-// An int that many bytes after each element's start, with elements that far apart.
+// Returns a type with an int `by` bytes after an element's start, and elements `extent` bytes apart.
 MPI_Datatype displaced(MPI_Aint by, MPI_Aint extent) {
   const int one = 1;
   MPI_Datatype inner, type;
@@ -29,14 +29,14 @@ MPI_Datatype displaced(MPI_Aint by, MPI_Aint extent) {
   return committed(type);
 }
 
-// Two fields of one array of structs.
+// The send buffer is one field of an array of structs, the receive buffer another.
 struct Pair {
   int out, in;
 };
 
 constexpr std::array<int, 4> kOnes = {1, 1, 1, 1}, kPlaces = {0, 1, 2, 3};
 
-// Both buffers are the array. Or they are MPI_BOTTOM, and the types have the addresses.
+// Both buffers are the array, or both are MPI_BOTTOM and the types contain the addresses.
 using CallOnPairs = std::function<int(quadrille_schedule, void* pairs, MPI_Datatype out,
                                       MPI_Datatype in, MPI_Comm)>;
 
@@ -82,7 +82,7 @@ TEST(OwnBlock, IsCopiedBetweenFieldsOfOneArrayInAPersistentAllToAll) {
   });
 }
 
-// If a schedule forwards, packing refuses this as well.
+// A schedule that forwards blocks packs them, and MPICH's MPI_Pack refuses a null address for any type.
 TEST(OwnBlock, IsCopiedBetweenAbsoluteTypesAtMpiBottom) {
   expect_pairs(true, [](quadrille_schedule schedule, void* pairs, MPI_Datatype out, MPI_Datatype in,
                         MPI_Comm comm) {
@@ -91,8 +91,8 @@ TEST(OwnBlock, IsCopiedBetweenAbsoluteTypesAtMpiBottom) {
   });
 }
 
-// The send buffer's address is the rank's block of the receive buffer, but its type has its data behind that buffer.
-// Without a copy, an unset block would go to all.
+// The send buffer's address is that of the rank's block in the receive buffer, but the type's data is behind this
+// block. If the runtime did not copy it, all ranks would get an unset block.
 TEST(OwnBlock, IsCopiedFromADisplacedTypeInAnAllgather) {
   for (const char* name : {"linear-ring", "recursive-doubling"})
     expect_everywhere(
@@ -107,9 +107,9 @@ TEST(OwnBlock, IsCopiedFromADisplacedTypeInAnAllgather) {
         });
 }
 
-// ---- arguments
+// ---- Arguments
 
-// More elements than there are addresses: the call refuses them, and posts nothing.
+// The call has more elements than there are addresses. It is refused, and posts nothing.
 TEST(EdgeArguments, CountsThatOverflowAddressesAreRefused) {
   const std::pair<MPI_Count, MPI_Aint> huge[] = {{int64_t{1} << 62, 4},
                                                  {int64_t{1} << 24, MPI_Aint{1} << 40}};
@@ -128,7 +128,7 @@ TEST(EdgeArguments, CountsThatOverflowAddressesAreRefused) {
       });
 }
 
-// Also those of a single block. The displacement of an empty block may be anything.
+// This holds even for the displacement of a single block. An empty block may have any displacement.
 TEST(EdgeArguments, DisplacementsThatOverflowAddressesAreRefused) {
   for (const bool is_empty : {false, true})
     expect_everywhere(gathering("linear-ring", {2}), {}, is_empty ? MPI_SUCCESS : MPI_ERR_COUNT,
@@ -143,7 +143,7 @@ TEST(EdgeArguments, DisplacementsThatOverflowAddressesAreRefused) {
                       });
 }
 
-// A rank sends itself more, or less, than it receives from itself. No other rank can know that.
+// A rank sends itself more or fewer bytes than it receives from itself. No other rank can see that.
 TEST(EdgeArguments, BlocksOfTwoLengthsAtOneRankAreAnErrorEverywhere) {
   for (const int sent : {1, 100})
     for (const int wrong : {0, 3}) {
@@ -160,7 +160,7 @@ TEST(EdgeArguments, BlocksOfTwoLengthsAtOneRankAreAnErrorEverywhere) {
     }
 }
 
-// A block of no bytes needs no memory, whatever its address.
+// An empty block needs no memory, whatever its displacement.
 TEST(EdgeArguments, NoPlaceIsNeededWhereTheCountIsZero) {
   for (const Scheduled& scheduled : exchanges())
     expect_everywhere(scheduled, {}, MPI_SUCCESS, [](quadrille_schedule schedule, MPI_Comm comm) {
@@ -214,7 +214,7 @@ TEST(EdgeArguments, ANullBufferWithACountIsAnErrorOfItsOwn) {
       });
 }
 
-// ---- scarce resources
+// ---- Scarce resources
 
 int make_persistent(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
   static std::array<int, 2> from, to, counts = {1, 1}, places = {0, 1};
@@ -223,7 +223,7 @@ int make_persistent(quadrille_schedule schedule, MPI_Comm comm, quadrille_reques
                                   MPI_INFO_NULL, request);
 }
 
-// Makes a persistent call on a communicator and a schedule of its own.
+// Makes a persistent call on another communicator, frees the schedule, and runs `body`. Expects no problem.
 template <typename Body>
 void expect_freed(const Body& body) {
   const Scheduled pair = exchanging("factor", {2});
@@ -239,7 +239,7 @@ void expect_freed(const Body& body) {
   });
 }
 
-// Freeing a persistent call is local. Freeing the last one of a freed communicator also frees the data kept for that
+// Freeing a persistent call is local. The last one on a freed communicator also frees the data kept for that
 // communicator.
 TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
   expect_freed([](MPI_Comm comm, MPI_Comm& other, quadrille_request& request) {
@@ -250,7 +250,7 @@ TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
   });
 }
 
-// Each rank frees its private communicator when it no longer needs it.
+// Each rank frees its private communicator as soon as it needs it no more.
 TEST(EdgeResources, APersistentCallMayBeFreedBeforeItsCommunicatorAtOneRankAlone) {
   expect_freed([](MPI_Comm, MPI_Comm& other, quadrille_request& request) {
     if (this_rank() == 0) expect_success(quadrille_free_request(&request), "free");
@@ -259,7 +259,8 @@ TEST(EdgeResources, APersistentCallMayBeFreedBeforeItsCommunicatorAtOneRankAlone
   });
 }
 
-// Makes so many persistent calls, one after the other, of which a rank keeps some.
+// Makes persistent calls one after another, of which rank r keeps `kept[r]`. The tags up to `most_tag` must be
+// enough.
 void expect_enough_tags(int most_tag, int calls, const std::array<size_t, 2>& kept) {
   const Scheduled pair = exchanging("factor", {2});
   Machine machine = machine_of(pair, {});
@@ -281,15 +282,15 @@ void expect_enough_tags(int most_tag, int calls, const std::array<size_t, 2>& ke
   });
 }
 
-// Otherwise a long run would use up all tags.
+// If tags were not used again, a long run would use them all.
 TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgain) { expect_enough_tags(50, 100, {0, 0}); }
 
-// Even if there is always one, and if ranks free them at different times.
+// Tags are used again even if some calls always exist, and if the ranks free them at different times.
 TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgainBesideOthers) {
   expect_enough_tags(6, 20, {1, 3});
 }
 
-// Each binding would make its own communicator, and MPI libraries have only a few thousand.
+// MPI libraries have only a few thousand communicators, so bindings share one.
 TEST(EdgeResources, TwoSchedulesOfACommunicatorShareOnePrivateCommunicator) {
   const Scheduled one = exchanging("factor", {3}), other = gathering("linear-ring", {3});
   const Outcome outcome = simulate(machine_of(one, {}), [&](MPI_Comm comm) {
@@ -305,7 +306,7 @@ TEST(EdgeResources, TwoSchedulesOfACommunicatorShareOnePrivateCommunicator) {
   EXPECT_EQ(made, 1);
 }
 
-// ---- elements without bytes
+// ---- Elements without bytes
 
 void combine_nothing(void*, void*, int*, MPI_Datatype*) {}
 

@@ -14,7 +14,7 @@ struct Code {
   int error_class;
   std::string text;
 };
-std::map<int, Code> codes;  // of the process, like the runtime's
+std::map<int, Code> codes;  // of the process, as the runtime's codes are
 int next_class = MPI_ERR_LASTCODE / 2;
 
 }  // namespace

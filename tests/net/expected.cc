@@ -1,5 +1,5 @@
-// The messages of a program, and their lengths. All ranks are walked, and then followed together: forwarded data is as
-// long as the data received.
+// Computes a program's messages and their lengths. It follows all ranks together, since forwarded data keeps its
+// length.
 #include <deque>
 #include <map>
 
@@ -21,7 +21,7 @@ oracle::Trace walk(const Walked& walked, int64_t rank) {
   return std::move(recorder.trace);
 }
 
-// Follows all ranks at once.
+// Follows all ranks together.
 class Follower {
  public:
   Follower(const Walked& walked, const std::vector<int>& real, const Lengths& lengths)
@@ -48,11 +48,11 @@ class Follower {
     oracle::Trace steps;
     size_t next = 0;
     bool has_sent = false;
-    int64_t last = -1;                            // the last key
-    std::map<int64_t, int64_t> temporaries = {};  // the lengths of temporary blocks
+    int64_t last = -1;                            // key of the last step
+    std::map<int64_t, int64_t> temporaries = {};  // length of each temporary block
     std::vector<ExpectedStep> expected = {};
   };
-  using Pieces = std::vector<int64_t>;  // the lengths of a message's pieces
+  using Pieces = std::vector<int64_t>;  // length of each piece of a message
 
   int64_t length(int64_t rank, const PieceValue& piece) {
     if (piece.ranged) return piece.high - piece.low;

@@ -1,4 +1,4 @@
-// Contexts of the C library. Stacks are kept for later fibers. The address sanitizer is told of each switch.
+// Makes fibers of contexts of the C library, and reuses stacks. The address sanitizer is told of each switch.
 #include "tests/net/fibers.h"
 
 #include <ucontext.h>

@@ -1,5 +1,5 @@
-// Threads of control with their own stacks, which one scheduler runs in turn in one thread of the system. So every
-// repetition of a run is the same.
+// Threads of control with their own stacks. One scheduler runs them in turn in one system thread, so a run can be
+// repeated.
 #ifndef QUADRILLE_TESTS_NET_FIBERS_H_
 #define QUADRILLE_TESTS_NET_FIBERS_H_
 
@@ -13,19 +13,19 @@ struct Fiber;
 
 class Fibers {
  public:
-  // That many fibers. None runs yet; each will call `body` with its index.
+  // Makes `count` fibers that do not run yet. Each will call `body` with its index.
   Fibers(int count, std::function<void(int)> body);
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
-  // Forgets the stack of a fiber that did not end.
+  // Does not unwind fibers that have not ended: the objects on their stacks are never destroyed.
   ~Fibers();
 
   // Runs a fiber until it pauses or ends.
   void resume(int index);
   bool has_ended(int index) const;
-  // Returns to the caller that resumed this fiber.
+  // Pauses the running fiber: resume() returns to its caller.
   static void pause();
-  // The running fiber, or -1 outside of all.
+  // Returns the index of the running fiber, or -1 outside fibers.
   static int current();
 
  private:

@@ -1,5 +1,5 @@
-// Loading and handles. A file that is no schedule is refused with a reason: tests/reject has such files. A handle,
-// however stale, gives no more than an error.
+// Tests of loading and handles. A file that is no schedule is refused with a reason; tests/reject has such files. A
+// handle, however stale, gives an error and nothing worse.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -26,7 +26,7 @@ TEST(Load, FromFileAndFromMemoryIsTheSameSchedule) {
       .write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
   const Schedule file(path), memory(bytes);
-  std::fill(bytes.begin(), bytes.end(), 0);  // it needs them no more
+  std::fill(bytes.begin(), bytes.end(), 0);  // the schedule has its own copy
   const quadrille_schedule_info a = info_of(file), b = info_of(memory);
   EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0);  // NOLINT(bugprone-suspicious-memory-comparison)
   EXPECT_EQ(a.ranks, 6);
@@ -49,7 +49,7 @@ void expect_refused(int code, quadrille_schedule& schedule, int error_class,
   EXPECT_EQ(schedule, QUADRILLE_SCHEDULE_NULL);
 }
 
-// Loading fails, and so does every use of the handle except freeing it.
+// Loading fails, and so does every use of the handle except to free it.
 TEST(Load, RefusesForeignFiles) {
   quadrille_schedule schedule = 12345;
   const auto refused = [&](const std::string& path, int error_class, const std::string& part) {
@@ -78,7 +78,7 @@ TEST(Handle, ThatIsNullStaleOrGarbageIsAnErrorEverywhere) {
   Schedule schedule(file_of({1}));
   std::vector<quadrille_schedule> handles = {QUADRILLE_SCHEDULE_NULL, schedule};
   schedule.free();
-  // A new handle takes the slot. The old handle stays invalid.
+  // A new handle uses the slot of the freed one, which stays invalid.
   const Schedule next(file_of({1}));
   EXPECT_NE(quadrille_schedule{next}, handles[1]);
   std::mt19937_64 random(1);

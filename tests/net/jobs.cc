@@ -1,4 +1,4 @@
-// This computes layouts independently of binding: nodes in ascending order of (size, lowest rank).
+// Computes layouts independently of the runtime's binding: nodes are in ascending order of (size, lowest rank).
 #include "tests/net/jobs.h"
 
 #include <fmt/core.h>
@@ -139,11 +139,11 @@ Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
   return Scheduled(path, read(path), job_with(sizes, std::move(parameters)));
 }
 
-// ---- for any nodes
+// ---- Programs for any nodes
 
 namespace {
 
-// The rule cuts contributions into blocks as long as the least, if no other is given.
+// Returns the program for any nodes. Its rule makes blocks as long as the shortest contribution.
 Scheduled for_any_nodes(const Program& program) {
   Job job;
   job.parameters.assign(program.parameters.size(), kRuleLeast);
@@ -153,7 +153,7 @@ Scheduled for_any_nodes(const Program& program) {
           job};
 }
 
-// Each reads a block no later than it overwrites it.
+// These programs read each block before they overwrite it, or at the same moment.
 const std::set<std::string> kInPlace = {"allreduce doubling",   "allreduce rabenseifner",
                                         "allreduce ring",       "allreduce hierarchical",
                                         "allreduce ring-nodes", "reduce binomial",
@@ -167,7 +167,7 @@ std::vector<Scheduled> made_programs() {
         purpose_of(variant.program.collective, variant.program.groups) + " " + variant.name,
         variant.program, job_for_any_nodes(variant));
   for (const std::string& name : shape_names())
-    // The root of that tree is always rank 0.
+    // The root of reduce_tree is always rank 0.
     if (name != "reduce_tree") all.push_back(for_any_nodes(shape(name)));
   for (const char* const name : {"allgather_between_nodes", "allgather_ring_aside",
                                  "allreduce_ring_from_send", "alltoall_between_aside"})
@@ -202,7 +202,7 @@ std::string test_name(const testing::TestParamInfo<size_t>& program) {
   return fmt::format("{}_{}", name, program.param);
 }
 
-// ---- ways
+// ---- Ways
 
 std::string Ways::text() const {
   return fmt::format("window {}, {}{}, block size {}, seed {}{}", window,

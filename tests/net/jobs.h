@@ -1,4 +1,4 @@
-// Programs with their jobs, for the simulation: schedule files, machines, and the ways to bind.
+// Programs with their jobs for the simulation: schedule files, machines, and the ways to bind.
 #ifndef QUADRILLE_TESTS_NET_JOBS_H_
 #define QUADRILLE_TESTS_NET_JOBS_H_
 
@@ -25,41 +25,41 @@ using mpi::LengthKind;
 using mpi::Mistake;
 using mpi::Schedule;
 
-// A program on nodes, or for any nodes.
+// A program with a job on given nodes, or for any nodes.
 struct Scheduled {
   Scheduled(std::string name, const Program& program, const Job& job);
-  // Whether the job, which is for any nodes, admits those.
+  // Returns whether the program serves groups of these sizes. The job must be for any nodes.
   bool serves(const Groups& groups) const;
-  // The calls that it allows.
+  // Returns the calls that the program allows.
   mpi::Allowed allowed() const;
 
   std::string name;
   Program program;
   Job job;
   Bytes file;
-  Groups groups;  // no ranks: any
-  bool forwards;  // sized messages, temporary blocks, or messages of several pieces
+  Groups groups;  // no ranks if the job is for any nodes
+  bool forwards;  // by sized messages, temporary blocks, or messages of several pieces
   bool takes_block_size;
 };
 
-// All programs of a collective on these nodes, with every radix that fits.
+// Returns all programs of a collective on these nodes, with every radix that fits.
 std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int64_t>& sizes);
-// One algorithm for an all-to-all, or for an allgather.
+// Return one algorithm: exchanging() for an all-to-all, gathering() for an allgather.
 Scheduled exchanging(const std::string& algorithm, const std::vector<int64_t>& sizes,
                      std::vector<int64_t> parameters = {});
 Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& sizes,
                     std::vector<int64_t> parameters = {});
-// A program in its text form, or the one in that file.
+// Return the program of a text, or of a file.
 Scheduled written(const std::string& text, const std::vector<int64_t>& sizes);
 Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
                   std::vector<int64_t> parameters = {});
 
-// All programs of the registry, of tests/programs and of tests/net/programs, for any nodes, by names like "gather
-// between groups tree". Some also come with the claim that a call in place needs no copy.
+// Returns all programs of the registry, of tests/programs and of tests/net/programs, for any nodes. Their names are
+// like "gather between groups tree". Some are there a second time, with the claim that a call in place needs no copy.
 const std::vector<Scheduled>& all_programs();
 const Scheduled& program_named(const std::string& name);
 
-// One test for each of all programs.
+// A test suite with one test for each program of all_programs().
 class OfEachProgram : public testing::TestWithParam<size_t> {
  protected:
   const Scheduled& program_ = all_programs()[GetParam()];
@@ -70,23 +70,23 @@ std::string test_name(const testing::TestParamInfo<size_t>& program);
 #define FOR_EACH_PROGRAM(suite) \
   INSTANTIATE_TEST_SUITE_P(All, suite, testing::Range<size_t>(0, all_programs().size()), test_name)
 
-// The way to run a job and bind its schedule.
+// How a job runs and its schedule is bound.
 struct Ways {
   int window = 0;
   bool is_synchronous = false, is_eager = false;
-  int64_t block_size = 0;  // if the program takes one; 0: that of the file
+  int64_t block_size = 0;  // for programs that take one; 0 keeps the file's choice
   unsigned seed = 0;
-  bool are_ranges = false;  // two groups are ranges of the ranks of one communicator
+  bool are_ranges = false;  // two groups are ranges of ranks of one communicator
   bool keeps_order =
-      true;  // nodes have their ranks in the order of the communicator where contributions are combined in order
+      true;  // if contributions are combined in order, nodes have the communicator's order of ranks
   std::string text() const;
 };
 
-// Nodes of the job in any order, their ranks mixed.
+// Returns a machine with the nodes of the job, in random order and with their ranks mixed.
 Machine machine_of(const Scheduled& scheduled, const Ways& ways);
-// The same for a program for any nodes, whose ranks are on four nodes.
+// Returns a machine on which the ranks of a program for any nodes are on up to four nodes.
 Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways);
-// The communicator's rank for each of the schedule's. If the program depends on nodes, these are in the order of size
+// Returns the communicator's rank for each rank of the schedule. If the program uses nodes, they are in order of size
 // and lowest rank.
 std::vector<int> real_ranks(const Program& program, const std::vector<int>& node_of);
 
@@ -94,7 +94,7 @@ int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& 
          const Ways& ways, MPI_Comm comm);
 void expect_success(int code, const std::string& what);
 
-// A rank's persistent call.
+// One rank's persistent call.
 class Persistent {
  public:
   Persistent(const CollectiveCall& call, int place) : part_(call, place) {}
@@ -117,7 +117,7 @@ class Persistent {
   quadrille_request request_ = QUADRILLE_REQUEST_NULL;
 };
 
-// A rank's loaded and bound schedule.
+// One rank's loaded and bound schedule.
 class Bound : public Schedule {
  public:
   Bound(const Scheduled& scheduled, const Groups& groups, const Ways& ways, MPI_Comm comm);
@@ -126,13 +126,13 @@ class Bound : public Schedule {
 };
 
 void expect_no_problem(const Machine& machine, const std::function<void(MPI_Comm)>& body);
-// Runs with the schedule bound; returns the rank's error class.
+// Runs at a rank with the schedule bound. Returns the rank's error code.
 using AtRank = std::function<int(quadrille_schedule, MPI_Comm)>;
 std::vector<int> outcomes(const Scheduled& scheduled, const Ways& ways, const AtRank& body);
 void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
                        const AtRank& body);
 
-// For a case that may crash or never end: runs it in a process of its own, for at most that many seconds.
+// Runs a case that may crash or never end in a process of its own, for at most 20 seconds.
 template <typename Body>
 void expect_survives(const Body& body) {
   EXPECT_EXIT(

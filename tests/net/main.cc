@@ -1,4 +1,4 @@
-// The datatypes of the tests are made before any simulation, which checks that it leaves none behind.
+// Makes the datatypes of the tests before any simulation, because a simulation checks that it leaves no type behind.
 #include <gtest/gtest.h>
 
 #include "tests/mpi/buffer.h"

@@ -1,4 +1,4 @@
-// Shortage of memory on one rank, at each of its allocations in turn (shortage.h).
+// One rank runs out of memory, at each of its allocations in turn (shortage.h).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace quadrille::net {
 namespace {
 
-// ---- every program
+// ---- Every program
 
-// The difference between the call that is short of memory and the one before.
+// How the call that runs out of memory differs from the call before it.
 enum class Change { kFirst, kLonger, kRoot, kTypes, kNothing };
 
 CollectiveCall call_of(const Scheduled& program, const Groups& groups, LengthKind lengths) {
@@ -22,7 +22,7 @@ CollectiveCall call_of(const Scheduled& program, const Groups& groups, LengthKin
   call.lengths = lengths;
   call.form = program.allowed().equal_counts ? 0 : 1;
   call.types = reduces(call.collective) ? (program.program.commutative ? 2 : 3) : 1;
-  call.length_seed = 1;  // so that some are not empty
+  call.length_seed = 1;  // so that some blocks are not empty
   return call;
 }
 
@@ -74,7 +74,7 @@ TEST_P(MemoryOfEachProgram, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEvery
   if (!program_.serves(groups_)) return;
   for (const Change change : {Change::kLonger, Change::kRoot}) {
     Shortage s = shortage(program_, groups_, change, {2});
-    // Elements with gaps and a commutative operator, so that starts need no memory.
+    // Elements with gaps and a commutative operator: starts of such a call need no memory.
     if (reduces(collective_))
       for (CollectiveCall& call : s.calls) call.types = 2;
     s.is_persistent = true;
@@ -85,12 +85,12 @@ TEST_P(MemoryOfEachProgram, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEvery
   }
 }
 
-// Starts of a call that is planned in parts take none, either.
+// Starts take no memory, even if the call's plan is made in parts.
 TEST_P(MemoryOfEachProgram, IsTakenWhenAPersistentCallIsMadeAndNoneLater) {
   if (!program_.serves(groups_)) return;
   for (const int64_t block_size : {0, 2}) {
     CollectiveCall call = call_of(program_, groups_, LengthKind::kLong);
-    // Elements with gaps and a commutative operator: contributions of others are kept aside until they are combined.
+    // Elements with gaps and a commutative operator: contributions of other ranks are staged until they are combined.
     call.types = 2;
     const Ways ways{.window = 2, .block_size = block_size};
     testing::ScopedTrace trace(__FILE__, __LINE__, program_.name + ", " + ways.text());
@@ -114,8 +114,7 @@ TEST_P(MemoryOfEachProgram, IsTakenWhenAPersistentCallIsMadeAndNoneLater) {
   }
 }
 
-// One program of each kind, in all ways: with temporary blocks, with lengths that travel, with counts from the other
-// group.
+// One program of each kind: with temporary blocks, with lengths that travel, with counts from the other group.
 TEST(MemoryOfEachKind, IsNoticedWhereItRunsOut) {
   for (const char* const name :
        {"reduce binomial", "gather binomial", "allgather between groups segment-map-v"}) {
@@ -138,7 +137,7 @@ TEST(MemoryOfEachKind, RunsOutBeforeAnEmptyMessageOfTheSameRank) {
   }
 }
 
-// ---- all-to-alls and allgathers of each kind, with and without gaps in their types
+// ---- All-to-alls and allgathers of each kind, with and without gaps in their types
 
 struct Case {
   Scheduled of;
@@ -200,7 +199,7 @@ TEST(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
     }
 }
 
-// They need little or no memory once they are bound.
+// These schedules need little or no memory once they are bound.
 TEST(Memory, ThatRunsOutInADirectAllToAllHangsNobody) {
   expect_more_than(-1,
                    {{.of = exchanging("spread-out", {4})},
@@ -225,8 +224,8 @@ TEST(Memory, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEverywhere) {
         {2});
 }
 
-// The error to prevent: the rank refuses the schedule on every later call, and its peers wait forever. With gaps in
-// the type, only the packed copy may lack memory.
+// Without care, the rank would refuse the schedule on every later call, and its peers would wait forever. If the type
+// has gaps, only the packed copy may lack memory.
 TEST(Memory, ThatRunsOutInAnAllgatherHangsNobodyAndIsForgotten) {
   for (const bool in_place : {false, true})
     expect_more_than(-1,
@@ -237,8 +236,7 @@ TEST(Memory, ThatRunsOutInAnAllgatherHangsNobodyAndIsForgotten) {
                      {1, 2, 16});
 }
 
-// The error to prevent: the rank omits messages, or, if it forwards blocks, refuses before its peers know. Then they
-// wait forever.
+// Without care, a rank would omit messages, or refuse a call before its peers know. They would then wait forever.
 TEST(Memory, ThatRunsOutInAnAllToAllInPlaceHangsNobody) {
   expect_more_than(-1,
                    {{.of = exchanging("factor", {4}), .in_place = true},
@@ -247,14 +245,14 @@ TEST(Memory, ThatRunsOutInAnAllToAllInPlaceHangsNobody) {
                    {1, 16});
 }
 
-// ---- how much memory schedules take that forward blocks
+// ---- How much memory forwarding schedules take
 
-// All blocks have one length.
+// Returns a call whose blocks all have one length.
 CollectiveCall of_length(const Scheduled& scheduled, LengthKind lengths) {
   return {Collective::kAlltoall, scheduled.groups, lengths, 2, 0};
 }
 
-// The second kind of call has shorter blocks, and is kept beside the first. Further calls take no memory.
+// Calls alternate between long and short blocks. The runtime keeps one of each, so that later calls take no memory.
 TEST(MuchMemory, IsTakenWhenBlocksAreLongerThanBefore) {
   for (const Scheduled& one : {exchanging("tuna", {6}, {2}), exchanging("tuna", {6}, {3}),
                                exchanging("tuna-bundled", {1, 2, 3}, {2, 1}),
@@ -276,16 +274,16 @@ TEST(MuchMemory, IsTakenWhenBlocksAreLongerThanBefore) {
           int entered = 0;
           arm(0);
           expect_success(part.run(bound, comm, entered), "call");
-          // At most one arriving message, one leaving message and the blocks between them.
+          // At most one message that arrives, one that leaves, and the blocks between them.
           EXPECT_TRUE(!is_long || allocations.bytes <= 6L * 6 * (length + 100));
-          EXPECT_TRUE(allocations.count == 0 || i < 2) << i;  // further calls
+          EXPECT_TRUE(allocations.count == 0 || i < 2) << i;  // later calls take none
           EXPECT_TRUE(part.is_right());
         }
       });
     }
 }
 
-// tuna of radix 2 on 6 ranks has messages of 3, 2 and 2 blocks in each direction.
+// On 6 ranks, tuna of radix 2 has messages of 3, 2 and 2 blocks in each direction.
 TEST(MuchMemory, OfAPersistentCallIsNoMoreThanItsMessages) {
   const Scheduled one = exchanging("tuna", {6}, {2});
   for (const int window : {1, 0}) {

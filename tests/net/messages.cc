@@ -1,7 +1,7 @@
 // Messages, from their posts to their delivery.
 //
-// The t-th send of a rank to another with a tag in a communicator matches the t-th receive there, at whatever time. So
-// the two are matched as soon as both are posted, and only the time of the data's arrival is drawn.
+// The t-th send of a rank to another with a tag in a communicator matches the t-th receive there. So the two are
+// matched as soon as both are posted. The seed decides only when the data arrives.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr unsigned kRequests = 0x10000000u;
 constexpr int64_t kMostBytes = 1 << 28;
 constexpr char kRubbish = static_cast<char>(0xdb);
 
-// Two sends may read the same bytes.
+// Reports buffers in flight that overlap. Two sends may read the same bytes.
 void check_overlaps(const Request& request) {
   for (const Request* other : world->ranks[static_cast<size_t>(request.owner)].active)
     if ((request.receives || other->receives) && overlap(request.intervals, other->intervals))
@@ -67,7 +67,7 @@ void find_partner(Request& request) {
 
 void check_rubbish(const Request& receive) {
   const std::vector<char> now = receive.data.packed();
-  // Every byte equals the one before it.
+  // The first byte is rubbish, and every byte equals the one before it.
   if (now.empty() ||
       (now[0] == kRubbish && std::memcmp(now.data(), now.data() + 1, now.size() - 1) == 0))
     return;
@@ -77,7 +77,7 @@ void check_rubbish(const Request& receive) {
 
 void deliver(Request& receive) {
   Request& send = *receive.partner;
-  if (receive.is_freed) return;  // its buffer may no longer exist
+  if (receive.is_freed) return;  // then its buffer may be gone
   const std::vector<char> data =
       world->machine.is_eager || send.is_freed ? send.before : send.data.packed();
   const auto sent = static_cast<int64_t>(data.size()), room = receive.data.bytes();
@@ -133,7 +133,7 @@ void start(Request& request) {
   find_partner(request);
 }
 
-// Makes the request, and starts it unless it is persistent.
+// Makes the request, and starts it unless it is persistent. Returns an MPI error code.
 int post(const Request& request, MPI_Request* handle) {
   const Communicator* const comm = find_communicator(request.comm);
   if (!comm) return MPI_ERR_COMM;

@@ -1,5 +1,5 @@
-// Calls in which ranks disagree, or ask for something that MPI does not have. The result is an error, the same on all
-// ranks. The call must not wait forever, read outside buffers, or end the program.
+// Calls in which ranks disagree, or ask for something that MPI does not have. All ranks get the same error. The call
+// must not wait forever, read outside buffers, or end the program.
 #include <array>
 #include <cstring>
 
@@ -13,10 +13,10 @@ namespace {
 constexpr int kMost = 8;
 using Integers = std::array<int, kMost>;
 
-// One rank's action: makes a persistent call, or runs another, and returns its code.
+// Runs one rank's call, which may be a persistent one to make. Returns its error code.
 using Making = std::function<int(quadrille_schedule, MPI_Comm, quadrille_request*)>;
 
-// The first `groups.ranks` ranks of one communicator are the first group.
+// Expects this error on every rank. The first of two groups has the communicator's first `groups.ranks` ranks.
 void expect_refused(const std::string& name, const Groups& groups, int error_class,
                     const std::string& part, const Making& body) {
   const Scheduled& program = program_named(name);
@@ -31,9 +31,9 @@ void expect_refused(const std::string& name, const Groups& groups, int error_cla
   });
 }
 
-// ---- roots
+// ---- Roots
 
-// Whatever the counts, even if no rank contributes anything.
+// This holds for any counts, even if no rank contributes anything.
 TEST(MistakenRoot, IsRefusedWhereRanksOfOneGroupDisagree) {
   for (const char* const name : {"gather binomial", "scatter binomial", "broadcast binomial"})
     for (const int count : {0, 2})
@@ -54,8 +54,8 @@ TEST(MistakenRoot, IsRefusedWhereRanksOfOneGroupDisagree) {
           });
 }
 
-// The roots that two groups of two and three ranks give: no root; two of them; a root other than the one that the
-// other group names; one in each group; a leaf rank that names none; no rank at all.
+// The groups have two and three ranks. They name no root, two roots, a root that the other group does not mean, a
+// root in each group, a root that one leaf rank does not name, or none at any rank.
 TEST(MistakenRoot, IsRefusedWhereTwoGroupsDisagree) {
   const int root = MPI_ROOT, none = MPI_PROC_NULL;
   const std::array<std::array<int, 5>, 6> all = {{{none, none, 0, 0, 0},
@@ -80,16 +80,16 @@ TEST(MistakenRoot, IsRefusedWhereTwoGroupsDisagree) {
                        });
 }
 
-// ---- conditions of one group
+// ---- Conditions of one group
 
-// A program between a group of two ranks and one of three.
+// Returns a program between a group of two ranks and a group of three.
 Scheduled between_two_and_three(const std::string& text) {
   const Result<Program> program = parse_program(text, "program");
   check(program.ok(), program.ok() ? "" : program.error().message.c_str());
   return {"between", *program, {{topology_of({2}), topology_of({3})}, {}}};
 }
 
-// Counts of 2 and 3 in the first group, and of 2 in the second.
+// Runs an allgather with counts of 2 and 3 in the first group, and of 2 in the second.
 int gather_of_each_other(quadrille_schedule schedule, MPI_Comm comm) {
   const bool is_first = this_rank() < 2;
   const Integers from{};
@@ -119,7 +119,7 @@ TEST(ConditionOfOneGroup, IsRefusedByBoth) {
   }
 }
 
-// The rank that is not the root takes no part.
+// In the root's group, ranks other than the root take no part.
 TEST(ConditionOfOneGroup, IsRefusedByTheRootAndTheOtherGroup) {
   for (const std::string declaration :
        {"require group*root = 0\n", "require (1 - group)*root = 0\n"}) {
@@ -143,7 +143,7 @@ TEST(ConditionOfOneGroup, IsRefusedByTheRootAndTheOtherGroup) {
   }
 }
 
-// ---- operators
+// ---- Operators
 
 TEST(MistakenOperator, IsRefusedWhereMpiHasItNotForThatDatatype) {
   for (const bool is_persistent : {false, true})
@@ -181,7 +181,7 @@ MPI_Op take_left() {
   return made;
 }
 
-// Rank 3 is alone on its node, which comes first in the schedule.
+// Rank 3 is alone on its node. This node is the first in the schedule.
 TEST(MistakenOperator, IsRefusedWhereItDoesNotCommuteAndTheScheduleHasAnotherOrder) {
   for (const std::string name : {"doubling", "lanes", "hierarchical"}) {
     const Scheduled& program = program_named("allreduce " + name);
@@ -211,7 +211,7 @@ TEST(MistakenOperator, IsRefusedWhereItDoesNotCommuteAndTheScheduleHasAnotherOrd
   }
 }
 
-// As many elements as on all others, but longer ones.
+// One rank has as many elements as the others, but longer ones.
 TEST(MistakenDatatype, OfOneRankAloneIsRefusedWhereElementsAreCombined) {
   expect_refused("allreduce doubling", {3, 0}, MPI_ERR_TYPE,
                  "an element is 4 bytes at rank 0 and 8 bytes at rank 1",
@@ -223,7 +223,7 @@ TEST(MistakenDatatype, OfOneRankAloneIsRefusedWhereElementsAreCombined) {
                  });
 }
 
-// The second integer of an element lies between those of later ones.
+// An element reaches into later ones, unless the extent is 12 and the first offset 0.
 TEST(MistakenDatatype, WhoseElementsReachIntoEachOtherIsRefusedWhereTheyAreCombined) {
   for (const MPI_Aint extent : {4, 12})
     for (const MPI_Aint first : {0, -4}) {
@@ -248,9 +248,9 @@ TEST(MistakenDatatype, WhoseElementsReachIntoEachOtherIsRefusedWhereTheyAreCombi
     }
 }
 
-// ---- counts and buffers
+// ---- Counts and buffers
 
-// Each group sends its counts to the other one. Wrong counts would make it read beyond its send buffers.
+// The groups exchange their counts. If they were wrong, a rank would read beyond its send buffer.
 TEST(MistakenCounts, OfTwoGroupsThatDoNotComeToTheSameAreRefused) {
   for (const bool is_persistent : {false, true})
     expect_refused("reduce-scatter between groups direct", {2, 3}, MPI_ERR_COUNT,
@@ -267,7 +267,7 @@ TEST(MistakenCounts, OfTwoGroupsThatDoNotComeToTheSameAreRefused) {
                    });
 }
 
-// A rank that receives nothing in a reduce-scatter still contributes.
+// In a reduce-scatter, a rank that receives nothing still contributes.
 TEST(MistakenBuffer, OfARankThatReceivesNothingIsRefused) {
   for (const bool in_place : {false, true})
     expect_refused(
@@ -282,7 +282,7 @@ TEST(MistakenBuffer, OfARankThatReceivesNothingIsRefused) {
         });
 }
 
-// The words are those of the call, which numbers the ranks of each group from 0.
+// The message numbers the ranks of each group from 0, as the call does.
 TEST(MistakenLengths, BetweenGroupsAreToldByTheRanksOfEach) {
   const Scheduled& program = program_named("alltoall between groups alltoall-between-aside");
   const Groups groups{2, 2};

@@ -10,7 +10,7 @@ using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functi
 
 namespace {
 
-// Blocks of types at byte displacements: the last step of every constructor.
+// `count` elements of a type at a byte displacement. Every constructor ends with such blocks.
 struct Placed {
   int64_t count;
   int64_t displacement;
@@ -255,7 +255,7 @@ int PMPI_Get_address(const void* location, MPI_Aint* address) {
   return MPI_SUCCESS;
 }
 
-// MPICH refuses a null buffer here, whatever the type.
+// MPICH refuses a null buffer here for any type.
 int PMPI_Pack(const void* from, int count, MPI_Datatype handle, void* to, int room, int* position,
               MPI_Comm) {
   const TypeRef type = type_of(handle);

@@ -1,5 +1,4 @@
-// MPI's functions for messages and requests. Functions without a communicator raise errors through that of
-// MPI_COMM_WORLD, as MPICH does.
+// MPI's functions for messages and requests. Without a communicator, errors go to MPI_COMM_WORLD, as in MPICH.
 #include <mpi.h>
 
 #include <fmt/core.h>
@@ -32,7 +31,7 @@ int send(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MP
   return post(request, handle);
 }
 
-// Ends a blocking call. Its errors go to its communicator.
+// Ends a blocking call. The communicator gets its errors.
 int finish_in(MPI_Comm comm, MPI_Request* handle, MPI_Status* status) {
   const Request* const request = find_request(*handle);
   if (!request) return MPI_ERR_REQUEST;
@@ -41,7 +40,7 @@ int finish_in(MPI_Comm comm, MPI_Request* handle, MPI_Status* status) {
   return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
-// The completed ones of an array of requests. Null and inactive ones do not count.
+// Returns the indices of the completed requests in an array. Null and inactive requests do not count.
 std::vector<int> complete_ones(int count, const MPI_Request* handles, bool* is_any_active) {
   std::vector<int> complete;
   *is_any_active = false;
@@ -55,7 +54,7 @@ std::vector<int> complete_ones(int count, const MPI_Request* handles, bool* is_a
   return complete;
 }
 
-// Waits until one of them is complete. Returns false if none is active.
+// Waits until one of the requests is complete. Returns false if none is active.
 bool wait_for_some(int count, const MPI_Request* handles) {
   std::vector<const Request*> requests;
   std::string text;
@@ -240,7 +239,7 @@ int PMPI_Testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Sta
   return raise_in_world(finish(&handles[*index], status));
 }
 
-// If it is not complete, a second call waits until any other request is.
+// If the request is not complete, a second call waits until another request is.
 int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* const request = find_request(handle);
   const std::vector<Request*>& active = world->current().active;

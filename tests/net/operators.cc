@@ -1,4 +1,4 @@
-// MPI's operators: some predefined ones, for integers and bytes, and those that a test makes, for any type.
+// MPI's operators: some predefined ones for integers and bytes, and operators that a test makes for any type.
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 constexpr unsigned kMade = 0x98000000u;
 
 struct Operator {
-  MPI_User_function* function;  // null after it was freed
+  MPI_User_function* function;  // null once freed
   bool commutes;
 };
-std::vector<Operator> operators;  // of the process, as tests make theirs once
+std::vector<Operator> operators;  // of the process, because tests make their operators once
 
 Operator* find_operator(MPI_Op op) {
   const size_t index = static_cast<unsigned>(op) - kMade;
@@ -46,7 +46,7 @@ bool is_unsigned(MPI_Datatype type) {
          type == MPI_UINT8_T || type == MPI_UNSIGNED_CHAR;
 }
 
-// Sums and products wrap.
+// Combines two numbers. Sums and products wrap.
 template <typename T>
 T combined(MPI_Op op, T a, T b) {
   switch (op) {
@@ -72,7 +72,7 @@ void combine_as(const void* in, void* inout, int count, MPI_Op op) {
   std::memcpy(inout, right.data(), sizeof(T) * right.size());
 }
 
-// Pairs of integers: the one with the greater first integer; of two equal ones, the one with the lesser second
+// Combines pairs of integers. The greater first integer wins; of two equal ones, the one with the lesser second
 // integer.
 void combine_pairs(const void* in, void* inout, int count) {
   for (int i = 0; i < 2 * count; i += 2) {
@@ -123,7 +123,7 @@ int PMPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
   return MPI_SUCCESS;
 }
 
-// There is no communicator, so an error is MPI_COMM_WORLD's, as in MPICH.
+// The function has no communicator, so MPI_COMM_WORLD gets the error, as in MPICH.
 int PMPI_Op_commutative(MPI_Op op, int* commutes) {
   const Operator* const made = find_operator(op);
   if (!made && !is_built_in(op)) return raise(MPI_COMM_WORLD, MPI_ERR_OP);

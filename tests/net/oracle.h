@@ -1,4 +1,4 @@
-// The posts that a rank must make, from the walk of schedule/ and without the runtime, and a check that it made them.
+// Computes the posts that a rank must make, by the walk of schedule/ and without the runtime, and checks them.
 #ifndef QUADRILLE_TESTS_NET_ORACLE_H_
 #define QUADRILLE_TESTS_NET_ORACLE_H_
 
@@ -14,21 +14,21 @@ namespace quadrille::net {
 
 struct ExpectedMessage {
   bool receives;
-  int peer;  // rank in the communicator
+  int peer;  // its rank in the communicator
   int64_t bytes;
-  int64_t pieces;  // none: a token
+  int64_t pieces;  // number of pieces; a token has none
 };
 
 struct ExpectedStep {
   Key key;
-  Key after;  // earlier steps up to this key are complete before it sends
+  Key after;  // the step sends only when earlier steps up to this key are complete
   std::vector<ExpectedMessage> messages;
 };
 
-// By rank in the communicator, in the order of keys.
+// One list of steps for each rank of the communicator, in the order of keys.
 using Expected = std::vector<std::vector<ExpectedStep>>;
 
-// A program with its job, ready for walks.
+// A program that is bound to its job and ready for walks.
 struct Walked {
   Walked(const Program& program, const Job& job, const Call& call);
   Program program;
@@ -36,26 +36,25 @@ struct Walked {
   int64_t ranks;
 };
 
-// The lengths of blocks: in an all-to-all, from rank to rank of the schedule; in an allgather, a rank's own.
+// Returns the length of a block, from rank to rank of the schedule. In an allgather both are the block's owner.
 using Lengths = std::function<int64_t(Rank source, Rank target)>;
 
-// `real` has the communicator's rank for each of the schedule's.
+// Returns the posts of every rank. `real` has the communicator's rank for each rank of the schedule.
 Expected expect_posts(const Walked& walked, const std::vector<int>& real, const Lengths& lengths);
 
-// How a call posts.
+// The manner in which a call posts.
 struct Manner {
   int window = 16;
   bool is_synchronous = false;
-  // The receiver does not know lengths. They may travel ahead, in the message or in a separate one, and empty messages
-  // may be left out.
+  // The receiver does not know lengths. They may travel ahead or in the message, and empty messages may be left out.
   bool has_heads = false;
-  // Steps are in flight as a whole, and complete when their sends are as well. Otherwise sends and receives each have
-  // the window, and `after` refers to received data.
+  // Steps are in flight as a whole, and complete only when their sends are complete, too. Otherwise the window limits
+  // sends and receives separately, and `after` waits for received data alone.
   bool has_whole_steps = true;
-  MPI_Comm users = MPI_COMM_NULL;  // the communicator that must carry no message
+  MPI_Comm users = MPI_COMM_NULL;  // no message may use this communicator
 };
 
-// The error in the posts of one rank between two marks; empty if there is none. Messages of a rank to itself are
+// Returns the error in one rank's posts between two marks, or an empty text. Messages of the rank to itself are
 // ignored.
 std::string check_posts(const std::vector<ExpectedStep>& expected, const Listing& listing,
                         int first_mark, int last_mark, int own, const Manner& manner);

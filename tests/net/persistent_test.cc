@@ -1,5 +1,5 @@
-// Persistent calls of every collective, on one group and on two. A wrong argument of one rank is an error on all.
-// collectives_test.cc tests what right ones bring.
+// Persistent calls of every collective, on one group and on two. If one rank has a wrong argument, all ranks get an
+// error. collectives_test.cc tests the results of right calls.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ unsigned next_seed = 1;
 
 constexpr quadrille_request kUntouched = 77;
 
-// A call with a mistake of one rank, and one without.
+// A call in which one rank makes a mistake, followed by right calls.
 struct Refusal {
   const Scheduled& program;
   CollectiveCall call;
@@ -31,7 +31,7 @@ struct Refusal {
     return fmt::format("{}, mistake {} of {}, {}{}", program.name, static_cast<int>(mistake),
                        victim, is_persistent ? "persistent, " : "", call.text());
   }
-  // The class of the error. Lengths that do not match give one of two classes.
+  // Returns the class of the error. Lengths that do not match may give either of two classes.
   int expected() const {
     switch (mistake) {
       case Mistake::kRequest: return MPI_ERR_ARG;
@@ -61,7 +61,7 @@ void refused_at_rank(Refusal& r, MPI_Comm comm) {
   EXPECT_TRUE(next.is_right());
 }
 
-// A rank whose arguments matter: in a gather or a scatter, not the root.
+// Returns a rank whose arguments are significant: the root, or a rank other than it in a gather or a scatter.
 int victim_of(const CollectiveCall& call) {
   if (call.collective != Collective::kGather && call.collective != Collective::kScatter)
     return call.root;
@@ -69,8 +69,8 @@ int victim_of(const CollectiveCall& call) {
   return call.groups.group_of(call.root) ? 0 : call.groups.ranks;
 }
 
-// So no rank waits for a message that another does not send, even if groups exchange their counts. With
-// QUADRILLE_DEBUG, plain calls whose counts all ranks know behave like this, too.
+// So no rank waits for a message that another rank does not send, even if groups exchange their counts. With
+// QUADRILLE_DEBUG, plain calls whose counts all ranks know behave in this way, too.
 TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
   const bool debugs = std::getenv("QUADRILLE_DEBUG") != nullptr;
   const Groups groups = is_between_ ? Groups{2, 3} : Groups{4, 0};
@@ -94,7 +94,7 @@ TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
       CollectiveCall call = draw_calls(collective_, groups, allowed, random, 1)[0];
       call.in_place = false;
       call.form = form;
-      if (mistake == Mistake::kTooLarge) call.seed |= 1;  // a broadcast takes its form from it
+      if (mistake == Mistake::kTooLarge) call.seed |= 1;  // the seed gives a broadcast's form
       call.lengths = LengthKind::kEqual;
       Refusal refusal{program_, call, mistake, victim_of(call), !debugs};
       testing::ScopedTrace trace(__FILE__, __LINE__, refusal.text());

@@ -1,5 +1,5 @@
-// Plans with one mistake, executed. A mistake that the check of plans accepts makes no difference: under every timing
-// the call ends, and every byte is right. A mistake that it refuses is undone before the call.
+// Executes plans with one mistake. If the check of plans accepts the mistake, it makes no difference: under every
+// timing the call ends, and every byte is right. If the check refuses it, the mistake is undone before the call.
 //
 // The linker replaces the runtime's builder with __wrap_qd_builder_next.
 #include <fmt/format.h>
@@ -19,15 +19,15 @@ namespace {
 
 enum class Verdict { kNone, kRefused, kAccepted };
 
-// The change to the plans of a rank.
+// A mistake in the plans of one rank.
 struct Change {
   bool (*make)(qd_plan& plan, int n);
   int n, rank;
-  Verdict verdict = Verdict::kNone;  // on the last plan
+  Verdict verdict = Verdict::kNone;  // on the rank's last plan
 };
 Change* change = nullptr;
 
-// A copy of a plan, to restore it.
+// Keeps a copy of a plan, and restores it.
 class Kept {
  public:
   explicit Kept(qd_plan& plan)
@@ -67,7 +67,7 @@ void apply(const qd_builder& builder) {
 
 }  // namespace
 
-// The linker chooses these names.
+// The linker requires these names.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" int __real_qd_builder_next(qd_builder* builder);
 extern "C" int __wrap_qd_builder_next(qd_builder* builder) {
@@ -84,7 +84,7 @@ struct Kind {
   const char* name;
   bool (*make)(qd_plan& plan, int n);
 };
-// The check accepts none of the other kinds: tests/verifier/plans_test.cc.
+// tests/verifier/plans_test.cc shows that the check accepts no mistake of another kind.
 constexpr Kind kKinds[] = {{"a wait is postponed", postpone_a_wait},
                            {"two operations are exchanged", swap_two_operations}};
 
@@ -99,7 +99,7 @@ void expect_right(CollectiveTrial& trial, const std::string& what) {
   EXPECT_TRUE(fate.succeeds() && fate.right) << what << trial.ways.text();
 }
 
-// An accepted change, under many timings.
+// Runs an accepted mistake under many timings.
 void expect_right_under_every_timing(CollectiveTrial& trial, Count& count) {
   const Ways ways = trial.ways;
   ++count.accepted;
@@ -110,13 +110,13 @@ void expect_right_under_every_timing(CollectiveTrial& trial, Count& count) {
         trial.ways.is_synchronous = is_synchronous;
         trial.ways.seed = ways.seed + seed;
         expect_right(trial, "accepted: ");
-        // With another seed, the other of two groups may be the first.
+        // With another seed, the other group may be the first. Then the plan may differ.
         count.runs += change->verdict == Verdict::kAccepted;
       }
   trial.ways = ways;
 }
 
-// Tries mistakes one after another, at most that many of each kind, on one rank.
+// Tries mistakes one after another on one rank, at most `most` of each kind.
 void try_mistakes(const RandomCase& drawn, uint64_t seed, int most, Counts& counts) {
   CollectiveTrial trial(drawn, seed);
   std::optional<verifier::Report> report = trial.report();
@@ -126,7 +126,7 @@ void try_mistakes(const RandomCase& drawn, uint64_t seed, int most, Counts& coun
   }
   if (!report || report->violation) return;
   trial.is_persistent = false;
-  if (!trial.run().succeeds()) return;  // not served
+  if (!trial.run().succeeds()) return;  // the runtime does not serve it
   for (const Kind& kind : kKinds)
     for (int n = 0; n < most && !testing::Test::HasFailure(); ++n) {
       Change made{kind.make, n, static_cast<int>(seed) % trial.call.groups.all()};
@@ -175,7 +175,7 @@ TEST(PlanMutants, ThatAreAcceptedOfAlgorithmsMakeNoDifference) {
   expect_enough(counts, 200);
 }
 
-// Their steps have several copies, reductions and messages of each kind.
+// Steps of random programs have several copies, reductions and messages of each kind.
 TEST(PlanMutants, ThatAreAcceptedOfRandomProgramsMakeNoDifference) {
   const uint64_t programs = from_environment("PROGRAMS", 300);
   const uint64_t first = from_environment("SEED", 1);

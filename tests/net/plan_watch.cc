@@ -1,5 +1,5 @@
-// Checks every plan that the runtime makes in a test: of calls that stay, streamed ones, and those of builders that have made
-// plans before, for another root or window.
+// Checks every plan that the runtime makes in a test: plans that it keeps, streamed ones, and plans of a builder that
+// made others before, for another root or window.
 //
 // The linker replaces the runtime's builder with __wrap_qd_builder_start and __wrap_qd_builder_next.
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class Watch : public testing::Environment {
 
 }  // namespace
 
-// The linker chooses these names.
+// The linker requires these names.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" void __real_qd_builder_start(qd_builder* builder);
 extern "C" int __real_qd_builder_next(qd_builder* builder);

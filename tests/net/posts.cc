@@ -1,5 +1,5 @@
-// First assigns posts to their steps: the messages between two ranks in one direction keep their order, so the t-th is
-// known by its place. Then checks the order in time, by the places of posts and waits in the rank's list.
+// First assigns posts to their steps. The messages from one rank to another keep their order, so the t-th post is the
+// t-th message. Then checks the order in time by the places of posts and waits in the rank's list.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace quadrille::net {
 namespace {
 
 struct Post {
-  size_t place;  // the place in the list
+  size_t place;  // index in the list
   size_t step = 0;
   const Event* event;
 };
@@ -23,11 +23,11 @@ struct Wanted {
   const ExpectedMessage* message;
 };
 
-// The most bytes that may precede a message's data.
+// Returns the most bytes of lengths that may precede a message's data.
 int64_t most_head(int64_t pieces) { return 16 + 8 * pieces; }
 
-// Assigns a pair's posts in one direction to the expected messages. If lengths travel ahead, messages may have their
-// own tags: posts keep their order within a tag.
+// Assigns the posts of a pair of ranks in one direction to the expected messages. Lengths that travel ahead may have
+// their own tags; posts keep their order within a tag.
 class Parser {
  public:
   Parser(std::vector<Post>& posts, const std::vector<Wanted>& wanted, bool has_heads)
@@ -48,9 +48,9 @@ class Parser {
   }
 
  private:
-  using Next = std::vector<size_t>;  // the next post of each stream
+  using Next = std::vector<size_t>;  // index of the next post in each stream
 
-  // Parses from this message on, with those posts next.
+  // Parses the messages from the w-th on, with these posts next.
   bool parse(size_t w, const Next& next) {
     if (w == wanted_.size()) {
       for (size_t s = 0; s < next.size(); ++s)
@@ -71,7 +71,7 @@ class Parser {
     return has_heads_ && pieces > 0 ? most_head(pieces) : 0;
   }
 
-  // Takes the stream's next post, or null if there is none.
+  // Takes the next post of a stream. Returns null if there is none.
   Post* take(Next& next, size_t stream, size_t w) {
     if (next[stream] == streams_[stream].size()) return nullptr;
     Post* const post = streams_[stream][next[stream]++];
@@ -79,7 +79,7 @@ class Parser {
     return post;
   }
 
-  // Lengths and data in one message.
+  // Parses lengths and data in one message.
   bool parse_whole(size_t w, Next next, size_t stream) {
     const Post* const post = take(next, stream, w);
     const int64_t bytes = wanted_[w].message->bytes;
@@ -103,7 +103,7 @@ class Parser {
     return false;
   }
 
-  // A receive of lengths ahead has room for more than arrives.
+  // A receive whose lengths travel ahead has room for more bytes than arrive.
   int64_t bytes_of(const Post& post) const {
     const bool is_open = has_heads_ && post.event->kind == Event::Kind::kReceive;
     return is_open ? post.event->arrived : post.event->bytes;
@@ -159,7 +159,7 @@ class Checker {
     return "";
   }
 
-  // For each step: the place at which all messages of a kind up to that step had been waited for. 0: there are none.
+  // Returns for each step the place where all messages of a kind up to this step are waited for, or 0 without any.
   std::vector<size_t> over_at(bool sends, bool receives) const {
     std::vector<size_t> over(expected_.size(), 0);
     for (const Post& post : all_) {
@@ -171,7 +171,7 @@ class Checker {
     return over;
   }
 
-  // Numbers the steps of which something was posted.
+  // Counts only steps in which something was posted.
   std::string check_window(bool sends, bool receives) const {
     const std::vector<size_t> over = over_at(sends, receives);
     std::vector<size_t> steps;

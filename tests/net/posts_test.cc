@@ -1,4 +1,4 @@
-// The check of posts accepts correct posts and refuses each kind of error.
+// The check of posts accepts correct posts, and refuses each kind of error.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -23,7 +23,7 @@ Event message(bool receives, int peer, int64_t bytes) {
   return event;
 }
 
-// A call's list, between two marks.
+// Builds a call's list between two marks.
 class Call {
  public:
   Call() { listing_.push_back({Event::Kind::kMark}); }
@@ -52,7 +52,7 @@ class Call {
 
 constexpr Key kNone{-1};
 
-// Exchanges with ranks 1, 2 and 3, which wait for nothing.
+// Returns exchanges with ranks 1, 2 and 3. None waits for another.
 std::vector<ExpectedStep> three_exchanges() {
   std::vector<ExpectedStep> steps;
   for (const int peer : {1, 2, 3})
@@ -70,7 +70,7 @@ void expect_refusal(const std::string& said, const std::string& part) {
   EXPECT_NE(said.find(part), std::string::npos) << "said: " << said;
 }
 
-// Two steps in flight, waited for in order.
+// Returns a call with two steps in flight, which it waits for in order.
 Call right_call() {
   Call call;
   const size_t r1 = call.receive(1, 8), s1 = call.send(1, 8);
@@ -198,14 +198,14 @@ TEST(Posts, AListWithoutItsLastMarkIsNoCallThatEnded) {
   EXPECT_EQ(check_posts({}, {{Event::Kind::kMark}}, 0, 1, kOwn, {}), "the call did not end");
 }
 
-// By hand: the hierarchical 1-factorization of one rank with another.
+// The expected messages are written by hand, for the hierarchical 1-factorization of two ranks.
 TEST(Expected, TwoRanksExchangeTheirBlocks) {
   const Scheduled pair = exchanging("factor+drop", {2});
   const Walked walked(pair.program, pair.job, plain_call(pair.program, pair.job));
   const Expected expected = expect_posts(
       walked, {1, 0}, [](Rank source, Rank target) { return 10 * source.value + target.value; });
   ASSERT_EQ(expected.size(), 2u);
-  // Rank 1 of the communicator is the schedule's 0.
+  // Rank 1 of the communicator is rank 0 of the schedule.
   std::vector<ExpectedMessage> messages;
   for (const ExpectedStep& step : expected[1])
     messages.insert(messages.end(), step.messages.begin(), step.messages.end());
@@ -223,7 +223,7 @@ TEST(Layout, NodesAreSortedBySizeAndLowestRank) {
   EXPECT_EQ(real_ranks(flat, {7, 3, 5, 7, 3}), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-// The ranks that each rank sends to, in order.
+// Returns the ranks to which each rank sends, in order.
 std::vector<std::vector<int>> targets(const Scheduled& scheduled, const Machine& machine) {
   const Outcome outcome =
       simulate(machine, [&](MPI_Comm comm) { mpi::expect_works(Schedule(scheduled.file), comm); });
@@ -249,7 +249,7 @@ TEST(Layout, OfAScheduleForAnyNodesIsThatOfOneForThese) {
     }
 }
 
-// A count of all ranks for each node would take hours.
+// Counting all ranks for each node would take hours.
 TEST(Layout, OfAMillionNodesIsCounted) {
   constexpr int kRanks = 1 << 20;
   std::vector<int> node_of(kRanks), sizes(kRanks, 7);

@@ -1,10 +1,10 @@
-// Runs random programs. A program that the checker calls correct brings every byte to its place, with every kind of
-// call, window and timing, or is refused as not served. A program that it refutes may be refused, fail, wait forever
-// or give a wrong result. But it binds or is refused, ends, and touches nothing beside the blocks.
+// Runs random programs. If the checker calls a program correct, it brings every byte to its place with every kind of
+// call, window and timing, or the runtime refuses it as not served. If the checker refutes a program, it may be
+// refused, fail, wait forever or give a wrong result. But binding ends, and nothing beside the blocks is touched.
 //
 // The same holds for schedule files with one byte changed and a corrected checksum.
 //
-// PROGRAMS sets how many programs are drawn, and SEED which. A failure names the seed of its program; SEED repeats it.
+// PROGRAMS sets how many programs are drawn, and SEED the first. A failure names its seed, and SEED repeats it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Tally {
   KindTally kinds;
 };
 
-// Binding plans for root 0. For another root, the rank that needs an unserved feature reports it in its call.
+// Binding plans for root 0. For another root, a rank that needs an unserved feature reports it in the call.
 bool is_not_served(const Fate& fate, const Program& program) {
   const auto says_so = [](int code) { return code == MPI_ERR_UNSUPPORTED_OPERATION; };
   return says_so(fate.bound[0]) || (rooted(program.collective) &&
@@ -46,8 +46,7 @@ void expect_right(const Fate& fate, const Program& program, Tally& tally) {
   EXPECT_TRUE(fate.right);
 }
 
-// Problems that a program itself may cause: it waits forever, receives twice into one place, or names an immense
-// range.
+// Returns whether a program may cause this: it waits forever, receives twice into one place, or names a huge range.
 bool is_of_the_program(const std::string& problem) {
   for (const char* const part : {"nobody can go on", "overlaps that of", "before it was over",
                                  "more bytes than the simulation takes"})
@@ -59,7 +58,7 @@ void expect_harmless(const Fate& fate, Tally& tally) {
   ++tally.wrong;
   for (const std::string& problem : fate.problems)
     EXPECT_TRUE(is_of_the_program(problem)) << problem;
-  // Binding always ends.
+  // Binding ends on every rank.
   EXPECT_EQ(std::count(fate.bound.begin(), fate.bound.end(), -1), 0)
       << fmt::format("{}", fmt::join(fate.problems, "\n"));
   if (!fate.is_bound())
@@ -82,7 +81,7 @@ void judge(const std::optional<verifier::Report>& report, const Fate& fate, cons
   report->violation ? expect_harmless(fate, tally) : expect_right(fate, program, tally);
 }
 
-// With all windows and timings, in place and not.
+// Runs the call with all windows and timings, in place and not.
 void expect_right_every_way(CollectiveTrial& trial, Tally& tally) {
   const bool may_be_in_place = can_be_in_place(trial.call.collective, trial.call.groups);
   for (const bool in_place : {false, true})
@@ -101,10 +100,10 @@ void expect_right_every_way(CollectiveTrial& trial, Tally& tally) {
       }
 }
 
-// Whether the checker says so of the call with blocks of all sizes. Such a program has no counts.
+// Returns whether the checker accepts the call with blocks of all sizes. The program must have no counts.
 bool serves_all_sizes(const RandomCase& drawn) {
   Program program = drawn.program;
-  program.port = {};  // the port has no effect on data
+  program.port = {};  // ports have no effect on data
   Call call = drawn.call;
   if (!blocks_may_differ(program.collective) || !call.counts.empty()) return false;
   const Result<verifier::Report> report = verifier::check_all_sizes(program, drawn.job, call, {});
@@ -162,7 +161,7 @@ TEST(RandomPrograms, RunAsTheCheckerSays) {
     add_call(*drawn, seed, false, tally);
   }
   print(tally);
-  if (programs < 100) return;  // a quick look
+  if (programs < 100) return;  // too few programs for statistics
   EXPECT_GT(tally.right, tally.drawn / 5);
   EXPECT_GT(tally.uneven, tally.drawn / 100);
   for (const int some :
@@ -181,7 +180,7 @@ TEST(RandomSteps, RunAsTheCheckerSays) {
   print(tally);
   fmt::print("{} right ones are called persistently, {} with long blocks; {} runs, {} in place\n{}",
              tally.persistent, tally.long_blocks, tally.runs, tally.in_place, tally.kinds.text());
-  if (programs < 1000) return;  // a quick look
+  if (programs < 1000) return;  // too few programs for statistics
   EXPECT_GT(tally.right, tally.drawn / 5);
   EXPECT_LT(tally.not_served, tally.right / 10);
   for (const int some : {tally.refused, tally.waiting, tally.elsewhere})
@@ -193,11 +192,11 @@ TEST(RandomSteps, RunAsTheCheckerSays) {
   EXPECT_THAT(tally.kinds.rare(50), testing::IsEmpty());
 }
 
-// ---- files with one byte changed
+// ---- Files with one byte changed
 
 struct Outcomes {
   int not_loaded = 0, not_bound = 0, run = 0;
-  std::string refusals;  // of binding
+  std::string refusals;  // the errors of binding
 };
 
 void expect_harmless(const Scheduled& original, const Bytes& file, unsigned seed,
@@ -213,7 +212,7 @@ void expect_harmless(const Scheduled& original, const Bytes& file, unsigned seed
     const Fate fate = trial.run();
     for (const std::string& problem : fate.problems)
       EXPECT_TRUE(is_of_the_program(problem)) << problem;
-    // All ranks refuse it, or none does.
+    // Either all ranks refuse the file, or none does.
     EXPECT_EQ(fate.bound, std::vector<int>(fate.bound.size(), fate.bound[0]));
     ++(fate.is_bound()                 ? outcomes.run
        : fate.bound[0] == MPI_ERR_FILE ? outcomes.not_loaded
@@ -230,7 +229,7 @@ TEST(FileMutants, AreRefusedOrStayWithinTheUsersBuffers) {
         exchanging("tuna-coalesced", {1, 2}, {2, 1}), exchanging("tuna-staggered", {1, 3}, {2, 1}),
         exchanging("hierarchical-overlapped", {1, 2}, {64})})
     all.emplace_back(given, given.file);
-  // For any nodes: with a formula, with words, with every use of nodes.
+  // Files for any nodes: one has a formula, one has words that say what it needs, and one uses nodes.
   all.emplace_back(exchanging("hierarchical-factor", {1, 2}),
                    program_named("alltoall hierarchical-factor").file);
   all.emplace_back(exchanging("tuna", {3}, {2}), program_named("alltoall tuna").file);
@@ -238,7 +237,7 @@ TEST(FileMutants, AreRefusedOrStayWithinTheUsersBuffers) {
   Outcomes outcomes;
   unsigned seed = 1;
   for (const auto& [given, original] : all) {
-    // From the code to the job. Names follow them, and change nothing.
+    // Changes bytes from the code to the job. The names behind them have no effect.
     const uint8_t names[] = {'N', 'A', 'M', 0};
     const auto end = std::search(original.begin(), original.end(), names, names + 4);
     const uint8_t changes[] = {1, 2, 255, 4, 16, 128};
@@ -252,7 +251,7 @@ TEST(FileMutants, AreRefusedOrStayWithinTheUsersBuffers) {
         if (HasFailure()) FAIL() << given.name << ": byte " << i << " xor " << int{changes[k % 6]};
       }
   }
-  // Checksums alone do not refuse all mutants.
+  // Many mutants pass the checksum and are refused later, or run.
   EXPECT_GT(outcomes.not_loaded, 100);
   EXPECT_GT(outcomes.not_bound, 20);
   EXPECT_GT(outcomes.run, 20);

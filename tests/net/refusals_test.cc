@@ -1,5 +1,5 @@
-// Refused bindings and calls. Every rank gets an error of the same class, in one sentence, and one call of the
-// communicator's own handler. Afterwards the communicator works as before.
+// Refused bindings and calls. Every rank gets an error of the same class, with one sentence, and one call of the
+// communicator's error handler. Afterwards the communicator works as before.
 #include <climits>
 
 #include "tests/net/refused.h"
@@ -21,7 +21,7 @@ void expect_bound(quadrille_schedule schedule, MPI_Comm comm,
   expect_success(quadrille_bind(schedule, comm, &options), "bind");
 }
 
-// ---- handles
+// ---- Handles
 
 TEST(RefusedBinding, OfAScheduleForAnotherNumberOfRanks) {
   on_ranks([](Place& here) {
@@ -56,7 +56,7 @@ TEST(RefusedBinding, OfFilesThatCouldNotBeLoaded) {
     here.expect_unbound(here.own == 0 ? missing : quadrille_schedule{good}, nullptr,
                         MPI_ERR_NO_SUCH_FILE, here.at(0, "no/such/file.qs: No such file"));
     here.expect_unbound(damaged, nullptr, MPI_ERR_FILE, "not a schedule file");
-    // Different reasons are one error everywhere.
+    // If ranks have different reasons, all get one of the errors.
     const int code =
         quadrille_bind(here.own == 0 ? damaged : QUADRILLE_SCHEDULE_NULL, here, nullptr);
     const int own = quadrille_error_class(code);
@@ -95,7 +95,7 @@ TEST(RefusedBinding, OfNoCommunicator) {
   });
 }
 
-// ---- options
+// ---- Options
 
 TEST(RefusedBinding, OfOptionsThatMakeNoSense) {
   on_ranks([](Place& here) {
@@ -146,13 +146,13 @@ TEST(RefusedBinding, WithoutABlockSizeWhereNothingChoosesOne) {
                         "block_size");
     expect_bound(schedule, here, mpi::trusted(0, 0, 8));
     mpi::expect_works(schedule, here);
-    // The binding is unchanged.
+    // The binding stays as it was.
     here.expect_unbound(schedule, &kTrusted, MPI_ERR_ARG, "bind with the option block_size");
     mpi::expect_works(schedule, here);
   });
 }
 
-// ---- numbers of ranks, and nodes
+// ---- Numbers of ranks, and nodes
 
 TEST(RefusedBinding, WhereTheAlgorithmDoesNotServeThatNumberOfRanks) {
   on_ranks([](Place& here) {
@@ -219,7 +219,7 @@ TEST(RefusedBinding, InATrustedOrderWhereNodesMatterAndNotOtherwise) {
   });
 }
 
-// The sentence names nodes as users write them.
+// The sentence names nodes in the notation of users.
 TEST(RefusedBinding, OnOtherNodesUnlessTheyAreTrusted) {
   struct Nodes {
     std::vector<int64_t> sizes;
@@ -264,7 +264,7 @@ TEST(RefusedBinding, OnOtherNodesUnlessTheyAreTrusted) {
     }
 }
 
-// ---- two groups
+// ---- Two groups
 
 TEST(RefusedBinding, OfAnIntercommunicatorForOneGroup) {
   expect_no_problem({.ranks = 3, .remote = 1}, [](MPI_Comm comm) {
@@ -277,7 +277,7 @@ TEST(RefusedBinding, OfAnIntercommunicatorForOneGroup) {
   });
 }
 
-// Two ranges of the ranks of one communicator.
+// The groups are two ranges of ranks of one communicator.
 TEST(RefusedBinding, OfGroupsThatCannotBe) {
   on_ranks([](Place& here) {
     const Schedule good(exchange(here.all)),
@@ -304,9 +304,9 @@ TEST(RefusedBinding, OfGroupsThatCannotBe) {
   });
 }
 
-// ---- calls of broken programs
+// ---- Calls of broken programs
 
-// No rank waits, and the binding remembers the error.
+// No rank waits forever, and the second call gives the same error.
 TEST(RefusedCall, OfAScheduleThatIsBrokenForSomeCounts) {
   on_ranks([](Place& here) {
     const Schedule schedule(program("long_range", here.all));
@@ -324,7 +324,7 @@ TEST(RefusedCall, OfAScheduleThatIsBrokenForSomeCounts) {
   });
 }
 
-// A rank that refused its long loop would leave the others waiting.
+// If a rank refused its long loop, the other ranks would wait.
 TEST(RefusedCall, IsNoneForItsLoops) {
   on_ranks([](Place& here) {
     const Schedule schedule(program("long_loops", here.all));
@@ -333,7 +333,7 @@ TEST(RefusedCall, IsNoneForItsLoops) {
   });
 }
 
-// ---- arguments, which each rank refuses without the others
+// ---- Arguments, which each rank refuses by itself
 
 TEST(RefusedCall, OfAnotherCollectiveThanTheSchedulesOwn) {
   on_ranks([](Place& here) {
@@ -416,7 +416,7 @@ TEST(RefusedCall, OfAnAllToAllForItsArguments) {
   });
 }
 
-// The others are served with as many bytes as fit.
+// The other ranks get as many bytes as fit.
 TEST(RefusedCall, OfAContributionThatIsNotWhatTheCountsSay) {
   on_ranks([](Place& here) {
     const Schedule gather(ring(here.all));
@@ -439,7 +439,7 @@ TEST(RefusedCall, OfAContributionThatIsNotWhatTheCountsSay) {
   });
 }
 
-// ---- persistent calls, whose functions have no communicator and so no handler
+// ---- Persistent calls, whose functions have no communicator and so no error handler
 
 TEST(RefusedRequest, OutOfTurnChangesNothing) {
   on_ranks([](Place& here) {

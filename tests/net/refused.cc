@@ -3,7 +3,7 @@
 namespace quadrille::net {
 namespace {
 
-std::vector<std::vector<int>> handled;  // by rank: the codes that its handler has got
+std::vector<std::vector<int>> handled;  // for each rank, the codes that its handler got
 
 void handle(MPI_Comm*, int* code, ...) {
   handled[static_cast<size_t>(this_rank())].push_back(*code);

@@ -1,4 +1,4 @@
-// Refusals on a communicator with the user's error handler: one sentence, and one call of the handler.
+// Refusals on a communicator with the user's error handler. Each gives one sentence, and one call of the handler.
 #ifndef QUADRILLE_TESTS_NET_REFUSED_H_
 #define QUADRILLE_TESTS_NET_REFUSED_H_
 
@@ -9,20 +9,20 @@
 
 namespace quadrille::net {
 
-// One rank of a job. Every rank expects the same class of error.
+// One rank of a job in which every rank expects an error of the same class.
 class Place {
  public:
   Place(MPI_Comm comm);
   operator MPI_Comm() const { return comm_; }
   const int own, all;
   bool is_last() const { return own == all - 1; }
-  // The text on this rank if only one rank sees the mistake.
+  // Returns the text for this rank if only `rank` sees the mistake.
   std::string at(int rank, const std::string& part) const {
     return own == rank ? part : "another rank";
   }
-  // Expects this refusal on this rank.
+  // Expects this error on this rank.
   void expect_refused(int code, int error_class, const std::string& part);
-  // The same for a binding. A call binds as well, without options.
+  // Expects that binding is refused. Without options it also expects that of a call, which binds by itself.
   void expect_unbound(quadrille_schedule schedule, const quadrille_bind_options* options,
                       int error_class, const std::string& part);
 
@@ -32,10 +32,10 @@ class Place {
 
 void expect_one_sentence();
 
-// Runs on so many ranks, on these nodes. Afterwards the communicator still serves a right schedule.
+// Runs `body` on that many ranks, on these nodes. Afterwards the communicator must still serve a right schedule.
 void on_ranks(int ranks, const std::function<void(Place&)>& body,
               const std::vector<int>& node_of = {});
-// On two, three and six ranks.
+// Runs on two, three and six ranks.
 void on_ranks(const std::function<void(Place&)>& body);
 
 }  // namespace quadrille::net

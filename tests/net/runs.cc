@@ -13,16 +13,16 @@
 namespace quadrille::net {
 namespace {
 
-constexpr int kMarks = 10;  // the most of one call
+constexpr int kMarks = 10;  // marks of one call at most
 
-// ---- one job
+// ---- One job
 
 struct Session {
   const Scheduled& scheduled;
   const std::vector<Run>& runs;
   Groups groups;
-  std::vector<int> entered;     // by run
-  std::vector<MPI_Comm> users;  // by rank: the communicator of its calls
+  std::vector<int> entered;     // for each run, how many ranks have entered
+  std::vector<MPI_Comm> users;  // for each rank, the communicator of its calls
 };
 
 std::string text_of(const Session& session) {
@@ -98,7 +98,7 @@ void at_rank(Session& session, MPI_Comm comm) {
   }
 }
 
-// ---- posts
+// ---- Posts
 
 Walked walked(const Scheduled& scheduled, const std::vector<int>& real, const Run& run) {
   Call bound = plain_call(scheduled.program, scheduled.job);
@@ -159,7 +159,7 @@ bool expect_runs(const Scheduled& scheduled, const std::vector<Run>& runs) {
   return true;
 }
 
-// ---- sizes and ways
+// ---- Sizes and ways
 
 std::vector<std::vector<int64_t>> all_sizes(int64_t least, int64_t most) {
   std::vector<std::vector<int64_t>> result;
@@ -194,7 +194,7 @@ unsigned next_kind = 0;
 unsigned next_seed = 1;
 int way_number = 0;
 
-// Kinds of calls, in place and not, plain and persistent alternate.
+// Draws a run. By `kind`, calls alternate between forms, in place or not, and plain or persistent.
 Run drawn(const Scheduled& scheduled, unsigned kind, const Ways& ways, unsigned seed) {
   constexpr How kHows[] = {How::kOnce, How::kThreeStarts, How::kOnce, How::kTwoAtOnce, How::kOnce};
   std::mt19937 random(seed);
@@ -202,7 +202,7 @@ Run drawn(const Scheduled& scheduled, unsigned kind, const Ways& ways, unsigned 
   allowed.is_large_rare = true;
   Run run{draw_calls(scheduled.program.collective, scheduled.groups, allowed, random, 1)[0], ways,
           kHows[kind / 6 % 5]};
-  // Programs cut long blocks into a few bytes, or the comparison takes long.
+  // A program may cut long blocks into a few bytes, and comparing long blocks takes long.
   if (run.call.lengths >= LengthKind::kLone && (scheduled.takes_block_size || random() % 4 != 0))
     run.call.lengths = LengthKind::kUneven;
   run.call.form = static_cast<int>(kind % 3);
@@ -216,7 +216,7 @@ void expect_way(const Scheduled& scheduled, Ways ways, int calls) {
   ways.block_size = ways.seed % 3 == 0 ? 64 : ways.seed % 3 == 1 ? 5 : 17;
   for (int i = 0; i < calls; ++i)
     runs.push_back(drawn(scheduled, next_kind++, ways, ways.seed * 8 + static_cast<unsigned>(i)));
-  // The data that a binding keeps of a call serves the same counts again, at other addresses.
+  // The binding reuses the data that it keeps of a call for equal counts at other addresses.
   Run same = runs.front();
   ++same.call.seed;
   same.call.layout = (same.call.layout + 1) % mpi::kFixedPlaces;

@@ -1,5 +1,5 @@
-// Calls with more than a few messages follow their plan in parts, as very long ones do. The linker replaces the runtime's
-// builder with __wrap_qd_builder_open.
+// Makes calls with more than a few messages follow their plan in parts, as very long calls do. The linker replaces
+// the runtime's builder with __wrap_qd_builder_open.
 extern "C" {
 #include "runtime/plan/builder.h"
 }

@@ -1,5 +1,5 @@
-// The linker redirects the runtime's allocations to this file, which counts those of the process. So each rank's count is
-// saved while other ranks run. MPI's allocations are not affected.
+// The linker redirects the runtime's allocations to this file. It counts those of the process, so a rank's count is
+// saved while another rank runs. MPI's own allocations are not counted.
 #include "tests/net/shortage.h"
 
 #include <fmt/core.h>
@@ -30,7 +30,7 @@ void keep_allocations(int from, int to) {
   allocations = to >= 0 ? allocations_of_rank[static_cast<size_t>(to)] : Allocations{};
 }
 
-// The outcome of a simulation with one failing allocation.
+// The outcome of a simulation in which one allocation fails.
 struct Shortfall {
   int victim;
   long allocation;
@@ -144,7 +144,7 @@ long expect_no_harm(const Shortage& s) {
 
 }  // namespace quadrille::net
 
-// The linker chooses these names.
+// The linker requires these names.
 extern "C" {
 // NOLINTBEGIN(bugprone-reserved-identifier)
 void* __real_malloc(size_t size);
@@ -164,7 +164,7 @@ void* __wrap_mmap(void* at, size_t size, int protection, int flags, int file, of
   return quadrille::net::fails(size) ? MAP_FAILED
                                      : __real_mmap(at, size, protection, flags, file, offset);
 }
-// The runtime waits before it ends the job.
+// The runtime waits before it ends the job. Here it does not.
 int __wrap_nanosleep(const timespec*, timespec*) { return 0; }
 // NOLINTEND(bugprone-reserved-identifier)
 }

@@ -1,5 +1,5 @@
-// The scheduler draws, again and again, which rank continues, or that a message arrives. A run's seed also sets the
-// style: whether messages arrive early or late, whether one rank is much slower than all others, how often ranks
+// The scheduler draws again and again which rank continues, or that a message arrives. The seed also sets a run's
+// style: whether messages arrive early or late, whether one rank is much slower than the others, and how often ranks
 // change.
 #include "tests/net/simulation.h"
 
@@ -130,7 +130,7 @@ Outcome simulate(const Machine& machine, const std::function<void(MPI_Comm)>& bo
     Fibers fibers(machine.ranks, [&](int) { at_rank(body); });
     schedule(fibers);
   }
-  if (simulated.ended.empty()) {  // MPI_Finalize
+  if (simulated.ended.empty()) {  // as in MPI_Finalize
     Fibers fibers(machine.ranks, [](int) { delete_attributes_of_self(); });
     schedule(fibers);
   }

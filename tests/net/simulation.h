@@ -1,15 +1,15 @@
-// An MPI library of many ranks in one process, for tests of the messages that Quadrille's runtime posts, and of their
-// results.
+// An MPI library with many ranks in one process. Tests check the messages that Quadrille's runtime posts over it, and
+// their results.
 //
 // Each rank is a fiber. A seed decides which rank runs next, and when a matched message is delivered. So a run can be
-// repeated, and many seeds try many timings. In rendezvous mode nothing is buffered: a send is complete once its
-// receive was posted and the data, which are read then, have arrived. In eager mode a send is complete at once. (A
-// synchronous send is complete once its receive was posted.)
+// repeated, and many seeds try many timings. In rendezvous mode nothing is buffered: a send is complete when its
+// receive is posted and its data, which is read only then, has arrived. In eager mode a send is complete at once, or,
+// if it is synchronous, when its receive is posted.
 //
-// Every misuse of MPI is a problem: buffers in flight that overlap, or change, or are not the caller's to read;
-// requests that are never waited for, or twice; communicators and datatypes that are not freed; ranks that call
-// different collectives; operators for the wrong types; a deadlock. The buffer of a posted receive is filled with
-// rubbish until its message arrives. Where MPI leaves the order of two groups open, the seed decides.
+// Every misuse of MPI is a problem: buffers in flight that overlap, change, or are not the caller's to read; requests
+// that are never waited for, or twice; communicators and datatypes that are not freed; ranks that call different
+// collectives; operators for the wrong types; a deadlock. The buffer of a posted receive is filled with rubbish until
+// its message arrives. Where MPI leaves the order of two groups open, the seed decides.
 #ifndef QUADRILLE_TESTS_NET_SIMULATION_H_
 #define QUADRILLE_TESTS_NET_SIMULATION_H_
 
@@ -25,27 +25,27 @@ namespace quadrille::net {
 
 struct Machine {
   int ranks = 1;
-  int remote = 0;  // the number of ranks, at the end, that form the second of two groups
-  std::vector<int> node_of = {};  // by rank; empty: all on one
+  int remote = 0;  // how many of the ranks, the last ones, form the second of two groups
+  std::vector<int> node_of = {};  // by rank; if empty, all ranks share one node
   unsigned seed = 0;
   bool is_eager = false;
-  // How MPI_COMM_WORLD handles errors of waits, which have no communicator of their own (MPICH).
+  // Whether MPI_COMM_WORLD returns errors. It gets those of waits, which have no communicator (as in MPICH).
   bool world_returns_errors = true;
   int most_tag = INT16_MAX;  // MPI_TAG_UB
 };
 
 inline constexpr size_t kNever = SIZE_MAX;
 
-// An action of a rank. A listing has them in order.
+// An action of a rank.
 struct Event {
   enum class Kind { kSend, kReceive, kWait, kCollective, kMark };
   Kind kind;
-  int peer = -1;      // of a message: rank in its communicator
+  int peer = -1;      // of a message: the other rank, in its communicator
   int64_t bytes = 0;  // of a receive: the size of its buffer
-  int tag = 0;        // of a message; of a mark: its number
+  int tag = 0;        // of a message, or the number of a mark
   MPI_Comm comm = MPI_COMM_NULL;
   bool is_synchronous = false;
-  int64_t arrived = -1;     // of a receive: bytes of the message
+  int64_t arrived = -1;     // of a receive: the bytes that arrived
   size_t waited = kNever;   // of a message: the index of the event that waited for it
   size_t message = kNever;  // of a wait: the index of the message
   std::string name = {};    // of a collective
@@ -54,22 +54,22 @@ using Listing = std::vector<Event>;
 
 struct Outcome {
   std::vector<std::string> problems;
-  std::vector<Listing> listings;  // by rank
-  std::string text() const;       // the problems
+  std::vector<Listing> listings;  // for each rank, its actions in order
+  std::string text() const;       // all problems
 };
 
-// Runs `body` on all ranks, with a communicator of all of them that returns errors and is freed at the end. With two
+// Runs `body` on all ranks. Their communicator has all ranks, returns errors, and is freed at the end. With two
 // groups it is an intercommunicator.
 Outcome simulate(const Machine& machine, const std::function<void(MPI_Comm)>& body);
 
-// Within a simulation: the running rank.
+// Returns the running rank. Only in a simulation.
 int this_rank();
-// Puts a mark into the rank's list. Returns whether none of its requests is in flight.
+// Puts a mark into the rank's list. Returns whether the rank has no request in flight.
 bool mark(int number);
-// Called whenever another rank continues, with the previous and the new rank.
+// Is called with the previous and the new rank when another rank continues.
 extern std::function<void(int from, int to)> on_switch;
 
-// One line per event, for messages.
+// Returns one line per event, for messages of tests.
 std::string text_of(const Listing& listing);
 
 }  // namespace quadrille::net

@@ -341,7 +341,7 @@ TEST(Simulation, AttributesGoWithTheirCommunicatorAndAreNotCopiedByDup) {
   EXPECT_EQ(gone, 2);
 }
 
-// ---- two groups, and operators
+// ---- Two groups, and operators
 
 Machine groups(int ranks, int remote, unsigned seed = 1) {
   return {.ranks = ranks, .remote = remote, .seed = seed};
@@ -375,7 +375,7 @@ TEST(SimulatedGroups, ReduceToEachOther) {
   EXPECT_EQ(outcome.text(), "");
 }
 
-// In either order if both groups give the same value.
+// If both groups give the same value, either order may result.
 TEST(SimulatedGroups, MergeInTheOrderThatTheySay) {
   for (const int high_first : {0, 1}) {
     std::set<int> firsts;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program takes no MPI function from the library: every one that the runtime calls is simulated. A missing function
-# belongs in tests/net.
+# symbols_test.sh PROGRAM: every MPI function that the runtime calls is simulated, so the program takes none from the
+# library. A function that is missing must be added to tests/net.
 set -uo pipefail
 
 functions_of() { nm -D --undefined-only "$1" | awk '$2 ~ /^P?MPI_/ {print $2}'; }
@@ -10,7 +10,7 @@ if [ -n "$missing" ]; then
   echo "not simulated:" $missing
   exit 1
 fi
-# The check itself detects such a function.
+# The check notices a function that is not simulated.
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
 echo 'int MPI_Pcontrol(int); int main(void) { return MPI_Pcontrol(1); }' |

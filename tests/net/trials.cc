@@ -1,5 +1,4 @@
-// A trial draws the kind of call, the lengths, the datatypes and the way to bind from its seed. Used by random_test.cc
-// and plan_mutants_test.cc.
+// A trial draws the kind of call, the lengths, the datatypes and the way to bind from its seed.
 #include "tests/net/trials.h"
 
 #include <fmt/format.h>
@@ -16,9 +15,9 @@
 namespace quadrille::net {
 namespace {
 
-constexpr unsigned kMostSeconds = 60;  // for a simulation
+constexpr unsigned kMostSeconds = 60;  // that a simulation may take
 
-// The running trial, for the handler of the alarm.
+// The text of the running trial, for the handler of the alarm.
 std::string current;
 
 void tell_and_exit(int) {
@@ -29,7 +28,7 @@ void tell_and_exit(int) {
   _exit(2);
 }
 
-// After a deadlock, objects remain on the stacks of ranks that do not end. The leak checker ignores them.
+// After a deadlock, ranks that have not ended still have objects on their stacks. The leak checker ignores these.
 class Forgetting {
  public:
 #ifdef __SANITIZE_ADDRESS__
@@ -81,7 +80,7 @@ CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed, bool is
   call.collective = drawn.program.collective;
   call.groups = scheduled.groups;
   call.lengths = any_of(kLengths, random);
-  // A program that cuts blocks into a few bytes would take long.
+  // It would take long if the program cut long blocks into a few bytes.
   if (!drawn.call.parameters.empty() && call.lengths == LengthKind::kLong)
     call.lengths = LengthKind::kUneven;
   call.length_seed = static_cast<unsigned>(below(random, 1000));
@@ -119,7 +118,7 @@ std::optional<verifier::Report> CollectiveTrial::checked(const Counts& counts, i
   asked.counts = counts;
   asked.root = root;
   Program program = drawn.program;
-  program.port = {};  // the port has no effect on data
+  program.port = {};  // ports have no effect on data
   Result<verifier::Report> found = verifier::check_schedule(program, drawn.job, asked, {});
   if (!found.ok()) return std::nullopt;
   return std::move(found).value();
@@ -152,7 +151,7 @@ Counts CollectiveTrial::counts() const {
 
 int CollectiveTrial::call_once(CollectivePart& part, quadrille_schedule schedule, MPI_Comm comm) {
   if (is_persistent) return part.run_persistent(schedule, comm);
-  int all = call.groups.all() - 1;  // a wrong barrier may let ranks go too early
+  int all = call.groups.all() - 1;  // if the call is wrong, a barrier may let ranks go too early
   return part.run(schedule, comm, is_right ? entered : all);
 }
 

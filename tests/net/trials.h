@@ -1,4 +1,4 @@
-// A program and one call of it, run over the simulated MPI: the outcome on each rank.
+// Runs a program and one call of it over the simulated MPI, and records the outcome on each rank.
 #ifndef QUADRILLE_TESTS_NET_TRIALS_H_
 #define QUADRILLE_TESTS_NET_TRIALS_H_
 
@@ -13,8 +13,8 @@
 namespace quadrille::net {
 
 struct Fate {
-  std::vector<int> bound, called;  // error classes, by rank; -1 if it did not end
-  bool right = true;               // if all calls succeeded
+  std::vector<int> bound, called;  // error class of each rank; -1 if it did not end
+  bool right = true;               // whether the bytes are right at every rank whose call succeeded
   std::vector<std::string> problems;
 
   bool is_bound() const;
@@ -22,17 +22,17 @@ struct Fate {
   bool waits() const;
 };
 
-// A call of any collective by a program on fixed nodes.
+// One call of any collective, by a program on fixed nodes.
 struct CollectiveTrial {
-  // Draws the call and the way to bind. Ranks are numbered as in the schedule, or else in any order.
+  // Draws the call and the way to bind. Ranks have the schedule's numbers, or else any order.
   CollectiveTrial(const RandomCase& drawn, uint64_t seed, bool is_in_order = true);
 
-  // The checker's report on the call; empty if it does not bind. Binding tries a call without bytes. If two groups are
-  // alike, either may be the schedule's first one, except the root's.
+  // Returns the checker's report on the call, or nullopt if it does not bind. The report includes the empty call that
+  // binding tries. If two groups are alike, either may be the schedule's first, except where the root decides.
   std::optional<verifier::Report> report() const;
-  // The same for a call with root 0, for which binding makes a plan.
+  // Returns the report on the call with root 0, for which binding makes a plan.
   std::optional<verifier::Report> report_of_binding() const;
-  // If a trial hangs for a minute, prints its text and ends the process.
+  // Runs the trial. If it hangs for a minute, prints its text and ends the process.
   Fate run();
   std::string text() const;
 
@@ -41,14 +41,14 @@ struct CollectiveTrial {
   CollectiveCall call;
   Ways ways;
   bool is_persistent, is_in_order;
-  bool is_right = true;  // expected: the call is correct
-  int entered = 0;       // the number of ranks that entered
+  bool is_right = true;  // whether the call must be correct
+  int entered = 0;       // how many ranks have entered the call
 
  private:
   std::optional<verifier::Report> checked(const std::vector<std::vector<int64_t>>& counts,
                                           int64_t root) const;
   Machine machine() const;
-  std::vector<std::vector<int64_t>> counts() const;  // by rank of the schedule
+  std::vector<std::vector<int64_t>> counts() const;  // in the schedule's order of ranks
   int call_once(CollectivePart& part, quadrille_schedule schedule, MPI_Comm comm);
   void at_rank(MPI_Comm comm, Fate& fate);
 };

@@ -1,4 +1,4 @@
-// One rank's buffer for a block has another length than its sender sends.
+// One rank's buffer for a block is shorter or longer than what its sender sends.
 #include <array>
 
 #include "tests/net/jobs.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kNarrow = 1;
 
-// The outcome on each rank. Blocks have that many units, except the buffer for one of them.
+// Expects the right error on each rank. One rank has room for `room` units of a block that has more or fewer.
 void expect_truncation(const Scheduled& scheduled, const Ways& ways, bool is_persistent,
                        unsigned types, LengthKind lengths, int room) {
   CollectiveCall call;
@@ -18,7 +18,7 @@ void expect_truncation(const Scheduled& scheduled, const Ways& ways, bool is_per
   call.length_seed = 2;
   call.form = 1;
   call.types = types;
-  call.layout = 1;  // one type for all blocks
+  call.layout = 1;  // all blocks have one type
   call.seed = ways.seed;
   call.narrow = kNarrow;
   call.narrow_units = room;
@@ -52,8 +52,8 @@ void expect_truncation(const Scheduled& scheduled, const Ways& ways, bool is_per
 
 class Truncation : public testing::TestWithParam<std::tuple<int, bool, unsigned>> {
  protected:
-  // The buffer is shorter than the data. It is empty, or longer, only if lengths travel or are compared. Else one end
-  // would have no message.
+  // A room of 1 unit is shorter than the data. Rooms of 0 and 2100 units are tried only if lengths travel or are
+  // compared: otherwise one end of the message would not exist.
   void expect_all(const Scheduled& scheduled, bool is_persistent) {
     const auto [window, is_eager, types] = GetParam();
     for (const LengthKind lengths : {LengthKind::kEqual, LengthKind::kEdge})
@@ -86,7 +86,7 @@ TEST_P(Truncation, OfAPersistentCallIsAnErrorEverywhereWhenItIsMade) {
   expect_all(exchanging("factor", {4}), true);
 }
 
-// Each rank sends that many numbers to each, and has room for `room` from each.
+// Each rank sends `count` numbers to each rank, and has room for `room` from each.
 int exchange(quadrille_schedule schedule, MPI_Comm comm, int count, int room) {
   constexpr int kRanks = 4, kMost = 8;
   std::array<int, size_t{kRanks * kMost}> from, to{};
@@ -99,7 +99,7 @@ int exchange(quadrille_schedule schedule, MPI_Comm comm, int count, int room) {
   return code;
 }
 
-// The runtime keeps four calls. A wrong one takes the place of the first, which is made again.
+// The runtime keeps four prepared calls. The wrong call replaces the first, which is then made again.
 TEST(AfterTruncation, CallsAreRight) {
   constexpr int kKept = 4;
   for (const Scheduled& scheduled : {exchanging("factor", {4}), exchanging("tuna", {4}, {2})})

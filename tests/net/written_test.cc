@@ -1,10 +1,11 @@
-// Cases that only hand-written programs show: broken schedules are refused, at some stage, and correct ones run. Each
-// file of tests/net/corpus has a program, and its calls and outcomes in a comment such as
+// Cases that only hand-written programs show. Broken schedules are refused at some stage, and correct ones run. Each
+// file of tests/net/corpus has a program. A comment in it names the calls and the outcome, such as
 //   -- test: ranks 3, parameter 0 1, lengths equal long, in_place 0 1, windows 2, seeds 5, expect right
 //
-// All combinations are run, eager and rendezvous. The possible outcomes are
-//   right, broken, broken at binding, unserved at binding, unserved at the root
-// What binding says may follow, "-- says: TEXT", or "-- says at the last rank: TEXT", or "-- says above rank 0: TEXT".
+// All combinations run, eager and rendezvous. The outcome is one of
+//   right, refused, broken, broken at binding, unserved at binding, unserved at the root
+// Another line of the comment may give the text of binding's error:
+//   -- says: TEXT, -- says at the last rank: TEXT, or -- says above rank 0: TEXT
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ const std::map<std::string, LengthKind> kLengths = {
     {"one", LengthKind::kOne},       {"equal", LengthKind::kEqual}, {"uneven", LengthKind::kUneven},
     {"skewed", LengthKind::kSkewed}, {"long", LengthKind::kLong},   {"huge", LengthKind::kHuge}};
 
-// The lists of words in the comment, by their first word.
+// Reads the lists of words in the comment, by the first word of each.
 std::map<std::string, Words> expectations_of(const std::string& path) {
   std::map<std::string, Words> all = {
       {"parameter", {}},   {"lengths", {"one"}},          {"form", {"1"}},  {"root", {"0"}},
@@ -55,7 +56,7 @@ std::string joined(const Words& words) {
   return text;
 }
 
-// The end of the line in the comment that begins so.
+// Returns the rest of the comment's line that begins in this way.
 std::string line_after(const std::string& path, const std::string& beginning) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
@@ -63,7 +64,7 @@ std::string line_after(const std::string& path, const std::string& beginning) {
   return "";
 }
 
-// The file may name the words of the ranks that see the mistake.
+// The file may say which ranks see the mistake, and their text.
 void expect_unbound(const std::string& path, const Scheduled& scheduled, int error_class) {
   const std::string everywhere = line_after(path, "-- says: "),
                     at_last = line_after(path, "-- says at the last rank: "),
@@ -162,7 +163,7 @@ TEST_P(Written, ComesToWhatItsFileSays) {
   }
 }
 
-// A rank waits for its own long message before it overwrites the block. Meanwhile it processes arriving messages.
+// A rank waits for its own long message before it overwrites the block. Meanwhile it must process arriving messages.
 TEST(WrittenInPlace, LongBlocksHangNobody) {
   for (const int ranks : {3, 4, 5})
     for (const Scheduled& one : {exchanging("tuna", {ranks}, {2}),

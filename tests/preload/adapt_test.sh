@@ -4,22 +4,22 @@ set -u
 . "$(dirname "$0")/runs.sh"
 preload="$library $tool"
 
-# called VARIABLE=VALUE... -- ROW CALLS COLLECTIVE=BYTES...
+# called VARIABLE=VALUE... -- ROW CALLS COLLECTIVE=BYTES...: runs PRELOADED on 2 ranks, and expects that it ends.
 called() {
   start 2 "$@"
   [ $code -eq 0 ] && grep -q '^end$' "$out" || problem "$*"
 }
-# total COLUMN REASON [SCHEDULE]: the sum of a column of the report. Columns count from that of the seconds.
+# total COLUMN REASON [SCHEDULE]: prints the sum of a column over the report's allgathers. The seconds are column 0.
 total() {
   awk -v column="$1" -v reason="$2" -v schedule="${3:-}" '$1 == "allgather" && $0 ~ " [-0-9.]+  " reason "$" && (schedule == "" || index($0, " " schedule " ")) {
     i = 1; while ($i !~ /^[0-9]+\.[0-9]+$/) i++; sum += $(i + column) } END { printf "%.0f\n", sum }' "$report"
 }
-# calls REASON [SCHEDULE]: how many the report has.
+# calls REASON [SCHEDULE]: prints the number of these calls in the report.
 calls() { total -2 "$@"; }
 within() { [ "$1" -ge "$2" ] && [ "$1" -le "$3" ] || problem "$4: $1 is not from $2 to $3"; }
 
 if [ "$mpi" = openmpi ]; then
-  # MPI's own is slow: a schedule is chosen, and the rules go into a file that need not exist.
+  # MPI's own allgather is slow. A schedule is chosen, and the rules go into a file that did not exist.
   rm -f rules.txt
   called QUADRILLE_RULES=rules.txt TOOL_SLOW=1 -- 0 3000 allgather=65536
   reported allgather '1 x 2 ranks' '65536..' chosen
@@ -30,7 +30,7 @@ if [ "$mpi" = openmpi ]; then
   called QUADRILLE_RULES=rules.txt TOOL_SLOW=1 -- 0 100 allgather=65536
   reported allgather '1 x 2 ranks' ' 100 ' 'by rule'
 
-  # A communicator takes over what another one of its shape has found: its calls are not raced.
+  # A communicator uses what another one of its shape has found, so its calls are not raced.
   called QUADRILLE=learn QUADRILLE_RULES=learned.txt TOOL_SLOW_SENDS=1 -- 0 300 allgather=64 allgather=64
   within "$(($(calls compared) - $(calls compared native)))" 8 20 'races on two communicators'
   within "$(calls chosen native)" 560 590 'calls by the choice, on two communicators'
@@ -38,12 +38,12 @@ else
   echo 'SKIPPED: MPICH waits busily; where ranks share cores, its times are too unsteady to tell when a schedule is chosen'
 fi
 
-# Schedules are slow: MPI's own stays, and few calls were lost.
+# The schedules are slow. MPI's own collective stays, after few slow calls.
 called TOOL_SLOW_SENDS=1 -- 0 1500 allgather=65536
 within "$(($(calls compared) - $(calls compared native)))" 2 12 'slow calls'
 within "$(calls chosen native)" 600 1480 'calls by the choice'
 
-# Few calls are left alone, and QUADRILLE=on compares none.
+# If there are few calls, none is compared. QUADRILLE=on compares none at all.
 called TOOL_SLOW=1 -- 0 30 allgather=65536
 within "$(calls compared)" 0 0 'comparisons of rare calls'
 called TOOL_SLOW=1 QUADRILLE=on -- 0 300 allgather=65536

@@ -1,6 +1,7 @@
-/* alone CASE [N]: one rank in turn refuses what it was to do, and no other rank waits for it. All results are as without the library.
- * arguments: it first makes calls with wrong arguments, which MPI refuses. memory, attributes: the tool refuses the library's n-th
- * request of that kind there, on a new communicator, for n from N on: each at first, and then fewer. */
+/* alone CASE [N]: one rank after another refuses what it should do, and no other rank waits for it. All results
+ * are the same as without the library. CASE arguments: the rank first makes calls with wrong arguments, which MPI
+ * refuses. CASE memory or attributes: the tool refuses the library's n-th request of that kind at the rank, on a new
+ * communicator. n begins at N and skips more and more numbers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "runtime/execute/significance.h"
 
-/* Of the tool: refuses the n-th request from now on, or none if n is 0. Returns how many there have been. */
+/* The tool refuses the n-th request from now on, or none if n is 0. Returns the number of requests before. */
 __attribute__((weak)) long tool_refuse(const char* kind, long n);
 
 enum { MOST = 16, ROUNDS = 40, FEW_ROUNDS = 12 };
@@ -21,7 +22,7 @@ static void expect(int holds, const char* what) {
   if (!holds && bad++ < 3) printf("FAILED: rank %d: %s\n", me, what);
 }
 
-/* ---- One call of each collective, in which one argument may be wrong */
+/* ---- One call of each collective, of which one argument may be wrong */
 
 enum wrong { NOTHING, COUNT, TYPE, OPERATOR, ROOT, WRONGS };
 
@@ -69,7 +70,7 @@ static int call(enum qd_function function, enum wrong wrong, MPI_Comm comm) {
   }
 }
 
-/* The element that rank 0 or this rank receives: the ranks' first elements, or one element of rank 0. */
+/* Expects what rank 0 or this rank receives: the first element of each rank, or one element of rank 0. */
 static void expect_results(enum qd_function function) {
   const int sum = 100 * ranks * (ranks - 1) / 2;
   int is_right = 1;
@@ -111,7 +112,7 @@ static int has(enum qd_function function, enum wrong wrong) {
   return wrong == OPERATOR ? combines : function != QD_Barrier;
 }
 
-/* Returns an error code. */
+/* Makes a right call and checks its results. Returns its error code. */
 static int right_call(enum qd_function function, MPI_Comm comm) {
   const int code = call(function, NOTHING, comm);
   if (code == MPI_SUCCESS) expect_results(function);
@@ -154,7 +155,7 @@ static void arguments(void) {
   }
 }
 
-/* A call whose schedule lacks memory is an error, as it is of MPI. */
+/* If memory for a call's schedule runs out, the call is an error, as it would be in MPI. */
 static void refused(const char* kind, long first) {
   int was_refused = 1;
   for (long n = first; was_refused; n += 1 + n / 16) {

@@ -7,7 +7,7 @@ served=(alltoall=factor alltoallv=linear alltoallw=pairwise allgather=bruck allg
   scan=doubling scatter=binomial scatterv=linear)
 variables served
 
-# The error classes of wrong calls are MPI's.
+# Wrong calls have the error classes of MPI.
 classes() { grep -o 'rank [0-9] has the classes .*' "$out" | sort; }
 preload= right 3 QUADRILLE_DEBUG=
 native=$(classes)
@@ -20,8 +20,8 @@ right 3 "${chosen[@]}"
 [ "$(classes)" = "$native" ] || problem 'other error classes: by rule'
 all_served served '1 x 3 ranks'
 
-# without LEAST KIND VARIABLE=VALUE...: refuses at least so many requests of that kind in turn. The job may end with a
-# sentence.
+# without LEAST KIND VARIABLE=VALUE...: refuses the requests of that kind one after another, and expects LEAST or more
+# of them. The job may end with an error message.
 without() {
   local from=1 ends=0 requests=0
   while :; do

@@ -1,9 +1,9 @@
-/* Cases of corners: collectives in the delete functions of attributes. */
+/* Cases of the program corners: collectives in the delete functions of attributes. */
 #include "tests/preload/corners.h"
 
 #include <stddef.h>
 
-/* ---- Attributes whose delete functions call collectives on the communicator that is freed */
+/* ---- A communicator is freed, and the delete functions of its attributes call collectives on it */
 
 static int delete (MPI_Comm comm, int key, void* value, void* extra) {
   int one = 1, sum = 0, all[MOST];
@@ -20,7 +20,7 @@ void attributes(void) {
   int key;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete, &key, NULL);
   for (int round = 0; round < 6; round++) {
-    /* Only on some ranks, in the last rounds. */
+    /* In the last rounds, only some ranks set the attribute first. */
     const int is_first = (round + (round > 3 ? me : 0)) % 2;
     MPI_Comm comm = duplicate(MPI_ERRORS_ARE_FATAL);
     if (is_first) MPI_Comm_set_attr(comm, key, NULL);
@@ -32,7 +32,7 @@ void attributes(void) {
   }
 }
 
-/* ---- A delete function frees another communicator, whose attribute's delete function calls collectives on the
+/* ---- A delete function frees a second communicator, whose attribute's delete function calls collectives on the
  * first */
 
 static MPI_Comm outer, inner;
@@ -62,7 +62,7 @@ void nested(void) {
   }
 }
 
-/* ---- Rank 0 calls collectives in a delete function, and the others call them before they free the communicator */
+/* ---- Rank 0 calls collectives in a delete function. The others call them before they free the communicator */
 
 static int call_here(MPI_Comm comm, int key, void* value, void* extra) {
   (void)key, (void)value, (void)extra;
@@ -84,7 +84,8 @@ void dying(void) {
   }
 }
 
-/* ---- A communicator is freed before its last operation ends. MPICH calls the delete functions then, at some ranks */
+/* ---- A communicator is freed before its last operation ends. Only then MPICH calls the delete functions, at some
+ * ranks */
 
 void lingering(void) {
   int key;
@@ -100,7 +101,7 @@ void lingering(void) {
   }
 }
 
-/* ---- Rank 1 makes its last call in MPI_Finalize, for which the others wait */
+/* ---- Rank 1 makes its last call in MPI_Finalize, and the others wait for it */
 
 static int call_late(MPI_Comm self, int key, void* attribute, void* extra) {
   (void)self, (void)key, (void)attribute, (void)extra;

@@ -1,5 +1,5 @@
-/* A plain MPI program: reductions of floating-point numbers on communicators of 2 ranks and more, up to all, and between groups.
- * Each rank compares all bits with those of the canonical tree of sums, which it evaluates itself. */
+/* A plain MPI program: reductions of floating-point numbers on communicators of 2 ranks and more, and between
+ * groups. Each rank evaluates the canonical tree of sums itself, and compares all bits with it. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 enum { MOST = 10000, SUM = 0, PRODUCT, FLOATS, TURNED, ROUNDED, OPERATORS };
 
 static int tests, wrong;
-static int call; /* so far */
+static int call; /* number of calls so far */
 static MPI_Op operators[OPERATORS];
 
-/* Element i of what a rank contributes to the call: numbers of very different size. */
+/* Returns element i of a rank's contribution to the call. The numbers differ greatly in size. */
 static double value(int rank, int i) {
   uint64_t state =
       (uint64_t)rank * 0x9e3779b97f4a7c15 + (uint64_t)call * 0xbf58476d1ce4e5b9 + (uint64_t)i;
@@ -43,7 +43,7 @@ static void round_sums(void* in, void* inout, int* count, MPI_Datatype* type) {
     ((double*)inout)[i] = combined(ROUNDED, ((double*)in)[i], ((double*)inout)[i]);
 }
 
-/* The tree of `ranks` ranks from `first` on: it splits at the greatest power of two below their number. */
+/* Returns element i of the tree of `ranks` ranks from `first` on. It splits at the greatest lower power of two. */
 static double tree(int operator, int first, int ranks, int i) {
   int half = 1;
   if (ranks == 1) return operator== FLOATS ? (float)value(first, i) : value(first, i);
@@ -52,7 +52,7 @@ static double tree(int operator, int first, int ranks, int i) {
                   tree(operator, first + half, ranks - half, i));
 }
 
-/* Elements low, low + 1, ... of the sum of that many ranks. */
+/* Compares `count` elements from `low` on with those of the sum over `ranks` ranks. */
 static void compare(const char* name, int operator, const void* received, int ranks, int low,
                     int count) {
   tests++;
@@ -68,10 +68,10 @@ static void compare(const char* name, int operator, const void* received, int ra
   }
 }
 
-/* As many elements of this rank in a reduce-scatter of uneven blocks. */
+/* Returns the number of elements that a rank receives in a reduce-scatter of uneven blocks. */
 static int share(int rank, int count) { return rank % 3 == 1 ? 0 : count + rank; }
 
-/* `sources` ranks contribute, of this group or the other. */
+/* Makes one call, to which `sources` ranks contribute: those of this group, or of the other. */
 static void reduce(MPI_Comm comm, int sources, int count) {
   static double sent[MOST], received[MOST];
   static int counts[64];
@@ -129,7 +129,7 @@ static void reduce(MPI_Comm comm, int sources, int count) {
   }
 }
 
-/* Calls of all kinds and operators, and then of those sizes. */
+/* Makes calls of all kinds with all operators, and then of given sizes. */
 static void calls(MPI_Comm comm, int sources) {
   static const int counts[] = {1, 77, 3001, MOST};
   call = 0;
@@ -152,7 +152,7 @@ int main(int count, char** words) {
   MPI_Op_create(turn, 0, &operators[TURNED]);
   MPI_Op_create(round_sums, 1, &operators[ROUNDED]);
   for (int ranks = 2; ranks <= all; ranks++) {
-    /* In the order of the world, downwards, or first the ranks with odd numbers. */
+    /* The ranks are in the order of the world, in the opposite order, or the odd ones come first. */
     const int key = ranks % 3 == 0 ? me : ranks % 3 == 1 ? -me : me - me % 2 * all;
     MPI_Comm_split(MPI_COMM_WORLD, me < ranks ? 0 : MPI_UNDEFINED, key, &part);
     if (part == MPI_COMM_NULL) continue;

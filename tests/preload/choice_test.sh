@@ -5,7 +5,7 @@ set -u
 preloaded=$(readlink -f "$5") own=$(readlink -f "$6") wrong=$(readlink -f "$7") verifier=$(readlink -f "$8")
 . "$(dirname "$0")/runs.sh"
 
-# refused TEXT VARIABLE=VALUE...: prints it once, and no schedule is used.
+# refused TEXT VARIABLE=VALUE...: expects TEXT once, and that no schedule is used.
 refused() {
   right 2 "${@:2}"
   said 1 "quadrille: $1"
@@ -13,7 +13,7 @@ refused() {
   not_reported 'by rule'
 }
 
-# Rules are read in the same way with either MPI library.
+# The library reads rules in the same way with either MPI library.
 if [ "$mpi" = mpich ]; then
   refused 'QUADRILLE=maybe is no mode: write off, on, adapt, verify or learn' QUADRILLE=maybe
   refused "QUADRILLE_ALLTOALL: 'nosuch' is none of factor, hierarchical-factor," QUADRILLE_ALLTOALL=nosuch
@@ -32,7 +32,7 @@ if [ "$mpi" = mpich ]; then
   refused 'QUADRILLE_REPROT is not known: did you mean QUADRILLE_REPORT?' QUADRILLE_REPROT=1
   refused 'QUADRILLE_REDUCE_SCATER_BLOK is not known: did you mean QUADRILLE_REDUCE_SCATTER_BLOCK?' QUADRILLE_REDUCE_SCATER_BLOK=direct
 
-  # wrong LINE TEXT RULES: refuses the rules with file and line.
+  # wrong LINE TEXT RULES: expects a refusal that names the line of RULES.
   wrong() {
     printf '%s\n' "$3" >wrong.txt
     refused "wrong.txt:$1: $2" QUADRILLE_RULES=wrong.txt
@@ -54,7 +54,7 @@ fi
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   QUADRILLE_ALLTOALL=linear ONE:QUADRILLE_ALLTOALL=pairwise
 
-# A file that cannot be written at the end is reported at the beginning, and the program continues.
+# If a file cannot be written at the end, the library says so at the beginning, and the program continues.
 told_first() { # TEXT VARIABLE=VALUE...
   start 2 "${@:2}"
   [ $code -eq 0 ] && [ "$passed" -eq 2 ] || problem "${@:2}"
@@ -67,12 +67,12 @@ told_first 'QUADRILLE_RULES: nowhere/rules.txt cannot be written: No such file o
 told_first 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 told_first 'QUADRILLE_REPORT: .. cannot be written: Is a directory' QUADRILLE_REPORT=..
 
-# Variables of other software change nothing, even if the ranks have different ones.
+# Variables of other software have no effect, even if they differ between ranks.
 right 3 QUADRILLE_ALLTOALL=linear QUADRILLE_HOME=/opt QUADRILLE_STATE=1 ONE:QUADRILLE_HOME=/tmp
 said 1 'is no setting of Quadrille, and is ignored'
 reported alltoall linear 'by rule'
 
-# A rules file: the first rule that fits counts. Variables take precedence.
+# In a rules file, the first rule that fits counts. Variables take precedence over rules.
 cat >rules.txt <<'RULES'
 alltoall nodes=2 bytes=1..16 use=tuna-coalesced:radix=4
 alltoall nodes=2.. even=yes use=linear:window=4
@@ -89,7 +89,7 @@ right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.txt QUADRILLE_ALLGATHERV=native -- 
 reported alltoall '2 x 2 ranks' ' 4..15' tuna-coalesced:radix=4 'by rule'
 reported alltoall '2 x 2 ranks' ' 16..63' linear 'by rule'
 reported alltoallv '2 x 2 ranks' ' 4..15' linear 'by rule'
-reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # sixteen calls after they became so long
+reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # sixteen calls after the blocks grew
 reported gatherv '2 x 2 ranks' native 'not yet compared'
 reported allgather '2 x 2 ranks' bruck 'by rule'
 reported allgather '2 \+ 2 ranks' leader 'by rule'
@@ -100,7 +100,7 @@ reported alltoall '2 x 1 to 2 ranks' pairwise 'by rule'
 preload=$library
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   ONE:QUADRILLE_RULES=rules.txt
-# Rank 0 reads the rules for all.
+# Rank 0 reads the rules for all ranks.
 : >empty.txt
 right 3 QUADRILLE_RULES=empty.txt QUADRILLE_ALLGATHER=bruck
 reported allgather '3 ranks' bruck 'by rule'
@@ -112,7 +112,7 @@ done
 refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=wrong.txt ONE:QUADRILLE_RULES=rules.txt QUADRILLE_SUMS=canonical
 said 1 "quadrille: so sums are MPI's own, and not canonical"
 
-# Verification works: it detects a tool behind the library that makes MPI's own result wrong.
+# Verification notices a tool behind the library that makes MPI's own result wrong.
 preload="$library $tool"
 right 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear QUADRILLE_ALLREDUCE=doubling -- file
 reported allreduce doubling 'by rule$'
@@ -120,14 +120,14 @@ start 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ $code -ne 0 ] && [ $code -ne 124 ] || problem 'a wrong byte is not found'
 grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2], in call [34] of it on MPI_COMM_WORLD: element 0 of block 2 is [0-9]+ instead of [0-9-]+$' \
   "$out" || problem 'a wrong byte is not told'
-# Without a report, nodes are found only when a rule needs them.
+# Without a report, the library finds nodes only if a rule needs them.
 start 4 QUADRILLE_REPORT= RANKS_A_NODE=2 QUADRILLE_RULES=rules.txt QUADRILLE=verify TOOL_CORRUPTS=1
 grep -qF 'verify: alltoall by tuna-coalesced:radix=4 differs' "$out" || problem 'nodes are not found when they are asked for'
 start 3 QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ "$passed" -eq 3 ] || problem 'what is served does not come to the tool'
 preload=$library
 
-# Rules name schedules of files, whose bytes are settings that all ranks have. The command beside the library checks them.
+# Rules name schedule files, whose bytes all ranks must share. The verifier beside the library checks the files.
 mkdir -p lib/quadrille
 cp "$library" lib/
 cp "${library%/*}"/quadrille/*"$mpi"*.so lib/quadrille/
@@ -150,7 +150,7 @@ refused 'QUADRILLE_ALLTOALL: none.qs: No such file or directory' QUADRILLE_ALLTO
 head -c 40 own.qs >cut.qs
 refused 'QUADRILLE_ALLTOALL: cut.qs: ' QUADRILLE_ALLTOALL=file:cut.qs
 
-# Learned rules are chosen. What an earlier run has measured is no gain of this one.
+# Learned rules are chosen. The report of a later run does not count what an earlier run measured.
 rm -f learned.txt
 program=$preloaded start 2 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- 0 500 alltoall=8
 reported alltoall '1 x 2 ranks' compared
@@ -164,7 +164,7 @@ program=$preloaded start 2 QUADRILLE=on QUADRILLE_RULES=learned.txt -- 0 500 all
 "$report_command" report report.json | grep -qE '^alltoall +500 +[0-9.]+ +- +- +- .* by rule, not measured in this run$' ||
   problem 'a gain of an earlier run is reported'
 
-# A rank is late in each call, which does not count.
+# One rank is late in each call. The time that others wait for it does not count.
 if [ "$mpi" = openmpi ]; then
   preload="$tool $library" program=$preloaded
   rm -f learned.txt

@@ -1,5 +1,5 @@
-/* A plain MPI program without knowledge of Quadrille: collectives on communicators of all kinds. It checks their
- * results. The test decides what serves them (preload_test.sh). */
+/* A plain MPI program that does not know Quadrille. It runs collectives on communicators of all kinds and checks
+ * their results. preload_test.sh decides what serves them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { MOST = 64, BLOCK = 40 };
 
 static int tests, failures, world;
 
-/* Group `own` of a communicator, and the group whose data arrives: the same, or the other. */
+/* The communicator under test. `own` is this rank's group, and `other` the group whose data it receives. */
 static struct {
   const char* name;
   MPI_Comm comm;
@@ -24,7 +24,7 @@ static void check(int holds, const char* what) {
   printf("FAILED: world rank %d, %s: %s\n", world, at.name, what);
 }
 
-/* Element i of the data that `source`, in a group, has for `target`. */
+/* Returns element i of the data that rank `source` of a group has for rank `target`. */
 static int value(int group, int source, int target, int i) {
   return 1000000 * group + 10000 * source + 100 * target + i % 97;
 }
@@ -34,7 +34,7 @@ static int sent[MOST * BLOCK], received[MOST * BLOCK];
 
 static void clear(void) { memset(received, -1, sizeof received); }
 
-/* Block r of the receive buffer, from `place` on, is the data of rank r of the other group for `target`. */
+/* Returns whether the receive buffer, from `place` on, has the data of rank r of the other group for `target`. */
 static int came(int r, int target, int place, int count) {
   for (int i = 0; i < count; i++)
     if (received[place + i] != value(at.other, r, target, i)) return 0;
@@ -67,7 +67,7 @@ static void alltoall(int n) {
 #endif
 }
 
-/* Elements that are two apart, so that gaps must stay unchanged. */
+/* Receives elements that are two ints apart. The gaps must stay unchanged. */
 static void gaps(void) {
   MPI_Datatype spaced;
   int right = 1;
@@ -136,7 +136,7 @@ static void allgather(int n) {
   check(right, "allgather in place");
 }
 
-/* The sum over the ranks of a group of their data for `target`. */
+/* Returns the sum of the data that all ranks of a group have for `target`. */
 static int sum(int group, int ranks, int target, int i) {
   int all = 0;
   for (int r = 0; r < ranks; r++) all += value(group, r, target, i);
@@ -150,7 +150,7 @@ static void reductions(int n) {
   MPI_Allreduce(sent, received, n, MPI_INT, MPI_SUM, at.comm);
   for (int i = 0; i < n; i++) right &= received[i] == sum(at.other, at.others, 0, i);
   check(right && received[n] == -1, "allreduce");
-  /* With equally many elements for both groups. */
+  /* Both groups must have the same number of elements. */
   const int blocks = at.inter ? at.ranks * at.others : at.ranks, each = blocks / at.ranks;
   for (int i = 0; i < blocks; i++) sent[i] = value(at.own, at.rank, 0, i);
   clear();
@@ -190,7 +190,7 @@ static void keep_first(void* in, void* inout, int* count, MPI_Datatype* type) {
     if (((int*)in)[i] != 0) ((int*)inout)[i] = ((int*)in)[i];
 }
 
-/* An operator that does not commute, and sums that are rounded. */
+/* Uses an operator that does not commute, and sums that are rounded. */
 static void operators(void) {
   MPI_Op op;
   double mine = 0.1 * (at.rank + 1), all = 0;
@@ -206,15 +206,15 @@ static void operators(void) {
   check(all > wanted - 1e-9 && all < wanted + 1e-9, "allreduce of doubles");
 }
 
-/* The root is rank `root` of group 0. */
+/* Tests collectives with a root. The root is rank `root` of group 0. */
 static void rooted(int root, int n) {
   const int in_group = !at.inter || at.own == 0, is_root = in_group && at.rank == root;
   const int named = !at.inter ? root : is_root ? MPI_ROOT : in_group ? MPI_PROC_NULL : root;
   const int takes_part = is_root || !at.inter || !in_group;
-  /* Null if MPI ignores it. */
+  /* The datatypes are null where MPI ignores them. */
   const MPI_Datatype at_root = is_root ? MPI_INT : MPI_DATATYPE_NULL;
   const MPI_Datatype at_leaf = !at.inter || !in_group ? MPI_INT : MPI_DATATYPE_NULL;
-  /* At the root, the other ranks are those of the other group; elsewhere the root is in the other group. */
+  /* For the root, at.others counts the ranks of the other group. The root is in the other group of these ranks. */
   int counts[MOST], places[MOST], right = 1;
   for (int i = 0; i < n; i++) received[i] = is_root ? value(0, root, 0, i) : -1;
   MPI_Bcast(received, n, MPI_INT, named, at.comm);
@@ -268,7 +268,7 @@ static void is_told(int code, int wanted, const char* what) {
   check(error_class == wanted, what);
 }
 
-/* Between groups, ranks that pass MPI_PROC_NULL pass nothing else. MPI may refuse that there, and no rank waits. */
+/* Between groups, ranks with MPI_PROC_NULL leave out all other arguments. MPI may refuse that; no rank may wait. */
 static void idle_ranks_give_nothing(MPI_Comm comm) {
   const int is_root = at.own == 0 && at.rank == 0, is_idle = at.own == 0 && !is_root;
   const MPI_Datatype type = is_idle ? MPI_DATATYPE_NULL : MPI_INT;
@@ -280,7 +280,7 @@ static void idle_ranks_give_nothing(MPI_Comm comm) {
   check(!is_root || all == 7 * at.others, "reduce beside ranks that give nothing");
 }
 
-/* Errors are reported as MPI reports them. */
+/* The program gets the errors that MPI reports. */
 static void mistakes(void) {
   MPI_Comm comm;
   int ones[MOST], places[MOST];
@@ -298,7 +298,7 @@ static void mistakes(void) {
   MPI_Comm_free(&comm);
 }
 
-/* One number for each communicator, in memory that all ranks share. */
+/* A counter for each communicator, in memory that all ranks share. */
 static int* entered;
 static MPI_Win window;
 
@@ -311,7 +311,7 @@ static void share_memory(void) {
   MPI_Win_shared_query(window, 0, &size, &unit, &entered);
 }
 
-/* No rank leaves a barrier before every rank has entered it. The communicator's number is at its least rank. */
+/* No rank leaves a barrier before all ranks have entered it. The counter's index is a communicator's least rank. */
 static void barriers(void) {
   int others = world, own = world, right = 1;
   MPI_Allreduce(&world, &others, 1, MPI_INT, MPI_MIN, at.comm);
@@ -354,7 +354,7 @@ static void all_on(MPI_Comm comm, const char* name, int group) {
   if (!at.inter) mistakes();
 }
 
-/* Lengths that grow with the calls. */
+/* The lengths grow from call to call. */
 static void growing(void) {
   MPI_Comm comm;
   int counts[MOST], places[MOST], right = 1;
@@ -386,7 +386,7 @@ static void file(const char* path) {
   check(got == world, "what was written is read");
 }
 
-/* On all other communicators. */
+/* Runs the tests on all communicators except MPI_COMM_WORLD. */
 static void other_communicators(void) {
   MPI_Comm comm, local;
   int ranks = 0;
@@ -417,7 +417,7 @@ static void other_communicators(void) {
   }
 }
 
-/* collectives [FILE]: without FILE, only on MPI_COMM_WORLD. */
+/* collectives [FILE]: without FILE, it uses MPI_COMM_WORLD only. */
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &world);

@@ -1,7 +1,7 @@
-/* Cases of corners: new communicators, many of them, and such of the same ranks. */
+/* Cases of the program corners: new communicators, many of them, and several of the same ranks. */
 #include "tests/preload/corners.h"
 
-/* ---- As many communicators as MPICH can have at a time, but for a few */
+/* ---- Nearly as many communicators as MPICH can have at a time */
 
 void many(void) {
   enum { COMMUNICATORS = 1900 };
@@ -14,8 +14,8 @@ void many(void) {
   }
 }
 
-/* ---- Communicators of the same ranks in several orders, in use at the same time. The messages of a broadcast and of a gather on one
- * may wait until those of the next were received. */
+/* ---- Several communicators have the same ranks in different orders, and are in use at once. The messages of a
+ * broadcast and of a gather on one of them may wait until those of the next one are received. */
 
 static void expect_rooted(MPI_Comm comm, int round) {
   int rank, size, word, all[MOST];
@@ -39,7 +39,7 @@ void overlaps(void) {
   MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &comms[2]);
   MPI_Comm_split(MPI_COMM_WORLD, 0, (me + 1) % ranks, &comms[3]);
   for (int round = 0; round < 50; round++) expect_rooted(comms[round % ORDERS], round);
-  /* Groups of the even and of the odd ranks, the highest first. */
+  /* The groups are the even and the odd ranks, each with the highest first. */
   const int first = ranks - 1 - (ranks - me) % 2; /* of the other group */
   int remote, all[MOST];
   MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half);
@@ -56,7 +56,7 @@ void overlaps(void) {
   for (int i = 0; i < ORDERS; i++) MPI_Comm_free(&comms[i]);
 }
 
-/* ---- A tool counts how often the ranks of a new communicator agree: once for each schedule that they follow */
+/* ---- A tool counts how often the ranks of a new communicator agree: once for each collective of a schedule */
 
 void firsts(void) {
   for (int i = 0; i < 5; i++) {

@@ -1,5 +1,5 @@
-/* corners CASE...: uses of MPI that are allowed and rare. The program knows nothing of schedules. It checks its
- * results, and prints "rank N ran 1 tests, all passed" if all are as MPI specifies. */
+/* corners CASE...: rare but allowed uses of MPI, without knowledge of schedules. It checks its results, and prints
+ * "rank N ran 1 tests, all passed" if all are as MPI specifies. */
 #include <dlfcn.h>
 #include <math.h>
 #include <mpi.h>
@@ -92,7 +92,7 @@ static void handler_frees(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- More error handlers than most programs have, the last of which jumps */
+/* ---- More error handlers than most programs have. The last one jumps */
 
 #define RETURNS(number) \
   static void returns_##number(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code; }
@@ -190,7 +190,7 @@ static void types(void) {
   MPI_Op_free(&op);
 }
 
-/* Types made by constructors with large counts. */
+/* Uses types that constructors with large counts have made. */
 static void large(void) {
 #if MPI_VERSION >= 4
   MPI_Datatype made[3];
@@ -212,7 +212,7 @@ static void large(void) {
 #endif
 }
 
-/* A call with large counts, of an MPI library that may have more than its mpi.h. */
+/* Makes a call with large counts. The MPI library may have this function although its mpi.h lacks it. */
 static void large_call(void) {
   int (*const call)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm) =
       dlsym(RTLD_DEFAULT, "MPI_Allreduce_c");
@@ -221,7 +221,7 @@ static void large_call(void) {
   expect(sum == ranks * (ranks - 1) / 2, "an allreduce is wrong");
 }
 
-/* ---- Refusals of MPI: the same class on the same ranks, and no rank waits */
+/* ---- MPI refuses calls on the same ranks and with the same classes as without the library, and no rank waits */
 
 static void nulls(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
@@ -244,7 +244,7 @@ static void nulls(void) {
   MPI_Comm_free(&comm);
 }
 
-/* A receive buffer without a meaning on a rank may be anything. */
+/* A receive buffer that is not significant at a rank may be anything. */
 static void unused(void) {
   int sum = me;
   MPI_Reduce(me == 1 ? MPI_IN_PLACE : &sum, me == 1 ? &sum : MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, 1,
@@ -252,7 +252,7 @@ static void unused(void) {
   expect(me != 1 || sum == ranks * (ranks - 1) / 2, "a reduction is wrong");
 }
 
-/* Blocks without bytes: of no elements, or of elements of a type without any. */
+/* Blocks without bytes have no elements, or elements of a type without bytes. */
 static void empty(void) {
   MPI_Datatype nothing;
   int sent[MOST], received[MOST], none[MOST] = {0}, some[MOST], places[MOST] = {0};
@@ -300,7 +300,7 @@ static void wrong(void) {
   for (int round = 0; round < 40; round++) {
     MPI_Gather(&me, 1, MPI_INT, received, 1, MPI_INT, 0, comm);
     for (int r = 0; r < ranks && me == 0; r++) expect(received[r] == r, "a gather is wrong");
-    const int count = round == 1 && me == 0 ? -1 : 0; /* one rank alone notices */
+    const int count = round == 1 && me == 0 ? -1 : 0; /* only one rank can see this */
     expect((MPI_Gather(&me, 0, MPI_INT, received, count, MPI_INT, 0, comm) == MPI_SUCCESS) ==
                (count == 0),
            "an empty gather");
@@ -309,7 +309,7 @@ static void wrong(void) {
   MPI_Comm_free(&comm);
 }
 
-/* Of MPICH. Open MPI takes the address as MPI_BOTTOM, and ends the program. */
+/* For MPICH only. Open MPI takes the null address as MPI_BOTTOM, and ends the program. */
 static void no_buffer(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
   double buffer = 0;
@@ -323,7 +323,7 @@ static void no_buffer(void) {
   MPI_Comm_free(&comm);
 }
 
-/* Buffers in place where MPI forbids it, on every rank. MPICH checks only the allgather. */
+/* On every rank, buffers are in place where MPI forbids it. MPICH checks only the allgather. */
 static void misplaced(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
   int buffer[MOST] = {0};
@@ -345,8 +345,7 @@ static void misplaced(void) {
   MPI_Comm_free(&comm);
 }
 
-/* Types of one size and one extent, whose handles MPI may reuse. They are sent as such a type, and received as
- * integers or as the same type. */
+/* Makes types of equal size and extent, whose handles MPI may reuse. Data arrives as ints or as that type. */
 static void recycled(void) {
   enum { INTS = 4, ORDERS = 3, TURNS = 4 * ORDERS };
   const int lengths[INTS] = {1, 1, 1, 1};
@@ -371,7 +370,7 @@ static void recycled(void) {
   }
 }
 
-/* ---- Maxima and minima of NaNs, and of zeros of both signs: one result on all ranks */
+/* ---- Maxima and minima of NaNs and of zeros of both signs. All ranks must get the same bits */
 
 static void same_bits(void) {
   enum { COUNT = 64 };
@@ -389,7 +388,7 @@ static void same_bits(void) {
   }
 }
 
-/* ---- Reductions whose result does not depend on the order */
+/* ---- Reductions whose result does not depend on the order of operands */
 
 static void extremes(void) {
   struct {
@@ -415,7 +414,7 @@ static void extremes(void) {
   MPI_Op_free(&op);
 }
 
-/* ---- Two sizes in turn: a tool counts the allreduces inside such calls */
+/* ---- Calls alternate between two sizes, and a tool counts the allreduces inside them */
 
 static void turns(void) {
   char sent[4096] = {0}, received[4096 * MOST];
@@ -429,7 +428,7 @@ static void turns(void) {
          "calls of two sizes in turn agree on something each time");
 }
 
-/* Rules with more options than the ranks keep in mind. Only ranks that name elements by a predefined type keep calls. */
+/* The rules have more options than ranks remember. Only ranks that name elements by a predefined type keep calls. */
 static void options(void) {
   const int counts[] = {4, 8, 16, 32, 4, 5, 64, 5};
   int sent[64], received[64 * MOST];
@@ -447,7 +446,7 @@ static void options(void) {
   MPI_Type_free(&made);
 }
 
-/* ---- Processes that are started separately: argument 0 is started again */
+/* ---- Processes are started separately. They run the program of argument 0 */
 
 static void spawn(char* program) {
   MPI_Comm parent, between;
@@ -473,7 +472,7 @@ static void spawn(char* program) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- Rank 0 alone starts a process; all others of its communicator meet that one without having started any */
+/* ---- Rank 0 alone starts a process. The other ranks of its communicator meet it, and have started none */
 
 static void spawn_alone(char* program) {
   MPI_Comm parent, started = MPI_COMM_NULL, peer = MPI_COMM_NULL, between, both;
@@ -498,7 +497,7 @@ static void spawn_alone(char* program) {
   MPI_Comm_disconnect(&parent);
 }
 
-/* ---- Counts of a reduce-scatter between groups of 1 and ranks - 1; there are as many as ranks of the own group */
+/* ---- A reduce-scatter between groups of 1 and of ranks - 1. It has one count for each rank of the own group */
 
 static void counts_of_groups(void) {
   MPI_Comm mine, between;
@@ -516,7 +515,7 @@ static void counts_of_groups(void) {
   MPI_Comm_free(&mine);
 }
 
-/* ---- The environment is overwritten, as by programs that change their title */
+/* ---- The environment is overwritten, as programs do that change their title */
 
 static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
@@ -525,7 +524,7 @@ static void title(void) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- Ranks that wait forever end once there is the file */
+/* ---- Ranks wait forever. They end as soon as the file exists */
 
 static void* end_with(void* file) {
   while (access(file, R_OK) != 0) usleep(10000);
@@ -537,7 +536,7 @@ static void await_end(char* file) {
   pthread_create(&thread, NULL, end_with, file);
 }
 
-/* ---- Calls of MPI_Alltoallv with short and long blocks: in each period some calls have long ones */
+/* ---- Calls of MPI_Alltoallv have short or long blocks. In each period some calls have long ones */
 
 static void rhythms(void) {
   enum { LONG = 65536, CALLS = 640 };
@@ -562,7 +561,7 @@ static void rhythms(void) {
   free(received);
 }
 
-/* ---- The program changes its folder, before MPI_Init or behind it */
+/* ---- The program changes its folder, before MPI_Init or after it */
 
 static void move(void) { expect(chdir("moved") == 0, "there is no folder"); }
 
@@ -571,7 +570,7 @@ static void moves(int is_early) {
   for (int i = 0; i < 400; i++) expect_alltoall(MPI_COMM_WORLD);
 }
 
-/* ---- A job that is killed once there is the file */
+/* ---- The job is killed as soon as the file exists */
 
 static void ended(const char* file) {
   int is_over = 0;
@@ -583,7 +582,7 @@ static void ended(const char* file) {
   _Exit(0);
 }
 
-/* ---- The first call of some ranks is late: the others have made calls until there is the file */
+/* ---- Some ranks make their first call late. The others make calls until the file exists */
 
 static void late(const char* file) {
   MPI_Comm some;
@@ -603,7 +602,7 @@ static void late(const char* file) {
   MPI_Comm_free(&some);
 }
 
-/* ---- Rank 1 makes calls that MPI refuses, between calls that are compared */
+/* ---- Rank 1 makes calls that MPI refuses, while other calls are compared */
 
 static void refused(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);

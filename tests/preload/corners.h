@@ -1,15 +1,15 @@
-/* What the files of the program corners share. */
+/* Declarations that the files of the program corners share. */
 #ifndef QUADRILLE_TESTS_PRELOAD_CORNERS_H_
 #define QUADRILLE_TESTS_PRELOAD_CORNERS_H_
 
 #include <mpi.h>
 
-enum { MOST = 16 }; /* ranks */
+enum { MOST = 16 }; /* ranks at most */
 extern int me, ranks;
-extern int (*agreements)(void); /* of the tool: calls with which ranks have agreed; or NULL */
+extern int (*agreements)(void); /* the tool's count of agreements; NULL without the tool */
 
 void expect(int holds, const char* what);
-/* A duplicate of MPI_COMM_WORLD. */
+/* Returns a duplicate of MPI_COMM_WORLD with that error handler. */
 MPI_Comm duplicate(MPI_Errhandler handler);
 void expect_alltoall(MPI_Comm comm);
 

@@ -9,7 +9,7 @@ served=(QUADRILLE_SUMS=any QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor 
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
 preload="$tool $library"
 
-# Open MPI 4 uses a communicator that was freed before its last operation has ended.
+# Open MPI 4 itself uses a communicator that was freed before its last operation ended.
 late=()
 [ "$mpi" != mpich ] || late=(lingering)
 right 3 "${served[@]}" -- handler handlers attributes nested dying "${late[@]}" large nulls empty wrong
@@ -17,7 +17,7 @@ right 3 QUADRILLE=adapt QUADRILLE_REPORT= -- refused
 right 3 QUADRILLE=on QUADRILLE_ALLREDUCE=doubling -- refused
 right 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- handler handlers attributes nested dying "${late[@]}" wrong
 rm -f learned.txt
-# Without a report, calls are kept.
+# Without a report, the library keeps calls.
 right 3 "${served[@]}" QUADRILLE_REPORT= -- handler handlers attributes nested dying wrong
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done
@@ -29,7 +29,7 @@ for gather in linear binomial; do
   right 5 QUADRILLE_GATHER=$gather QUADRILLE_BCAST=binomial QUADRILLE_ALLGATHER=bruck -- overlaps
   reported gather "$gather" 'by rule'
 done
-# Tags for as many communicators as there are ranks.
+# There are tags for only as many communicators as ranks.
 right 5 TOOL_TAG_UB=14 QUADRILLE_GATHER=linear QUADRILLE_ALLGATHER=leader -- overlaps
 reported gather linear 'by rule'
 not_reported '^gather .*tags'
@@ -51,7 +51,7 @@ for allreduce in doubling ring rabenseifner; do
   right 4 "${served[@]}" QUADRILLE_ALLREDUCE=$allreduce -- types
   reported allreduce "$allreduce" 'by rule'
 done
-# Open MPI starts ranks slowly.
+# Open MPI starts ranks slowly, so only one size is tried.
 node_sizes=(1 2 4)
 [ "$mpi" = mpich ] || node_sizes=(2)
 for allreduce in doubling recursive-multiplying:radix=4 ring rabenseifner hierarchical ring-nodes; do
@@ -67,18 +67,18 @@ reported allreduce doubling 'by rule'
 right 4 QUADRILLE_REDUCE_SCATTER=direct -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
 
-# A revoked communicator must wake all ranks that wait on it.
+# If a communicator is revoked, all ranks that wait on it must wake up. So no schedule serves it.
 preload="$library $revoking" right 3 QUADRILLE_ALLTOALL=factor -- handler
 reported alltoall native 'the program can revoke communicators'
 
-# Rules that differ only in their options: the ranks do not agree again.
+# These rules differ only in their options, so the ranks need not agree again.
 printf '%s\n' 'allgather bytes=0..1000 use=blocked-ring:block-size=64:window=2' \
   'allgather bytes=1001.. use=blocked-ring:block-size=1024:window=64' >turns.txt
 right 3 QUADRILLE_RULES=turns.txt -- turns
 for i in 0 1 2 3 4; do echo "allgather bytes=$((16 << i))..$(((32 << i) - 1)) use=blocked-ring:block-size=$((8 + i))"; done >options.txt
 right 3 QUADRILLE_RULES=options.txt QUADRILLE_REPORT= -- options
 
-# The mean block of all calls decides, in whatever rhythm short and long blocks alternate. It is long after 64 calls.
+# The mean block of all calls decides, however short and long blocks alternate. It is long after 64 calls.
 printf '%s\n' 'alltoallv bytes=0..400 use=linear' 'alltoallv use=native' >rhythms.txt
 right 3 QUADRILLE_RULES=rhythms.txt QUADRILLE=on -- rhythms
 python3 -c "
@@ -87,7 +87,7 @@ calls = {'linear': 0, 'native': 0}
 for line in json.load(open('report.json'))['calls']: calls[line['schedule']] += line['calls']
 assert sum(calls.values()) == 3200 and 128 <= calls['linear'] < 160, calls" || problem 'the mean block is not that of all calls'
 
-# Compared with MPI's own results.
+# The results are compared with MPI's own.
 right 3 QUADRILLE=verify QUADRILLE_GATHERV=linear QUADRILLE_ALLGATHERV=linear-ring -- gaps
 right 4 QUADRILLE=verify QUADRILLE_SUMS=any QUADRILLE_ALLREDUCE=doubling -- extremes
 not_reported 'not compared'
@@ -97,7 +97,7 @@ grep -q 'verify: allreduce by doubling differs' "$out" || problem 'a wrong maxim
 right 4 QUADRILLE=verify QUADRILLE_SUMS=any QUADRILLE_ALLREDUCE=ring -- types
 not_reported 'not compared'
 
-# Settings in any order, and a report on some ranks only.
+# Ranks have their settings in different orders, and only some ranks ask for a report.
 preload=$library
 right 3 QUADRILLE_ALLTOALL=factor QUADRILLE_BCAST=binomial ONE:REORDER=1 -- handler
 reported alltoall factor 'by rule'
@@ -107,7 +107,7 @@ wanted=$report report=
 right 3 ONE:QUADRILLE_REPORT=other QUADRILLE_ALLTOALL=factor -- handler
 report=$wanted
 
-# A program that changes its folder leaves its files where it began.
+# If a program changes its folder, its files are still written where it began.
 mkdir moved
 for case in moves moves_early; do
   rm -rf learned.txt traces
@@ -116,14 +116,14 @@ for case in moves moves_early; do
   { [ -f learned.txt ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
 done
 
-# A job that is killed still has its rules and its report. When adapt finds a rule depends on the machine's load.
+# A killed job still has its rules and its report. The load of the machine decides when adapt finds a rule.
 rules_are_kept() { grep -q ' use=' learned.txt || problem 'the rules that were found'; }
 rm -f learned.txt
 preload="$library $tool"
 start 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt TOOL_WATCHES_FILES=1 -- ended learned.txt
 rules_are_kept
 reported alltoall compared
-said 0 "the program's own thread writes" # so no call waits for a file
+said 0 "the program's own thread writes" # no call waits for a file
 right 3 TOOL_WATCHES_FILES=1 -- title
 said 1 "the program's own thread writes" # when MPI ends
 preload=$library
@@ -132,12 +132,12 @@ start 3 QUADRILLE=adapt QUADRILLE_RULES=learned.txt -- ended report.json
 [ ! -e learned.txt ] || rules_are_kept
 reported alltoall '(not yet compared|compared|chosen)'
 
-# A rank that communicates in MPI_Finalize.
+# A rank communicates in MPI_Finalize.
 right 3 -- late_calls
 right 3 QUADRILLE_BARRIER=dissemination QUADRILLE_RULES=learned.txt -- late_calls
 reported barrier dissemination 'by rule'
 
-# Ranks that wait for one without the library say so.
+# Ranks that wait for a rank without the library say so.
 rm -f over
 : >"$out"
 (
@@ -148,7 +148,7 @@ start 3 QUADRILLE_STALL=1 ONE:WITHOUT_LIBRARY=1 -- stuck over
 [ -e over ] || problem 'ranks wait in silence'
 kill $! 2>/dev/null
 
-# While another job writes the rules, and nobody reads the report from a pipe, no call waits. Both are written when the job ends.
+# Another job locks the rules, and nobody reads the report's pipe. No call waits. Both are written at the job's end.
 mkfifo pipe
 rm -f over learned.txt
 exec 9>learned.txt.partial
@@ -165,8 +165,8 @@ said 0 'the rules could not be written'
 said 1 'the report could not be written to pipe'
 grep -q alltoall learned.txt || problem 'the rules were not written in the end'
 
-# The file changes while the job runs: by the job itself, and then by a user, before the first call of ranks 2 and 3.
-# changed COMMAND: the job ends after the command.
+# The file changes while the job runs: the job writes it, then a user does, before the first call of ranks 2 and 3.
+# changed COMMAND: runs COMMAND once the job has written its rules. Then the job ends.
 changed() {
   rm -f over
   (
@@ -195,7 +195,7 @@ grep -q "learned.txt:1: 'ranks=,': write a whole number" "$out" && grep -q 'the 
 [ ! -e learned.txt.partial ] || problem 'a partial file is left'
 rm -f learned.txt
 
-# Processes that are started separately, without the library.
+# Processes are started separately. First the test tries it without the library.
 preload= start 2 -- spawn
 if [ $code -eq 0 ]; then
   right 2 QUADRILLE_ALLGATHER=leader QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLTOALL=factor -- spawn
@@ -205,9 +205,9 @@ else
   echo "SKIPPED: this launcher of $mpi starts no processes for MPI_Comm_spawn"
 fi
 
-# The library does nothing under another MPI, under the standard ABI of MPI, without its core, and without MPI.
+# The library does nothing with another MPI library, with the standard ABI of MPI, without its core, or without MPI.
 for mode in on off; do preload=$other unserved 3 "$not_ours" QUADRILLE=$mode "${served[@]}" -- types; done
-# abi VERSION: a library that answers with this version.
+# abi VERSION: makes a library whose MPI_Abi_get_version answers VERSION.
 abi() {
   printf 'int MPI_Abi_get_version(int* major, int* minor) { *major = %s, *minor = 0; return 0; }' "$1" |
     gcc -x c - -shared -fPIC -o "$PWD/abi.so" || exit 2

@@ -1,6 +1,6 @@
-/* A tool that counts the calls of all MPI functions by both their names, in the program or before or behind the preload library. It
- * writes NAME CALLS of each into the file COUNTS.RANK at MPI_Finalize, and ends the process at a call by an MPI_ name after that. NAMES has
- * a line COUNT(FUNCTION) for each function of the MPI library. */
+/* A tool that counts the calls of all MPI functions, by MPI_ and by PMPI_ name. It is in the program, before the
+ * preload library or behind it. MPI_Finalize writes a line NAME CALLS for each into the file COUNTS.RANK. A later
+ * call by an MPI_ name ends the process. The file NAMES has a line COUNT(FUNCTION) for each MPI function. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void write_counts(void) {
   if (!file || fclose(file) != 0) abort();
 }
 
-/* The arguments pass through as they are. */
+/* Passes all arguments on unchanged. */
 enum { BYTES_OF_STACK = 64 };
 #define DEFINE(name, notes, next)                                                      \
   SHOWN void name() {                                                                  \

@@ -1,5 +1,5 @@
-/* device CASE DRIVER: collectives on memory that is not host memory, by the driver of a GPU that is loaded after the first
- * collective. The program knows nothing of schedules. It prints "rank N ran 1 tests, all passed" if all results are right. */
+/* device CASE DRIVER: collectives on memory that is not host memory. A GPU's driver is loaded after the first call.
+ * Prints "rank N ran 1 tests, all passed" if all results are right. Knows nothing of schedules. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void expect(int holds, const char* what) {
   if (!holds && bad++ < 3) printf("rank %d: %s\n", me, what);
 }
 
-/* The driver, as a program loads it. */
+/* The driver, loaded as programs load it. */
 static void* driver;
 static char* (*memory)(void);
 static void (*copy)(void*, const void*, size_t);
@@ -25,7 +25,7 @@ static void load(const char* path) {
   copy = (void (*)(void*, const void*, size_t))dlsym(driver, "device_copy");
 }
 
-/* The program finds no error that it did not make. */
+/* The driver must have no error that the program did not make. */
 static void expect_no_error(void) {
   int (*const take)(void) = (int (*)(void))dlsym(driver, "hipGetLastError");
   expect(!take || take() == 0, "the driver has an error that the program did not make");
@@ -39,7 +39,7 @@ static void all_kinds(void* from, void* to, int count) {
   MPI_Allreduce(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Schedules serve buffers in device memory on a communicator that was in use before. */
+/* Schedules serve buffers in device memory, on a communicator that was used before. */
 static void later(const char* path) {
   for (int i = 0; i < COUNT; i++) sent[i] = i + me;
   all_kinds(sent, received, COUNT);
@@ -64,7 +64,7 @@ static void expect_allgather(void* from, void* to, MPI_Comm comm) {
   for (int r = 0; r < ranks; r++) expect(seen[4 * r] == 10 * r + 1, "an allgather is wrong");
 }
 
-/* MPI serves communicators that are new when there is a driver, and others from some call on. One rank alone loads the driver. */
+/* MPI serves communicators made after one rank has loaded the driver, and older communicators from some call on. */
 static void passed(const char* path) {
   MPI_Comm fresh;
   sent[0] = 10 * me + 1;

@@ -7,7 +7,7 @@ cuda=$(cd "$OLDPWD" && readlink -f "$5") rocm=$(cd "$OLDPWD" && readlink -f "$6"
 preload="$library $tool"
 copied='copied by MPI: buffers are in device memory$'
 
-# With schedules of most kinds: messages sent from the blocks' own places, composed messages, and packed elements.
+# The schedules send messages from the blocks' own places, composed messages, and packed elements.
 for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "tuna-coalesced linear-ring rabenseifner scatter-ring"; do
   read -r alltoall allgather allreduce bcast <<<"$way"
   for driver in "$cuda" "$rocm"; do
@@ -16,7 +16,7 @@ for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "t
     reported alltoall "$alltoall" 'by rule$'
     reported alltoall "$alltoall" "$copied"
     reported allreduce "$allreduce" "$copied"
-    reported gather binomial 'by rule$' # of host memory, while there is a driver
+    reported gather binomial 'by rule$' # host memory, but a driver is loaded
     not_reported "^gather .*$copied"
   done
 done

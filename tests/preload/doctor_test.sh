@@ -15,7 +15,7 @@ case $mpi in
   openmpi) name='Open MPI' other=MPICH launcher=mpirun.openmpi other_launcher=mpiexec.hydra rank=OMPI_COMM_WORLD_RANK ;;
   mpich) name=MPICH other='Open MPI' launcher=mpiexec.hydra other_launcher=mpirun.openmpi rank=PMI_RANK ;;
 esac
-# A path with one launcher, and one with the other library's.
+# Makes two folders for PATH: one has this library's launcher, one that of the other library.
 mkdir mine others && ln -s "$(command -v $launcher)" mine/mpirun && ln -s "$(command -v $other_launcher)" others/mpirun
 default_path=$PATH
 
@@ -25,7 +25,7 @@ problem() {
   failed=1
 }
 
-# on CODE VARIABLE=VALUE... [-- ARGUMENT...]: runs it alone, with this exit code, on one screen.
+# on CODE VARIABLE=VALUE... [-- ARGUMENT...]: runs the doctor outside a job, and expects that exit code.
 on() {
   local wanted=$1 variables=() code=0
   shift
@@ -33,7 +33,7 @@ on() {
   env PATH="$PWD/mine:$default_path" "${variables[@]}" "$doctor" "${@:2}" >said 2>&1 </dev/null || code=$?
   [ "$code" -eq "$wanted" ] || problem "exit code $code: ${variables[*]} ${*:2}"
 }
-# in_job RANKS CODE VARIABLE=VALUE...: the same in a job. A variable that begins with ONE: is only for rank 1.
+# in_job RANKS CODE VARIABLE=VALUE...: runs it in a job. If the first variable begins with ONE:, only rank 1 has it.
 in_job() {
   local ranks=$1 wanted=$2 one=${3:-} code=0
   shift 2
@@ -42,11 +42,11 @@ in_job() {
   start_ranks "$mpi" "$ranks" 30 env "$@" sh -c '[ -z "$1" ] || [ "$(printenv "$2")" != 1 ] || export "$1"; exec "$3"' \
     sh "$one" $rank "$doctor" >said 2>&1 </dev/null || code=$?
   [ "$code" -eq "$wanted" ] || problem "exit code $code: $ranks ranks, $one $*"
-  # The launcher may add its own lines if the code is not 0.
+  # If the code is not 0, the launcher may print lines of its own.
   [ "$wanted" -ne 0 ] || [ "$(wc -l <said)" -le 24 ] || problem "more than a screen: $*"
 }
 says() { grep -qF -- "$1" said || problem "does not say: $1"; }
-# wrong TEXT VARIABLE=VALUE... [-- ARGUMENT...]: this is the only finding.
+# wrong TEXT VARIABLE=VALUE... [-- ARGUMENT...]: expects TEXT as the only finding.
 wrong() {
   on 1 "${@:2}"
   says "- $1"
@@ -76,7 +76,7 @@ says 'rules     rules.txt: 2 rules; 1 from variables; hash of all settings '
 on 0 SLURM_JOB_NUM_NODES=3 SLURM_NTASKS=24
 says 'SLURM gives 3 nodes and 24 tasks'
 
-# ---- Each thing that is wrong, with its place and its remedy
+# ---- One thing is wrong: the doctor names it, its place and its remedy
 wrong 'QUADRILLE=maybe is no mode: write off, on, adapt, verify or learn' QUADRILLE=maybe
 wrong 'QUADRILLE=off serves no call: unset it, or write QUADRILLE=adapt' QUADRILLE=off
 wrong 'QUADRILLE=verify makes each call twice: unset it' QUADRILLE=verify
@@ -101,7 +101,7 @@ wrong 'QUADRILLE_TRACE is set, which notes every message: unset it' QUADRILLE_TR
 : >a_file
 wrong 'QUADRILLE_TRACE=a_file: Not a directory: name a folder' QUADRILLE_TRACE=a_file
 wrong "LD_PRELOAD has $other_library, which is for $other, but the job's MPI library is $name: write $library" LD_PRELOAD="$other_library"
-# The loader of programs warns of it, too.
+# The program loader prints a warning, too.
 wrong "LD_PRELOAD has /gone/libquadrille_preload_$mpi.so, which cannot be read (No such file or directory): write $library" \
   LD_PRELOAD="/gone/libquadrille_preload_$mpi.so"
 wrong "LD_PRELOAD has /gone/libquadrille_$mpi.so, which intercepts no call: write $library" LD_PRELOAD="/gone/libquadrille_$mpi.so"
@@ -111,9 +111,9 @@ printf '#!/bin/sh\n' >script
 on 0 -- script
 says 'script is a script; name the program that it starts'
 on 0 -- "$doctor"
-on 0 -- true # in PATH
+on 0 -- true # found by PATH
 says '/true is linked with no MPI library; it may load one when it runs'
-# Libraries are known by their symbols. linked NAME SYMBOL: makes a program with a library of that name which defines that symbol.
+# Libraries are recognized by their symbols. linked NAME SYMBOL: links a program with a library NAME that has SYMBOL.
 linked() {
   echo "int $2(void) { return 0; } int PMPI_Init(void) { return 0; }" | gcc -x c - -shared -fPIC -Wl,-soname,"$1" -o "$1" || exit 2
   echo 'int PMPI_Init(void); int main(void) { return PMPI_Init(); }' | gcc -x c - -x none "./$1" -Wl,-rpath,"$PWD" -o program || exit 2
@@ -140,7 +140,7 @@ wrong 'PATH has no mpirun, mpiexec or srun: load the module of your MPI library'
 mv "$library" kept
 wrong "$library: No such file or directory: install Quadrille again"
 mv kept "$library"
-# All errors are told, not just the first.
+# The doctor names all errors, not only the first.
 on 1 QUADRILLE=maybe QUADRILLE_BCAST=nosuch QUADRILLE_ALTOALL=linear QUADRILLE_RULES=wrong.txt
 says '4 to mend:'
 
@@ -187,7 +187,7 @@ says '1 to mend:'
 case $mpi in openmpi) theirs=mpich ;; mpich) theirs=openmpi ;; esac
 start_ranks $theirs 2 60 "$doctor" >said 2>&1 </dev/null && problem 'the launcher of the other library'
 says 'another MPI library'
-# The launcher of another version of this library, whose job this one does not know.
+# The launcher of another version of the MPI library has started a job that this version does not see.
 on 2 OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0
 says "doctor: it is built for $name, but another MPI library's or version's launcher started it, and each of its 3 ranks is alone; start it"
 [ "$(wc -l <said)" -eq 1 ] || problem 'more than one sentence'

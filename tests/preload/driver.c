@@ -1,5 +1,5 @@
-/* A stand-in for the driver of a GPU, CUDA's or, with AS_ROCM, ROCm's of version HIP_VERSION: a mebibyte of memory that is not
- * host memory. The CPU may not access it, except in MPI, as tool.c arranges, and in device_copy. */
+/* Stands in for the driver of a GPU: CUDA's or, with AS_ROCM, ROCm's of version HIP_VERSION. It has a mebibyte of
+ * memory that is not host memory. The CPU may access it only inside MPI, by tool.c, and in device_copy. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>

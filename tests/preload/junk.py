@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""junk.py, under mpirun: collectives of mpi4py with None for arguments that mean nothing at a rank, and pickled ones.
+"""junk.py, under mpirun: collectives of mpi4py, also pickled ones. Arguments without significance at a rank are None.
 
 Each rank prints that it ran the tests. A wrong result ends the job.
 """

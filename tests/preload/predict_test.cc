@@ -1,4 +1,4 @@
-// What is worth a race: the table names schedules that there are, for all collectives, nodes and sizes.
+// The table of what is worth a race names schedules that exist, for all collectives, nodes and sizes.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -22,7 +22,7 @@ TEST(Predict, NamesSchedulesThatThereAre) {
         for (const int is_openmpi : {0, 1}) {
           preload_predicted predicted[PRELOAD_PREDICTED];
           const int count = preload_predict(collective, &shape, bytes, is_openmpi, predicted);
-          // Scans are of one group.
+          // Between groups there are no scans, and no schedules for them.
           ASSERT_GE(count, shape.groups == 2 ? 0 : 1)
               << collective << " " << bytes << " " << shape.nodes;
           for (int i = 0; i < count; ++i) {
@@ -37,7 +37,7 @@ TEST(Predict, NamesSchedulesThatThereAre) {
   }
 }
 
-// Communicators share what they find by class, and name a candidate by its place.
+// Communicators share what they find in a class of sizes, and name a candidate by its index.
 TEST(Predict, IsTheSameInAClass) {
   const std::vector<std::pair<int64_t, int64_t>> ends = {
       {16, 63}, {1024, 4095}, {16384, 65535}, {65536, 262143}};

@@ -11,7 +11,7 @@ between=(allgather=two-stage allgatherv=segment-map-v allreduce=segments alltoal
   barrier=dissemination bcast=leader gather=linear gatherv=tree reduce=segments reduce_scatter=direct reduce_scatter_block=spread-out
   scatter=tree scatterv=linear)
 
-# Without the library, and with it on one node, where it does nothing.
+# Without the library, and with it on one node, where MPI serves all calls.
 preload= right 3 QUADRILLE_DEBUG= -- file
 [ ! -f "$report" ] || problem 'there is a report without the library'
 right 3 -- file
@@ -21,7 +21,7 @@ right 1 -- file
 right 3 QUADRILLE=off
 [ ! -f "$report" ] || problem 'there is a report, QUADRILLE=off'
 
-# Everything served.
+# Schedules serve every collective.
 variables within
 right 5 "${chosen[@]}" -- file
 all_served within '1 x 5 ranks'
@@ -49,9 +49,9 @@ calls = report['calls']
 assert {(c['groups'], c['ranks'], c['remote_ranks']) for c in calls if c['schedule'] == 'factor'} == {(1, 2, 0), (2, 1, 1)}
 " || problem 'the report in JSON'
 
-# Ranks that wait for a late rank report it, whether it sends blocks or lengths before them.
+# Ranks that wait for a late rank report it, also if it sends lengths before blocks.
 preload="$tool $library"
-# waits COLLECTIVE WHAT: ranks 0 and 2 report that, more than once.
+# waits COLLECTIVE WHAT: expects that ranks 0 and 2 report at least twice that they wait to receive WHAT.
 waits() {
   local rank
   for rank in 0 2; do

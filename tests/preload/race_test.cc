@@ -1,4 +1,4 @@
-// The race of QUADRILLE=adapt, in programs whose times are made up: it loses little, finds the best, and notices changes.
+// The race of QUADRILLE=adapt, with made-up times. It loses little, finds the best schedule, and notices changes.
 #include "preload/race.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kMachines = 400;
 
-// A program of one kind of calls. `times` has the seconds of each candidate, MPI's own first. A barrier takes as long as that.
+// A program with calls of one kind. `times` has the seconds of each candidate, MPI's own first.
 class Job {
  public:
   Job(std::vector<double> of_candidates, double of_barrier, double expected = 0.9,
@@ -30,14 +30,14 @@ class Job {
     follow(race_first(&race, 1));
   }
 
-  // Makes calls as adapt.c does. Returns their time.
+  // Makes calls as adapt.c does. Returns their time in seconds.
   double run(int64_t calls) {
     double time = 0;
     for (int64_t i = 0; i < calls; ++i) time += call();
     return time;
   }
 
-  // The number of calls until the candidate is chosen, of at most so many.
+  // Makes calls until the candidate is chosen, `most` at most. Returns their number.
   int64_t until_chosen(int candidate, int64_t most) {
     int64_t calls = 0;
     while (race.choice != candidate && calls < most) {
@@ -53,8 +53,8 @@ class Job {
   struct race race = {};
   std::vector<double> times;
   double barrier;
-  double overlap = 1;  // the factor of calls that do not follow a barrier
-  std::function<double()> noise = [] { return 1.0; };  // a factor
+  double overlap = 1;  // factor for calls that do not follow a barrier
+  std::function<double()> noise = [] { return 1.0; };  // draws a factor for each call
   std::function<double()> late = [] {
     return 0.0;
   };  // seconds that the others wait for a late rank
@@ -128,7 +128,7 @@ class Job {
   double look_ = 0;
 };
 
-// Random times around that of MPI's own, which is 1.
+// Returns random times. The first is MPI's own, which is 1.
 std::vector<double> random_times(std::mt19937& random, double slowest) {
   std::uniform_real_distribution<double> exponent(std::log(0.2), std::log(slowest));
   std::vector<double> times = {1};
@@ -136,7 +136,7 @@ std::vector<double> random_times(std::mt19937& random, double slowest) {
   return times;
 }
 
-// A tenth of noise, and some calls that are interrupted.
+// Returns factors with a tenth of noise, in which some calls are interrupted.
 std::function<double()> noisy(std::mt19937& random) {
   return [&] {
     const double usual = std::lognormal_distribution<double>(0, 0.1)(random);
@@ -145,8 +145,7 @@ std::function<double()> noisy(std::mt19937& random) {
   };
 }
 
-// On that many noisy machines: the mean number of the call before which the candidate is chosen, and the mean time of 2,000 calls
-// in units of MPI's own.
+// Means over noisy machines: the call before which the candidate is chosen, and 2,000 calls in units of MPI's own.
 struct Mean {
   double chosen = 0, time = 0;
 };
@@ -182,7 +181,7 @@ TEST(Race, ChoosesAWinnerSoon) {
   }
 }
 
-// A schedule that is faster than the choice used to be, but not than it is in the same race, is not followed.
+// Candidate 2 is faster than the choice was earlier, but the choice wins their race. So candidate 2 is not followed.
 TEST(Race, FollowsNothingThatTheChoiceBeats) {
   struct race race = {};
   race.count = 3;
@@ -217,7 +216,7 @@ TEST(Race, LosesLittleWhereNothingWins) {
   }
 }
 
-// Without promises, costs stay within a sixty-fourth of the time, and one surprise.
+// Nothing is promised. The costs stay within 1/64 of the time, and one surprise.
 TEST(Race, LosesAtMostASixtyFourthAndOneSurprise) {
   for (unsigned seed = 0; seed < kMachines; ++seed) {
     std::mt19937 random(seed);
@@ -235,7 +234,7 @@ TEST(Race, LosesAtMostASixtyFourthAndOneSurprise) {
   }
 }
 
-// A promise may cost 60 calls early, or a quarter of a second if that is less, and no more than all calls before it.
+// A promise may cost 60 calls early, or 1/4 s if that is less, but never more than all calls before it.
 TEST(Race, SpendsLittleOnAPromise) {
   for (unsigned seed = 0; seed < kMachines; ++seed) {
     std::mt19937 random(seed);
@@ -253,7 +252,7 @@ TEST(Race, SpendsLittleOnAPromise) {
   }
 }
 
-// Races that try the choice again cost at most an eighth of what it gains. What it gains is no promise of the others.
+// Races that try the choice again cost at most 1/8 of its gain, which is no promise for the other candidates.
 TEST(Race, TriesAChoiceAgainForAnEighthOfItsGain) {
   constexpr double kCall = 1e-4;  // seconds
   for (unsigned seed = 0; seed < kMachines; ++seed) {
@@ -278,7 +277,7 @@ TEST(Race, TriesAChoiceAgainForAnEighthOfItsGain) {
   }
 }
 
-// Calls of the program overlap at different ranks. Those of looks do not, which is charged.
+// Calls of the program overlap on different ranks. Calls of a race do not, and that cost is charged.
 TEST(Race, ChargesCallsThatDoNotOverlap) {
   for (unsigned seed = 0; seed < kMachines; ++seed) {
     std::mt19937 random(seed);
@@ -356,7 +355,7 @@ TEST(Race, FollowsAClearWinnerOfTheFirstRace) {
     job.run(120);
     EXPECT_EQ(job.race.candidates[2].state, race_candidate::RACE_KNOWN);
     EXPECT_EQ(job.race.races, 2);
-    EXPECT_EQ(job.race.interval, 96);  // the next race confirms it
+    EXPECT_EQ(job.race.interval, 96);  // calls until the next race confirms it
   }
 }
 
@@ -380,7 +379,7 @@ TEST(Race, NoticesThatMpisOwnHasBecomeSlow) {
   job.run(3000);
   ASSERT_EQ(job.race.choice, 0);
   job.times[0] = 100;
-  job.run(9000);  // those that are out are raced again at four times as many calls
+  job.run(9000);  // losers are raced again after four times as many calls
   EXPECT_NE(job.race.choice, 0);
 }
 
@@ -389,7 +388,7 @@ TEST(Race, NoticesThatTheChoiceHasBecomeSlow) {
   job.run(5000);
   ASSERT_EQ(job.race.choice, 1);
   job.times[1] = 10;
-  job.run(9000);  // to notice it takes twelve calls; the next race waits until they are paid
+  job.run(9000);  // noticing it takes twelve calls; the next race waits until they are paid
   EXPECT_EQ(job.race.choice, 2);
 }
 
@@ -399,14 +398,14 @@ TEST(Race, NoticesDrift) {
     job.run(200);
     job.times[1] *= 1.01;
   }
-  EXPECT_NE(job.race.choice, 1);  // 0.6 has become 1.6
+  EXPECT_NE(job.race.choice, 1);  // its 0.6 has become 1.6
 }
 
 TEST(Race, ChoosesNothingThatFails) {
   Job job({1, RACE_NEVER, 0.5}, 0.01);
   job.run(200);
   EXPECT_EQ(job.race.choice, 2);
-  // If MPI's own fails, nothing is learned.
+  // If MPI's own call fails, nothing is learned.
   Job other({RACE_NEVER, 0.5}, 0.01);
   other.run(200);
   EXPECT_EQ(other.race.choice, 0);
@@ -443,7 +442,7 @@ TEST(Race, FollowsWhatAnotherCommunicatorFound) {
   EXPECT_EQ(none.looked[1], 0);
 }
 
-// A rule is raced as a choice that another communicator has found.
+// A rule is raced like a choice that another communicator has found.
 TEST(Race, LeavesARuleThatIsWrong) {
   for (unsigned seed = 0; seed < kMachines; ++seed) {
     std::mt19937 random(seed);

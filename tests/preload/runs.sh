@@ -1,5 +1,5 @@
-# Sourced: runs a plain MPI program with the preload library before MPI, and checks the results. MPI LIBRARY TOOL
-# PROGRAM are the arguments of the test. All runs are in its own folder.
+# To be sourced. Runs a plain MPI program with the preload library before MPI, and checks the results. The test's
+# arguments begin with MPI LIBRARY TOOL PROGRAM. All runs are in the test's own folder.
 . "$(dirname "$0")/../mpi/mpirun.sh"
 report_command=$PWD/preload/report_command
 mpi=$1 library=$(readlink -f "$2") tool=$(readlink -f "$3") program=$(readlink -f "$4")
@@ -7,9 +7,9 @@ case $mpi in openmpi) other=${library%_*}_mpich.so ;; *) other=${library%_*}_ope
 cd "$TEST_TMPDIR" || exit 2
 out=out report=report preload=$library failed=0
 
-# start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, the output in $out, the report in report.json, and its
-# details in $report, unless that is "". A variable that begins with ONE: is only for rank 1.
-# WITHOUT_LIBRARY: the rank runs without it. WRAPPER: a command that runs the program.
+# start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: runs the program. Sets $code, and writes its output to $out, the
+# report to report.json, and the report's details to $report, unless $report is "". Rank 1 alone has a variable that
+# begins with ONE:. With WITHOUT_LIBRARY a rank runs without the library. WRAPPER is a command that runs the program.
 start() {
   local ranks=$1 variables=() one=
   shift
@@ -38,13 +38,13 @@ problem() {
   failed=1
 }
 
-# right RANKS ...: the program gets the right results.
+# right RANKS ...: expects that every rank of the program gets the right results.
 right() {
   start "$@"
   [ $code -eq 0 ] && [ "$passed" -eq "$1" ] || problem "$*"
 }
 
-# unserved RANKS SENTENCE ...: so says the library at each rank, and then it does nothing.
+# unserved RANKS SENTENCE ...: expects SENTENCE once from each rank, and that the library then does nothing.
 unserved() {
   right "$1" "${@:3}"
   said "$1" "quadrille: $2"
@@ -53,17 +53,17 @@ unserved() {
 }
 not_ours='this preload library is for another MPI library than the program'
 
-# reported COLLECTIVE WORD...: a line of the report, in that order.
+# reported COLLECTIVE WORD...: expects a line of the report with these words, in this order.
 reported() {
   local pattern="^$1 "
   for word in "${@:2}"; do pattern+=".* $word"; done
   grep -qE -- "$pattern" "$report" || problem "the report does not have: $*"
 }
 not_reported() { ! grep -qE -- "$1" "$report" || problem "the report has: $1"; }
-# said N TEXT: the output contains it that many times.
+# said N TEXT: expects exactly N lines of output with TEXT.
 said() { [ "$(grep -cF -- "$2" "$out")" -eq "$1" ] || problem "not said $1 times: $2"; }
 
-# variables LIST: sets QUADRILLE_ALLGATHER=bruck and so on, in $chosen.
+# variables LIST: sets $chosen to QUADRILLE_ALLGATHER=bruck and so on.
 variables() {
   local -n list=$1
   chosen=()
@@ -72,7 +72,7 @@ variables() {
     chosen+=("QUADRILLE_${name^^}=${pair#*=}")
   done
 }
-# all_served LIST RANKS: schedules serve each of its collectives, on such communicators.
+# all_served LIST RANKS: expects that a schedule serves each collective of the list, on communicators of RANKS.
 all_served() {
   local -n list=$1
   for pair in "${list[@]}"; do

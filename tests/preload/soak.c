@@ -1,6 +1,6 @@
-/* A plain MPI program: random collectives with random counts, datatypes and operators on communicators that come and go. It
- * checks every byte that a call receives, and the bytes around them. Arguments that mean nothing at a rank are junk in half of the calls.
- * soak CALLS SEED LONGEST: some calls are repeated up to LONGEST times. */
+/* soak CALLS SEED LONGEST: a plain MPI program with random collectives, counts, datatypes and operators, on
+ * communicators that come and go. It checks every byte that a call receives, and the bytes beside them. In half of
+ * the calls, arguments that are not significant at a rank are junk. Some calls are repeated, up to LONGEST times. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,17 +16,17 @@ enum { ROOM = (2 * FAR + MOST * (MOST_COUNT + 1) * WIDEST) / 4 * 4 };
 static uint64_t state;
 static int world, ranks;
 
-/* The same on all ranks. */
+/* Returns a number that is equal on all ranks. */
 static int draw(int choices) {
   state = state * 6364136223846793005U + 1442695040888963407U;
   return (int)((state >> 33) % (uint64_t)choices);
 }
 
-/* ---- Datatypes, each of two integers, and at the end one of one */
+/* ---- Datatypes of two ints each; the last one has one int */
 
 static struct type {
   MPI_Datatype handle;
-  int extent, count, at[2]; /* bytes */
+  int extent, count, at[2]; /* in bytes, except the count */
 } types[TYPES + 1];
 
 static void make_types(void) {
@@ -53,7 +53,7 @@ static struct comm {
   MPI_Comm handle;
   int inter, group, rank, own, others;
   int mine[MOST],
-      theirs[MOST]; /* ranks of the world, of this group and of the one that data comes from */
+      theirs[MOST]; /* ranks in the world: of this group, and of the group whose data arrives */
 } comms[COMMS];
 
 static void find_world_ranks(MPI_Group group, int count, int* found) {
@@ -100,12 +100,12 @@ static void make_comm(struct comm* made) {
   find_world_ranks(group, made->others, made->theirs);
 }
 
-/* ---- Data. Before each call, the send and receive buffers of every rank are known to all. */
+/* ---- Data. Every rank knows the send and receive buffers of all ranks before each call */
 
 enum side { SENT, RECEIVED };
-static uint32_t* before[2][MOST]; /* of each rank of the world */
+static uint32_t* before[2][MOST]; /* by rank of the world */
 static char *received, *expected;
-static int reach; /* the bytes of a buffer that a call may touch */
+static int reach; /* bytes of a buffer that a call may touch */
 
 static void make_buffers(void) {
   for (int i = 0; i < 2 * ranks; i++) before[i % 2][i / 2] = malloc(ROOM);
@@ -124,7 +124,7 @@ static void fill_buffers(unsigned call) {
   memcpy(expected, received, (size_t)reach);
 }
 
-/* Expects a block of that rank of the world. */
+/* Expects a block that rank `of` of the world had before the call. */
 static void expect_block(enum side side, int of, int from, const struct type* sent, int count,
                          int to, const struct type* type) {
   static char packed[MOST_COUNT * MOST * 8];
@@ -134,7 +134,7 @@ static void expect_block(enum side side, int of, int from, const struct type* se
   MPI_Unpack(packed, in, &out, expected + FAR + to, count, type->handle, MPI_COMM_SELF);
 }
 
-/* ---- Calls. All that is drawn is the same on all ranks. */
+/* ---- Calls. All draws are equal on all ranks */
 
 enum which {
   ALLTOALL,
@@ -177,8 +177,8 @@ static const char* const names[] = {"alltoall",
 static struct call {
   enum which which;
   const struct comm* comm;
-  int limit, n, seed, in_place, op, root, root_group; /* limit: of counts */
-  int types_differ;                                   /* each rank has types of its own */
+  int limit, n, seed, in_place, op, root, root_group; /* limit: the greatest count */
+  int types_differ;                                   /* each rank has its own types */
   const struct type *send, *receive;
   const struct type* element; /* of a reduction */
 } c;
@@ -194,7 +194,7 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
     }
 }
 
-/* The types with which that rank of the world sends and receives. */
+/* Return the types with which a rank of the world sends and receives. */
 static const struct type* sent_by(int rank) {
   return c.types_differ ? &types[(c.seed + rank) % TYPES] : c.send;
 }
@@ -208,14 +208,14 @@ static uint32_t combine(uint32_t one, uint32_t other) {
   return one + other;
 }
 
-/* With a root, only the root's own block is in place. */
+/* Returns whether a rank's block is in place. With a root, only the root's is. */
 static int is_in_place(int rank_of_world) {
   const int is_rooted = c.which == GATHER || c.which == GATHERV || c.which == SCATTER ||
                         c.which == SCATTERV || c.which == REDUCE;
   return c.in_place && (!is_rooted || rank_of_world == c.comm->mine[c.root]);
 }
 
-/* Expects the results of `count` elements from `first` on, over the operands of these ranks of the world. */
+/* Expects the results of `count` elements from `first` on, over the operands of the ranks `of` of the world. */
 static void expect_reduced(const int* of, int operands, int first, int count) {
   for (int i = 0; i < count; i++)
     for (int k = 0; k < c.element->count; k++) {
@@ -229,13 +229,13 @@ static void expect_reduced(const int* of, int operands, int first, int count) {
     }
 }
 
-/* MPI leaves these elements open after the call. */
+/* Accepts any result: MPI leaves these elements open after the call. */
 static void expect_anything(int first, int count) {
   const int at = FAR + first * c.element->extent, bytes = count * c.element->extent;
   memcpy(expected + at, received + at, (size_t)bytes);
 }
 
-/* The length for a pair of ranks of the two groups, or of the one; mostly small. */
+/* Returns the number of elements between two ranks of one group, or of the two. Most are small. */
 static int count_of(int source, int target) {
   const unsigned pair = c.comm->inter ? (unsigned)(source + target) * 7
                                       : (unsigned)source * 7 + (unsigned)target * 13;
@@ -246,7 +246,7 @@ static int count_of(int source, int target) {
 static int is_root(void) {
   return c.comm->rank == c.root && (!c.comm->inter || c.comm->group == c.root_group);
 }
-/* Whether this rank exchanges data with the root. */
+/* Returns whether this rank exchanges data with the root. */
 static int meets_root(void) { return !c.comm->inter || c.comm->group != c.root_group; }
 static int root_argument(void) {
   return meets_root() ? c.root : is_root() ? MPI_ROOT : MPI_PROC_NULL;
@@ -263,11 +263,11 @@ static const void* send_buffer(void) {
   return is_in_place(world) ? MPI_IN_PLACE : (char*)before[SENT][world] + FAR;
 }
 
-/* ---- Junk in place of arguments that mean nothing at this rank */
+/* ---- Junk in place of arguments that are not significant at this rank */
 
-static unsigned significant, junk; /* junk: a random number of this rank and call */
+static unsigned significant, junk; /* junk: random for this rank and call */
 
-/* Arguments that mean nothing, and that the MPI library refuses nevertheless. */
+/* Returns arguments that are not significant, but that the MPI library checks nevertheless. */
 static unsigned left_out(enum qd_function function, enum qd_role role) {
   const unsigned counts = QD_SEND_COUNTS | QD_RECEIVE_COUNTS,
                  types = QD_SEND_TYPES | QD_RECEIVE_TYPES;
@@ -315,7 +315,7 @@ static MPI_Op operator_of(MPI_Op op) {
   return is_meant(QD_OPERATOR) ? op : junk >> 16 & 1 ? MPI_OP_NULL : INVALID(MPI_Op);
 }
 
-/* ---- Calls of each kind, and what they bring */
+/* ---- Calls of each kind, and their results */
 
 static void all_to_all(void) {
   char* const out = received + FAR;
@@ -356,7 +356,7 @@ static void all_to_all(void) {
                   l.receives, l.from, received_types, c.comm->handle);
 }
 
-/* The blocks of all ranks, to all or to the root. */
+/* Gathers the blocks of all ranks, at all ranks or at the root. */
 static void gathered(void) {
   const int has_counts = c.which == ALLGATHERV || c.which == GATHERV;
   const int is_rooted = c.which == GATHER || c.which == GATHERV;
@@ -391,7 +391,7 @@ static void gathered(void) {
   }
 }
 
-/* A block of the root for each rank, or one for all. */
+/* Sends a block from the root to each rank, or one block to all. */
 static void from_root(void) {
   const int rank = c.comm->rank, place = c.which == SCATTERV ? c.limit + 1 : c.n;
   const int n = c.which == SCATTERV ? count_of(rank, 0) : c.n, root = root_argument();
@@ -458,7 +458,7 @@ static void reduced(void) {
 static void scattered(void) {
   const MPI_Datatype type = c.element->handle;
   int counts[MOST], first = 0, all = 0;
-  /* Both groups have as many elements. */
+  /* Both groups have the same number of elements. */
   const int each = c.comm->inter ? c.comm->others * ((c.n + ranks - 1) / ranks) : c.n;
   for (int r = 0; r < c.comm->own; r++) {
     counts[r] = c.comm->inter || c.which == REDUCE_SCATTER_BLOCK ? each : count_of(r, 0);
@@ -500,13 +500,13 @@ static void draw_call(void) {
   c.send = &types[draw(TYPES)];
   c.receive = &types[draw(TYPES)];
   c.types_differ = draw(2);
-  /* MPICH 4.0 itself is wrong there. */
+  /* MPICH 4.0 itself gives a wrong result here. */
   if (c.which == REDUCE_SCATTER_BLOCK && c.op == OWN_IN_ORDER) c.op = OWN;
   c.element = c.op < OWN ? &types[TYPES] : c.receive;
   c.in_place = draw(4) == 0 && is_inplace_kind[c.which];
   c.root_group = draw(2);
   c.root = draw(1 << 20);
-  /* Groups may have different sizes here, so draws come first. */
+  /* Groups may have different sizes at different ranks. So all draws come first. */
   if (c.comm->inter) {
     c.in_place = 0;
     if (c.which == SCAN || c.which == EXSCAN) c.which = ALLREDUCE;
@@ -548,7 +548,7 @@ static void make_call(unsigned number) {
       c.op, (int)(c.receive - types), c.n, at - FAR, (unsigned char)received[at],
       (unsigned char)expected[at]);
   fflush(stdout);
-  /* Gives the launcher time to pass the message on. */
+  /* Leaves the launcher time to pass the message on. */
   nanosleep(&(struct timespec){0, 200000000}, NULL);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
@@ -561,7 +561,7 @@ static long memory(void) {
   return 4 * pages;
 }
 
-/* Says how far a long run is. */
+/* Prints how far a long run is, every ten seconds. */
 static void say_progress(unsigned call, unsigned calls) {
   static double last;
   if (world > 0 || MPI_Wtime() - last < 10) return;
@@ -591,7 +591,7 @@ int main(int count, char** arguments) {
         make_comm(comm);
       }
       draw_call();
-      /* Most calls stand alone. Some are repeated with other data, so that comparisons of schedules take place. */
+      /* Most calls are made once. Some are repeated with other data, so that schedules are compared. */
       left = 1;
       if (draw(16) == 0) left += (unsigned)draw(draw(8) > 0 ? longest / 32 + 1 : longest);
     }

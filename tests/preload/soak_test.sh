@@ -14,13 +14,13 @@ for collective in allgather alltoall alltoallv alltoallw reduce_scatter bcast; d
 done
 reported allgatherv '\+ [0-9] ranks' segment-map-v 'by rule$'
 
-# All schedules in turn.
+# All schedules serve calls in turn.
 right 3 QUADRILLE=verify -- 4000 8 100
 for schedule in bruck hypercube linear-ring; do reported allgather '1 x 3 ranks' "$schedule" 'in turn$'; done
 reported alltoallv tuna:radix=4 'in turn$'
 reported allgather '\+ [0-9] ranks' segment-map-v 'in turn$'
 
-# Compared by time and chosen: reductions of derived types too, parts of the ranks, and two groups.
+# Schedules are compared by time and chosen, also for derived types, parts of the ranks, and two groups.
 right 4 QUADRILLE=learn -- 10000 1 2000
 for collective in allgather allreduce alltoall alltoallv barrier bcast reduce reduce_scatter_block; do
   reported "$collective" '1 x 4 ranks' '(compared|chosen)$'
@@ -30,11 +30,11 @@ for collective in allgather allreduce alltoall; do reported "$collective" '\+ [0
 right 4 QUADRILLE=adapt -- 10000 2 2000
 reported '[a-z]+' '(compared|chosen)$'
 
-# Without a report, calls are kept.
+# Without a report, the library keeps calls.
 right 3 QUADRILLE=on QUADRILLE_SUMS=any QUADRILLE_REPORT= "${chosen[@]}" -- 4000 9 100
 right 4 QUADRILLE=adapt QUADRILLE_REPORT= -- 10000 3 2000
 
-# The program finds a wrong byte.
+# The program notices a wrong byte.
 preload="$library $tool"
 start 3 QUADRILLE=off TOOL_CORRUPTS=1 -- 1000 7
 [ $code -ne 0 ] && [ $code -ne 124 ] && grep -q 'FAILED: rank [0-2], call [0-9]*: allreduce' "$out" ||

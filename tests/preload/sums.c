@@ -1,5 +1,5 @@
-/* A plain MPI program: CALLS reductions of floating-point numbers, whose results depend on the order of operands, and as many of
- * integers. Each rank prints a hash of all bits that it received. */
+/* A plain MPI program with CALLS reductions of floating-point numbers, whose results depend on the order of
+ * operands, and as many reductions of ints. Each rank prints a hash of all bits that it received. */
 #include <complex.h>
 #include <mpi.h>
 #include <stdint.h>

@@ -9,12 +9,12 @@ forced=(QUADRILLE_ALLREDUCE=ring QUADRILLE_REDUCE=rabenseifner QUADRILLE_SCAN=do
   QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise)
 bits() { grep -o 'rank [0-9] has the bits .*' "$out" | sort; }
 
-# native CALLS: the bits without the library.
+# native CALLS: runs PROGRAM without the library, and keeps its bits.
 native() {
   preload= right 4 QUADRILLE_DEBUG= -- "$1"
   native=$(bits)
 }
-# native_bits RANKS VARIABLE=VALUE... [-- ARGUMENT...]
+# native_bits RANKS VARIABLE=VALUE... [-- ARGUMENT...]: expects the bits that `native` keeps.
 native_bits() {
   right "$@"
   [ "$(bits)" = "$native" ] || problem "other bits than MPI's: $*"
@@ -31,15 +31,15 @@ reported allreduce ring 'by rule'
 for collective in allreduce reduce scan exscan reduce_scatter_block; do
   reported $collective native 'its bits could change: QUADRILLE_SUMS=native$'
 done
-# The test sees other bits.
+# The test notices other bits.
 right 4 "${forced[@]}" QUADRILLE_SUMS=any -- 1000
 [ "$(bits)" != "$native" ] || problem "the bits do not depend on the order of operands"
 start 2 QUADRILLE_SUMS=never -- 10
 said 1 'QUADRILLE_SUMS=never is not known: write native, any or canonical'
 
-# CANONICAL finds the bits of the tree on all communicators of a job of 17 ranks, and of 9, whatever the nodes, rules and modes are.
+# CANONICAL finds the tree's bits on all communicators of jobs of 17 and 9 ranks, with any nodes, rules and modes.
 program=$canonical preload="$library $tool"
-# canonical RANKS RANKS_A_NODE VARIABLE=VALUE...
+# canonical RANKS RANKS_A_NODE VARIABLE=VALUE...: expects that CANONICAL finds the tree's bits.
 canonical() { right "$1" QUADRILLE_SUMS=canonical RANKS_A_NODE="$2" "${@:3}"; }
 canonical 17 17
 not_reported ' native '
@@ -56,11 +56,12 @@ reported allreduce segments 'by rule'
 not_reported ' native '
 canonical 9 4 QUADRILLE_ALLREDUCE=halving QUADRILLE=verify
 reported allreduce binomial 'canonical sums'
-# SUM has nodes of 2 and 3 ranks, in this order. These have 3 and 2, so its order of ranks is not that of the communicator.
+# SUM is for nodes of 2 and 3 ranks. This job has nodes of 3 and 2, so SUM's ranks are not in the communicator's
+# order.
 right 5 QUADRILLE_SUMS=canonical RANKS_A_NODE=3 QUADRILLE_ALLREDUCE="file:$sum" QUADRILLE_VERIFIER="$verifier"
 reported allreduce '2 x 2 to 3 ranks' binomial 'canonical sums'
 not_reported ' native '
-# The program sees other bits.
+# The program notices other bits.
 start 9 QUADRILLE_SUMS=any "${forced[@]}"
 grep -q 'has other bits' "$out" || problem "sums of a ring have the bits of the tree"
 exit $failed

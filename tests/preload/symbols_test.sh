@@ -25,7 +25,7 @@ needed() { readelf -d "$1" | sed -nE 's/.*\(NEEDED\).*\[([a-z_+]+).*/\1/p' | sor
 [ "$(needed "$library")" = 'libc ' ] || problem "$library needs $(needed "$library")"
 [ "$(needed "$core")" = 'libc libm ' ] || problem "$core needs $(needed "$core")"
 
-# The undefined symbols of MPI that are neither PMPI_ functions nor constants.
+# Prints the undefined symbols of MPI in a file that are neither PMPI_ functions nor constants.
 own_calls() { nm -D --undefined-only "$1" | awk '$2 ~ /mpi_|MPI_|MPIR_/ && $2 !~ /^(PMPI_|ompi_(mpi|request)_|OMPI_C_)/ {print $2}'; }
 for file in "$library" "$core" "$runtime"; do
   [ -z "$(own_calls "$file")" ] || problem "$file calls $(own_calls "$file")"
@@ -33,7 +33,7 @@ done
 for file in "$core" "$runtime"; do
   nm -D --undefined-only "$file" | grep -q ' PMPI_Isend$' || problem "the calls of $file are not seen"
 done
-# The check itself detects such a call.
+# The check notices a call by an MPI_ name.
 echo 'int MPI_Pcontrol(int); int main(void) { return MPI_Pcontrol(1); }' | gcc -x c - -shared -fPIC -o "$TEST_TMPDIR/calls" || exit 1
 [ "$(own_calls "$TEST_TMPDIR/calls")" = MPI_Pcontrol ] || problem 'it does not see MPI_Pcontrol'
 exit $failed

@@ -1,4 +1,4 @@
-// Communicators of all kinds agree on tags, at one time or another, in processes that are objects here.
+// Communicators of all kinds agree on tags, in any order. Each process is an object here.
 #include "preload/tags.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<preload_tags> world(int ranks, int greatest) {
   return all;
 }
 
-// A communicator whose members have made some of their offers.
+// A communicator on which some members have made their offer.
 struct Agreement {
   std::vector<int> members;
   std::vector<uint64_t> offers;
@@ -70,7 +70,7 @@ TEST(Tags, OfAgreementsThatThreadsInterleaveDiffer) {
 }
 
 TEST(Tags, OfAllRanksServeCommunicatorsOfAllRanks) {
-  auto all = world(4, 59);  // 20 communicators, 5 by the offers of each rank
+  auto all = world(4, 59);  // 20 communicators: each rank can offer 5 tags
   std::set<int> taken;
   for (int i = 0; i < 20; i++) taken.insert(agree(all, {0, 1, 2, 3}));
   EXPECT_EQ(taken.size(), 20);

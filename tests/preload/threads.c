@@ -1,5 +1,5 @@
-/* A plain MPI program: threads that call collectives at the same time, each on its own short-lived communicators.
- * threads [ROUNDS] */
+/* threads [ROUNDS]: threads of a plain MPI program call collectives at once, each on its own short-lived
+ * communicators. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void* call(void* argument) {
   return NULL;
 }
 
-/* The memory of this process, in KiB. */
+/* Returns the memory of this process in KiB. */
 static long memory(void) {
   long pages = 0;
   FILE* file = fopen("/proc/self/statm", "r");

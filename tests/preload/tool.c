@@ -1,9 +1,10 @@
-/* A tool that also intercepts MPI calls. RANKS_A_NODE: nodes have that many ranks. TOOL_CORRUPTS: the last byte of
- * an all-to-all of integers is wrong, and so are the last maximum of doubles and the first byte of derived types in an allreduce. TOOL_SLEEPS: rank 1 enters its third all-to-all, and its first one of blocks
- * of different lengths, a second late. TOOL_DELAYS: rank 1 enters each allgather 30 ms late. TOOL_SLOW: each
- * allgather takes 5 ms longer. TOOL_SLOW_SENDS: so does each send that the library makes for a schedule. TOOL_ADDS: that is
- * added to the last of an allreduce's sums of doubles. TOOL_WATCHES_FILES: says which files the program's own thread writes. TOOL_TAG_UB: that
- * is MPI_TAG_UB. */
+/* A tool that intercepts MPI calls, too. RANKS_A_NODE: each node has that many ranks. TOOL_CORRUPTS makes three
+ * results wrong: the last byte of an all-to-all of ints and, in an allreduce, the last maximum of doubles and the
+ * first byte of derived types. TOOL_SLEEPS: rank 1 is a second late for its third all-to-all, and for its first one
+ * with blocks of different lengths. TOOL_DELAYS: rank 1 is 30 ms late for each allgather. TOOL_SLOW: each allgather
+ * takes 5 ms longer. TOOL_SLOW_SENDS: each send of a schedule takes 5 ms longer. TOOL_ADDS: this number is added to
+ * the last sum of doubles of an allreduce. TOOL_WATCHES_FILES: the tool says which files the program's own thread
+ * writes. TOOL_TAG_UB: the value of MPI_TAG_UB. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -24,7 +25,7 @@ SHOWN int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, 
   return PMPI_Comm_split(comm, rank / atoi(size), key, node);
 }
 
-/* As tools that watch memory do. */
+/* Intercepts dlopen, as tools that watch memory do. */
 SHOWN void* dlopen(const char* file, int flags) {
   return ((void* (*)(const char*, int))dlsym(RTLD_NEXT, "dlopen"))(file, flags);
 }
@@ -47,12 +48,12 @@ static void allow(void) {
   if (device) mprotect(device, device_size, PROT_READ | PROT_WRITE);
 }
 
-/* ---- Requests of the library that are refused: for memory, and for attributes of communicators */
+/* ---- The tool refuses requests of the library for memory, and for attributes of communicators */
 
 static long requests[2], refused[2];
 enum { MEMORY, ATTRIBUTES };
 
-/* Refuses the n-th request of that kind from now on, or none if n is 0. Returns how many there were before. */
+/* Refuses the n-th request of that kind from now on, or none if n is 0. Returns how many came since the last time. */
 SHOWN long tool_refuse(const char* kind, long n) {
   const int which = strcmp(kind, "memory") ? ATTRIBUTES : MEMORY;
   const long before = requests[which];
@@ -99,7 +100,7 @@ SHOWN int PMPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
   return refuses(ATTRIBUTES, CALLER) ? MPI_ERR_OTHER : MPI_Comm_set_attr(comm, key, value);
 }
 
-/* ---- Files, which take their names when they are complete */
+/* ---- Files, which get their names when they are complete */
 
 SHOWN int rename(const char* from, const char* to) {
   if (getenv("TOOL_WATCHES_FILES") && gettid() == getpid())
@@ -146,11 +147,11 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   return allowed(PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 
-/* ---- The library's own calls of MPI */
+/* ---- MPI calls of the library itself */
 
 static int agreements;
 
-/* Calls of the functions with which ranks agree, so far. */
+/* Returns how often ranks have agreed so far: the number of calls of the functions below. */
 SHOWN int tool_agreements(void) { return agreements; }
 
 #define COUNTED(name, types, arguments)                     \
@@ -186,7 +187,7 @@ SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 }
 
 #if MPI_VERSION < 4
-/* A function of a later MPI library. */
+/* A function that only later MPI libraries have. */
 SHOWN int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return MPI_Allreduce(sendbuf, recvbuf, (int)count, datatype, op, comm);

@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/runs.sh"
 counted=$(cd "$OLDPWD" && readlink -f "$5") counts=$(cd "$OLDPWD" && readlink -f "$6")
 
-# counted PLACE MODE: runs the program with the tool there. Leaves the sum over the ranks in the file PLACE.MODE.
+# counted PLACE MODE: runs the program with the tool at that place. Writes the sums over ranks to PLACE.MODE.
 counted() {
   right 2 QUADRILLE="${2%native}" QUADRILLE_RULES=rules.txt COUNTS=counts -- file
   awk '{ calls[$1] += $2 } END { for (name in calls) print name, calls[name] }' counts.? | sort >"$1.$2"
@@ -28,7 +28,7 @@ for mode in off adapt learn verify; do
   program=$counted preload=$library same linked $mode
 done
 for mode in off verify; do preload="$library $counts" same behind $mode; done
-# Calls that schedules serve do not arrive behind the library.
+# If a schedule serves a call, the call does not reach a tool behind the library.
 for mode in adapt learn; do
   preload="$library $counts" counted behind $mode
   more=$(join -a 2 -e 0 -o 0,1.2,2.2 <(grep ^MPI_ native) <(grep ^MPI_ behind.$mode) | awk '$3 > $2')

@@ -4,12 +4,12 @@
 set -u
 . "$(dirname "$0")/runs.sh"
 
-# transforms RANKS OF_A_CALL KIND
+# transforms RANKS RANKS_OF_A_CALL KIND: expects right transforms, and that a schedule serves their calls.
 transforms() {
   start "$1" QUADRILLE=verify QUADRILLE_ALLTOALLW=tuna-coalesced:radix=2 -- 12 "$3" 3
   [ $code -eq 0 ] && grep -q '^seconds .* right$' "$out" || problem "$3"
   reported alltoallw "$2 ranks" tuna-coalesced 'by rule'
-  not_reported '^alltoallw .* ranks .* native' # a rank alone keeps MPI's
+  not_reported '^alltoallw .* ranks .* native' # MPI serves a communicator of one rank
 }
 transforms 3 '1 x 3' slab
 transforms 4 '1 x 2' pencil

@@ -13,15 +13,15 @@ problem() {
   cat out
   failed=1
 }
-# tuned RANKS CODE ARGUMENT...
+# tuned RANKS CODE ARGUMENT...: runs tune, and expects that exit code.
 tuned() {
   local ranks=$1 wanted=$2 code=0
   shift 2
   start_ranks "$mpi" "$ranks" 60 "$tune" "$@" >out 2>&1 </dev/null || code=$?
   [ "$code" -eq "$wanted" ] || problem "$* ends with $code"
 }
-# learned FILE MISSING: the expression MISSING is empty. It may name rules, those of collectives with data; and cells, the pairs of a
-# collective and the least bytes of rules that are no slower than MPI's own.
+# learned FILE MISSING: expects that the Python expression MISSING is empty. It may use `rules`, the rules of FILE for
+# collectives with data, and `cells`: (collective, least bytes) of each rule that is no slower than MPI's own.
 learned() {
   python3 -c "
 import re, sys
@@ -44,7 +44,7 @@ grep -q '^barrier ' rules.txt || problem 'there is no rule for barriers'
 learned rules.txt "({(c, b) for c in sized for b in [16, 1024]} | {('gatherv', -1), ('scatterv', -1)}) - cells"
 grep -qF 'rules.txt has the rules' out || problem 'no last sentence'
 [ "$(grep -c '^tune: world of 2 ranks, ' out)" -eq 2 ] || problem 'no progress'
-# All calls of the second size count for it.
+# All calls with the second size are counted for it.
 python3 -c "
 import json, sys
 calls = {'alltoallv': 0, 'alltoallw': 0}
@@ -52,8 +52,8 @@ for line in json.load(open('calls.json'))['calls']:
     if line['collective'] in calls and line['bytes'] == [1024, 4095]: calls[line['collective']] += line['calls']
 sys.exit(0 if set(calls.values()) == {600} else f'calls of the second size: {calls}')" || problem 'calls of the second size'
 
-# The usual sizes leave no gap. The file cannot be written at first, but in the end. Ranks stop for longer than a second, after which the
-# library writes for the first time. Meanwhile another job writes a rule, which stays.
+# The usual sizes leave no gap. At first the file cannot be written, but at the end it can. The ranks pause for over a
+# second, after which the library writes for the first time. Meanwhile another job writes a rule, which must stay.
 cat >stopping <<EOT
 #!/usr/bin/env bash
 "$tune" "\$@" &
@@ -78,20 +78,19 @@ kill $mender 2>/dev/null && problem 'the rules were not written before the end'
 learned usual.txt "[] if ['99', 'factor'] in [[r['ranks'], r['use']] for r in rules] else ['the rule of another job']"
 learned usual.txt "{(c, 4 ** k) for c in sized for k in range(1, 9)} - cells"
 
-# A vector that is shorter than the ranks are many.
+# The vector has fewer elements than there are ranks.
 tuned 4 0 short.txt 2
 learned short.txt "{('reduce_scatter', 1), ('reduce_scatter_block', 4)} - cells"
 learned short.txt "[r for r in rules if r['collective'] == 'reduce_scatter' and r['bytes'] != '1..3']"
 
-# Rows and columns are communicators of their own; blocks of alltoallv and alltoallw may be skewed.
-# The second row has one rank.
+# Rows and columns are communicators. The second row has one rank. Blocks of alltoallv and alltoallw may be skewed.
 tuned 4 0 parts.txt 64 --communicators rows=3,columns=2 --counts=skewed
 learned parts.txt "{n for n in ['2', '3'] if not {c for c in sized} <= {r['collective'] for r in rules if r['ranks'] == n}}"
 learned parts.txt "[r for r in rules if r.get('bytes', '64..255') != '64..255' or r['ranks'] not in ['2', '3']]"
 grep -qF 'tune: rows of 3 ranks, 64 bytes (1 of 1), skewed counts' out || problem 'no progress on rows'
 grep -qF 'tune: columns of 2 ranks' out || problem 'no progress on columns'
 
-# ---- What it refuses, in one sentence, with nothing written
+# ---- What tune refuses, in one sentence and with no file written
 refused() { # RANKS SENTENCE ARGUMENT...
   local before after
   before=$(ls)
@@ -118,7 +117,7 @@ mkdir folder
 refused 2 'QUADRILLE_RULES: folder: Is a directory' folder 16
 QUADRILLE_ALTOALL=linear refused 2 'QUADRILLE_ALTOALL is not known' none.txt 16
 LD_PRELOAD=$driver refused 2 "CUDA is loaded when MPI starts, so MPI's own collectives make all calls: if no buffer is in device memory" none.txt 16
-# One rank sees another file.
+# One rank sees a different file.
 mkdir other && echo 'bcast use=native' >other/none.txt
 plain=$tune tune=$PWD/apart
 cat >apart <<APART
@@ -131,14 +130,14 @@ refused 2 'ranks have different QUADRILLE variables, or none.txt differs between
 tune=$plain
 "$tune" 2>&1 | grep -q '^usage: ' || problem 'no usage'
 
-# All calls have rules, so nothing is learned.
+# Rules cover all calls, so tune learns nothing.
 printf '%s use=native\n' "${collectives[@]}" >native.txt
 cp native.txt before.txt
 tuned 2 1 native.txt 16
 grep -qF 'tune: no rules were written to native.txt; the report says what served the calls, and why' out || problem 'nothing was learned'
 ! grep -qF 'native.txt has the rules' out && cmp -s native.txt before.txt || problem 'a file with nothing to add'
 
-# A file that cannot be written at the end.
+# The file cannot be written at the end.
 mkdir late.txt.partial
 tuned 2 1 late.txt 16
 grep -qF 'quadrille: the rules could not be written to late.txt' out || problem 'rules that were lost'

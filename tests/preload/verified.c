@@ -1,5 +1,5 @@
-/* verified CASE: reductions whose results depend on the order of operands, or might. The program knows nothing of schedules.
- * It prints "rank N ran 1 tests, all passed" at its end; QUADRILLE=verify compares. */
+/* verified CASE: reductions whose results depend, or may depend, on the order of operands. QUADRILLE=verify compares
+ * them. The program knows nothing of schedules, and prints "rank N ran 1 tests, all passed" at its end. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -13,16 +13,16 @@ enum { COUNT = 60, MOST = 16 };
 static int me, ranks;
 static uint64_t state;
 
-/* Not the same on all ranks. */
+/* Returns a random number in [0, 1), different on each rank. */
 static double draw(void) {
   state = state * 6364136223846793005U + 1442695040888963407U;
   return (double)(state >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Of both signs and many magnitudes, so that each order of operands rounds differently. */
+/* Returns a number of either sign and of any magnitude. So each order of operands rounds differently. */
 static double wild(void) { return (draw() - 0.5) * ldexp(1, (int)(draw() * 40)); }
 
-/* Elements of one datatype. */
+/* The buffers have elements of one datatype at a time. */
 static char sent[32 * COUNT * MOST], received[32 * COUNT * MOST];
 
 static void put(int i, int parts, size_t size, double value) {
@@ -73,7 +73,7 @@ static void between(MPI_Datatype type, MPI_Op op) {
   MPI_Comm_free(&mine);
 }
 
-/* Sums and products of all kinds of floating-point numbers, and extremes. */
+/* Sums and products of all kinds of floating-point numbers, and maxima. */
 static void rounded(void) {
   const struct {
     MPI_Datatype type;
@@ -94,7 +94,7 @@ static void rounded(void) {
     }
 }
 
-/* Elements with NaNs, infinities and overflow: a NaN stays one in sums, and others may be anything. */
+/* Elements with NaNs, infinities and overflow. In sums a NaN stays a NaN. Other results may be anything. */
 static void open(void) {
   double mine[6] = {me == 1 ? NAN : me,
                     me == 1 ? INFINITY : me,
@@ -119,7 +119,7 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
   for (int i = 0; i < 2 * *count; i++) ((int*)inout)[i] += ((int*)in)[i];
 }
 
-/* Integers in a derived type, added by an operator of the program's own. */
+/* Ints in a derived type. The program's own operator adds them. */
 static void pairs(void) {
   int mine[8] = {me, 1, 2, 3, 4, 5, 6, 7}, all[8];
   MPI_Op op;
@@ -137,7 +137,7 @@ static void add_doubles(void* in, void* inout, int* count, MPI_Datatype* type) {
   for (int i = 0; i < *count; i++) ((double*)inout)[i] += ((double*)in)[i];
 }
 
-/* Doubles and bytes, added by an operator of the program's own. Nobody knows how it rounds. */
+/* Doubles that the program's own operator adds. The library cannot know how it rounds. */
 static void own_operator(void) {
   double mine = 0.1 * me, all;
   MPI_Op op;

@@ -1,5 +1,5 @@
-"""real_test.py PROGRAM LIBRARY TOOL IDLE: a program of Debian's has its native results in every mode of the preload library. The cases below
-show that other results are refused."""
+"""real_test.py PROGRAM LIBRARY TOOL IDLE: a program of Debian's has its native results in every mode of the preload
+library. The class Refusals shows that other results are refused."""
 import dataclasses
 import sys
 import unittest
@@ -7,7 +7,7 @@ import unittest
 from bench import real
 
 NAME, LIBRARIES, TOOL = None, None, None
-ADDED = "1e-15"  # to the sums of doubles
+ADDED = "1e-15"  # the tool adds this to sums of doubles
 
 
 class Refusals(unittest.TestCase):

@@ -1,4 +1,4 @@
-// The chosen block sizes against brute force over all sizes, exhaustively for small counts.
+// Compares the chosen block sizes with a search over all sizes. Small counts are tested exhaustively.
 #include "runtime/program/block_size.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ int64_t of_one(int64_t rule, int64_t bytes, int64_t ranks, int over_trees) {
   return qd_block_size(rule, 2000, 100, &bytes, 1, ranks, over_trees);
 }
 
-// A chain passes all ranks, trees as many as powers of 2 up to their number: 1, 2, 4, 8 for 5 to 8.
+// A block passes all ranks of a chain. In a tree it passes one rank of each level: 4 ranks in a tree of 5 to 8.
 TEST(BlockSize, OfOneContributionIsThatOfARingOfTheRanksThatABlockPasses) {
   for (const int64_t rule : {int64_t{64}, int64_t{QD_CHOOSE_LEAST}, int64_t{QD_CHOOSE_MODEL},
                              int64_t{QD_CHOOSE_AUTO}, QD_CHOOSE_AUTO - int64_t{100}})
@@ -99,7 +99,7 @@ TEST(BlockSize, OfOneContributionIsThatOfARingOfTheRanksThatABlockPasses) {
   EXPECT_LT(of_one(QD_CHOOSE_AUTO, 1 << 20, 64, 0), of_one(QD_CHOOSE_AUTO, 1 << 20, 64, 1));
 }
 
-// 70 counts are more than the search keeps, and 9 ranks need 4 levels.
+// 70 counts are more than the search keeps. A tree of 9 ranks has 4 levels below its root.
 TEST(BlockSize, OverTreesDependsOnTheSumOfTheCountsAlone) {
   for (const int64_t rule : {int64_t{64}, int64_t{QD_CHOOSE_LEAST}, int64_t{QD_CHOOSE_MODEL},
                              int64_t{QD_CHOOSE_AUTO}, QD_CHOOSE_AUTO - int64_t{100}})
@@ -113,7 +113,7 @@ TEST(BlockSize, OverTreesDependsOnTheSumOfTheCountsAlone) {
       }
 }
 
-// sqrt(2 alpha m / (beta (p + z - 2))), rounded down, at most the greatest contribution.
+// The closed form is sqrt(2 alpha m / (beta (p + z - 2))), rounded down, for m bytes and p ranks, z of them empty.
 TEST(BlockSize, ModelIsTheClosedFormCappedAtTheGreatestCount) {
   for (int ranks = 1; ranks <= 4; ++ranks)
     with_all_counts(ranks, 5, [](const Counts& counts) {
@@ -142,12 +142,12 @@ TEST(BlockSize, ModelTakesTheGreatestCountWhereTheFormulaDividesByZero) {
   EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1, 0}, {40, 30, 20}), 40);
 }
 
-// Rounds are m/B + (p + z - 2)/2 if last blocks are half full on average. The slides of Traeff et al. 2008 print (p -
-// z)/2 for that term, which is z - 1 less. Here the last blocks have every length from 1 to B.
+// With last blocks that are half full on average, there are m/B + (p + z - 2)/2 rounds. The slides of Traeff et al.
+// 2008 print (p - z)/2 for the second term, which is z - 1 less. Here the last blocks have every length from 1 to B.
 TEST(BlockSize, SlidesCountOneRoundTooFewForEachEmptyContributionButOne) {
   constexpr int64_t kSize = 100, kRanks = 6;
   for (int64_t empty = 0; empty < kRanks; ++empty) {
-    double beyond = 0;  // rounds less m/B, the mean
+    double beyond = 0;  // mean number of rounds beyond m/B
     for (int64_t last = 1; last <= kSize; ++last) {
       Counts counts(kRanks, 3 * kSize + last);
       std::fill_n(counts.begin(), empty, 0);
@@ -155,15 +155,15 @@ TEST(BlockSize, SlidesCountOneRoundTooFewForEachEmptyContributionButOne) {
       const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
       beyond += (rounds - total / kSize) / kSize;
     }
-    const double half_of_a_byte = kRanks / (2.0 * kSize);  // last blocks are (B + 1)/2 long
+    const double half_of_a_byte = kRanks / (2.0 * kSize);  // last blocks average (B + 1)/2 bytes
     EXPECT_NEAR(beyond, (kRanks + empty - 2) / 2.0, half_of_a_byte) << empty;
     EXPECT_NEAR(beyond - (kRanks - empty) / 2.0, static_cast<double>(empty - 1), half_of_a_byte)
         << empty;
   }
 }
 
-// The size that is best for the printed term is bad if one rank contributes all. Such a call takes from 4 % longer to
-// three times as long.
+// The block size that minimizes the printed formula is bad if one rank contributes all bytes. Such a call takes from
+// 4 % longer to over three times as long.
 TEST(BlockSize, SlidesCountMakesBlocksTooLargeWhereOneRankContributesAll) {
   constexpr int64_t kTotal = 1 << 20;
   double most = 0;
@@ -172,7 +172,7 @@ TEST(BlockSize, SlidesCountMakesBlocksTooLargeWhereOneRankContributesAll) {
       Counts counts(static_cast<size_t>(ranks), 0);
       counts[0] = kTotal;
       const double square = 2000.0 * static_cast<double>(costs.alpha) * kTotal /
-                            static_cast<double>(costs.beta);  // over p - z = 1
+                            static_cast<double>(costs.beta);  // divided by p - z = 1
       const int64_t printed = std::min(kTotal, static_cast<int64_t>(std::sqrt(square)));
       const int64_t ours = choose(QD_CHOOSE_MODEL, costs, counts);
       EXPECT_LT(ours, printed);
@@ -184,7 +184,7 @@ TEST(BlockSize, SlidesCountMakesBlocksTooLargeWhereOneRankContributesAll) {
 }
 
 TEST(BlockSize, ModelIsExactWhereSixtyFourBitsAreTooFew) {
-  // The roots of 2 * 10^12 * 3 * 2^60 / 4 and of 2 * 1000 * 3 * 2^60 / 10^9.
+  // The square roots of 2 * 10^12 * 3 * 2^60 / 4 and of 2 * 1000 * 3 * 2^60 / 10^9.
   const Counts large(3, int64_t{1} << 60);
   EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1000000000, 4}, large), INT_MAX);
   EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1, 1000000000}, large), 2630119);
@@ -231,7 +231,7 @@ TEST(BlockSize, AutoIsNearTheBestForManyDifferentCounts) {
 }
 
 TEST(BlockSize, AutoCutsARegularDistributionIntoWholeContributions) {
-  // Here the closed form would cut each contribution into slightly more than two blocks.
+  // The closed form would cut each contribution into slightly more than two blocks here.
   const Counts regular(16, 1 << 18);
   EXPECT_LT(choose(QD_CHOOSE_MODEL, {50000, 40000}, regular), 1 << 17);
   EXPECT_EQ(choose(QD_CHOOSE_AUTO, {50000, 40000}, regular), 1 << 18);

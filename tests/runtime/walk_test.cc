@@ -1,4 +1,4 @@
-// The oracle, the checker's walk and the runtime's interpreter report the same events, for every rank.
+// The oracle, the checker's walk and the runtime's interpreter report the same events at every rank.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -40,7 +40,7 @@ TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryShape) {
   }
 }
 
-// On all nodes of up to 5 ranks, one in three of those of 6 and 7, and on two larger ones.
+// Tries all nodes of up to 5 ranks, one in three of those with 6 and 7 ranks, and two larger topologies.
 TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryAlgorithm) {
   size_t large = 0;
   std::vector<std::vector<int64_t>> topologies = all_node_vectors(kSanitized ? 5 : 7);
@@ -68,7 +68,7 @@ TEST(Walk, InterpreterRefusesParametersThatTheOracleRefuses) {
   }
 }
 
-// One file, put on every topology, acts on each rank like the program there.
+// One file serves every topology. At each rank it does what the program does on that topology.
 TEST(Walk, InterpreterOfASchedulesForAnyNodesAgreesWithTheOracleOnAll) {
   int bound = 0, refused = 0;
   for (const Variant& variant : variants()) {

@@ -1,4 +1,4 @@
-// Jobs for any nodes: the admitted formulas, their values on given nodes, and the refusals.
+// Jobs for any nodes: which formulas are accepted, their values on given nodes, and the refusals.
 #include "schedule/any_nodes.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(AnyNodes, AFormulaDependsOnNothingElse) {
   EXPECT_THAT(parse_refusal("root"), HasSubstr("'root' in a collective without a root"));
 }
 
-// Each group would have another value.
+// A formula would have a different value in each group.
 TEST(AnyNodes, BetweenGroupsAFormulaIsANumber) {
   const Program between = parse_program(
                               "algorithm a for alltoall between groups\nparameter r\n"

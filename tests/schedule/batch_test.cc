@@ -1,4 +1,4 @@
-// Walks in batches equal plain walks, message by message.
+// A walk in batches reports the same messages as a plain walk.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::string head_text(const MessageHead& head) {
                      head.peer, head.remote ? " remote" : "", head.sized ? " sized" : "");
 }
 
-// One line per step, message and copy.
+// Records one line for each step, message and copy.
 struct Told : SinkOf<Told> {
   std::vector<std::string> lines;
   int64_t batches = 0;
@@ -78,7 +78,7 @@ Told told(const Code& code, const Binding& binding, int64_t rank) {
   return told;
 }
 
-// Compares both walks. Returns how many batches of several iterations there were.
+// Expects the same lines from both walks. Returns the number of batches with several iterations.
 int64_t expect_same(const Program& program, const Binding& binding, const std::string& what) {
   const Code code = Code::compile(program).value();
   int64_t batches = 0;
@@ -113,7 +113,7 @@ TEST(Batches, TakeAlmostAllRoundsOfARing) {
   }
 }
 
-// An expression of k, rank and small numbers, as text.
+// Returns a random expression of k, rank and small numbers, as text.
 std::string expression(int depth) {
   const int64_t number = drawn(-6, 12);
   if (depth == 0) return drawn_of<std::string>("k", "k", "rank", fmt::format("({})", number));
@@ -172,10 +172,10 @@ TEST(Batches, SayWhatThePlainWalkSaysOfRandomLoops) {
       REQUIRE(!testing::Test::HasFailure());
     }
   }));
-  EXPECT_GE(batches, 3000);  // otherwise the random loops would test nothing
+  EXPECT_GE(batches, 3000);  // the random loops must have batches
 }
 
-// Numbers near the ends of 64 bits are left to the plain walk, which detects overflow.
+// Batches leave numbers near the ends of 64 bits to the plain walk, which detects overflow.
 TEST(Batches, LeaveGreatNumbersToThePlainWalk) {
   for (const std::string body :
        {"let x = k*4611686018427387904", "let x = k*1152921504606846976 - 9223372036854775807",

@@ -1,4 +1,4 @@
-// Tables and requirements at binding, and the text of each refusal.
+// Binding fills tables and checks requirements. Each refusal has its text.
 #include "schedule/binding.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ Program program(const std::string& declarations, const std::string& heading = "a
   return parse_program("algorithm a for " + heading + "\n" + declarations, "test").value();
 }
 
-// The last table of the declarations, for those node sizes.
+// Returns the last table that the declarations define, on nodes of these sizes.
 std::vector<int64_t> table(const std::string& declarations, const std::vector<int64_t>& sizes = {6},
                            const Call& call = {}) {
   return bind(program(declarations), job_of(sizes), call, 0).value().tables.back();
@@ -115,7 +115,7 @@ TEST(Binding, AsksRequirements) {
             "not positive");
 }
 
-// Requirements guard the tables below those that they name.
+// A requirement comes after the tables that it names. It protects the tables further below.
 TEST(Binding, AsksARequirementBeforeTheTablesBelow) {
   const std::string undefined = "table u[i in 0 .. 2] = 1 div (6 - ranks + i)\n";
   EXPECT_EQ(refusal("table t = 5\n" + undefined + "require t[0] = ranks"),

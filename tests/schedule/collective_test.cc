@@ -1,4 +1,4 @@
-// Pre- and postconditions of the collectives, literally, on small cases.
+// Checks pre- and postconditions of the collectives, written out for small cases.
 #include "schedule/collective.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ using testing::ElementsAre;
 
 constexpr Place kRankOneOfThree{3, 0, 0, 1, 2};
 constexpr Place kRootOfThree{3, 0, 0, 2, 2};
-// Groups of two and three; the root is rank 1 of group 0.
+// Two groups of two and three ranks. The root is rank 1 of group 0.
 constexpr Place kRootSide{2, 3, 0, 1, 1}, kBesideTheRoot{2, 3, 0, 0, 1}, kLeafSide{3, 2, 1, 2, 1};
 
 std::vector<int64_t> counts(Collective collective, const Place& place) {

@@ -1,4 +1,4 @@
-// The depth of schedules: known ones, and all algorithms against the definition.
+// Checks the depth of known schedules, and compares all algorithms with the definition of depth.
 #include "schedule/depth.h"
 
 #include <gtest/gtest.h>
@@ -60,10 +60,10 @@ TEST(Depth, AStepWaitsForThoseThatItNames) {
       "algorithm chain for barrier\n"
       "for k in 0 .. 6\n  step k after k - 3\n"
       "    send to 1 - rank\n    receive from 1 - rank\n";
-  EXPECT_EQ(depth_of_text(chain, "2"), 2);  // 0, 1 and 2 at once, then 3, 4 and 5
+  EXPECT_EQ(depth_of_text(chain, "2"), 2);  // steps 0, 1 and 2 at once, then 3, 4 and 5
 }
 
-// Rank 0 reaches its message to rank 2 late, although rank 2 has waited for no other.
+// Rank 2 waits for no other message. But rank 0 sends to it only after its message to rank 1.
 TEST(Depth, AMessageWaitsForBothItsEnds) {
   const std::string text =
       "algorithm ends for barrier\n"
@@ -86,12 +86,12 @@ TEST(Depth, WhatIsNotRightHasNone) {
             std::nullopt);
 }
 
-// ---- By the definition
+// ---- Compared with the definition
 
 struct StepOfRank {
   std::optional<int64_t> after;
-  bool after_outside = false;                      // it follows a copy outside steps
-  std::vector<std::pair<int64_t, int64_t>> peers;  // group and rank, of sends and receives
+  bool after_outside = false;                      // a copy outside steps comes just before it
+  std::vector<std::pair<int64_t, int64_t>> peers;  // group and rank of each send's or receive's peer
   int64_t start = 0, end = 0;
 };
 using StepsOfRank = std::map<int64_t, StepOfRank>;  // by key
@@ -114,7 +114,7 @@ StepsOfRank steps_of(const Program& program, const Binding& binding, int64_t ran
   return steps;
 }
 
-// Levels grow until every step is at the least level that its dependencies allow.
+// Computes the depth from its definition: raises levels until every step is at the least that its dependencies allow.
 int64_t depth_by_definition(const Program& program, const std::vector<Binding>& bindings) {
   std::map<std::pair<int64_t, int64_t>, StepsOfRank> ranks;
   for (int64_t group = 0; group < program.groups; ++group)
@@ -130,7 +130,7 @@ int64_t depth_by_definition(const Program& program, const std::vector<Binding>& 
     };
     for (auto& [process, steps] : ranks)
       for (auto step = steps.begin(); step != steps.end(); ++step) {
-        bool waited = false;  // for all steps before a copy outside steps that follows `earlier`
+        bool waited = false;  // a copy outside steps is between `earlier` and `step`
         for (auto later = step; later != steps.begin(); --later) {
           waited |= later->second.after_outside;
           const auto earlier = std::prev(later);

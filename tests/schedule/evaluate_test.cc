@@ -1,4 +1,4 @@
-// The meaning of every operator, at its edges.
+// Checks the value of every operator at the limits of its operands.
 #include "tests/support/evaluate.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ Outcome outcome(Operator op, int64_t left, int64_t right) {
 Outcome defined(int64_t value) { return {value, Undefined::kNone}; }
 Outcome undefined(Undefined why) { return {std::nullopt, why}; }
 
-// An expression without a value.
+// Returns an expression that has no value.
 Expression trap() { return apply(Operator::kDivide, {constant(1), constant(0)}); }
 Expression truth(bool value) { return apply(Operator::kEqual, {constant(value), constant(1)}); }
 

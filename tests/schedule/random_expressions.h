@@ -1,4 +1,4 @@
-// Random well-typed expressions over parameters, tables and two variables: inside a property, or of any draws.
+// Random well-typed expressions over parameters, tables and two variables, drawn by a property or by given functions.
 #ifndef QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
 #define QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
 
@@ -13,7 +13,7 @@
 
 namespace quadrille {
 
-// Tables: 0, node sizes; 1, their prefix sums. Parameters and variables: two each.
+// Returns a program with two parameters and two tables: 0 has the node sizes, 1 their prefix sums.
 inline Program program_around_expressions() {
   Program program;
   program.algorithm.text = "around";
@@ -34,7 +34,7 @@ inline int64_t random_constant() {
   return drawn(0, 13) < 12 ? drawn(-9, 40) : kFar[drawn(0, kFar.size())];
 }
 
-// Draws expressions from numbers in [low, high) and from constants.
+// Makes expressions with two variables. `draw` returns a number in [low, high), and `draw_constant` a constant.
 struct RandomExpressions {
   std::function<int64_t(int64_t low, int64_t high)> draw;
   std::function<int64_t()> draw_constant;

@@ -1,4 +1,4 @@
-// The text form: a printed program reads back as the same program, and every malformed text is refused at its error
+// The text form: a printed program reads back unchanged, and each malformed text is refused where its error is
 // (cases/texts.cases).
 #include "schedule/text.h"
 
@@ -81,7 +81,7 @@ TEST(Text, TakesSemicolonsForLinesAndSkipsComments) {
   EXPECT_EQ(parsed("let x = 1;  let y = x\n"), parsed("let x = 1 -- one\n\n-- two\nlet y = x\r\n"));
 }
 
-// "valid", or the place and the sentence of the refusal.
+// Returns "valid", or the place and the sentence of the refusal.
 std::string answer_to(const std::string& text) {
   const Result<Program> program = parse_program(text, "f");
   if (program.ok()) return "valid";

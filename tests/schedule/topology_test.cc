@@ -1,4 +1,4 @@
-// Node lists in all notations, and the sentence that refuses each malformed one.
+// Reads node lists in all notations. Each malformed list is refused with a sentence.
 #include "schedule/topology.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Every rule of validate has a program that only this rule refuses. Here are programs that no text can express, and
-// rules that apply to many collectives alike; the others are in cases/texts.cases.
+// Every rule of validate has a program that breaks this rule alone. These tests have the programs that no text can
+// express, and the rules for many collectives. The other programs are in cases/texts.cases.
 #include <gtest/gtest.h>
 
 #include "schedule/program.h"
@@ -14,7 +14,7 @@ std::string refusal(const Program& program) {
   return valid.ok() ? "valid" : valid.error().message;
 }
 
-// The refusal of the text reader, which validates the program.
+// Returns the sentence with which the text reader refuses the text, or "valid". The reader validates the program.
 std::string refusal_of_text(const std::string& text) {
   const Result<Program> program = parse_program(text, "f");
   if (program.ok()) return "valid";

@@ -1,4 +1,4 @@
-// The least volume, against the requirements of every block of every rank.
+// Compares the least volume with the contributions that every receive block requires.
 #include "schedule/volume.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace quadrille {
 namespace {
 
-// Ranks of a group, from `first` on.
+// Consecutive ranks of a group, beginning with `first`.
 struct Ranks {
   int64_t group, first, count;
   bool has(int64_t of_group, int64_t rank) const {
@@ -18,10 +18,10 @@ struct Ranks {
   }
 };
 
-// By the definition: the contributions that a receive block requires, without those of the ranks that have it.
+// Computes the volume from its definition: the contributions that must enter or leave `some` for the receive blocks.
 Volume required_by(Collective collective, const Job& job, const Call& call, const Ranks& some) {
   using Sum = std::set<Contribution>;
-  std::set<std::pair<Sum, int64_t>> in, out;  // with a length
+  std::set<std::pair<Sum, int64_t>> in, out;  // the sums that move, with their lengths
   const auto groups = static_cast<int64_t>(job.groups.size());
   for (int64_t group = 0; group < groups; ++group)
     for (int64_t rank = 0; rank < job.groups[group].ranks(); ++rank) {

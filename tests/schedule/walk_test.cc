@@ -1,5 +1,5 @@
-// The compiled walk against two oracles: random expressions against their evaluation, random loops against recursion.
-// tests/runtime/walk_test.cc compares the walks of all shapes and all algorithms.
+// Compares the compiled walk with two oracles: random expressions with their evaluation, random loops with a
+// recursive walk. tests/runtime/walk_test.cc compares the walks of all shapes and all algorithms.
 #include "schedule/walk.h"
 
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@
 namespace quadrille {
 namespace {
 
-// A sink for walks that need only the first step's key.
+// Ignores all events, for walks that need only the first step's key.
 struct NoSink : SinkOf<NoSink> {};
 
-// let x = ..; let y = ..; step EXPRESSION
+// Returns this program: let x = ..; let y = ..; step EXPRESSION
 Program program_with_key(const Expression& key, int64_t x, int64_t y) {
   Program program = program_around_expressions();
   program.body = {{Let{{"x"}, constant(x)}}, {Let{{"y"}, constant(y)}}, {Step{key, {}, {}}}};
@@ -63,7 +63,7 @@ PROPERTY(Walk, EvaluatesConditionsAsTheOracle) {
   expect_same_value(apply(Operator::kChoose, {random_condition(4), constant(1), constant(0)}));
 }
 
-// A loop of one step, of random affine and other expressions of its variable.
+// Tests a loop of one step, with random affine and other expressions of the loop's variable.
 PROPERTY(Walk, TellsLoopsOfStepsAsTheOracle) {
   Program program = program_around_expressions();
   const Piece block{Buffer::kSend, random_number(2), {}};
@@ -73,7 +73,7 @@ PROPERTY(Walk, TellsLoopsOfStepsAsTheOracle) {
   if (drawn_bool()) step.after = random_number(1);
   For loop{{"i"}, constant(drawn(-3, 3)), constant(drawn(-3, 12)), {}};
   loop.body = {{Let{{"j"}, apply(Operator::kMultiply, {variable(0), random_number(0)})}}, {step}};
-  // The expressions use variables 0, the loop's, and 1, the let's. The let uses only the first.
+  // The expressions use variable 0, the loop's, and 1, the let's. The let itself may use variable 0 alone.
   std::get<Let>(loop.body[0].kind).value.operands[1] = constant(drawn(-3, 4));
   program.body = {{loop}};
   REQUIRE(validate(program).ok());
@@ -86,9 +86,9 @@ PROPERTY(Walk, TellsLoopsOfStepsAsTheOracle) {
   REQUIRE(without_broken_step(fast) == without_broken_step(without_step_ends(oracle)));
 }
 
-// Programs have fewer constants (tests/reject/limits_test.cc), but claims of a proof may have many.
+// A program has fewer constants (tests/reject/limits_test.cc), but the claims of a proof may have more.
 TEST(Walk, RefusesExpressionsThatNeedTooManyRegisters) {
-  // Every constant has a register of its own.
+  // Each constant needs a register of its own.
   Expression sum = constant(0);
   for (int i = 0; i < 300; ++i) sum = apply(Operator::kAdd, {sum, constant(1000 + i)});
   const auto code = Code::compile(sum, 0);

@@ -1,6 +1,6 @@
-"""agreement_test.py TABLE GENERATOR SIMULATOR: simulated times are those of SimGrid, within 5 %.
+"""agreement_test.py TABLE GENERATOR SIMULATOR: simulated times agree with those of SimGrid within 5 %.
 
-TABLE is tests/simulation/expected.txt, which SimGrid's times are in. Its lines of the network `linear` are compared.
+TABLE is tests/simulation/expected.txt, which has SimGrid's times. The test compares its lines of the network linear.
 """
 import json
 import sys
@@ -19,7 +19,7 @@ def rows():
 
 
 def call(collective, counts, nodes):
-    """The arguments that give the call. None if SimGrid's program understands the counts of two groups differently."""
+    """Returns the simulator's arguments, or None if SimGrid's program reads the counts of two groups differently."""
     if collective in expected.BY_PAIR:
         return ["--sizes", counts, *(["--persistent"] if collective == "persistent" else [])]
     if ":" in counts:
@@ -29,7 +29,7 @@ def call(collective, counts, nodes):
 
 class Agreement(unittest.TestCase):
     def simulated(self, words, generator):
-        """Seconds, or None."""
+        """Returns the simulated time in seconds, or None if the call cannot be compared."""
         _, nodes, collective, counts, window, _, algorithm, *options = words
         given = call(collective, counts, nodes)
         if given is None or ("--remote-nodes" in options and collective == "reduce-scatter"):

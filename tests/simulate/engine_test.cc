@@ -1,4 +1,4 @@
-// Times of small scripts that a reader can compute by hand.
+// Simulates small scripts whose times a reader can compute by hand.
 #include "simulate/engine.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Machine plain() {
   return machine;
 }
 
-// One process a node, unless `node` is changed.
+// Returns scripts with one process on each node. A test may change `node`.
 Scripts processes(int32_t count) {
   Scripts scripts;
   scripts.all.resize(static_cast<size_t>(count));
@@ -38,7 +38,7 @@ Scripts processes(int32_t count) {
   return scripts;
 }
 
-// The process posts a send to `to`, which posts the receive, in a turn of their own; and waits in the next.
+// Adds a message: one process posts the send, the other the receive, each in its own turn. They do not wait.
 void message(Scripts& scripts, int32_t from, int32_t to, int64_t bytes) {
   Script &sender = scripts.all[from], &receiver = scripts.all[to];
   sender.sends.push_back({to, static_cast<int32_t>(receiver.receives.size()), 0, 1, bytes});
@@ -228,7 +228,7 @@ TEST(Usage, IsTheShareOfEachPartOfTheTime) {
   usage.add(250, 1000, 0.5);
   const std::vector<double> parts = usage.parts(1000, 4), expected = {1, 1.5, 0.5, 0.5};
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(parts[i], expected[i], 1e-9);
-  usage.add(0, 1'000'000'000'000, 2);  // bins are wider from now on
+  usage.add(0, 1'000'000'000'000, 2);  // this widens the bins
   for (const double part : usage.parts(1'000'000'000'000, 10)) EXPECT_NEAR(part, 2, 1e-6);
   std::minstd_rand random(3);
   double sum = 0;
@@ -263,7 +263,7 @@ TEST_P(BothSharings, NoteTheUseOfPorts) {
 }
 
 TEST(InTurn, HoldsUpNoMessageForTheSakeOfAnotherOnesReceiver) {
-  // The second message of 0 waits at the port of 2, behind a longer one. The third one does not wait for it.
+  // Process 0's second message waits at the port of 2, behind a longer one. Its third message does not wait.
   Scripts scripts = processes(4);
   message(scripts, 1, 2, 5000);
   message(scripts, 0, 2, 500);
@@ -287,8 +287,8 @@ TEST(InTurn, SendsTheFirstMessageFirst) {
 }
 
 TEST(Fair, GivesEqualSharesAndTheRestToThoseThatCanUseIt) {
-  // The ports of 0 and of 3 are shared by two messages each. The message from 1 to 3 is alone at its sender. The one from 0 to
-  // 3 is longer, and has the whole port once the others are done.
+  // Two messages share the port of 0, and two that of 3. The message from 1 to 3 shares no port at its sender. The
+  // one from 0 to 3 is longer, and has both ports alone at the end.
   Scripts scripts = processes(4);
   message(scripts, 0, 2, 300);
   message(scripts, 0, 3, 500);
@@ -305,7 +305,7 @@ TEST(Fair, GivesEqualSharesAndTheRestToThoseThatCanUseIt) {
 }
 
 TEST(CriticalPath, IsAChainWithoutGapsThatEndsLast) {
-  // 0 sends to 1, which copies and sends to 2.
+  // Process 0 sends to 1, which copies and then sends to 2.
   Scripts scripts = processes(4);
   message(scripts, 0, 1, 100);
   scripts.all[1].turns.push_back({.receives_done = 1});
@@ -334,7 +334,7 @@ TEST(CriticalPath, IsAChainWithoutGapsThatEndsLast) {
 }
 
 TEST(CriticalPath, NamesTheMessagesThatAreBeforeTheLastOneAtItsPorts) {
-  // The last message waits behind one at its receiver's port, and that one behind another at its sender's.
+  // The last message waits at its receiver's port, behind a message that waited at its sender's port behind another.
   Scripts scripts = processes(4);
   message(scripts, 0, 3, 500);
   message(scripts, 0, 1, 1000);
@@ -344,7 +344,7 @@ TEST(CriticalPath, NamesTheMessagesThatAreBeforeTheLastOneAtItsPorts) {
   Trace trace;
   Machine machine = plain();
   machine.copy.beta_ps = 2;  // so the last message starts late
-  machine.eager = 1000;      // the others start in the order of the text
+  machine.eager = 1000;      // the others start in the order of their posts
   const Result<Outcome> outcome = simulate(scripts, machine, {}, &trace);
   ASSERT_TRUE(outcome.ok());
   const std::vector<Leg> path = critical_path(scripts, machine, *outcome, trace);

@@ -1,5 +1,5 @@
-"""goal_test.py GENERATOR SIMULATOR: the exported GOAL of every algorithm follows its grammar, each send has its receive, and what
-an operation waits for never waits for it."""
+"""goal_test.py GENERATOR SIMULATOR: the exported GOAL of every algorithm follows GOAL's grammar. Each send has its
+receive, and no operation waits for itself, directly or through others."""
 import collections
 import graphlib
 import os
@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 GENERATOR, SIMULATOR = sys.argv[1:3]
-NODES = ("1,2,3", "4x2", "5x1")  # each algorithm is exported on the first that it serves
+NODES = ("1,2,3", "4x2", "5x1")  # each algorithm is exported on the first of these that it serves
 LINE = {
     "send": re.compile(r"(\w+): send (\d+)b to (\d+)"),
     "recv": re.compile(r"(\w+): recv (\d+)b from (\d+)"),
@@ -20,7 +20,7 @@ LINE = {
 
 
 def parse(text):
-    """Returns the bytes of all messages, by (kind, from, to), in their order; and the requirements of each rank."""
+    """Returns the bytes of the messages in order, by (kind, from, to), and the requirements of each rank."""
     head, *blocks = text.split("\nrank ")
     ranks = int(re.fullmatch(r"num_ranks (\d+)\n", head)[1])
     messages, requirements = collections.defaultdict(list), []

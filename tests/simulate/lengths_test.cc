@@ -1,4 +1,4 @@
-// Lengths that differ, and how they travel: small scripts with bytes that a reader can count.
+// Blocks of different lengths, and how the lengths travel, in scripts small enough to count the bytes by hand.
 #include "simulate/lengths.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kLong = QD_EAGER_BYTES + 1;
 
-// 0 sends two blocks of 1 and 2 to 1 in one message, which 1 keeps in temporary blocks and sends on, the second one first.
+// Process 0 sends blocks 1 and 2 in one message. Process 1 keeps them in temporary blocks, and forwards block 2
+// first.
 std::vector<Script> forwarding() {
   std::vector<Script> all(3);
   all[0].sends = {{.peer = 1, .parts = 2, .all_parts = 2}};
@@ -31,14 +32,14 @@ std::vector<Script> forwarding() {
   return all;
 }
 
-// Regions: three blocks to send, three to receive, then temporary ones.
+// Each process has three send regions, three receive regions, then temporary ones.
 std::vector<Parts> parts_of_forwarding() {
   std::vector<Parts> parts(3);
   for (Parts& one : parts) one.send_blocks = one.receive_blocks = 3, one.regions = 9;
   parts[0].sent = {1, 2};
   parts[1].received = {6, 7};
   parts[1].sent = {7, 8};
-  parts[1].copies = {{2, 6, 8}};  // before the last send
+  parts[1].copies = {{2, 6, 8}};  // copies region 6 to 8 before the last send
   parts[2].received = {3, 4};
   return parts;
 }
@@ -94,7 +95,7 @@ TEST(Lengths, KeepEmptyMessagesOnlyIfTheyTravel) {
   EXPECT_EQ(known[1].turns[1].sends_posted, 0);
 }
 
-// The receiver posts the receive of the data when it reads the lengths, which it does while it waits.
+// The receiver reads the lengths while it waits for another message. Then it posts the receive of the data.
 TEST(Lengths, AreReadWhileTheReceiverWaitsForAnotherMessage) {
   Scripts scripts;
   scripts.all.resize(2);
@@ -122,7 +123,7 @@ TEST(Lengths, AreReadWhileTheReceiverWaitsForAnotherMessage) {
   const int64_t alpha = 1000 * kNanosecond, head = 2 * QD_LONG_WORD;
   const std::vector<Times>& times = trace.messages[0];
   EXPECT_EQ(times[0].arrived, alpha + head);
-  EXPECT_EQ(times[1].receive_posted, alpha + head);  // when the first lengths were there
+  EXPECT_EQ(times[1].receive_posted, alpha + head);  // when the first lengths arrived
   EXPECT_EQ(times[2].arrived, alpha + 2 * head);
   EXPECT_EQ(times[3].receive_posted, alpha + 2 * head);  // while it waits for the first data
   EXPECT_EQ(outcome->time, alpha + head + alpha + 2 * kLong);

@@ -1,6 +1,6 @@
-"""calibrate_test.py PROGRAM: //tools:calibrate finds the parameters of a simulated machine (bench/simulation.py): 2 us
-between nodes, 0.8 ns per byte through the one port of a node, and on the network busy a microsecond per message on
-each rank."""
+"""calibrate_test.py PROGRAM: //tools:calibrate finds the parameters of simulated machines (bench/simulation.py): 2 us
+between nodes, and 0.8 ns per byte at a node's one port. On the network busy, a message also occupies each of its two
+ranks for 1 us."""
 import os
 import re
 import sys
@@ -14,7 +14,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 
 class Calibrate(unittest.TestCase):
     def measure(self, kind, nodes, size=16, options=()):
-        """The values by their flags, in nanoseconds and picoseconds; the port's value unchanged."""
+        """Returns the values by their flags: times in ns or ps as integers, the port as its word."""
         with tempfile.TemporaryDirectory() as folder:
             network = simulation.Network(kind, nodes, folder)
             network.configuration = network.configuration + list(options)
@@ -36,7 +36,7 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(list(found), ["alpha", "beta", "gap", "copy", "beta-copy", "eager", "port"])
 
     def test_messages_are_as_long_as_blocks(self):
-        """On the network flat longer messages delay each other."""
+        """On the network flat, longer messages delay each other."""
         self.assertLess(self.measure("flat", "2x1", 16)["gap"], 30)
         self.assertGreater(self.measure("flat", "2x1", 512)["gap"], 500)
 
@@ -69,7 +69,8 @@ class Calibrate(unittest.TestCase):
         )
 
     def test_the_nodes_with_most_ranks_are_measured(self):
-        """In step: each rank waits for another one in each round, so none uses the port more than the others."""
+        """The ranks stay in step: in each round, each waits for another. So no rank uses the port more than the
+        others."""
         found = self.measure("busy", "1,3,3")
         self.assertEqual(found["port"], "node")
         self.near(found["beta"], 800, 0.01)

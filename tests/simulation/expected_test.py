@@ -1,4 +1,4 @@
-"""expected_test.py TABLE GENERATOR PROGRAM: the table's times equal the simulated ones, and another time is noticed."""
+"""expected_test.py TABLE GENERATOR PROGRAM: simulated times equal those in the table, and a wrong time is noticed."""
 import contextlib
 import io
 import os

@@ -1,4 +1,5 @@
-"""race_test.py PROGRAM: the preload library adapts over SimGrid's MPI, with right bytes and the same times in every run."""
+"""race_test.py PROGRAM: the preload library adapts over SimGrid's MPI, with right bytes and equal times in all
+runs."""
 import os
 import sys
 import unittest
@@ -21,7 +22,7 @@ class Race(unittest.TestCase):
         self.assertEqual([calls for calls, _ in first], list(range(CALLS // 10, CALLS + 1, CALLS // 10)))
 
     def test_calls_enter_the_preload_library(self):
-        """It compares schedules meanwhile, which takes another time than MPI's own calls alone."""
+        """The library compares schedules during these calls, so they take another time than MPI's own calls alone."""
         self.assertNotEqual(case().run(CALLS, {}), case().run(CALLS, OFF))
 
     def test_a_fixed_choice_is_followed(self):
@@ -37,7 +38,7 @@ class Race(unittest.TestCase):
                     self.assertEqual(one.run(4, one.forced(name), checked=True)[-1][0], 4)
 
     def test_wrong_bytes_are_noticed(self):
-        """Ranks that share their buffers overwrite each other's bytes."""
+        """The simulated ranks share their buffers, so they overwrite each other's bytes."""
         shared = ["--cfg=smpi/shared-malloc:local", simulation.SHARED]
         one = case("alltoall", 65536)
         self.assertEqual(one.run(2, OFF, options=shared)[-1][0], 2)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tools/check_rooms.sh accepts a small tree with the right layering. It breaks the tree after a change that breaks a rule. Of
-# many such changes it names each line and its rule.
+# tools/check_rooms.sh accepts a small tree with the right layering. The test then adds lines that break a rule. The
+# check must name each of these lines and its rule.
 set -uo pipefail
 check=$(readlink -f "$1")
 failures=0
 
-# A tree that keeps every rule.
+# Makes a tree that keeps every rule.
 right_tree() {
   rm -rf "$tree"
   mkdir -p "$tree"/{schedule,runtime/program,runtime/execute,generator,verifier/prove,cli,tests,preload}
@@ -21,7 +21,7 @@ right_tree() {
   printf '#include "generator/registry.h"\n#include "verifier/check.h"\n' >"$tree/tests/any_test.cc"
 }
 
-# breaks FILE LINE RULE: adds a line to the file. It breaks the rule.
+# breaks FILE LINE RULE: adds LINE, which breaks RULE, to the file.
 broken=()
 breaks() {
   mkdir -p "$(dirname "$tree/$1")"
@@ -37,7 +37,7 @@ if ! said=$("$check" "$tree"); then
   failures=$((failures + 1))
 fi
 
-# The rules that several lines break.
+# Rules that several of the lines break.
 schedule_knows='schedule/ knows no other room'
 verifier_knows='verifier/ knows schedule/, the table format and plans, never generator/'
 simulate_knows='simulate/ knows schedule/, plans, calls and the decoder, never generator/'

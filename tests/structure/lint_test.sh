@@ -17,7 +17,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-# expect CODE TEXT ARGUMENT...: the exit code of lint, and a text in its output; not in it if TEXT begins with "!".
+# expect CODE TEXT ARGUMENT...: expects lint's exit code, and TEXT in its output; no such text if TEXT begins with
+# "!".
 expect() {
   local wanted=$1 text=$2 code=0 said
   shift 2
@@ -32,7 +33,7 @@ expect() {
 
 commit() { git add -A && git commit -qm "$1"; }
 
-# Makes FILE a correct source, or one in which clang-tidy finds something.
+# right FILE writes a correct source. found FILE writes one in which clang-tidy finds something.
 right() { printf 'int right_%s() { return 1; }\n' "$(basename "$1" .cc)" >"$1"; }
 found() { printf 'int found_%s(int x) { return x - x; }\n' "$(basename "$1" .cc)" >"$1"; }
 finding='both sides of operator are equivalent'
@@ -82,7 +83,7 @@ git rm -qf schedule/knows.cc schedule/long.sh
 commit 'right again'
 expect 0 'nothing to mend'
 
-# ---- Changed files: not yet committed, not yet tracked, in the last commit, before
+# ---- Files changed: before a commit, before git tracks them, in the last commit, or earlier
 
 right schedule/mended.cc
 commit 'mended'
@@ -102,7 +103,7 @@ expect 0 "!$finding" --base HEAD~1
 expect 1 "$finding" --all
 expect 1 'unknown.cc:1' --all
 
-# For a branch, all files count that changed since it left the main one.
+# On a branch, lint checks every file that has changed since the branch left main.
 git checkout -qb branch
 expect 0 "!$finding"
 found schedule/branched.cc
@@ -148,7 +149,7 @@ expect 2 "lint: --base: '' is no commit" --base
 expect 2 "lint: '--fast' is not known" --fast
 expect 2 'two answers to one question' --base HEAD --all
 
-# ---- In the count of tests, a failed lint is a failed case.
+# ---- The count of tests counts a failed lint as a failed case
 
 counted() { # LAST-LINE CODE ARGUMENT
   local code=0 said

@@ -1,4 +1,4 @@
-// A case that cannot be read ends the test: it is a mistake in the corpus.
+// Reads corpora. A case that cannot be read is a mistake in the corpus, and ends the test.
 #include "tests/support/cases.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::pair<std::string, std::string> split_at(const std::string& text, const std:
   return {text.substr(0, at), text.substr(at + mark.size())};
 }
 
-// Applies one edit to a program or a proof.
+// Applies one edit to the program or the proof. `key` says which edit it is.
 void change(TextCase& one, const std::string& key, const std::string& value) {
   std::string& text = key.ends_with("proof") ? one.proof : one.program;
   if (key.find("before the ") != std::string::npos)
@@ -40,7 +40,7 @@ void change(TextCase& one, const std::string& key, const std::string& value) {
     text = edited(text, value, key.starts_with("change all"));
 }
 
-// "both 2 where i = i", "both 2 3": of send 2 and receive 2, or 3.
+// Returns the statements that "both 2 where i = i" (send 2, receive 2) or "both 2 3" (send 2, receive 3) stand for.
 std::string both(const std::string& rest) {
   const std::string send = rest.substr(0, rest.find(' '));
   std::string values = rest.substr(send.size()), receive = send;
@@ -52,7 +52,7 @@ std::string both(const std::string& rest) {
          receive + "\n  with send " + send + values + "\n";
 }
 
-// A statement of a proof and the lines below it, with its short form written out.
+// Returns a statement of a proof and the lines below it, with short forms written out.
 std::string statement(const std::string& head, const std::string& lines) {
   const std::string kind = head.substr(0, head.find(' '));
   const std::string rest = head.substr(std::min(head.size(), kind.size() + 1));
@@ -84,7 +84,7 @@ std::string written_out(const std::string& proof) {
   return all + statement(head, lines);
 }
 
-// Adds the cases of one file to those of earlier files.
+// Reads the cases of one file, and appends them to those of earlier files.
 class Reader {
  public:
   Reader(const std::string& path, const Elsewhere& elsewhere, std::vector<TextCase>& cases)
@@ -128,7 +128,7 @@ class Reader {
     cases_.push_back(tried);
   }
 
-  // Lines from here on go to the program or the proof, and replace or extend its text.
+  // Returns whether the line begins a text. The lines below it then replace or extend the program or the proof.
   bool begins_text(const std::string& line) {
     const bool whole_program = !text_ && (line.starts_with("algorithm ") || line.starts_with("--"));
     if (!whole_program && line != "proof" && line != "before the proof" &&
@@ -144,7 +144,7 @@ class Reader {
     return true;
   }
 
-  // Empty lines count if another line follows them.
+  // Adds a line to the text. Empty lines count only if another line follows them.
   void add(const std::string& line) {
     if (line.empty()) return empty_lines_.push_back('\n');
     lines_ += empty_lines_ + line + "\n";
@@ -183,7 +183,7 @@ class Reader {
   TextCase one_;
   bool in_case_ = false, is_whole_ = false;
   std::vector<std::pair<std::string, std::string>> tries_;
-  std::string* text_ = nullptr;  // the destination of lines
+  std::string* text_ = nullptr;  // where lines go
   size_t at_ = 0;
   std::string lines_, empty_lines_;
 };

@@ -8,18 +8,19 @@
 //   ...
 //
 // Text above the first case is for readers. A case without a program begins with the last whole program above it, and
-// its proof. These keys are for all corpora:
+// its proof. Every corpus may use these keys:
 //
-//   from: NAME          begin with the program and the proof of an earlier case whose title begins with NAME, or
-//                       with a whole program from elsewhere
+//   from: NAME          begin with the program and the proof of the earlier case whose title begins with NAME, or
+//                       with those that the test has under NAME
 //   change: A => B      replace A, which must occur, with B, or delete it without B; \n is the end of a line
-//   change all: A => B  the same for every A
+//   change all: A => B  replace every A
 //   change proof: A => B, change all proof: A => B
-//   try: A => B ==> key: value | key: value    a separate case: this one with that change, and its expectations
+//   try: A => B ==> key: value | key: value    adds a case: this one with that change, and with these expectations
 //   try proof: A => B ==> ..., try before the proof: TEXT ==> ..., and so on
 //
-// In a proof the line "both 2 where i = i" stands for 'match send 2' with receive 2 and 'match receive 2' with send 2; "both 2 3"
-// for those of send 2 and receive 3. "keys k" alone is from k to k + 1. "carries send 1, receive 2" says the same of each.
+// Short forms in proofs: "both 2 where i = i" means 'match send 2' with receive 2 and 'match receive 2' with send 2;
+// "both 2 3" is for send 2 and receive 3. "keys k" alone means from k to k + 1. "carries send 1, receive 2" repeats
+// the lines below it for each.
 // Lines below "after the program", "before the proof" or "after the proof" are added there.
 #ifndef QUADRILLE_TESTS_SUPPORT_CASES_H_
 #define QUADRILLE_TESTS_SUPPORT_CASES_H_
@@ -37,20 +38,20 @@ struct TextCase {
   std::vector<std::pair<std::string, std::string>> expectations;  // keys and values, in order
   std::string program, proof;
 
-  // The values of that key.
+  // Returns all values of a key, in order.
   std::vector<std::string> values(const std::string& key) const;
 };
 
-// For messages of tests.
+// Prints a case in messages of tests.
 inline void PrintTo(const TextCase& one, std::ostream* out) { *out << one.title; }
 
-// Program and proof of a name that no earlier case has.
+// Returns the program and the proof for a name that no earlier case has.
 using Elsewhere = std::function<std::pair<std::string, std::string>(const std::string& name)>;
 
-// The cases of all files of the folder that end in ".cases", in the order of their names.
+// Returns the cases of all files in the folder that end in ".cases", file by file in alphabetical order.
 std::vector<TextCase> read_cases(const std::string& folder, const Elsewhere& elsewhere = {});
 
-// `text` with the edit "A => B" applied once, or to every A.
+// Returns `text` with the edit "A => B" applied to the first A, or to all. Aborts if no A occurs.
 std::string edited(std::string text, const std::string& edit, bool all = false);
 
 std::string read_text(const std::string& path);

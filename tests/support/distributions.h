@@ -1,4 +1,4 @@
-// Counts for allgatherv: the six distributions of Traeff et al. 2008, and some that provoke errors.
+// Counts for allgatherv: the six distributions of Traeff et al. 2008, and others that provoke errors.
 #ifndef QUADRILLE_TESTS_SUPPORT_DISTRIBUTIONS_H_
 #define QUADRILLE_TESTS_SUPPORT_DISTRIBUTIONS_H_
 
@@ -11,7 +11,7 @@ namespace quadrille {
 
 struct Distribution {
   std::string name;
-  // The counts of that many ranks, about `total` in all.
+  // Returns one count for each of `ranks` ranks. Their sum is about `total`.
   std::function<std::vector<int64_t>(int64_t ranks, int64_t total)> counts;
 };
 

@@ -1,5 +1,5 @@
-// Sanitized builds are about ten times slower. So in tests with very many cases they take only every n-th case; in
-// tests with even more, all builds do.
+// Sanitized builds are about ten times slower. So tests with very many cases take only every n-th one in sanitized
+// builds. Tests with even more cases do so in all builds.
 #ifndef QUADRILLE_TESTS_SUPPORT_EFFORT_H_
 #define QUADRILLE_TESTS_SUPPORT_EFFORT_H_
 
@@ -15,10 +15,10 @@ inline constexpr bool kSanitized = false;
 #endif
 inline constexpr int kThinning = kSanitized ? 16 : 1;
 
-// The stride of a test that takes one case in `stride`, or 1 if EVERY_CASE is in the environment.
+// Returns `stride` for a test that takes one case in `stride`, or 1 if EVERY_CASE is in the environment.
 inline std::size_t one_in(std::size_t stride) { return std::getenv("EVERY_CASE") ? 1 : stride; }
 
-// Whether to take the next of many cases, if time is short. All ranks that ask equally often get the same answer.
+// Returns whether to take the next of many cases. The answers depend only on how often a rank has asked.
 inline bool takes_next_of_many(bool is_slow = kSanitized) {
   static int asked = 0;
   return asked++ % one_in(is_slow ? 6 : 1) == 0;

@@ -1,4 +1,4 @@
-// The oracle of every evaluator: it evaluates expressions by recursion over their tree.
+// Evaluates expressions by recursion over their tree. This is the oracle of every other evaluator.
 #ifndef QUADRILLE_TESTS_SUPPORT_EVALUATE_H_
 #define QUADRILLE_TESTS_SUPPORT_EVALUATE_H_
 
@@ -21,7 +21,7 @@ struct Environment {
   std::vector<int64_t> variables;  // outermost first
 };
 
-// The value (booleans are 0 and 1). Empty if there is none, with the reason in *why.
+// Returns the value; booleans are 0 and 1. Returns nullopt if there is no value, with the reason in *why.
 inline std::optional<int64_t> evaluate(const Expression& e, const Environment& environment,
                                        Undefined* why) {
   const auto operand = [&](int i) { return evaluate(e.operands[i], environment, why); };

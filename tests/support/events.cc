@@ -1,4 +1,4 @@
-// Three sources of a rank's event stream.
+// Makes a rank's events in three ways.
 #include "tests/support/events.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ using verifier::message_text;
 using verifier::piece_text;
 using verifier::step_text;
 
-// Reports the plain walk.
+// Records the events of the plain walk.
 class PlainTeller {
  public:
   void step(int64_t key, std::optional<int64_t> after) {
@@ -58,7 +58,7 @@ std::string head_text(unsigned flags, int64_t peer) {
   return message_text(head);
 }
 
-// Appends the event. Returns false at the end.
+// Appends the event. Returns false after the last event.
 bool tell(const qd_event& event, Events& events) {
   const char* outside = event.outside ? " outside" : "";
   switch (event.kind) {

@@ -1,5 +1,5 @@
-// The event stream of one rank from three sources: the slow oracle (recursion over the program), the checker's walk,
-// and the runtime's interpreter. They must agree, event by event.
+// The events of one rank from three sources: the slow oracle, which recurses over the program, the checker's walk,
+// and the runtime's interpreter. All events must agree.
 #ifndef QUADRILLE_TESTS_SUPPORT_EVENTS_H_
 #define QUADRILLE_TESTS_SUPPORT_EVENTS_H_
 
@@ -12,21 +12,19 @@
 
 namespace quadrille {
 
-// One event per line: "step 3 after -1", "send 0 remote sized to 4", "piece 1[5]", "end". In an undefined stream,
-// "undefined" replaces all events of the last step.
+// The events, one a string: "step 3 after -1", "send 0 remote sized to 4", "piece 1[5]", "end". "undefined" takes the
+// place of "end" if an expression has no value.
 using Events = std::vector<std::string>;
 
 Events oracle_events(const Program& program, const Binding& binding, int64_t rank);
 Events walk_events(const Program& program, const Binding& binding, int64_t rank);
-// The events of a walk with runs, which pauses only at steps, so the ends of steps are not among them.
+// Returns the events of a walk that does not pause at the ends of steps, so "step end" is missing.
 Events fast_walk_events(const Program& program, const Binding& binding, int64_t rank);
-// "refused: reason" if the runtime does not load the bytes or fill the tables. A schedule for any nodes is put on
-// those of `groups`.
+// Returns "refused: reason" if the runtime does not load the file. A schedule for any nodes runs on `groups`.
 Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank,
                       int64_t root, const std::vector<Topology>& groups = {});
 
-// Drops the events before "undefined" in the step, or outside steps, where the walk broke off. Walks may evaluate
-// ahead by different distances.
+// Drops what is between the last step's head and a final "undefined": walks evaluate ahead by different distances.
 Events without_broken_step(Events events);
 
 // Drops every "step end".

@@ -1,5 +1,4 @@
-// The text of a flow. Each step has a list of sends, one of local statements and one of receives, which are mixed at
-// random. Only within the last two lists does the order matter.
+// Writes a flow as a text. A step's sends are shuffled; its local statements and receives keep their own order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,7 +91,7 @@ class Writer {
            rank_text(flow_.rank_of(peer));
   }
 
-  // The length of the block of a value, as an expression that a process can evaluate.
+  // Returns the length of the value's block, as an expression that the process can evaluate.
   std::string length_text(int process, const FlowValue& value) const {
     if (has_one_count(flow_.collective)) return "m[0]";
     int source = 0;
@@ -107,7 +106,7 @@ class Writer {
   struct Bounds {
     std::string low, high;
   };
-  // If there are three parts, the first and the last have one length.
+  // Returns the range of a part. Of three parts, the first and the last are equally long.
   Bounds bounds(int process, const FlowValue& value, int part) const {
     const std::string length = length_text(process, value);
     const auto cut = [&](int at) {
@@ -139,7 +138,7 @@ class Writer {
     return fmt::format("{}@{} .. {}", text, range.low, range.high);
   }
 
-  // Guarded by a condition that the value is not empty.
+  // Puts the lines under the condition that the value is not empty, if this text has guards.
   Lines guarded(int process, const FlowValue& value, const Lines& lines) const {
     if (!is_guarded_ || is_guarded_at_once_) return lines;
     const Bounds range = bounds(process, value, value.part);
@@ -200,7 +199,7 @@ class Writer {
     return all;
   }
 
-  // The statements of a process in a step or, if local, outside steps.
+  // The statements of a process in one slot. They are in a step, or outside steps if all are local.
   struct Content {
     bool in_step = true;
     Lines lines;
@@ -226,7 +225,7 @@ class Writer {
 
   int64_t key(int slot) const { return factor_ * slot + offset_; }
 
-  // A step may start once all steps that it depends on are complete, or later.
+  // Writes the head of a step. It may start when the steps that it depends on are complete, or only later.
   std::string step_text(int slot, int awaits) {
     std::string text = fmt::format("step {}", key(slot));
     if (one_in(random_, 3)) return text;

@@ -1,6 +1,6 @@
-// The required data is made backwards: a value is copied, received or combined from others, which are made first. Then
-// each copy, reduction and message gets a step, and each value a place. Tested by tests/mutation/random_test.cc, which
-// counts the correct flows.
+// The data that the collective requires is made backwards. A value is copied, received or combined from other values,
+// which are made first. Then each copy, reduction and message gets a step, and each value a place.
+// tests/mutation/random_test.cc counts the correct flows.
 #include "tests/support/flows.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace quadrille {
 namespace {
 
-constexpr int kDeep = 3;  // nesting of hops and sums
+constexpr int kDeep = 3;  // how deep hops and sums are nested
 
 int64_t bit(int process) { return int64_t{1} << process; }
 
@@ -75,7 +75,7 @@ class Drawer {
 
   void share(int node) { known_.push_back(node); }
 
-  // A node of that value that may be read, but not combined with.
+  // Returns a node of that value. Other nodes may read it, but not combine data into it.
   int need(int process, const FlowValue& value, int depth) {
     std::vector<int> there;
     for (const int node : known_)
@@ -83,7 +83,7 @@ class Drawer {
         there.push_back(node);
     const bool is_own = value.sources == bit(process);
     if (!there.empty() && (is_own || !one_in(random_, 4))) return any_of(there, random_);
-    // A process's own value is sometimes read from another place, if there is one.
+    // The process's own value is sometimes copied first, and read from the copy.
     const bool is_moved = flow_.parts == 3 && depth < kDeep && one_in(random_, 2);
     const int node =
         is_own && !is_moved ? add({Kind::kInput, process, value}) : make(process, value, depth);
@@ -91,7 +91,7 @@ class Drawer {
     return node;
   }
 
-  // Another process that takes part, or the same if there is none.
+  // Returns a different process that takes part, or `process` itself if it is the only one.
   int other_than(int process) {
     std::vector<int> others;
     for (const int p : active_)
@@ -99,7 +99,7 @@ class Drawer {
     return others.empty() ? process : any_of(others, random_);
   }
 
-  // A node of that value in a place of its own.
+  // Returns a new node of that value, in a place of its own.
   int make(int process, const FlowValue& value, int depth) {
     const bool is_single = std::has_single_bit(value.sources);
     if (value.sources == bit(process))
@@ -113,7 +113,7 @@ class Drawer {
     return add({Kind::kMessage, process, value, need(source, value, depth + 1)});
   }
 
-  // The value as the sum of two: the data in place, and the data combined with it.
+  // Makes the value as a sum of two. One is in place, and the other is combined into it.
   int sum(int process, const FlowValue& value, int depth) {
     std::vector<int> sources;
     for (int p = 0; p < flow_.processes(); ++p)
@@ -160,7 +160,7 @@ class Drawer {
   void draw_values() {
     std::vector<Goal> all = goals();
     shuffle(all, random_);
-    // For other collectives the runtime forwards nothing from a receive buffer.
+    // The runtime forwards data from a receive buffer only if all ranks know the counts.
     const bool reads_results = flow_.counted || one_in(random_, 20);
     for (const Goal& goal : all) {
       int node = make(goal.process, goal.value, 0);
@@ -174,8 +174,7 @@ class Drawer {
 
   // ---- steps
 
-  // The first step that may use a node's result: as an operand combined in the order of the text, or as one that is
-  // read.
+  // Returns the first step that may use a node's result: to send it, to receive into it, or locally.
   int ready(int node, bool is_sent, bool is_received_into) const {
     const FlowNode& n = flow_.nodes[node];
     if (n.kind == Kind::kInput) return 0;
@@ -189,7 +188,7 @@ class Drawer {
     return nullptr;
   }
 
-  // Whether another piece fits into the message. The data that it combines with must not arrive in the same step.
+  // Returns whether the message can take another piece. Data that it combines into must not arrive in the same step.
   bool may_join(const FlowMessage& message, const FlowNode& node) const {
     const FlowNode& first = flow_.nodes[message.nodes[0]];
     if ((first.into >= 0) != (node.into >= 0) || first.left != node.left) return false;
@@ -239,7 +238,7 @@ class Drawer {
     return node.kind == Kind::kMessage ? FlowMoment{node.slot, FlowKind::kReceives, node.message}
                                        : FlowMoment{node.slot, FlowKind::kLocals, number};
   }
-  // The moment at which a node reads its operand.
+  // Returns the moment at which a node reads its operand.
   FlowMoment read(int number) const {
     const FlowNode& node = flow_.nodes[number];
     return node.kind == Kind::kMessage ? FlowMoment{node.slot, FlowKind::kSends, 0}
@@ -260,7 +259,7 @@ class Drawer {
     }
   }
 
-  // A block's part at a process, with the end of its use. For a receive block, also the place of its final data.
+  // A part of a block at a process, and when it is last used. A receive block also has the chain of its final data.
   struct Unit {
     Buffer buffer;
     int64_t block;
@@ -269,7 +268,7 @@ class Drawer {
     const FlowChain* result;
   };
 
-  // The other part of the same length, or the same part if there is none.
+  // Returns the other part of the same length, or `part` itself if there is none.
   int twin(int part) const { return flow_.parts == 3 ? 2 - part : part; }
 
   void choose_place(FlowChain& chain, std::vector<Unit>& units) {
@@ -295,8 +294,7 @@ class Drawer {
 
   void draw_places() {
     find_lifetimes();
-    // Receive blocks may hold other data of one length for a while. The runtime does not serve that if lengths are
-    // unknown.
+    // Receive blocks may hold other data of the same length for a while. The runtime needs known lengths for that.
     const bool borrows = has_one_count(flow_.collective) ? flow_.parts == 3 || one_in(random_, 2)
                                                          : !flow_.counted && one_in(random_, 20);
     for (const int p : active_) {
@@ -319,8 +317,8 @@ class Drawer {
                                one_in(random_, 3));
   }
 
-  // Whether each send block is read before its receive block is written, as far as both are one block in place. A copy
-  // of an input counts as one onto itself, even to another part: some flows that claim to fit do not.
+  // Returns whether each send block is read before its receive block is written, where both are one block in place. A
+  // copy of an input counts as a copy onto itself, even to another part. So some flows claim wrongly that they fit.
   bool fits_in_place() const {
     for (int i = 0; i < static_cast<int>(flow_.nodes.size()); ++i) {
       const FlowNode& node = flow_.nodes[i];
@@ -373,7 +371,7 @@ class Drawer {
 
   // ---- barriers
 
-  // Tokens at random. In the end each process sends one to all processes that do not depend on it yet.
+  // Draws random tokens. In the last round, each process sends one to every process that does not depend on it yet.
   void draw_tokens() {
     std::vector<int64_t> heard;
     for (const int p : active_) heard.push_back(bit(p));
@@ -392,8 +390,8 @@ class Drawer {
 
   Random& random_;
   Flow flow_;
-  std::vector<int> active_;  // processes that may have messages
-  std::vector<int> known_;   // nodes that may be read
+  std::vector<int> active_;  // processes that may take part in messages
+  std::vector<int> known_;   // nodes that other nodes may read
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The nodes that the runtime finds for a schedule for any nodes, without MPI.
+// Gives the interpreter nodes for a schedule for any nodes, as the runtime does over MPI.
 #ifndef QUADRILLE_TESTS_SUPPORT_FOUND_NODES_H_
 #define QUADRILLE_TESTS_SUPPORT_FOUND_NODES_H_
 
@@ -11,7 +11,7 @@
 
 namespace quadrille {
 
-// Must outlive the context that it fills in.
+// The nodes of each group. They must outlive the context that take() fills in.
 class FoundNodes {
  public:
   explicit FoundNodes(const std::vector<Topology>& groups) {
@@ -24,7 +24,7 @@ class FoundNodes {
   FoundNodes(const FoundNodes&) = delete;
   FoundNodes& operator=(const FoundNodes&) = delete;
 
-  // Does the same as binding. Returns the reason if that is impossible.
+  // Puts the program on these nodes, as binding does. Returns the reason if that is impossible, or an empty text.
   std::string take(const qd_program& program, qd_context& place) {
     place.ranks = topologies_[place.group].ranks;
     if (program.groups == 2) place.remote_ranks = topologies_[1 - place.group].ranks;

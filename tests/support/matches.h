@@ -1,4 +1,4 @@
-// Regular expressions for tests. Those of the standard library take the compiler seconds for each file that uses them.
+// Regular expressions for tests. The compiler needs seconds for each file that uses those of the standard library.
 #ifndef QUADRILLE_TESTS_SUPPORT_MATCHES_H_
 #define QUADRILLE_TESTS_SUPPORT_MATCHES_H_
 
@@ -8,11 +8,11 @@
 namespace quadrille {
 
 struct Match {
-  size_t at = 0;                    // where it begins
-  std::vector<std::string> groups;  // first the whole match; empty if a group has not matched
+  size_t at = 0;                    // where the match begins
+  std::vector<std::string> groups;  // the whole match first; a group that has not matched is empty
 };
 
-// All matches of that POSIX extended regular expression, from the left. An expression that is wrong aborts.
+// Returns all matches of a POSIX extended regular expression, from left to right. Aborts if the expression is wrong.
 std::vector<Match> matches(const std::string& text, const std::string& expression);
 
 }  // namespace quadrille

@@ -1,5 +1,5 @@
-// A traversal changes a copy of the program in one place, records it, and changes it back. Two changes may give the
-// same program: equal code is recorded once. Tested by tests/mutation/oracle_test.cc.
+// A traversal changes a copy of the program in one place, records it, and undoes the change. Programs with equal code
+// are recorded once. tests/mutation/oracle_test.cc tests the mutants.
 #include "tests/support/mutants.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const Program& program) {
   return lines;
 }
 
-// Opposite conditions, for any condition.
+// Returns the opposite of a condition.
 Expression negated(const Expression& e) {
   switch (e.op) {
     case Operator::kEqual: return apply(Operator::kNotEqual, e.operands);
@@ -37,7 +37,7 @@ Expression negated(const Expression& e) {
   }
 }
 
-// The operators that may replace one. All have the same operands, and a value if it has one.
+// Returns the operators that may replace this one. They take the same operands, and a name or number if it has one.
 std::vector<Operator> mistaken_for(Operator op) {
   switch (op) {
     case Operator::kRank: return {Operator::kRanks};
@@ -76,8 +76,7 @@ bool order_matters(Operator op) {
   }
 }
 
-// The values that constants become, in turn: the limits of counts and parameters, and numbers whose sums leave 64
-// bits.
+// The values that constants become in turn: the limit of counts and parameters, and two numbers whose sums overflow.
 constexpr std::array kLimits = {int64_t{1} << 40, -(int64_t{1} << 62), INT64_MAX};
 
 class Mutator {
@@ -96,7 +95,7 @@ class Mutator {
   }
 
  private:
-  // Records the program with `site` changed.
+  // Records the program with `site` changed, if it is valid and new.
   template <class T>
   void offer(T& site, T changed, const std::string& what) {
     std::swap(site, changed);
@@ -252,7 +251,7 @@ class Mutator {
   Program program_;
   const std::vector<std::string> lines_;
   std::set<Bytes> seen_;
-  size_t constants_ = 0;  // the number changed into a limit so far
+  size_t constants_ = 0;  // how many constants were changed to a limit so far
   std::vector<Mutant> mutants_;
 };
 

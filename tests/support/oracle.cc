@@ -1,6 +1,6 @@
-// First every rank's walk is recorded. Then messages match one by one; every block is a map from positions to
-// contents. At the end the log of all accesses is checked pair by pair for the rules on steps in flight together and
-// on calls in place.
+// First the oracle records every rank's walk. Then it matches messages one by one, and keeps every block as a map
+// from positions to contents. At the end it checks the log of all accesses, pair by pair, for steps in flight
+// together and calls in place.
 #include "tests/support/oracle.h"
 
 #include <algorithm>
@@ -18,15 +18,15 @@ namespace {
 
 struct Cell {
   std::vector<Contribution> sum;
-  std::string tree;  // "((0 1) 2)"
-  int64_t origin;    // position in the contributions
+  std::string tree;  // as in "((0 1) 2)"
+  int64_t origin;    // position in its contributions
   bool used;
 };
 struct Content {
   bool written = false;
   std::map<int64_t, Cell> cells;
 };
-struct Data {  // data read from a piece; empty data has a length too
+struct Data {  // data read from a piece, which has a length even if it is empty
   PieceValue piece;
   std::vector<Cell> cells;
 };
@@ -37,15 +37,15 @@ struct Posted {
   const Action* step;
   MessageHead head;
   std::vector<PieceValue> pieces;
-  std::vector<Data> data;  // the data that is sent, or has arrived
+  std::vector<Data> data;  // the data that is sent or has arrived
 };
 
-// A rank's progress.
+// How far a rank has come.
 struct Context {
   int process;
   const Trace* trace;
   int64_t next = 0, epoch = 0, unmet = 0;
-  std::vector<Posted> receives;  // of the step that it waits in
+  std::vector<Posted> receives;  // of the step in which it waits
 };
 
 class Oracle {
@@ -124,7 +124,7 @@ class Oracle {
     }
   }
 
-  // Continues until the context waits.
+  // Runs the context's actions until it has to wait.
   void advance(Context& context) {
     going_ = &context;
     land(context);
@@ -145,7 +145,7 @@ class Oracle {
     return {context.process, context.epoch, &action, {}, {}, {}};
   }
 
-  // The piece's part of its block.
+  // Returns the range [low, high) that the piece takes of its block. `whole` is the end of a piece without a range.
   std::pair<int64_t, int64_t> part(int process, const PieceValue& piece, int64_t whole) const {
     demand(0 <= piece.block && piece.block < blocks(process, piece.buffer), "no such block");
     if (!piece.ranged) return {0, whole};
@@ -222,13 +222,13 @@ class Oracle {
     touch(by, piece, low, high, true, onto_itself);
   }
 
-  // The block that serves as the send buffer of an allgather in place.
+  // Returns whether the piece's block serves as the send buffer of an allgather in place.
   bool is_own(int process, const PieceValue& piece) const {
     return program_.collective == Collective::kAllgather && program_.groups == 1 &&
            piece.buffer == Buffer::kReceive && piece.block == log_.places[process].rank;
   }
 
-  // Of the ranks from `first` on.
+  // Returns the canonical tree of `ranks` ranks, from `first` on.
   static std::string canonical_tree(int64_t first, int64_t ranks) {
     if (ranks == 1) return std::to_string(first);
     int64_t half = 1;
@@ -259,7 +259,7 @@ class Oracle {
     return result;
   }
 
-  // Runs local statements in the order of the text, each on the results of those above.
+  // Runs local statements in the order of the text. Each sees the results of those above it.
   void work(Context& context, const Action& action) {
     const Posted by = here(context, action);
     for (const Work& work : action.works) {
@@ -271,7 +271,7 @@ class Oracle {
 
   void post(Context& context, const Action& action) {
     std::vector<std::pair<int, Posted>> sends;
-    std::vector<int> froms;  // by receive
+    std::vector<int> froms;  // source of each receive
     std::set<std::pair<int, bool>> seen;
     const Place& place = log_.places[context.process];
     if (!action.letters.empty() && place.group == 0 && place.remote_ranks > 0 &&
@@ -313,7 +313,7 @@ class Oracle {
     }
   }
 
-  // The t-th send of a rank to another meets the t-th receive there.
+  // Matches the next send from `source` to `target` with the next receive there, if both are posted.
   void meet(int source, int target) {
     std::deque<Posted>& sends = sends_[{source, target}];
     std::deque<Receive>& receives = receives_[{source, target}];
@@ -332,7 +332,7 @@ class Oracle {
     receives.pop_front();
   }
 
-  // Writes or combines the step's received data in the order of its statements.
+  // Writes or combines the data that the step received, in the order of the text.
   void land(Context& context) {
     for (const Posted& received : context.receives)
       for (size_t i = 0; i < received.pieces.size(); ++i) {
@@ -381,7 +381,7 @@ class Oracle {
   std::map<Where, Content> memory_;
   struct Receive {
     Context* context;
-    size_t number;  // index among its receives
+    size_t number;  // index among the context's receives
   };
   std::map<std::pair<int, int>, std::deque<Posted>> sends_;
   std::map<std::pair<int, int>, std::deque<Receive>> receives_;
@@ -394,7 +394,7 @@ std::optional<std::string> what_is_wrong(const Program& program, const Job& job,
                                          int64_t limit) {
   try {
     oracle::Oracle(program, job, call).run(limit);
-  } catch (const oracle::Wrong& wrong) {  // the style allows exceptions only in this oracle
+  } catch (const oracle::Wrong& wrong) {  // the style allows exceptions in the oracle only
     return wrong.what;
   }
   return std::nullopt;

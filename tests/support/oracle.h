@@ -1,5 +1,5 @@
-// A second opinion on schedules: a plain, slow checker of the whole language, position by position. It is written from
-// the definitions of schedule/program.h and schedule/collective.h, and shares no code with the verifier.
+// A second opinion on schedules: a plain and slow checker of the whole language, position by position. It follows the
+// definitions of schedule/program.h and schedule/collective.h, and shares no code with the verifier.
 #ifndef QUADRILLE_TESTS_SUPPORT_ORACLE_H_
 #define QUADRILLE_TESTS_SUPPORT_ORACLE_H_
 
@@ -12,8 +12,8 @@
 
 namespace quadrille {
 
-// The error of the schedule, in a word; empty if it is correct. The schedule must bind. A walk of more than `limit`
-// statements is "too long".
+// Returns the schedule's error in a few words, or nullopt if it is correct. The schedule must bind. The error is "too
+// long" if a rank's walk has more than `limit` statements.
 std::optional<std::string> what_is_wrong(const Program& program, const Job& job, const Call& call,
                                          int64_t limit = 1 << 20);
 

@@ -1,5 +1,5 @@
-// When a rank begins a step, it depends on all processes that its completed steps brought word of. A message passes on
-// the set that its sender depended on when the step began.
+// When a process begins a step, it depends on every process that its completed steps have heard of. A message passes
+// on the processes that its sender depended on when the sender's step began.
 #include <set>
 
 #include "tests/support/oracle_log.h"
@@ -11,8 +11,7 @@ class Certainty {
  public:
   Certainty(const Log& log, const std::deque<Trace>& traces) : log_(log), traces_(traces) {}
 
-  // The processes that the process depends on when it begins that action of its walk, or at the end after the last
-  // action.
+  // Returns the processes that `process` depends on when it begins that action of its walk, or ends the walk.
   const std::set<int>& before(int process, size_t action) {
     const auto [found, is_new] = known_.try_emplace({process, action});
     if (!is_new) return found->second;

@@ -1,4 +1,4 @@
-// The rules on steps in flight together, calls in place and ports, checked pair by pair over the whole log.
+// Checks the rules on steps in flight together, calls in place and ports, pair by pair over the whole log.
 #include "tests/support/oracle_log.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ void ask_pair(const Touch& a, const Touch& b) {
          "steps in flight disturb each other");
 }
 
-// The node or rank whose port a process uses.
+// Returns the number of the node or rank whose port a process uses.
 int unit(const Program& program, const Job& job, int process) {
   if (program.port.per == PortScope::kRank) return process;
   int node = 0;
@@ -62,7 +62,7 @@ void ask_in_place(const Log& log, const Program& program) {
 
 void ask_port(const Log& log, const Program& program, const Job& job) {
   if (program.port.kind == PortKind::kNone) return;
-  std::map<std::pair<int64_t, int>, std::vector<int>> to, from;  // by key and unit
+  std::map<std::pair<int64_t, int>, std::vector<int>> to, from;  // by key and unit: peers' units
   for (const Met& met : log.met) {
     const int source = unit(program, job, met.source), target = unit(program, job, met.target);
     if (source == target) continue;

@@ -1,4 +1,4 @@
-// The records of the oracle (oracle.h): every rank's walk, and every access to a block.
+// What the oracle (oracle.h) records: every rank's walk, and every access to a block.
 #ifndef QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
 #define QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
 
@@ -25,19 +25,19 @@ struct Letter {
   MessageHead head;
   std::vector<PieceValue> pieces;
 };
-struct Work {  // a copy, or a reduction on a side
+struct Work {  // a copy, or a reduction with its side
   std::optional<Side> side;
   PieceValue from, to;
 };
 struct Action {
-  std::optional<int64_t> key;  // of a step; empty for a single copy or reduction
+  std::optional<int64_t> key;  // of a step; empty for one copy or reduction outside steps
   std::optional<int64_t> after;
   std::vector<Letter> letters;
   std::vector<Work> works;
 };
 using Trace = std::vector<Action>;
 
-// Records a walk.
+// Records a walk as a trace.
 class Recorder {
  public:
   Trace trace;
@@ -61,16 +61,16 @@ class Recorder {
   }
 };
 
-// An access to a part of a block.
+// An access to a range of a block.
 struct Touch {
-  int64_t number;  // among all accesses, in the order of each rank
+  int64_t number;  // counts all accesses, in order at each rank
   int64_t epoch;
   std::optional<int64_t> key, after;
   bool write, onto_itself;
   int64_t low, high;
 };
 
-// A message that has been received.
+// A send that has met its receive.
 struct Met {
   int source, target;
   int64_t key;
@@ -78,23 +78,23 @@ struct Met {
 
 struct Log {
   using Where = std::tuple<int, Buffer, int64_t>;  // process, buffer, block
-  std::vector<Place> places;                       // by process
+  std::vector<Place> places;                       // one for each process
   std::map<Where, std::vector<Touch>> touches;
   std::vector<Met> met;
 
-  // The receive block that is the same memory as a send block in a call in place.
+  // Returns the receive block that shares its memory with a send block in place, or nullopt if none does.
   std::optional<int64_t> alias(Collective collective, int process, int64_t block) const;
 };
 
-// Checks the log at the end. Each violation throws Wrong.
+// Check the log at the end. They throw Wrong at the first violation.
 void ask_uses(const Log& log);
 void ask_in_place(const Log& log, const Program& program);
 void ask_port(const Log& log, const Program& program, const Job& job);
-// How many messages each way the claimed port allows at a time.
+// Returns how many messages each way the claimed port allows at a time.
 inline int64_t ports_of(const Program& program, const Job& job) {
   return program.port.kind == PortKind::kParameter ? job.parameters[0] : 1;
 }
-// Checks a barrier, with every rank's walk.
+// Checks that no rank leaves a barrier too early. Needs every rank's walk.
 void ask_barrier(const Log& log, const std::deque<Trace>& traces);
 
 }  // namespace quadrille::oracle

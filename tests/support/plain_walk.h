@@ -1,4 +1,4 @@
-// The walk of one rank in the simplest way, by recursion over the program: the oracle of every other walk.
+// Walks one rank's program by plain recursion. This is the oracle of every other walk.
 //
 // A Sink has: step(key, optional after), step_end(), message(head), piece(value), message_end(), copy(from, to,
 // in_step), reduce(side, from, into, in_step).
@@ -14,7 +14,7 @@
 
 namespace quadrille {
 
-// A sink that ignores all events. A derived sink hides the functions that it needs.
+// Ignores all events. A derived sink hides the functions that it needs.
 struct Listener {
   void step(int64_t, std::optional<int64_t>) {}
   void step_end() {}
@@ -38,7 +38,7 @@ class PlainWalk {
     iterations_ = binding.most_iterations;
   }
 
-  // kTooLong after that many statements and iterations of loops.
+  // Returns kTooLong after `limit` statements and iterations of loops.
   WalkEnd run(int64_t limit = INT64_MAX) {
     left_ = limit;
     try {

@@ -1,4 +1,4 @@
-// tests/verifier/plans_test.cc tests that mutants are refused; tests/net/plan_mutants_test.cc runs those that are not.
+// tests/verifier/plans_test.cc tests which mutants are refused. tests/net/plan_mutants_test.cc runs the others.
 #include "tests/support/plan_mutants.h"
 
 #include <initializer_list>
@@ -8,7 +8,7 @@ namespace quadrille {
 
 namespace {
 
-// Adds to the n-th of those numbers that is not 0.
+// Adds `by` to the n-th of the plan's given numbers that is above 0. Returns false if there are fewer.
 bool add(qd_plan& plan, int n, int32_t by, std::initializer_list<int32_t qd_progress::*> numbers) {
   for (int32_t i = 0; i < plan.operation_count; ++i) {
     qd_operation& o = plan.operations[i];

@@ -1,4 +1,4 @@
-// Plans with one mistake in them. The check of plans must refuse each, unless the mistake makes no difference.
+// Plans with one mistake. The check of plans must refuse each, unless the mistake makes no difference.
 #ifndef QUADRILLE_TESTS_SUPPORT_PLAN_MUTANTS_H_
 #define QUADRILLE_TESTS_SUPPORT_PLAN_MUTANTS_H_
 
@@ -6,7 +6,7 @@
 
 namespace quadrille {
 
-// Each makes the n-th mistake of its kind. Returns false if there are no more.
+// Each function makes the n-th mistake of its kind, and returns false if there are fewer.
 
 // The plan waits for one message less.
 bool drop_a_wait(qd_plan& plan, int n);
@@ -18,7 +18,7 @@ bool postpone_a_wait(qd_plan& plan, int n);
 bool widen_a_part(qd_plan& plan, int n);
 // Two receives that are in flight together arrive in one buffer.
 bool reuse_a_buffer(qd_plan& plan, int n);
-// A wait for a receive, or a copy, changes places with the next operation.
+// Two neighboring operations change places.
 bool swap_two_operations(qd_plan& plan, int n);
 
 }  // namespace quadrille

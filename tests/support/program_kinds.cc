@@ -1,4 +1,4 @@
-// Kinds are read from the text of a program. A statement counts even if no rank reaches it.
+// Reads kinds from the program alone. A statement counts even if no rank reaches it.
 #include "tests/support/program_kinds.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace quadrille {
 namespace {
 
-// The kinds of statements that take effect first, second and third in a step.
+// The kinds of statements, in the order in which they take effect in a step.
 enum { kSends, kLocals, kReceives };
 
 struct Features {

@@ -1,5 +1,4 @@
-// Counts kinds of random programs. A test of random programs says how many it drew of each kind, and fails if one is
-// too rare.
+// Counts kinds of random programs. A test prints how many it drew of each, and fails if one is too rare.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROGRAM_KINDS_H_
 #define QUADRILLE_TESTS_SUPPORT_PROGRAM_KINDS_H_
 
@@ -13,11 +12,11 @@ namespace quadrille {
 
 class KindTally {
  public:
-  // Adds a program, which is of several kinds.
+  // Counts a program for each of its kinds.
   void add(const RandomCase& drawn, bool is_right);
-  // One line per kind: its name, the number of correct programs, and that of others.
+  // Returns a line for each kind: its name, the number of its right programs, and of its wrong ones.
   std::string text() const;
-  // Kinds with fewer than one program in `of_all`, or with fewer than one in ten of theirs correct.
+  // Returns the kinds with fewer than one program in `of_all`, or with fewer than one in ten of theirs right.
   std::vector<std::string> rare(int of_all) const;
 
  private:

@@ -30,7 +30,7 @@ std::vector<Case> flat_cases(int64_t most, bool roots) {
   return cases;
 }
 
-// Calls with one count.
+// Returns cases whose call has one count for all ranks.
 std::vector<Case> counted_cases(int64_t most) {
   std::vector<Case> cases;
   for (const Case& flat : flat_cases(most, false))

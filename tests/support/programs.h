@@ -1,5 +1,5 @@
-// The text programs of tests/programs, with small cases of each: shapes that the language must express and that no
-// algorithm of the registry has.
+// The text programs of tests/programs, with small cases of each. These shapes must be expressible in the language,
+// and no algorithm of the registry has them.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 #define QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 
@@ -11,19 +11,19 @@
 
 namespace quadrille {
 
-// The parsed program of that name. Aborts if it does not parse.
+// Returns the program of that name. Aborts if its text does not parse.
 Program shape(const std::string& name);
 
 struct Case {
   Job job;
   Call call;
-  std::string text;  // for messages
+  std::string text;  // describes the case in messages
 };
 
-// Jobs and calls for the shape of that name, a few dozen of them.
+// Returns a few dozen jobs and calls for the shape of that name.
 std::vector<Case> shape_cases(const std::string& name);
 
-// The names of all shapes.
+// Returns the names of all shapes.
 const std::vector<std::string>& shape_names();
 
 }  // namespace quadrille

@@ -1,5 +1,4 @@
-// RapidCheck's properties and draws, compiled once: its templates take the compiler seconds in every file that
-// includes them.
+// RapidCheck's properties and draws, compiled once: its templates take seconds in each file that includes them.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
 #define QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
 
@@ -12,10 +11,10 @@
 
 namespace quadrille {
 
-// Whether a property holds for everything that is drawn. Otherwise prints the smallest failing case.
+// Returns whether the property holds for all values drawn. Prints the smallest failing case if not.
 bool holds(const std::string& what, const std::function<void()>& property);
 
-// Inside a property: a number from `low` up to, not including, `high`; that many of them; and at least one of them.
+// Only inside a property: return a number in [low, high), `length` such numbers, and a list of at least one.
 int64_t drawn(int64_t low, int64_t high);
 std::vector<int64_t> drawn_list(int64_t length, int64_t low, int64_t high);
 std::vector<int64_t> drawn_list(int64_t low, int64_t high);

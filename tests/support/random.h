@@ -1,4 +1,4 @@
-// Draws for tests that make random programs.
+// Random draws for tests that make programs.
 #ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_H_
 #define QUADRILLE_TESTS_SUPPORT_RANDOM_H_
 
@@ -24,7 +24,7 @@ void shuffle(List& list, Random& random) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(random, i)]);
 }
 
-// A number from the environment, such as SEED or PROGRAMS.
+// Returns a number from the environment, such as SEED or PROGRAMS, or `otherwise` if it is not set.
 inline uint64_t from_environment(const char* name, uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 10) : otherwise;

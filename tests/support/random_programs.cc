@@ -1,6 +1,6 @@
-// A skeleton is expanded and parsed, or a program is taken from the registry. Then expressions, statements and claims
-// are perturbed without regard to their meaning. The job and the call are drawn last. Tested by
-// tests/mutation/random_test.cc, which counts the correct, wrong, undefined and unbindable ones.
+// A program is made from a skeleton or taken from the registry. Then expressions, statements and claims are changed
+// without regard to their meaning. The job and the call are drawn last. tests/mutation/random_test.cc counts the
+// correct, wrong, undefined and unbindable programs.
 #include "tests/support/random_programs.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t power(int exponent) { return int64_t{1} << exponent; }
 
-// Numbers at the limits, and beside them.
+// Numbers at the limits or beside them.
 constexpr std::array<int64_t, 24> kFar = {
     power(20) - 1, power(20),     power(20) + 1,  -power(20), power(25) + 1, power(31) - 1,
     power(31),     power(32),     power(32) + 1,  -power(31), power(40) - 1, power(40),
@@ -33,12 +33,12 @@ int64_t far(Random& random) { return any_of(kFar, random); }
 int64_t small(Random& random) { return static_cast<int64_t>(below(random, 8)) - 2; }
 int64_t number(Random& random) { return one_in(random, 3) ? far(random) : small(random); }
 
-// ---- skeletons
+// ---- Skeletons
 
-// Chooses from {a|b|c}, from behind its opening brace on. Moves `at` behind the closing one.
+// Returns one alternative of {a|b|c}. `at` is behind the opening brace, and moves behind the closing one.
 std::string choice(const std::string& text, size_t& at, Random& random);
 
-// Expands the text up to the end of an alternative.
+// Expands the text up to the end of an alternative, and moves `at` there.
 std::string expanded(const std::string& text, size_t& at, Random& random) {
   std::string result;
   while (at < text.size() && text[at] != '|' && text[at] != '}') {
@@ -91,7 +91,7 @@ Program original(Random& random) {
   }
 }
 
-// ---- changes
+// ---- Changes
 
 Expression leaf_of(Random& random) {
   switch (below(random, 7)) {
@@ -103,7 +103,7 @@ Expression leaf_of(Random& random) {
   }
 }
 
-// Equal to the expression, as long as nothing overflows.
+// Returns an expression that equals `e` for most values, as long as nothing overflows.
 Expression equal_by_way_of(const Expression& e, Random& random) {
   const Expression c = constant(far(random));
   switch (below(random, 7)) {
@@ -241,7 +241,7 @@ void change_claim(Program& program, Random& random) {
   }
 }
 
-// ---- jobs and calls
+// ---- Jobs and calls
 
 std::vector<int64_t> counts_of(int64_t ranks, Random& random) {
   std::vector<int64_t> counts;
@@ -275,7 +275,7 @@ void perturb(Program& program, int changes, Random& random) {
 
 namespace {
 
-// Ascending node sizes with that many ranks.
+// Returns random node sizes in ascending order, whose sum is `ranks`.
 std::vector<int64_t> sizes_of(int64_t ranks, Random& random) {
   std::vector<int64_t> sizes;
   for (int64_t left = ranks; left > 0; left -= sizes.back())
@@ -334,7 +334,7 @@ RandomCase flow_case(Random& random) {
   return result;
 }
 
-// An algorithm on a few nodes, with any root.
+// Returns an algorithm's program on a few nodes, with any root.
 RandomCase algorithm_case(Random& random) {
   for (;;) {
     const Variant& variant = any_of(variants(), random);
@@ -362,7 +362,7 @@ std::optional<RandomCase> random_step_case(uint64_t seed) {
   if (one_in(random, 3)) perturb(result.program, 1, random);
   if (!validate(result.program).ok()) return std::nullopt;
   result.call.counts.clear();
-  // Counts are drawn even if the program has no table of them: it may name ranges all the same.
+  // Counts are drawn even if the program has no table of counts, since it may still name ranges.
   if (result.program.collective != Collective::kBarrier &&
       !only_ends_know_lengths(result.program.collective)) {
     for (const Topology& topology : result.job.groups)

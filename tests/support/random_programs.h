@@ -1,6 +1,6 @@
-// Random programs with a job and a call each, for tests that compare readers of programs. Most start from a skeleton
-// that is correct or nearly so, with random constants, orders and claims. A few places are then changed. So correct
-// programs are common, and wrong ones are wrong in many ways.
+// Random programs with a job and a call each, for tests that compare readers of programs. Most begin as a skeleton
+// that is nearly correct, with random constants, orders and claims. Then a few places are changed. So many programs
+// are correct, and wrong ones are wrong in many ways.
 #ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_PROGRAMS_H_
 #define QUADRILLE_TESTS_SUPPORT_RANDOM_PROGRAMS_H_
 
@@ -14,24 +14,23 @@
 
 namespace quadrille {
 
-// An all-to-all or an allgather. It is valid, of at most five ranks, and need not bind. Counts are small or, now and
-// then, near the limit.
+// A valid program, and a job and a call on a few ranks, which need not bind. Some counts are near the limit.
 struct RandomCase {
   Program program;
   Job job;
   Call call;
-  std::string text;  // the whole case, for messages
+  std::string text;  // describes the whole case in messages
 };
 
-// The same for the same seed. Empty if the drawn program is not valid.
+// Returns the case of a seed: one group, no reduction. Returns nullopt if the drawn program is invalid.
 std::optional<RandomCase> random_case(uint64_t seed);
 
-// A program of any collective, on one group or two, that tests steps. It is a straight-line flow of data (flows.h) or
-// an algorithm of the registry. It is often rewritten (rewrites.h), and changed in one place in a third of the cases.
+// Returns a program of any collective, on one group or two, that tests steps: a straight-line flow of data (flows.h)
+// or an algorithm of the registry. It is often rewritten (rewrites.h). In a third of the cases one place is changed.
 std::optional<RandomCase> random_step_case(uint64_t seed);
 
-// Makes that many changes: of an expression to another, often an equal one over numbers near a limit; of a statement;
-// of a claim. The result may be invalid.
+// Makes `changes` changes. An expression becomes another one, often an equal one with numbers near a limit, or a
+// statement or a claim changes. The result may be invalid.
 void perturb(Program& program, int changes, Random& random);
 
 }  // namespace quadrille

@@ -1,5 +1,5 @@
-// The skeletons of random programs. {a|b|c} is any one of the three; choices may be nested. @name is the same draw
-// everywhere in a program.
+// The skeletons of random programs. {a|b|c} stands for one of the three, and alternatives may be nested. @name stands
+// for one draw, equal everywhere in a program; each @far is a draw of its own.
 #ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_SKELETONS_H_
 #define QUADRILLE_TESTS_SUPPORT_RANDOM_SKELETONS_H_
 
@@ -20,7 +20,7 @@ inline constexpr const char* kRandomDraws[][2] = {
 };
 
 inline constexpr const char* kRandomSkeletons[] = {
-    // Each rank to each rank, by their distance.
+    // Each rank sends to each rank, ordered by their distance.
     R"(
 algorithm rotated for alltoall
 @claimsparameter a
@@ -40,7 +40,7 @@ for d in 0 .. ranks
     {copy send[rank] to recv[rank]|step @key@after
       copy send[rank] to recv[rank]}
 )",
-    // Pairs.
+    // Ranks exchange in pairs.
     R"(
 algorithm pairs for alltoall
 @claimsparameter a
@@ -54,7 +54,7 @@ for round in {0|0|a|min(0, a)} .. {ranks|ranks|8}
 {copy send[rank] to recv[rank]|if a < 3
   copy send[rank] to recv[rank]}
 )",
-    // One after another, or all at once.
+    // Exchanges run one after another, or all at once.
     R"(
 algorithm one-by-one for alltoall
 @claimstable size = nodes
@@ -94,7 +94,7 @@ step {0|@far}@after
       receive recv[x] from x
   copy send[{0|0|rank}] to recv[rank]
 )",
-    // In two hops, through the temporary or the receive buffer.
+    // Blocks take two hops, through the temporary or the receive buffer.
     R"(
 algorithm relayed for alltoall
 @claimsparameter a
@@ -115,7 +115,7 @@ for d in 1 .. ranks
       send @sizedsend[wrap(rank + d, ranks)] to wrap(rank + d, ranks)
       receive @sizedrecv[wrap(rank - d, ranks)] from wrap(rank - d, ranks)
 )",
-    // Each to each, in parts.
+    // Each rank sends to each rank, in parts.
     R"(
 algorithm parted for allgather
 @claimsparameter a
@@ -138,7 +138,7 @@ for d in 1 .. ranks
       if start < end
         receive recv[left]@start..end from left
 )",
-    // Round a ring, in parts.
+    // Contributions go round a ring in parts.
     R"(
 algorithm ring for allgather
 @claimsparameter a
@@ -158,7 +158,7 @@ for k in 0 .. ranks - 1
       if 0 < m[y] and part < m[y]
         receive recv[y]@m[y]*part div @parts .. m[y]*(part + 1) div @parts from left
 )",
-    // Round a ring, through temporary blocks.
+    // Contributions go round a ring through temporary blocks.
     R"(
 algorithm carried for allgather
 @claimstable m = counts
@@ -179,7 +179,7 @@ for i in 1 .. ranks
     {copy temp[i]@0..m[z] to recv[z]|step @far + i
       copy temp[i]@0..m[z] to recv[z]}
 )",
-    // In messages of several blocks.
+    // Messages have several blocks.
     R"(
 algorithm doubled for allgather
 @claimsparameter a
@@ -195,7 +195,7 @@ for round in 0 .. length(pow) - 1
       for i in 0 .. min(hop, ranks - hop)
         recv[wrap(rank + hop + i, ranks)]
 )",
-    // Tokens over growing distances.
+    // Tokens travel over growing distances.
     R"(
 algorithm told for barrier
 @claimstable pow = powers({2|2|3}, ranks)
@@ -205,7 +205,7 @@ for x in 0 .. length(pow) - {1|1|2}
     send nothing to wrap(rank + pow[x], ranks)
     receive nothing from wrap(rank - pow[x], ranks)
 )",
-    // All to one rank, and back.
+    // All ranks send to one rank, which sends everything back.
     R"(
 algorithm star for allgather
 @claimslet round = 0

@@ -1,5 +1,5 @@
-/* Follows the layout in runtime/program/table_format.h, as far as the bytes allow. Both readers accept the result if
- * the bytes were not changed: tests/mutation. */
+/* Follows the layout in runtime/program/table_format.h as far as the bytes allow. tests/mutation tests that both
+ * readers accept the result if no byte was changed. */
 #include "tests/support/reseal.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "runtime/program/digest.h"
 #include "runtime/program/table_format.h"
 
-/* The end of the section that starts at `start`, or 0 if it does not end within the file. */
+/* Returns the end of the section that starts at `start`, or 0 if it does not end within the file. */
 static size_t section_end(const unsigned char* file, size_t start, size_t limit) {
   size_t at = start + QD_SECTION_TAG_LENGTH;
   size_t payload = 0;

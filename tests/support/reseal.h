@@ -1,4 +1,4 @@
-/* Makes a changed schedule file look intact: readers see the change, not a broken checksum. */
+/* Makes a changed schedule file look intact, so that readers see the change and not a broken checksum. */
 #ifndef QUADRILLE_TESTS_SUPPORT_RESEAL_H_
 #define QUADRILLE_TESTS_SUPPORT_RESEAL_H_
 
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Recomputes the hash of the critical sections and the checksum of a file of `length` bytes, in place. If the
- * sections can no longer be told apart, the hash stays as it is. */
+/* Recomputes the hash of the critical sections and the checksum in a file of `length` bytes. The hash stays if the
+ * sections can no longer be told apart. */
 void quadrille_reseal(unsigned char* file, size_t length);
 
 #ifdef __cplusplus

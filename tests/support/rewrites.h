@@ -1,5 +1,4 @@
-// Changes of a program that preserve its meaning, as far as its statements show; the checker decides. For tests that
-// compare readers of programs.
+// Changes that preserve a program's meaning, as far as its statements show, for tests that compare readers.
 #ifndef QUADRILLE_TESTS_SUPPORT_REWRITES_H_
 #define QUADRILLE_TESTS_SUPPORT_REWRITES_H_
 
@@ -8,13 +7,12 @@
 
 namespace quadrille {
 
-// Changes the order of the statements of each step: sends, local statements and receives are mixed, and each kind
-// keeps its order.
+// Mixes the sends, local statements and receives of each step. Statements of one kind keep their order.
 void mix_statements(Program& program, Random& random);
 
-// Makes that many changes of these kinds. Statements of steps are mixed. A message or a copy takes two ranges in place
-// of one. A message goes through a temporary block, with the reduction afterwards. Two steps become one. A step waits
-// for the previous one.
+// Makes `changes` changes of these kinds: it mixes the statements of steps, splits a range of a message or a copy in
+// two, sends a message through a temporary block and reduces afterwards, joins two steps, or makes a step wait for
+// the one before.
 void rewrite(Program& program, int changes, Random& random);
 
 }  // namespace quadrille

@@ -1,4 +1,4 @@
-// Topologies for tests: all small ones, and random large ones that RapidCheck can shrink.
+// Topologies for tests: all small ones, and large random ones that RapidCheck can shrink.
 #ifndef QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_
 #define QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_
 
@@ -10,7 +10,7 @@
 
 namespace quadrille {
 
-// Every vector of node sizes, in every order, with at most that many ranks: 2^ranks - 1 of them.
+// Returns every list of node sizes, in every order, whose sum is at most `most_ranks`: 2^most_ranks - 1 lists.
 inline std::vector<std::vector<int64_t>> all_node_vectors(int64_t most_ranks) {
   std::vector<std::vector<int64_t>> result;
   std::vector<std::vector<int64_t>> unfinished = {{}};
@@ -34,7 +34,7 @@ inline Topology topology_of(const std::vector<int64_t>& sizes) {
   return Topology::from_runs(runs).value();
 }
 
-// The bindings of all groups, of a job that the program serves.
+// Returns the bindings of all groups. The program must serve the job.
 inline std::vector<Binding> bind_all(const Program& program, const Job& job, const Call& call) {
   std::vector<Binding> bindings;
   for (int64_t group = 0; group < program.groups; ++group)

@@ -1,5 +1,5 @@
-// Numbers of the file that are at most the number of ranks take all values. Others take the least and the initial one.
-// Parameters of a call take few values, since the tests of calls make their own.
+// Radices of the file take all values up to the number of ranks. Other numbers take their least value and the initial
+// one. Parameters of a call take few values, since the tests of calls choose their own.
 #include "tests/support/variants.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Every program that can be generated, with small jobs and calls for each. The tests of all algorithms run over these.
+// Every program that the generator can make, with small jobs and calls for each, for the tests of all algorithms.
 #ifndef QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 #define QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace quadrille {
 
-// An algorithm with a choice of its options.
+// An algorithm with one choice of its options, and its program.
 struct Variant {
   const Algorithm* algorithm;
   Choices choices;
@@ -21,27 +21,25 @@ struct Variant {
 };
 
 const std::vector<Variant>& variants();
-// Those of one group, or between groups.
+// Returns the collective's variants of one group, or between two groups.
 std::vector<Variant> variants_of(Collective collective, int groups = 1);
-// The one of that name, which exists.
+// Returns the variant of that name. Aborts if there is none.
 const Variant& variant_named(Collective collective, const std::string& name, int groups = 1);
 
-// Jobs and calls on these nodes that the program accepts. An all-to-all has one job. Others have several radices,
-// block sizes and kinds of counts if the program depends on them. Between groups these are the nodes of the first,
-// beside each of a few others.
+// Returns jobs and calls on these nodes that the program accepts, with several radices, block sizes and kinds of
+// counts if it uses them. Between groups, the nodes are the first group's, beside each of a few others.
 std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
-// Only the jobs of these. A number of the variant takes every value up to the number of ranks; if it may be greater,
-// it takes the least and the initial one.
+// Returns the jobs of cases_on(). A radix takes all values up to the number of ranks. Other numbers take two values.
 std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
-// The job for any nodes. Its numbers are those given by name, as typed, and otherwise the initial ones. Between
-// groups, a formula is replaced by the initial number.
+// Returns the job for any nodes. Its numbers are the formulas in `numbers`, by name, or else the initial ones.
+// Between groups, a formula that is no plain number is replaced by the initial number.
 Job job_for_any_nodes(const Variant& variant,
                       const std::map<std::string, std::string>& numbers = {});
 
-// One case with the arguments of a call that the program needs. The counts are those of the first group; the other
-// group repeats them as often as it needs. If all ranks give one count, all are the greatest of them.
+// Returns one case, with the arguments that the program needs. `counts` are those of the first group. The other group
+// repeats them as needed. If all ranks give one count, it is the greatest of them.
 Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>& counts,
              int64_t block);
 

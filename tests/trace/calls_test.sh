@@ -8,7 +8,7 @@ unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE
 folder=$TEST_TMPDIR made=$TEST_TMPDIR/made failed=0
 mkdir "$made"
 
-# accepts NAME LEAST RANKS COMMAND...: the traces of its run have at least so many calls, and all follow their plans.
+# accepts NAME LEAST RANKS COMMAND...: expects LEAST calls or more in the run's traces. All must follow their plans.
 accepts() {
   local name=$1 least=$2 ranks=$3 said=$folder/$1.txt calls
   shift 3
@@ -20,7 +20,7 @@ accepts() {
   [ "${calls:-0}" -ge "$least" ] || { echo "FAILED: $name: fewer than $least calls"; awk '/^[a-z].* calls of /{ name = $0 } /^ +[0-9]+ +[0-9.]+  [a-z]/{ print name; print }' "$said" | head -50; failed=1; }
 }
 
-# As in preload_test.sh; a rule of one name serves within a group and between groups.
+# The rules of preload_test.sh. A rule serves both calls within a group and calls between groups.
 rules=(allgather=bruck allgatherv=blocked-ring allreduce=doubling alltoall=linear alltoallv=tuna alltoallw=tuna-coalesced
   bcast=binomial exscan=one-two-three gather=binomial gatherv=linear reduce=binomial reduce_scatter=blocked-ring-nodes
   reduce_scatter_block=halving scan=doubling scatter=binomial scatterv=linear)

@@ -1,4 +1,5 @@
-"""trace_test.py MPI GENERATOR TRACE RUN CLOCKS MPIRUN: traces of real runs are accepted, and each change of one is refused."""
+"""trace_test.py MPI GENERATOR TRACE RUN CLOCKS MPIRUN: the command accepts traces of real runs, and refuses each
+change of one."""
 import glob
 import json
 import os
@@ -37,7 +38,7 @@ def run(ranks, traces, words, **variables):
 
 
 class File:
-    """The sections of a file; of a part, its head and its messages as lists."""
+    """Reads and writes a trace file. A part's section is a list: its head, its receives and its sends."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -85,7 +86,7 @@ class Traces(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def trace(self, *words, code=0):
-        """Runs the command. Returns its output, and its message if it is refused."""
+        """Runs the command and expects the code. Returns its output, or its error message if the code is 2."""
         ran = subprocess.run([TRACE, "trace", *words], capture_output=True, text=True)
         self.assertEqual(ran.returncode, code, ran.stdout + ran.stderr)
         if code == 2:
@@ -94,7 +95,7 @@ class Traces(unittest.TestCase):
         return ran.stdout
 
     def changed(self, change, rank=1):
-        """A copy of the good traces with a change to the file of a rank."""
+        """Copies the good traces, with a change to the file of one rank. Returns the folder."""
         folder = tempfile.mkdtemp(dir=self.folder)
         for path in glob.glob(f"{self.good}/*"):
             shutil.copy(path, folder)
@@ -105,7 +106,7 @@ class Traces(unittest.TestCase):
         return folder
 
     def differs(self, sentence, change, rank=1):
-        """The command says so of one call, and accepts the others."""
+        """Expects that the command says `sentence` of one changed call, and accepts the others."""
         said = self.trace(self.changed(change, rank), self.direct, code=1)
         self.assertIn("3 processes, 3 calls; 1 of them differs from its plan", said)
         self.assertRegex(said, sentence)
@@ -127,7 +128,7 @@ class Traces(unittest.TestCase):
 
     def test_an_unchanged_trace_follows_its_plans(self):
         self.assertIn("3 processes, 3 calls; all of them follow", self.trace(self.changed(lambda file: None), self.direct))
-        # Schedules that no call needs do no harm.
+        # Schedules that no call uses do no harm.
         self.assertIn("3 calls of ", self.trace(self.good, self.ring, self.direct))
 
     def test_formats_tell_the_same(self):
@@ -162,7 +163,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(len(drawn), 2)
         self.assertGreater(min(drawn), 3, "a timeline is empty")
 
-    # ---- Each check has a trace that it refuses.
+    # ---- Each check of the command refuses one of these traces.
 
     def test_a_dropped_message(self):
         self.differs("rank 1: send 2 of 2, to rank 0, is missing", lambda f: f.parts[1][2].pop())
@@ -181,7 +182,7 @@ class Traces(unittest.TestCase):
 
         self.differs(r"rank 1: \w+ \d of 2 was posted before this: rank 1: \w+ \d of 2 was posted", swap_times)
 
-        def wait_later(file):  # the plan waits for the receive before it ends
+        def wait_later(file):  # the plan waits for the receive before this send
             file.parts[1][1][0][COMPLETED] = file.parts[1][2][1][COMPLETED] + 1
 
         self.differs(r"was completed before this: rank 1: receive 1 of 2 was completed", wait_later)
@@ -253,7 +254,7 @@ class Traces(unittest.TestCase):
 
         self.refused("lacks a part of call 3 of alltoall by spread-out", later_part)
 
-        def full(file):  # then the last calls may be missing
+        def full(file):  # a full trace may lack the last calls
             unfinished(file)
             file.header[3] = 1
 
@@ -297,7 +298,7 @@ class Traces(unittest.TestCase):
         self.assertIn("is too short for a trace", file_with(lambda whole: b""))
         self.assertIn("is no trace of this version of Quadrille", file_with(lambda whole: b"x" + whole[1:]))
 
-        # No single byte makes the command crash or loop.
+        # Whatever byte is wrong, the command neither crashes nor loops.
         with open(glob.glob(f"{self.good}/rank-1-*")[0], "rb") as file:
             size = len(file.read())
         folder = self.changed(lambda file: None)
@@ -382,7 +383,7 @@ class Traces(unittest.TestCase):
         self.assertIn(": Not a directory; name a folder", run(2, plain, [RUN, self.direct, "--repetitions", "2"])[1])
 
         some = os.path.join(self.folder, "some")
-        for rank in "0", "1":  # the only one with a folder
+        for rank in "0", "1":  # the only rank that has a folder
             words = ["sh", "-c", f'[ "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" = {rank} ] || unset QUADRILLE_TRACE; exec "$@"', "sh",
                      RUN, self.direct, "--repetitions", "2"]
             code, said = run(3, some, words)
@@ -393,7 +394,7 @@ class Traces(unittest.TestCase):
 
     def test_a_program_that_does_not_finalize_leaves_no_file(self):
         folder = tempfile.mkdtemp(dir=self.folder)
-        # Half a minute of calls, ended in the middle.
+        # The calls would take half a minute. The run is killed in the middle.
         words = ["sh", "-c", 'timeout -s KILL 2 "$@"', "sh", RUN, self.direct, "--repetitions", "1000000"]
         code, said = run(2, folder, words)
         self.assertNotEqual(code, 0, said)

@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, by the pipe of its remote debugging protocol."""
+"""Drives a headless Chromium in tests, through the pipe of its remote debugging protocol."""
 import base64
 import itertools
 import json
@@ -9,7 +9,7 @@ import time
 
 
 class Browser:
-    """Open pages with page(). Use it in a `with` statement."""
+    """A running browser. page() opens a page. Use it in a `with` statement."""
 
     def __init__(self, folder):
         program = shutil.which("chromium")
@@ -91,7 +91,7 @@ class Page:
         self._browser.call("Target.closeTarget", targetId=self._target)
 
     def value(self, expression):
-        """Of a JavaScript expression, which may be a promise."""
+        """Returns the value of a JavaScript expression. Waits for it if it is a promise."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
@@ -105,7 +105,7 @@ class Page:
             time.sleep(0.02)
 
     def settle(self):
-        """Waits until the page has drawn what it asked for."""
+        """Waits until the page has drawn everything requested so far."""
         self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
     def press(self, key):
@@ -119,12 +119,12 @@ class Page:
         self.settle()
 
     def processor_milliseconds(self):
-        """That the page's thread has worked so far. The load of the machine does not count."""
+        """Returns the time that the page's thread has worked so far, which does not depend on the machine's load."""
         metrics = self.call("Performance.getMetrics")["metrics"]
         return 1000 * next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
     def requests(self):
-        """The addresses of what the page has asked for."""
+        """Returns the addresses that the page has requested."""
         return [event["params"]["request"]["url"] for event in self._browser.events
                 if event.get("method") == "Network.requestWillBeSent"]
 

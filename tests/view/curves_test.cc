@@ -1,4 +1,4 @@
-// The plot of times over sizes: each curve has its points in the right order, its name, and a look of its own.
+// The plot of times over sizes: each curve has its points in order, its name, and a style of its own.
 #include "view/curves.h"
 #include "tests/support/matches.h"
 
@@ -48,7 +48,7 @@ TEST(Curves, RunFromTheLeftAndSlowerTimesAreHigher) {
 TEST(Curves, AreAsFarApartAsTheLogarithmsOfTheirTimes) {
   Curves curves{"a", {8, 16}, {{"one", {10, 100}}, {"other", {1000, 1000}}}, {}, {}};
   const std::vector<Path> paths = paths_of(curves_svg(curves));
-  ASSERT_EQ(paths.size(), 2u);  // from the top: the slower one
+  ASSERT_EQ(paths.size(), 2u);  // from the top, so the slower one first
   const double low = paths[1].points[0].second, middle = paths[1].points[1].second;
   EXPECT_NEAR(low - middle, middle - paths[0].points[0].second, 0.2);
 }
@@ -61,7 +61,7 @@ TEST(Curves, HaveSizesThatDoNotOverlap) {
     sizes[std::stod(size.groups[1])] = size.groups[2];
   EXPECT_EQ(sizes.rbegin()->second, "200 B");
   EXPECT_EQ(sizes.begin()->second, "8 B");
-  EXPECT_EQ(sizes.size(), 4u);  // 192 B has no room
+  EXPECT_EQ(sizes.size(), 4u);  // the label of 192 B has no room
   for (auto each = sizes.begin(), next = std::next(each); next != sizes.end(); each = next++)
     EXPECT_GE(next->first - each->first, 50);
 }

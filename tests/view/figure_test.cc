@@ -1,4 +1,4 @@
-// The pictures show every message of the walk, and nothing else.
+// Every picture shows all messages of the walk, and nothing else.
 #include "view/figure.h"
 
 #include <fmt/format.h>
@@ -23,11 +23,11 @@ namespace {
 
 using testing::HasSubstr;
 
-// A message or a copy: key, source, target, kind. Ranks of the second group are numbered after those of the first.
+// A message or a copy: (key, source, target, kind). The ranks of the second group follow those of the first.
 using Happening = std::tuple<int64_t, int64_t, int64_t, ArcKind>;
 using Happenings = std::multiset<Happening>;
 
-// For one group. Receivers say whether data is combined.
+// Adds what one group does. `combined` gets the messages whose receiver combines their data.
 void add_walk(const Program& program, const Binding& binding, Happenings& result,
               std::set<std::tuple<int64_t, int64_t, int64_t>>& combined) {
   const Place& place = binding.place;
@@ -89,9 +89,9 @@ Happenings of_figure(const Figure& figure) {
   return result;
 }
 
-// From the table: "0<->1 3~>4'" in the cells of a row. An arc between two nodes is in both cells.
+// Reads messages from the table, as in "0<->1 3~>4'". An arc between two nodes is in the cells of both.
 Happenings of_text(const std::string& text, int64_t first_ranks) {
-  std::set<Happening> result;  // at most one of each in a step of these schedules
+  std::set<Happening> result;  // a step of these schedules has none twice
   std::istringstream lines(text);
   const auto numbered = [&](const std::string& rank) {
     return std::stoll(rank) + (rank.ends_with("'") ? first_ranks : 0);
@@ -119,7 +119,7 @@ struct Drawn {
   friend auto operator<=>(const Drawn&, const Drawn&) = default;
 };
 
-// Lines and dots of the SVG, by the ranks whose columns they touch.
+// Reads the lines and dots of the SVG. A line's ends and a dot lie in the columns of their ranks.
 std::multiset<Drawn> of_svg(const std::string& svg, int64_t first_ranks) {
   std::map<int64_t, int64_t> rank_at;
   for (const Match& rank :
@@ -143,7 +143,7 @@ std::multiset<Drawn> of_svg(const std::string& svg, int64_t first_ranks) {
   return result;
 }
 
-// Colour says whether a message passes between nodes, the head whether data is combined.
+// Returns what the SVG must show. The color tells messages between nodes, the arrow head those that combine.
 std::multiset<Drawn> as_drawn(const Figure& figure) {
   std::vector<size_t> node_of;
   for (size_t node = 0; node < figure.node_sizes.size(); ++node)
@@ -162,10 +162,10 @@ std::multiset<Drawn> as_drawn(const Figure& figure) {
   return result;
 }
 
-// A cell of a square: step, from lane, to lane, between nodes or inside one, combines or not.
+// A cell of a square: (step, sending lane, receiving lane, "between" or "inside" nodes, whether it combines).
 using Cell = std::tuple<int64_t, int64_t, int64_t, std::string, bool>;
 
-// The cells of all squares, of `side` pixels each.
+// Reads the cells of all squares. A cell has `side` x `side` pixels.
 std::set<Cell> of_squares(const std::string& svg, int64_t side) {
   std::set<Cell> result;
   for (
@@ -182,7 +182,7 @@ std::set<Cell> of_squares(const std::string& svg, int64_t side) {
   return result;
 }
 
-// Every tag is closed in order, and attributes are quoted.
+// Returns whether all tags are closed in order and all attributes are quoted.
 bool is_well_formed(const std::string& xml) {
   std::vector<std::string> open;
   std::string rest;
@@ -219,7 +219,7 @@ TEST(Figure, ShowsTheFifteenStepsOfThePapersFigure3) {
 TEST(Figure, ShowsEveryMessageOfTheWalkInEveryForm) {
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {2, 2, 2, 2}, {4}}) {
-      // They are drawn beside others.
+      // cases_on() puts these nodes beside several others, so one of them is enough for two groups.
       if (variant.program.groups == 2 && sizes.size() != 3) continue;
       for (const Case& c : cases_on(variant, sizes)) {
         const Figure figure = draw(variant.program, c.job, c.call, {}, {}).value();
@@ -234,7 +234,7 @@ TEST(Figure, ShowsEveryMessageOfTheWalkInEveryForm) {
     }
 }
 
-// Ranks of 40 are lanes, or nodes of 8 ranks.
+// A lane is one of 40 ranks, or a node of 8 ranks.
 TEST(Figure, HasASquareOfLanesForEachStepOfALargeJob) {
   for (const auto& [sizes, ranks_of_lane, side] :
        {std::tuple(std::vector<int64_t>{20, 20}, 1, 2), {std::vector<int64_t>(12, 8), 8, 4}})

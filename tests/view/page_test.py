@@ -12,7 +12,7 @@ from browser import Browser
 GENERATOR = os.path.realpath(sys.argv.pop(1))
 MOST_BYTES = 3_000_000
 
-# The page's palette in light, dark and print, by what the ground looks like.
+# The palettes of the page in light, dark and print, told apart by their background.
 GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}
 
 
@@ -57,7 +57,7 @@ class PageTest(unittest.TestCase):
         return page.value("document.getElementById('now').textContent")
 
     def pixel(self, page, canvas, x, y):
-        """The colour of a canvas at a place in CSS pixels."""
+        """Returns the color of a canvas at (x, y) in CSS pixels."""
         return page.value(f"""(() => {{ const c = document.querySelector({json.dumps(canvas)});
             const scale = c.width / c.clientWidth;
             return [...c.getContext('2d').getImageData({x} * scale, {y} * scale, 1, 1).data].slice(0, 3) }})()""")
@@ -76,7 +76,7 @@ class PageTest(unittest.TestCase):
         page.press("End")
         self.assertIn("(18 of 18)", self.now(page))
         self.assertEqual(self.running(page), ["step k + v after -1", "copy send[rank] to recv[rank]"])
-        page.press("ArrowRight")  # there is no further step
+        page.press("ArrowRight")  # there is no next step
         self.assertIn("(18 of 18)", self.now(page))
         page.press("Home")
         self.assertEqual(self.now(page), "before the first of 18 steps")
@@ -161,7 +161,7 @@ class PageTest(unittest.TestCase):
         page = self.open(self.make("two", "alltoall", "factor", "1,1", "--bytes", "10000", *plain))
         self.assertIn("Simulated: 12 us; ranks are idle for 0.0 % of it on average", page.value("document.getElementById('runs').textContent"))
         self.assertEqual(self.pixel(page, "#runs canvas", 400, 9), [213, 94, 0])
-        # The root of a broadcast among three ranks is done after its messages; the last one waits for it.
+        # The root of a broadcast among three ranks is done after its sends. The last rank waits for it.
         page = self.open(self.make("three", "broadcast", "binomial", "3x1", "--bytes", "10000", *plain))
         idle = page.value("JSON.parse(document.getElementById('data').textContent).runs[0].idle")
         self.assertEqual(idle[0], 0)
@@ -179,7 +179,7 @@ class PageTest(unittest.TestCase):
         page = self.open(self.file("shift.html"))
         self.assertIn("Verified on these nodes", verdict(page))
         self.assertIn("No proof of this program is known", verdict(page))
-        # Without the copy of a rank's own block, one block is missing at each rank.
+        # Without the copy of a rank's own block, each rank lacks one block.
         with open(self.file("wrong.txt"), "w") as file:
             file.write(text.replace("copy send[rank] to recv[rank]\n", ""))
         run("generate", "alltoall", "--program", self.file("wrong.txt"), "--nodes", "2,2", "--out", self.file("wrong.qs"))
@@ -219,9 +219,9 @@ class PageTest(unittest.TestCase):
                 path = self.make(name, collective, algorithm, nodes, "--bytes", "4KiB")
                 self.assertLessEqual(os.path.getsize(path), MOST_BYTES)
                 page = self.open(path)
-                worked = page.processor_milliseconds()  # until all is drawn, so more than until the first picture
+                worked = page.processor_milliseconds()  # until all is drawn, so longer than until the first picture
                 after = page.value("performance.getEntriesByName('first picture')[0].startTime")
-                # Times depend on the load of the machine, so they are told and not judged.
+                # Times depend on the load of the machine, so they are printed and not checked.
                 print(f"{algorithm}: {os.path.getsize(path)} bytes, first picture after {after:.0f} ms, {worked:.0f} ms of work")
                 self.assertEqual(page.value("JSON.parse(document.getElementById('data').textContent).lanes.at(-1)"), lane)
                 page.press("End")
