@@ -22,7 +22,7 @@ struct CallArguments {
   std::vector<std::string> parameters;  // "name=value"
   std::optional<int64_t> root;
   std::string nodes, remote_nodes;  // "1,2,3", for a schedule for any nodes
-  int64_t element = 1;  // bytes of an element of a reduction, for rules of block sizes
+  int64_t element = 1;              // bytes of an element of a reduction, for rules of block sizes
 };
 
 void add_call(cli::Command& command, CallArguments& arguments);

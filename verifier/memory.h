@@ -267,7 +267,7 @@ class Memory {
   struct BufferState {
     OfBlocks<BlockContents> blocks;
     OfBlocks<Accesses> accesses;  // empty if no two steps may be in flight together
-    std::vector<bool> arrived;  // by block: has data that a call in place does not start with
+    std::vector<bool> arrived;    // by block: has data that a call in place does not start with
   };
   using Buffers = std::array<BufferState, 3>;
 

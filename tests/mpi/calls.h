@@ -145,7 +145,7 @@ class CollectivePart {
   void combine_all();
   uint8_t expected_byte(int block, int64_t k) const;
   int64_t asked(int block) const;        // number of bytes that the rank must receive
-  std::vector<int64_t> results() const;  // number of elements that each rank of its group gets from a reduce-scatter
+  std::vector<int64_t> results() const;  // elements that each rank gets from a reduce-scatter
 
   // Returns the root as this rank passes it to MPI.
   int root_argument() const;

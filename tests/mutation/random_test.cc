@@ -29,9 +29,8 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr int64_t kMostStatements =
-    20000;                            // of a rank; programs with more are not tested further
-constexpr int64_t kMostBytes = 4096;  // of a block; the oracle follows every byte
+constexpr int64_t kMostStatements = 20000;  // of a rank; programs with more are not tested further
+constexpr int64_t kMostBytes = 4096;        // of a block; the oracle follows every byte
 
 struct Tally {
   int drawn = 0, invalid = 0, unbound = 0, too_long = 0, right = 0, refuted = 0, undefined = 0;

@@ -91,7 +91,7 @@ struct World {
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<Request>> requests;  // their handles are indices
   std::vector<Request*> posted;                    // without a match, in order
-  std::vector<Request*> meeting;                   // receives with a match that still lack their data
+  std::vector<Request*> meeting;  // receives with a match that still lack their data
   std::vector<Request*> leaving;  // sends whose data was delivered, and which are not complete
   std::vector<std::string> problems;
   std::string ended;  // the reason if the job ended early

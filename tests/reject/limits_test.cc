@@ -340,8 +340,7 @@ TEST(Limits, TheRuntimeNamesTheScheduleAndTheDeclarationThatItRefuses) {
 TEST(Limits, AProgramAtAllLimitsOfRegistersRuns) {
   const Expression one = constant(1);
   const Expression two = apply(Operator::kAdd, {one, one});
-  Expression deep =
-      two;  // evaluating a right operand needs a register that keeps the left one
+  Expression deep = two;  // evaluating a right operand needs a register that keeps the left one
   for (int i = 1; i < kMaxDepth; ++i) deep = apply(Operator::kMinimum, {two, deep});
   Program program = program_of("algorithm a for allgather\n");
   for (int i = 0; i + kMaxDepth - 1 < kMaxVariables; ++i)

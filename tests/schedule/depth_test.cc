@@ -91,7 +91,7 @@ TEST(Depth, WhatIsNotRightHasNone) {
 struct StepOfRank {
   std::optional<int64_t> after;
   bool after_outside = false;                      // a copy outside steps comes just before it
-  std::vector<std::pair<int64_t, int64_t>> peers;  // group and rank of each send's or receive's peer
+  std::vector<std::pair<int64_t, int64_t>> peers;  // group and rank of each peer of a message
   int64_t start = 0, end = 0;
 };
 using StepsOfRank = std::map<int64_t, StepOfRank>;  // by key

@@ -44,7 +44,7 @@ struct FlowNode {
   int process = 0;
   FlowValue value;
   int from = -1;      // number of the node that is read
-  int into = -1;      // number of the node that the data is combined into; this node takes over its place
+  int into = -1;      // number of the node that the data is combined into; this one takes its place
   bool left = false;  // the data that is read is the operator's left operand
   int chain = -1;     // number of its place, or -1 for an input
   int slot = -1;      // number of its step

@@ -264,8 +264,8 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
                          same = q.equal(first.rank, other.rank) &&
                                 same_instance(q, same_place, first, other);
           q.goal = z3::implies(there && one_node && one_key, same);
-          // The mutant for exchanges drops the key: a node has other exchanges at other keys. The mutant for messages
-          // drops the node: other nodes have some at this key. For two statements it drops the key, too.
+          // The mutant for exchanges drops the key: a node has other exchanges at other keys. The
+          // mutant for messages drops the node: others have some at this key; or the key, too.
           if (of_exchanges)
             q.mutant = same_place ? z3::implies(there && one_node, same) : q.truth(false);
           else
