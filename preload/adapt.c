@@ -186,9 +186,7 @@ static uint64_t found(const struct preload_learner* learner) {
   return word;
 }
 
-/* Returns whether calls overlap at different ranks, as those with a root and scans do. Then the shortest time at a
- * rank
- * is not the cost of the call. */
+/* Returns whether calls overlap at different ranks. Those with a root and scans do, so the slowest rank counts. */
 static int overlaps(const struct preload_call* call) {
   return preload_collectives[call->collective].direction != PRELOAD_ALL_RANKS ||
          call->collective == PRELOAD_Scan || call->collective == PRELOAD_Exscan;

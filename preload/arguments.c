@@ -126,8 +126,7 @@ static int64_t agreed_mean(const struct preload_call* call) {
   return average->bytes;
 }
 
-/* Returns the bytes of a block: of one between the root and another rank, or the mean of both directions of
- * groups. */
+/* Returns the bytes of a block: of one to or from the root, or between groups the mean of both directions. */
 static int64_t block_bytes(const struct preload_call* call) {
   const enum preload_direction direction = preload_collectives[call->collective].direction;
   if (direction == PRELOAD_FROM_ROOT)

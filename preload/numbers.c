@@ -1,18 +1,14 @@
-/* Reads elements as numbers, and bounds how far two results of a floating-point reduction may differ. They differ
- * because
- * MPI leaves the order of operands open. Let u be half the epsilon of the type, p the number of operands, and t = p
- * u.
+/* Bounds how far two results of a floating-point reduction may differ because MPI leaves the order of operands open.
+ * Let u be half the epsilon of the type, p the number of operands, and t = p u.
  *
  * - A sum in any order is off by at most t / (1 - t) times the sum of the operands' magnitudes. So two orders differ
- * by
- *   at most twice that (Higham 2002, section 4.2). The scale is the sum of the magnitudes.
+ *   by at most twice that (Higham 2002, section 4.2). The scale is the sum of the magnitudes.
  * - A product in any order has at most the relative error t / (1 - t), with 3 u in place of u for complex numbers. No
  *   partial product overflows or loses digits if the absolute logarithms have a small sum. The scale is this sum.
  * - A maximum or minimum without NaN is exact. The scale is the number of NaNs.
  *
  * Every scale is a sum over the operands, so MPI_SUM computes it. t also covers the rounding of the scale: it counts
- * p
- * operations, and a reduction makes p - 1. Tested by tests/preload/choice_test.sh. */
+ * p operations, and a reduction makes p - 1. Tested by tests/preload/choice_test.sh. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -308,8 +308,7 @@ void preload_verify_tell(void);
 /* ---- adapt.c */
 
 /* Returns the rule that the call follows. `of`: the rule that fits the call and is raced, or NULL. Sets `learner` for
- * a
- * call that is timed, and `follower` for a call that only follows the choice. May be collective. */
+ * a call that is timed, and `follower` for a call that only follows the choice. May be collective. */
 const struct preload_rule* preload_learn_begin(struct preload_call* call,
                                                const struct preload_rule* of);
 void preload_learn_end(struct preload_call* call, double seconds);

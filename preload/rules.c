@@ -97,8 +97,7 @@ static int take_option(const char* word, struct preload_rule* rule) {
          read_option(word, "block-size", INT_MAX, &rule->block_size);
 }
 
-/* Moves the options from the text to the rule. The name stays. A path may have colons: only options at its end
- * count. */
+/* Moves the options from the text to the rule. A path may have colons, so only options at its end count. */
 static void take_options(char* text, struct preload_rule* rule) {
   char words[PRELOAD_NAME], *rest = NULL;
   for (char* colon; (colon = strrchr(text, ':')) && take_option(colon + 1, rule);) *colon = '\0';

@@ -170,8 +170,7 @@ const char* preload_unfollowed_file(void);
 int preload_collective_of(const char* name);
 int preload_reduces(int collective);
 /* Sets the rule's schedule, window and block size from `text`, such as "tuna:radix=8:window=4" or "native". The
- * caller
- * has set its collective and groups. Returns 0 and a reason in `error` if it fails. */
+ * caller has set its collective and groups. Returns 0 and a reason in `error` if it fails. */
 int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]);
 /* Writes the text that preload_parse_algorithm reads. */
 void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size);

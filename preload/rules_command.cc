@@ -1,6 +1,5 @@
-// quadrille rules FILE...: checks rules files of the preload library, and prints their rules or writes them to a
-// file.
-// Converts files of the old form, JSON, to lines. The library's own reader reads the lines.
+// quadrille rules FILE...: checks rules files of the preload library, and prints or writes their rules. Converts
+// files of the old form, JSON, to lines. The library's own reader reads the lines.
 //
 // Exit codes: 0 done, 2 bad input. Tested by tests/cli/rules_test.sh.
 #include "preload/rules.h"

@@ -112,8 +112,7 @@ static const char* find_verifier(char full[QD_MAX_PATH]) {
   return full;
 }
 
-/* Checks the schedule's bytes in memory: its file may have changed. Returns the command's exit code, or -1 without
- * it. */
+/* Checks the schedule's bytes, since its file may have changed. Returns the exit code, or -1 if nothing was run. */
 static int check(const struct quadrille_universal* schedule, const char* verifier) {
   char name[64];
   const int file = memfd_create("schedule", 0), null = open("/dev/null", O_RDWR | O_CLOEXEC);

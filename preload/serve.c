@@ -18,8 +18,7 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
   return NULL;
 }
 
-/* Returns whether the rule is raced with MPI's own collective. Rules of variables are not, since users insist on
- * them. */
+/* Returns whether the rule is raced with MPI's own collective. Rules of variables are not: users insist on them. */
 static int is_raced(const struct preload_rule* rule) {
   const struct preload_settings* settings = preload_settings();
   return settings->mode == PRELOAD_ADAPT && rule->universal != PRELOAD_NATIVE &&
@@ -79,8 +78,7 @@ static void choose(struct preload_call* call, const struct preload_rule* rule) {
   call->is_refused = 1;
 }
 
-/* Returns whether the decision and the runtime's kept call have all arguments of the side, and these keep their
- * meaning. */
+/* Returns whether the decision or the runtime's kept call has all arguments of the side, with a lasting meaning. */
 static int is_plain(const struct qd_side* side) {
   return (side->uniform || (side->counts && !side->types)) && qd_is_predefined(side->type);
 }
@@ -221,8 +219,7 @@ static int is_empty(const struct preload_call* call) {
          preload_finds_rules(preload_settings()->mode);
 }
 
-/* Returns the rule that the call follows, or NULL. If no rule fits, a call that needs canonical sums has one of its
- * own. */
+/* Returns the rule that the call follows, or NULL. A call that needs canonical sums may follow a rule of its own. */
 static const struct preload_rule* find_rule(struct preload_call* call) {
   const struct preload_rule* rule = rule_of(call);
   if (call->is_canonical &&

@@ -71,8 +71,7 @@ static void read_sums(const char* value) {
   settings.sums = (enum preload_sums)found;
 }
 
-/* Reads a variable such as QUADRILLE_ALLTOALL=linear. Adds a rule for one group, for two, or for both, if schedules
- * fit. */
+/* Reads a variable such as QUADRILLE_ALLTOALL=linear. Adds a rule for one group, for two, or for both. */
 static void read_collective(int collective, const char* variable, const char* value) {
   char errors[2][PRELOAD_TEXT];
   int found = 0;

@@ -3,11 +3,9 @@
  * readable memory.
  *
  * MPI leaves the order of operands open. It may change a sum or product of floating-point numbers. So another
- * reduction
- * computes a scale for each element, from which numbers.c bounds how far two results may differ. No such bound is
- * known
- * for the program's own operators on floating-point numbers, so these calls are not compared. Zeros of both signs are
- * equal. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+ * reduction computes a scale for each element, from which numbers.c bounds how far two results may differ. No such
+ * bound is known for the program's own operators on floating-point numbers, so these calls are not compared. Zeros of
+ * both signs are equal. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

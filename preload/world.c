@@ -45,8 +45,7 @@ static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
   return (uintptr_t)strings > part->dlpi_addr && memmem(strings, length, name, sizeof name) != NULL;
 }
 
-/* Tells all ranks what this rank brings. If a rank runs without this library, the others wait here. So they wait in
- * qd_wait_for_library, which reports that. */
+/* Tells all ranks what this rank brings. Others wait here for a rank without this library. The wait reports that. */
 static void tell(size_t rules) {
   const struct preload_settings* const settings = preload_settings();
   MPI_Request request;
@@ -64,8 +63,7 @@ static void tell(size_t rules) {
   qd_wait_for_library(&request);
 }
 
-/* Gives all ranks the rules that rank 0 has read. Another job may replace the file before another rank could read
- * it. */
+/* Gives all ranks the rules that rank 0 has read. Another job may replace the file before other ranks read it. */
 static void share_rules(char* text, int length) {
   if (own != 0 && !(text = malloc((size_t)length))) qd_end_without_memory(MPI_COMM_WORLD);
   PMPI_Bcast(text, length, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -121,8 +119,7 @@ static int find_members(MPI_Group group, int count, int* members) {
   return are_known;
 }
 
-/* Numbers the members, those of the group whose first one has the lower rank first. Returns 0 if one is from
- * elsewhere. */
+/* Numbers the members. The group whose first has the lower rank comes first. Returns 0 if one is from elsewhere. */
 static int find_all_members(const struct preload_communicator* of, struct qd_members* all) {
   const int own_count = of->shape.ranks, other_count = of->shape.remote_ranks;
   int *const found = all->ranks, *const space = all->node_of;
