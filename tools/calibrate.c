@@ -119,8 +119,8 @@ static void find_nodes(struct nodes* n) {
   }
 }
 
-/* Finds the nodes that this node sends to and receives from. Of the nodes with at least `senders` ranks, each sends
- * to the one that is half of them further on. */
+/* Finds the partners of this rank's node. Of k nodes with at least `senders` ranks, each sends to the one k/2
+ * later. */
 static void find_partners(const struct nodes* n, int senders, int* to, int* from) {
   int* nodes = numbers(n->ranks);
   int count = 0, at = 0;
@@ -156,9 +156,9 @@ static void translate(int* ranks, int count, MPI_Comm comm) {
 
 enum scope { BETWEEN, INSIDE };
 
-/* Makes the team that sends. INSIDE: up to `senders` ranks of each node, each of which sends to all others. BETWEEN:
- * `senders` ranks of each node that has as many. Each sends to as many ranks of another node, first to the one with
- * its own number. */
+/* Makes a team. INSIDE: up to `senders` ranks of each node, each of which sends to all others. BETWEEN: `senders`
+ * ranks of each node that has as many. Each sends to as many ranks of another node, first to the one with its own
+ * number. */
 static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
   const int node = n->node_of[n->rank], local = n->local_of[n->rank], size = n->size_of[node];
   const int inside = scope == INSIDE, circle = inside && size < senders ? size : senders;
@@ -185,8 +185,7 @@ static void disband(struct quadrille_team* team) {
   free(team->from);
 }
 
-/* Times each load for `seconds`, and disbands the team. Returns 0 if long messages take no longer than short ones,
- * which is noise. */
+/* Times each load for `seconds`, and disbands the team. Returns 0 if long messages take no longer than short ones. */
 static int measure(struct quadrille_team team, const struct arguments* a, double seconds,
                    struct quadrille_round* round) {
   *round = quadrille_measure_round(&team, (int)a->bytes, seconds);
