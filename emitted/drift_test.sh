@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# drift_test.sh UPDATE KEPT=MADE...: checks that generated files in the tree equal the build's outputs. The comparison
-# must refuse files that differ.
+# drift_test.sh UPDATE KEPT=MADE...: checks that generated files in the tree equal the build's outputs, and that
+# update.sh refuses files that differ.
 set -euo pipefail
 update=$1
 shift

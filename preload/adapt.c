@@ -114,7 +114,7 @@ enum { IS_OPENMPI = 1 };
 enum { IS_OPENMPI = 0 };
 #endif
 
-/* The candidates are MPI's own collective and schedules: the rule's, all of the collective, or the best predicted. */
+/* Sets the candidates: MPI's own collective, and the rule's schedule, all schedules, or those predicted as best. */
 static void find_candidates(struct preload_learner* learner) {
   const struct preload_shape* shape = &learner->shape;
   struct race* race = &learner->race;

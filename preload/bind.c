@@ -1,6 +1,5 @@
 /* Loads a schedule at its first use, and binds it to a communicator at the first call there that follows it. Binding
- * fails at all ranks or at none, so all ranks leave a call to MPI together. Tested by
- * tests/preload/corners_test.sh. */
+ * fails at all ranks or at none, so all leave a call to MPI together. Tested by tests/preload/corners_test.sh. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -29,8 +29,7 @@ static void forget_cached(void) { __atomic_add_fetch(&preload_freed_so_far, 1, _
 /* ---- The end of a communicator. MPI deletes attributes in any order, and a delete function of the program may call
  * collectives on the communicator. If an operation still runs, MPICH deletes attributes later, for example in
  * MPI_Wait. So the state outlives its attribute. Meanwhile the library asks MPI for no attribute, since MPICH's list
- * has freed ones. Another thread may make a communicator with the same handle before MPI_Comm_free returns. That
- * thread then frees the state. */
+ * has freed ones. If another thread gets the handle before MPI_Comm_free returns, that thread frees the state. */
 
 struct preload_dying {
   MPI_Comm comm;

@@ -1,8 +1,7 @@
 /* The library that users preload. It defines the functions that Quadrille intercepts. It links no MPI library, since
  * the program brings one. At the first call it finds out which one. If Quadrille was built for it, this library loads
- * the rest of Quadrille (the core: all other files here) and passes calls to it. Otherwise, and with QUADRILLE=off,
- * calls go to MPI unchanged, and this library calls nothing of MPI. Tested by tests/preload: corners_test.sh,
- * fortran_test.sh and tools_test.sh. */
+ * the core, which is all other files here, and passes calls to it. Otherwise, and with QUADRILLE=off, calls go to MPI
+ * unchanged. Tested by tests/preload: corners_test.sh, fortran_test.sh and tools_test.sh. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -48,8 +47,8 @@ static void* core; /* NULL: all calls go to MPI */
 static char folder[4096];
 static char core_file[2 * sizeof folder]; /* its full name */
 
-/* Notes the folder now, since a program may change it later. Finds the core by its full name: if another library
- * intercepts dlopen, $ORIGIN would be that library's folder. */
+/* Notes the folder, which a program may change later, and the full name of the core. If another library intercepts
+ * dlopen, $ORIGIN would be that library's folder. */
 __attribute__((constructor)) static void note_folders(void) {
   Dl_info own;
   if (!getcwd(folder, sizeof folder)) folder[0] = '\0';

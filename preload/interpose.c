@@ -1,6 +1,5 @@
-/* Intercepts the functions of MPI that are no collectives. They notice communicators that are freed or made, error
- * handlers, and the beginning and the end of MPI. Each calls MPI's function, so the program sees MPI's own behavior.
- * Tested by tests/preload/corners_test.sh. */
+/* Intercepts functions of MPI that are no collectives: those that free or make communicators, make error handlers,
+ * and begin MPI. Each calls MPI's function, as the program expects. Tested by corners_test.sh. */
 #include "preload/interpose.h"
 
 #include <dlfcn.h>
@@ -161,8 +160,7 @@ DEFINE_FORTRAN(ompi_comm_create_errhandler_f) /* of mpi_f08 */
 /* ---- The beginning and the end of MPI */
 
 /* Runs in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the newest first. This library's is the
- * oldest. So the program's own delete functions run before, and may communicate with ranks that have not called
- * MPI_Finalize yet. */
+ * oldest. So the program's own delete functions run before. They may still communicate with other ranks. */
 static int finish(MPI_Comm self, int key, void* attribute, void* extra) {
   (void)self, (void)key, (void)attribute, (void)extra;
   preload_is_inside = 1;

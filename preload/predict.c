@@ -1,7 +1,6 @@
-/* Says which schedules are worth a race with MPI's own collective. The answer is the same for all sizes of a class,
- * since communicators share their findings by class. For one group, SimGrid simulated the schedules and its versions
- * of both MPI libraries' collectives on 32 ranks of two networks. The table has the fastest. Tested by
- * tests/preload/predict_test.cc. */
+/* Says which schedules are worth a race with MPI's own collective, the same for all sizes of a class: communicators
+ * share findings by class. For one group, they are the fastest of simulations on 32 ranks of two networks by SimGrid,
+ * beside its versions of both MPI libraries' collectives. Tested by tests/preload/predict_test.cc. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +10,8 @@
 
 /* A row has the schedules' name of a collective, the kind of nodes, the least bytes of a call, and algorithms. The
  * last row that fits a call counts. Nodes are `shared` if there are several and some have several ranks, and `apart`
- * otherwise. `groups` stands for two groups. After each algorithm comes its expected time, in per cent of the time of
- * Open MPI's own collective, and of MPICH's. */
+ * otherwise. `groups` stands for two groups. After an algorithm comes its expected time, in per cent of Open MPI's
+ * own and of MPICH's own. */
 static const char* const rows[] = {
     "allgather apart 0 bruck,80,100 recursive-doubling,80,100 hypercube,95,120",
     "allgather apart 2048 hypercube,100,100 recursive-doubling,115,110",

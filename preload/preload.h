@@ -156,6 +156,7 @@ void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);
 
 /* ---- bind.c */
 
+/* Returns the handle of a schedule, which it loads at its first use; QUADRILLE_SCHEDULE_NULL if memory ran out. */
 quadrille_schedule preload_handle(int universal);
 /* Returns whether the order of operands in the schedule's sums depends only on the number of ranks. */
 int preload_has_canonical_sums(int universal);
@@ -311,6 +312,7 @@ void preload_verify_tell(void);
  * a call that is timed, and `follower` for a call that only follows the choice. May be collective. */
 const struct preload_rule* preload_learn_begin(struct preload_call* call,
                                                const struct preload_rule* of);
+/* Ends a timed call, which took `seconds`. */
 void preload_learn_end(struct preload_call* call, double seconds);
 void preload_learners_free(struct preload_communicator* of);
 /* Returns the rules that this process has found as rank 0 of communicators. The caller frees them. Thread-safe. */

@@ -55,8 +55,8 @@ static double promise(const struct race* r) {
   return 1 - least / known_ratio(r);
 }
 
-/* Returns whether a candidate enters the race. A first race has those that wait: only the promising ones if there are
- * any. A second race has those that have passed a first race. MPI's own and the choice enter every race. */
+/* Returns whether a candidate enters the race. A first race has those that wait. If costs count, promising ones come
+ * first. A second race has those that have passed a first race. MPI's own and the choice enter every race. */
 static int runs(const struct race* r, int i, int is_second, int promising) {
   const struct race_candidate* one = &r->candidates[i];
   if (i == 0 || i == r->choice) return 1;

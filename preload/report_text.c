@@ -1,5 +1,4 @@
-/* Prints the summary and the JSON of a report. Tested by tests/cli/report_test.sh and
- * tests/preload/preload_test.sh. */
+/* Prints the summary and JSON of a report. Tested by tests/cli/report_test.sh and tests/preload/preload_test.sh. */
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* All that the library knows about the collectives. The columns: MPI's name, the runtime's name, the schedules' name
- * of the collective, the family of the arguments (quadrille.h), the direction of the data, and the size of rules. */
+/* All that the library knows about the collectives. The columns: MPI's name, the runtime's name, the schedules' name,
+ * the family of the arguments (quadrille.h), the direction of the data, and the size that rules compare. */
 #define PRELOAD_COLLECTIVES(ROW)     \
   PRELOAD_COLLECTIVES_WITH_DATA(ROW) \
   ROW(Barrier, barrier, "barrier", NOTHING, ALL_RANKS, BLOCK)
@@ -75,7 +75,7 @@ struct preload_range {
   int64_t least, most;
 };
 
-/* Says which schedule calls follow, if their communicator and their bytes are in the ranges. */
+/* A rule says which schedule calls follow whose communicator and bytes are in its ranges. */
 struct preload_rule {
   int collective, groups;
   struct preload_range nodes, ranks_a_node, ranks, bytes;
@@ -132,7 +132,8 @@ void preload_keep_to(const char* folder);
 const char* preload_full_name(const char* name, char* full);
 /* Passes every later error in the settings to `each`. Must precede the first call of preload_settings. */
 void preload_tell_errors(void (*each)(const char* error));
-/* Reads a plain file of at most `most` bytes into memory that the caller frees. On failure, NULL and errno. */
+/* Reads a plain file of at most `most` bytes into memory that the caller frees. Returns NULL and sets errno if
+ * not. */
 unsigned char* preload_read(const char* path, size_t most, size_t* length);
 /* Returns the reason why preload_read failed, from errno. */
 const char* preload_unread_reason(void);
@@ -191,6 +192,7 @@ int preload_shape_fits(const struct preload_rule* rule, const struct preload_sha
 int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes);
 /* Returns the class of a size, by powers of four: 0, 1 to 3, 4 to 15, and so on; -1 if the bytes are unknown. */
 int preload_size_class(int64_t bytes);
+/* Returns the bytes of a class of sizes; any bytes for the class -1. */
 struct preload_range preload_class_range(int size_class);
 
 /* ---- predict.c */

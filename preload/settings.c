@@ -208,7 +208,7 @@ static void hash_schedules(void) {
          preload_schedule(known)->length);
 }
 
-static int has_rules; /* of the rules file */
+static int has_rules; /* whether the rules of a file were taken */
 
 void preload_take_rules(const char* text, size_t length) {
   char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];

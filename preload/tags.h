@@ -1,8 +1,8 @@
 /* The messages of all schedules travel on one communicator, the carrier. Each communicator has its own tags there.
  * Its members each offer some, and all take the greatest offer. An offer contains the rank that makes it, so no two
  * offers are equal. So two communicators never share a tag, even if two threads agree at once. A rank repeats an
- * offer that was not taken. Tags that were taken are never used again: a rank may still wait for messages on a
- * communicator that others have freed. Uses no MPI. Tested by tests/preload/tags_test.cc. */
+ * offer that was not taken. Tags are never taken again, since a rank may still wait for messages on a communicator
+ * that others have freed. Tested by tests/preload/tags_test.cc. */
 #ifndef QUADRILLE_PRELOAD_TAGS_H_
 #define QUADRILLE_PRELOAD_TAGS_H_
 

@@ -119,8 +119,7 @@ static void find_nodes(struct nodes* n) {
   }
 }
 
-/* Finds the partners of this rank's node. Of k nodes with at least `senders` ranks, each sends to the one k/2
- * later. */
+/* Finds the partners of this rank's node. Of k nodes with `senders` ranks or more, each sends to the one k/2 on. */
 static void find_partners(const struct nodes* n, int senders, int* to, int* from) {
   int* nodes = numbers(n->ranks);
   int count = 0, at = 0;
@@ -156,9 +155,8 @@ static void translate(int* ranks, int count, MPI_Comm comm) {
 
 enum scope { BETWEEN, INSIDE };
 
-/* Makes a team. INSIDE: up to `senders` ranks of each node, each of which sends to all others. BETWEEN: `senders`
- * ranks of each node that has as many. Each sends to as many ranks of another node, first to the one with its own
- * number. */
+/* Makes a team. INSIDE: up to `senders` ranks of each node, which all send to each other. BETWEEN: `senders` ranks of
+ * each node that has as many. Each sends to as many ranks of another node, first to the one of its own number. */
 static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
   const int node = n->node_of[n->rank], local = n->local_of[n->rank], size = n->size_of[node];
   const int inside = scope == INSIDE, circle = inside && size < senders ? size : senders;
@@ -200,8 +198,7 @@ static double burst(struct quadrille_team team, double seconds) {
 }
 
 /* Returns whether the ranks of a node share its port, or its memory. If they do, a burst of k times as many senders
- * takes k times as long; otherwise it takes no longer. The answer is the nearer of both. Only bursts show this: one
- * message at a time may leave the port idle. */
+ * takes k times as long; otherwise it takes no longer. The answer is the nearer case. Only bursts fill a port. */
 static int shares_port(const struct nodes* n, enum scope scope, int many, int few, double seconds) {
   const double long_ones = burst(team_of(n, scope, many), seconds);
   return long_ones >= sqrt((double)many / few) * burst(team_of(n, scope, few), seconds);

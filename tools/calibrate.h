@@ -2,8 +2,7 @@
  * messages of a number of bytes, and receives as many. A round takes
  *     alpha + shared * messages * (gap + beta * bytes)
  * seconds. `shared` is 1 if each rank has its own port, and otherwise the number of ranks of a node that send. Tested
- * by
- * tests/mpi/calibrate_test.sh and, with known answers, by tests/simulation/calibrate_test.py. */
+ * by tests/mpi/calibrate_test.sh and, with known answers, by tests/simulation/calibrate_test.py. */
 #ifndef QUADRILLE_RUNTIME_CALIBRATE_H_
 #define QUADRILLE_RUNTIME_CALIBRATE_H_
 
@@ -34,9 +33,8 @@ struct quadrille_line quadrille_line_through(const double* x, const double* time
 
 /* The number of loads that quadrille_measure_round times. */
 enum { QUADRILLE_LOADS_OF_ROUND = 12 };
-/* Returns the parts of a round's time at the slowest rank of the team, the same on all ranks. Times each load for
- * about `seconds`. In rounds of many messages, these have `bytes` bytes, but at most 16 KiB. Collective over
- * MPI_COMM_WORLD; ranks outside the team sleep. */
+/* Returns the parts of a round's time at the team's slowest rank. Times each load for about `seconds`. In rounds of
+ * many messages, these have `bytes` bytes, at most 16 KiB. Collective over MPI_COMM_WORLD; other ranks sleep. */
 struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, int bytes,
                                                double seconds);
 /* Returns the seconds of a round of 16 messages of 16 KiB, measured likewise. */
@@ -49,8 +47,7 @@ double quadrille_measure_message(const struct quadrille_team* team, int bytes, d
 int quadrille_measure_eager(int sender, int receiver);
 
 enum { QUADRILLE_LOADS_OF_COPY = 5 }; /* for both functions below */
-/* Returns the seconds to copy a small block into a message or out of it, as the runtime does. All ranks copy at once,
- * and the slowest counts. Collective over MPI_COMM_WORLD. */
+/* Returns the slowest rank's seconds to copy a small block into or out of a message. All ranks copy. Collective. */
 double quadrille_measure_copy(double seconds);
 /* Returns the seconds to copy one byte of a large block, measured likewise; 0 if the clock does not see it. */
 double quadrille_measure_copied_byte(double seconds);

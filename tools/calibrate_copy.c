@@ -1,8 +1,7 @@
 /* Measures the time to copy a block into a message or out of one. As in the library, the copy looks up the block's
  * address and length. Copies of large blocks show the time of a byte.
  *
- * Times are means. If ranks share a core, most copies meet no switch between ranks, so a median would omit
- * switches. */
+ * Times are means. If ranks share a core, a median would omit the switches between ranks, which few copies meet. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -53,8 +53,7 @@ static double seconds_of(void (*work)(void*), void* with, int times) {
   return (MPI_Wtime() - start) / times;
 }
 
-/* Returns how often the work fits into `seconds` at the slowest rank. First runs the work `times` times to time
- * it. */
+/* Returns how often the work fits into `seconds` at the slowest rank. To time it, runs it `times` times. */
 static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm comm, int times) {
   double once = seconds_of(work, with, times);
   MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);

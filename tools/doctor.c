@@ -78,7 +78,7 @@ static void gather_findings(void) {
   }
 }
 
-/* Looks for a driver of GPUs, and for ranks that differ from rank 0. Returns 0 if these prevent serving.
+/* Looks for a driver of GPUs, and for ranks that differ from rank 0. Returns 0 if nothing is served then.
  * Collective. */
 static int compare_ranks(const struct doctor_environment* environment) {
   enum { HASH, PRELOADED, WORDS };

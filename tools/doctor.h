@@ -6,7 +6,9 @@
 
 enum { DOCTOR_TEXT = 600 };
 
-/* Report a fact, printed at once on rank 0, or a finding: something wrong, printed below the facts. As printf. */
+/* Report, with printf's arguments, a fact, which rank 0 prints at once, or a finding: something wrong, which it
+ * prints
+ * below all facts. */
 __attribute__((format(printf, 2, 3))) void doctor_fact(const char* name, const char* format, ...);
 __attribute__((format(printf, 1, 2))) void doctor_finding(const char* format, ...);
 

@@ -1,6 +1,5 @@
-/* Prints what would serve calls of a few sizes: the first rule that fits, or else the schedules that would be raced
- * with MPI's own collective. Only schedules that bind to MPI_COMM_WORLD count, as in the preload library. Tested by
- * tests/preload/doctor_test.sh. */
+/* Prints what would serve calls of a few sizes: the first rule that fits, or else the schedules that would be raced.
+ * Only schedules that bind to MPI_COMM_WORLD count. Tested by tests/preload/doctor_test.sh. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -195,8 +195,8 @@ static void compare_times(quadrille_schedule schedule, const struct arguments* a
   free(ratios);
 }
 
-/* Splits the ranks into two groups. The size of the first comes from --first-group or the schedule, or is half of the
- * ranks. Returns 0 if there are too few ranks. */
+/* Splits the ranks into two groups. The first has as many as --first-group or the schedule says, or half of them.
+ * Returns 0 if there are too few ranks. */
 static int split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

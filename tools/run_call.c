@@ -14,8 +14,7 @@ struct collective {
 
 enum { ONE = 1, ONE_A_PEER = 2 };
 
-/* Defines a function that makes the call by MPI or by the schedule, with these arguments. n: bytes; count:
- * integers. */
+/* Defines a function that makes the call by MPI or a schedule, with these arguments. n: bytes; count: integers. */
 #define COLLECTIVE(name, Mpi, ours, ...)                                                         \
   static int name(const struct call* c, quadrille_schedule s, int native, const void* send) {    \
     const int n = (int)c->bytes, count = n / (int)sizeof(int64_t);                               \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # second_solver.sh: asks cvc5 about each proof in emitted/proofs.txt that only Z3 has proven. If cvc5 gives the same
-# answers, writes "cvc5" there. Exit code 0: the answers are the same, or there was nothing to ask. It only names lines
-# that end with "cvc5:open": cvc5 left questions of these proofs open. `./dev bench prove` asks cvc5 about all proofs.
+# answers, writes "cvc5" there. Exit code 0: the answers are the same, or nothing was asked. It only names lines that
+# end with "cvc5:open": cvc5 left questions of these proofs open. `./dev bench prove` asks cvc5 about all proofs.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 list=emitted/proofs.txt

@@ -127,8 +127,7 @@ static void exchange(struct field* from, struct field* to) {
                        numbers, firsts, MPI_DOUBLE, other);
 }
 
-/* ---- The models. A step uses both fields as they were before it. It covers a rank's band, or the grid as a
- * check. */
+/* ---- The models. A step uses both fields as they were before it. It covers a band, or the grid as a check. */
 
 static const struct band all_rows = {0, ROWS}, all_columns = {0, COLUMNS};
 

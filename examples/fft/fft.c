@@ -2,8 +2,7 @@
  * FFTW's own transforms on one rank. This is a plain MPI program for any number of ranks.
  *
  * Each rank holds some rows. In each step the ranks transform their rows, transpose the matrix with MPI_Alltoallv,
- * and transform the columns that they then hold. Waves fade, short ones first. Then the ranks transform everything
- * back.
+ * and transform the columns that they then hold. Waves fade, short ones first. Then everything goes back likewise.
  *
  * As in FFTW's own distribution, a rank has ceil(rows / ranks) rows, and the last ranks have fewer or none. So blocks
  * differ in size, and some are empty. The sizes are those of Fan et al. 2024, section VI. With the preload library
@@ -52,8 +51,7 @@ static void transform(double complex* rows, int n, int length, int direction) {
   fftw_destroy_plan(plan);
 }
 
-/* Returns the factor by which a wave fades in a step. It is divided by the number of elements, which two transforms
- * of FFTW multiply by. */
+/* Returns the factor by which a wave fades, over the number of elements, by which two transforms multiply. */
 static double left_of(int row, int height, int column, int width) {
   const double k = row < height - row ? row : height - row;
   const double l = column < width - column ? column : width - column;

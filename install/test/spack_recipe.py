@@ -1,5 +1,4 @@
-"""spack_recipe.py RECIPE PREFIX: runs a recipe with stand-ins for Spack's API, and refuses names that Spack does not
-have.
+"""spack_recipe.py RECIPE PREFIX: runs a recipe with stand-ins for Spack's API, and refuses names that Spack lacks.
 
 EXPORTED has names that spack.package of Spack 1.0 exports, as far as such recipes use them. ATTRIBUTES has what its
 packages may define, and CHANGES the methods of EnvironmentModifications. Exit codes: 0 right, 1 wrong."""
