@@ -1,4 +1,4 @@
-"""./dev bench: runs the instruments and shows their figures beside the limits.
+"""./dev bench: runs the instruments, and prints their figures beside the limits.
 
 Exit codes: 0 every limit is kept, 1 a limit is missed, 2 bad input or nothing could be measured.
 """
@@ -10,7 +10,7 @@ import sys
 
 from bench import machine, report
 
-# They run in this order, so that those that need a calm machine come before those that load it. Each is a module with
+# The instruments run in this order: those that need a calm machine come first. Each is a module with
 #   NEEDS_CALM                         whether other work on the machine changes its figures
 #   build()                            builds its programs, and returns them for measure
 #   measure(report, options, programs) adds figures

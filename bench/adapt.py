@@ -1,8 +1,8 @@
-"""What a program that does not know Quadrille gains or loses while the preload library adapts, on the emulated cluster.
+"""Measures what an unchanged program gains or loses while the preload library adapts, on the emulated cluster.
 
-One process (bench/preloaded.c) makes blocks of calls of the library's own collectives and of the preloaded ones in turn. Long calls
-are fewer: as many as take 20 seconds. On the first nodes, the same is measured beside busy loops, against the best schedule for all calls,
-and with sizes that change every 50 calls.
+One program (bench/preloaded.c) calls the MPI library's own collectives and the preloaded ones in turn, 25 calls each.
+Of long calls it makes only as many as take 20 seconds. On the first nodes, there are three more cases: beside busy
+loops, against the best schedule for all calls, and with sizes that change every 50 calls.
 """
 import contextlib
 import runpy
@@ -15,12 +15,12 @@ NEEDS_CALM = True
 CALLS = 2000
 SECONDS = 20
 FIXED_CALLS = 300
-BLOCK = 25  # calls of a sample of bench/preloaded.c
-MPI_NAMES = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter_block"}  # where the collective has another
+BLOCK = 25  # calls in each half of a pair of bench/preloaded.c
+MPI_NAMES = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter_block"}  # where MPI's name is another one
 BUSY, FIXED, CHANGING = ", beside busy loops", " or the best fixed choice", ", in turn"
-LIMITS = {"": (1.02, 0.9), BUSY: (1.05, None), FIXED: (1.05, None), CHANGING: (1.02, None)}  # the worst and the median
+LIMITS = {"": (1.02, 0.9), BUSY: (1.05, None), FIXED: (1.05, None), CHANGING: (1.02, None)}  # worst, median
 BUSY_LOOPS = 8
-SPECIAL = ((2048, BUSY), (2048, FIXED), ("8,2048,32768", CHANGING))  # on the first nodes
+SPECIAL = ((2048, BUSY), (2048, FIXED), ("8,2048,32768", CHANGING))  # sizes and kinds, on the first nodes only
 
 
 def build():
@@ -39,17 +39,17 @@ def busy_loops(count):
 
 
 def choice_of(collective, name):
-    """The variables with which all calls of a collective follow a schedule."""
+    """Returns the variables with which all calls of a collective follow a schedule."""
     return ["QUADRILLE=on", f"QUADRILLE_{MPI_NAMES.get(collective, collective).upper()}={name}"]
 
 
 def schedules_of(collective):
-    """The schedules of a collective that the preload library has."""
+    """Returns the names of the schedules that the preload library has for a collective."""
     return runpy.run_path("emitted/universal_schedules.bzl")["UNIVERSAL_SCHEDULES"][collective]
 
 
 def run(start, call, calls, *variables):
-    """Returns the number of calls and the ratios of times, preloaded to native: of all calls, and of the last quarter."""
+    """Returns the number of calls, and preloaded over native times: of all calls, and of the last quarter."""
     (one,) = sampling.sample(start(variables) + [0, f"blocks={calls},{SECONDS}", call], 600)
     last = len(one.pairs) * 3 // 4
     ratios = [sum(one.ours[first:]) / sum(one.native[first:]) for first in (0, last)]
@@ -57,7 +57,8 @@ def run(start, call, calls, *variables):
 
 
 def best_fixed(start, collective, call):
-    """The schedule that is the fastest if all calls follow it, and its ratio in another run, so that luck does not count."""
+    """Finds the schedule with which all calls take least. Returns its ratio in another run, so that luck does not
+    count, and its name. Returns (1.0, "native") if the ratio is above 1."""
 
     def ratio(name):
         return run(start, call, FIXED_CALLS, *choice_of(collective, name))[1]
@@ -68,7 +69,7 @@ def best_fixed(start, collective, call):
 
 
 def case(report, start, name, collective, size, what):
-    """Returns the ratio of the times of all calls."""
+    """Measures a case and adds its figures. Returns the ratio of times over all calls."""
     base, of, call = 1.0, "native", f"{collective}={str(size).replace(',', '/')}"
     if what == FIXED:
         base, of = best_fixed(start, collective, call)

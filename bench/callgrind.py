@@ -1,4 +1,4 @@
-"""Instruction counts by callgrind, which are the same on every run."""
+"""Counts instructions with callgrind. The counts are the same on every run."""
 import glob
 import os
 import re
@@ -12,8 +12,8 @@ OPEN_MPI = re.compile(r"openmpi|libmpi|libopen-")
 
 @dataclass
 class Instructions:
-    """`own`: in the program itself, except functions named PMPI_...; `open_mpi`: in the libraries of Open MPI. Each function
-    counts its own instructions, not those of the functions that it calls."""
+    """Counts of instructions. `own`: of the program itself, except functions named PMPI_...; `open_mpi`: of Open
+    MPI's libraries. A function's instructions do not include those of functions that it calls."""
 
     all: int = 0
     own: int = 0
@@ -28,11 +28,10 @@ class Instructions:
 
 
 def read(lines, program):
-    """Reads a profile of the program with that file name.
+    """Reads a profile of the program with that file name. Returns its Instructions.
 
-    Lines ob= and fn= name the object and the function of the lines that follow: first with a number and a name, later with
-    the number alone. Lines cob= and cfn= name those of a call. The line after calls= has its cost, which is not the function's
-    own."""
+    Lines ob= and fn= name the object and the function of the lines that follow, first by number and name, later by
+    number. Lines cob= and cfn= name those of a call. The line after calls= has the cost of the call."""
     found, names, now, is_call = Instructions(), {}, {"ob": "", "fn": ""}, False
     for line in lines:
         named = re.match(r"(c?)(ob|fn)=(\(\d+\)) ?(.*)", line)
@@ -52,8 +51,8 @@ def read(lines, program):
 
 
 def count(command, function, launcher=(), must_be_called=True):
-    """Runs a program and counts inside one of its functions. Returns the program's output, and the Instructions of each of its
-    processes. `launcher` is the command that starts them."""
+    """Runs a program and counts inside one of its functions. Returns its output, and the Instructions of each
+    process. `launcher` is the command that starts the processes. Raises Unusable if it counts nothing."""
     with tempfile.TemporaryDirectory() as folder:
         printed = machine.run(
             [*launcher, "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]

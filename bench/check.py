@@ -1,4 +1,4 @@
-"""Sizes of schedule files, and times of generator and checker in seconds of one core (Google Benchmark)."""
+"""Measures sizes of schedule files, and times of generator and checker in seconds of one core (Google Benchmark)."""
 import json
 import os
 import re
@@ -23,11 +23,11 @@ SIZES = (  # collective, algorithm, nodes in words, nodes, most bytes, options
 
 
 def blocks(ranks):
-    """64 blocks per rank: options of the file, and counts of the call."""
+    """Returns options of the file and counts of the call with which each rank has 64 blocks."""
     return ("--block-size", "1024"), f":{ranks}x65536"
 
 
-CHECKS = (  # collective, algorithm, nodes, options and counts, most seconds, most ns a transfer; repetitions of a long one
+CHECKS = (  # collective, algorithm, nodes, options and counts, most seconds, most ns a transfer, repetitions if fewer
     ("alltoall", "hierarchical-factor", "32x32", ((), ""), 0.06, None, None),
     ("alltoall", "hierarchical-factor", "128x32", ((), ""), 0.8, None, None),
     ("alltoall", "hierarchical-factor", "512x32", ((), ""), 12, None, 2),
@@ -37,7 +37,7 @@ CHECKS = (  # collective, algorithm, nodes, options and counts, most seconds, mo
     ("allgather", "blocked-ring-nodes", "32x32", blocks(1024), None, 30, 2),
 )
 HOPS = ((1024, 8, 60),)  # of TuNA: ranks, radix, most ns a block and hop
-TOO_SLOW = 300  # ns a transfer: no larger schedule of an algorithm is tried
+TOO_SLOW = 300  # ns a transfer; after that, no larger schedule of the algorithm is tried
 MOST_MEMORY = 64  # MB, at 16,384 ranks
 
 
@@ -64,14 +64,14 @@ def run(program, word, repetitions):
 
 
 def sizes(report, generator):
-    """A file has no counts, so its size is the same for every distribution."""
+    """Adds the sizes of files. A file has no counts, so its size is the same for every distribution."""
     for collective, algorithm, what, nodes, most, *options in SIZES:
         size = os.path.getsize(generator.file(collective, algorithm, nodes, *options))
         report.figure(f"size | {algorithm}, {what}", size, "B", at_most=most)
 
 
 def generating(report, folder, program, repetitions):
-    """The time of the whole process, as a user waits for it."""
+    """Adds the elapsed time of the whole generator process, as a user waits for it."""
     times = machine.elapsed(
         repetitions, lambda: Generator(program, folder).file("alltoall", "hierarchical-factor", "512x32")
     )
@@ -95,7 +95,7 @@ def checking(report, generator, benchmark, repetitions):
 
 
 def hops(ranks, radix):
-    """How often blocks are sent: once for each digit of their distances that is not 0."""
+    """Returns how often blocks are sent in all. A block is sent once for each digit of its distance that is not 0."""
     digits = (distance // radix**digit % radix for distance in range(ranks) for digit in range(ranks.bit_length()))
     return ranks * sum(digit != 0 for digit in digits)
 

@@ -1,5 +1,5 @@
 // check_benchmark [--benchmark_...] FILE.qs[:COUNTS]...: times the checker on schedule files, with Google Benchmark.
-// A benchmark has the name of its file. It counts transfers, which are messages with blocks.
+// Each benchmark has the name of its word. Its counter `transfers` has the messages of a call.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void check_file(benchmark::State& state, const std::string& word) {
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
-  // The library keeps them. NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks)
+  // The library owns the benchmarks. NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks)
   for (int i = 1; i < argc; ++i)
     benchmark::RegisterBenchmark(argv[i], quadrille::verifier::check_file, std::string(argv[i]))
         ->Unit(benchmark::kMillisecond);

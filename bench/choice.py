@@ -1,7 +1,7 @@
-"""What `--algorithm auto` and `choose` take, beside all algorithms and the native collective, on the emulated cluster.
+"""Compares what `--algorithm auto` and `choose` choose with all algorithms and native calls, on the emulated cluster.
 
-Both know the machine from `calibrate`, with blocks of the size of the call. In each case every algorithm runs alone first. Then the
-choices and the best algorithm run beside native calls.
+Both know the machine from `calibrate`, with blocks of the size of the call. In each case every algorithm runs alone
+first. Then the choices and the best algorithm run beside native calls.
 """
 import sys
 import tempfile
@@ -10,14 +10,14 @@ from bench import cluster, machine, paired
 from bench.cluster import LIBRARIES
 
 NEEDS_CALM = True
-WINDOW = 0  # what the program asks for
-SHORT = 8192  # bytes; longer calls have the second of these numbers of repetitions
-TRIALS = 5, 1  # of each algorithm, to find the best
-PAIRS = 21, 7  # of the best and of the choices
+WINDOW = 0  # the window that the schedule asks for
+SHORT = 8192  # bytes; of the next two pairs of numbers, the second one is for longer calls
+TRIALS = 5, 1  # calls of each algorithm, to find the best
+PAIRS = 21, 7  # of calls of the best or a choice with native calls
 COLLECTIVES = ("alltoall", "allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter", "scan")
 SIZES = (8, 256, 2048, 8192, 32768, 131072)
 NODES = ("4x4", "3x5", "1,6,3,4", "8,4,2,2")
-# An algorithm that lacks an option is left out with it, and so is one that does not serve the nodes.
+# An algorithm is tried with each of these options that it has. Algorithms that do not serve the nodes are left out.
 VARIANTS = (
     *((), ("--radix", "2"), ("--radix", "4"), ("--radix", "8"), ("--radix", "auto")),
     *(("--block-size", "8192"), ("--block-size", "32768"), ("--block-size", "auto")),
@@ -28,7 +28,7 @@ build = cluster.build
 
 
 class Case:
-    """A call of one collective, with one size, on some nodes, by one library."""
+    """Measures one collective with one size, on some nodes, with one MPI library."""
 
     def __init__(self, m, library, nodes, collective, size):
         self.m, self.library, self.nodes, self.collective, self.size = m, library, nodes, collective, size
@@ -39,7 +39,7 @@ class Case:
         return self.m.generator.file(self.collective, algorithm, self.nodes, *options)
 
     def candidates(self, costs):
-        """Files of all algorithms with their variants, by their words."""
+        """Returns the files of all algorithms with their variants, each with its window, by their words."""
         found = {}
         for name in self.m.generator.names(self.collective):
             for options in VARIANTS:
@@ -51,7 +51,7 @@ class Case:
         return found
 
     def ruled(self, costs):
-        """The words of the rule that `choose` writes, and the file with its block size; None for native."""
+        """Returns the choice of the rule that `choose` writes, and its file with window and block size, or None."""
         if self.collective == "scan":  # `choose` writes no rules for it
             return "native", None
         path, size = f"{self.m.folder}/rules.txt", costs.index("--bytes") + 1
@@ -70,7 +70,7 @@ class Case:
         return rule, (self.file(name, *radix), f"{WINDOW}{block}")
 
     def sample(self, files, repetitions, *options):
-        """`files`: schedule files with their windows. Files of the same contents are measured once."""
+        """Samples schedule files, given with their windows. Measures files of the same contents once."""
         kinds = [(contents(path), window) for path, window in files]
         different = dict(zip(kinds, files))
         sampled = self.m.sample(
@@ -80,7 +80,7 @@ class Case:
         return [found[kind] for kind in kinds]
 
     def measure(self, costs):
-        """Returns the times of auto over the best, and of the rule of `choose` over native."""
+        """Returns two ratios of times: auto over the best, and the rule of `choose` over native."""
         swept = self.candidates(costs)
         auto = self.file("auto", *costs), WINDOW
         rule, ruled = self.ruled(costs)

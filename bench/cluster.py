@@ -1,7 +1,7 @@
-"""The emulated cluster: five nodes with 200 Mbit/s each, real TCP, Open MPI and MPICH, as root.
+"""Measures collectives on the emulated cluster: five nodes of 200 Mbit/s, real TCP, Open MPI and MPICH, as root.
 
-Each call of ours runs next to one of the library's own (bench/collective.c). The figure is the median of native / ours over
-these pairs. Above 1, ours is faster.
+Each call by a schedule runs next to one of the library's own (bench/collective.c). The figure is the median of these
+ratios, native / ours. Above 1, the schedule is faster.
 """
 import fcntl
 import os
@@ -16,9 +16,9 @@ from bench.simulation import node_sizes
 NEEDS_CALM = True
 RATE = 200  # Mbit/s
 LIBRARIES = {"openmpi": "Open MPI", "mpich": "MPICH"}
-PAIRS = 21  # of the best of ours with the native collective
-WINDOW, ALLTOALLV_WINDOW = 16, 32  # 0 is the window that the program asks for
-MOST_OF_BEST = 1.10  # time of what auto chooses / time of the best
+PAIRS = 21  # of calls by the best schedule with native calls
+WINDOW, ALLTOALLV_WINDOW = 16, 32  # 0 would be the window that the schedule asks for
+MOST_OF_BEST = 1.10  # time of auto's choice / time of the best
 UP, DOWN, MPIRUN = (f"bench/cluster/{name}.sh" for name in ("up", "down", "mpirun"))
 
 
@@ -36,14 +36,14 @@ def build():
 
 
 def build_preloaded(instrument):
-    """The program bench/preloaded.c and the preload library, by MPI library."""
+    """Builds the program bench/preloaded.c and the preload library. Returns their paths by MPI library."""
     want_root(instrument)
     targets = "//bench:preloaded_{}", "//preload:libquadrille_preload_{}.so"
     return {library: machine.build(*(target.format(library) for target in targets)) for library in LIBRARIES}
 
 
 class Cluster:
-    """The cluster, which exists within a `with`. A machine has one, and a lock protects it."""
+    """The cluster, which exists inside a `with`. A machine has only one, which a lock protects."""
 
     def __init__(self, nodes, rate):
         self.nodes, self.rate = nodes, rate
@@ -65,12 +65,12 @@ class Cluster:
 
 
 def hosts_of(nodes):
-    """The hosts with that many ranks on each node, such as 2x4 or 4,4. A text such as n0:4,n1:4 is returned unchanged."""
+    """Returns hosts such as n0:4,n1:4 for the ranks on each node, such as 2x4 or 4,4. Returns hosts unchanged."""
     return nodes if ":" in nodes else ",".join(f"n{i}:{size}" for i, size in enumerate(node_sizes(nodes)))
 
 
 def groups_of(hosts, first):
-    """The ranks on each node of each group, as the generator reads them. Without `first` there is one group."""
+    """Returns each group's ranks on each node, as the generator reads them. Without `first` there is one group."""
     groups, ranks = [[], []], 0
     for host in hosts.split(","):
         size = int(host.split(":")[1])
@@ -83,31 +83,31 @@ def groups_of(hosts, first):
 
 
 def preloaded(mpi, nodes, library, *variables):
-    """The words before a program that runs with a preload library."""
+    """Returns the words that start a program with a preload library. The words of the program follow them."""
     load = ["sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', library]
     return [MPIRUN, mpi, hosts_of(nodes), *load, "env", *variables]
 
 
 def starter(mpi, nodes, program, library):
-    """A function that returns the words that start bench/preloaded.c with these variables."""
+    """Returns a function from variables to the words that start bench/preloaded.c with them."""
     return lambda variables: [*preloaded(mpi, nodes, library, *variables), program]
 
 
 @dataclass
 class Case:
-    """A call, the schedules that are tried, and the limits. `hosts`: also as nodes."""
+    """A call, the schedules to try, and the limits. `hosts` may also be nodes, such as 4x4."""
 
     name: str
     library: str
     hosts: str
     collective: str
-    counts: object  # one for all ranks, or a list with one each, or a distribution of bench/collective.c
-    files: dict  # schedule files by their labels, or pairs of a file and its window
+    counts: object  # bytes, a list of bytes by rank, or a distribution of bench/collective.c
+    files: dict  # from labels to schedule files, or to pairs of a file and its window
     window: int = WINDOW
     at_least: float = None  # native / best of ours
-    trials: int = 3  # of each of ours, to find the best
-    first: int = None  # ranks of the first of two groups
-    auto: bool = False  # whether the choice of auto is measured, too
+    trials: int = 3  # calls of each schedule alone, to find the best
+    first: int = None  # ranks of the first of two groups; None: one group
+    auto: bool = False  # whether to measure the choice of auto as well
     auto_at_least: float = None  # native / auto
 
     @property
@@ -115,18 +115,18 @@ class Case:
         return ["--first-group", self.first] if self.first else []
 
     def text(self):
-        """The counts for bench/collective.c."""
+        """Returns the counts as bench/collective.c reads them."""
         return as_text(self.counts) if isinstance(self.counts, list) else self.counts
 
     def mean(self):
-        """The mean bytes of a block."""
+        """Returns the mean bytes of a block."""
         if isinstance(self.counts, list):
             return sum(self.counts) // len(self.counts)
         return mean_of(self.counts) if isinstance(self.counts, str) else self.counts
 
 
 def mean_of(sizes):
-    """The mean bytes of a block in a distribution of bench/collective.c."""
+    """Returns the mean bytes of a block in a distribution of bench/collective.c."""
     kind, *numbers = sizes.split(":")
     first, *rest = map(float, numbers)
     if kind == "power":
@@ -136,7 +136,7 @@ def mean_of(sizes):
 
 
 def mean_between_groups(collective, size, ranks, first):
-    """In a reduce-scatter between groups, the vector of each group has blocks for all ranks of the other."""
+    """Returns the mean bytes of a block. In a reduce-scatter, it has `size` for each rank of the other group."""
     return 2 * size * first * (ranks - first) // ranks if first and collective == "reduce-scatter" else size
 
 
@@ -146,7 +146,7 @@ class Measuring(sampling.Measuring):
         self.programs, self.calibrate = dict(zip(LIBRARIES, programs[1:3])), dict(zip(LIBRARIES, programs[3:]))
 
     def sample(self, library, nodes, collective, counts, schedules, repetitions, *options):
-        """`schedules`: files with windows."""
+        """Samples a call by these schedules, which are pairs of a file and its window."""
         return sampling.sample(
             [MPIRUN, library, hosts_of(nodes), self.programs[library], collective, counts, repetitions, *options]
             + [f"{file}:{window}" for file, window in schedules],
@@ -154,11 +154,11 @@ class Measuring(sampling.Measuring):
         )
 
     def files(self, collective, nodes, algorithms):
-        """Schedule files of these algorithms, each with its options, by its words."""
+        """Returns the schedule files of these algorithms with options, by their words."""
         return {" ".join(words): self.generator.file(collective, words[0], nodes, *words[1:]) for words in algorithms}
 
     def costs(self, library, nodes, size):
-        """The machine's costs with blocks of that many bytes, as options for the generator."""
+        """Calibrates with blocks of `size` bytes. Returns the costs as options for the generator."""
         command = [MPIRUN, library, hosts_of(nodes), self.calibrate[library], "--bytes", size, "--seconds", "5"]
         lines, errors = machine.lines_until(command, "--.*", 300)
         if not lines or not lines[-1].startswith("--"):
@@ -166,7 +166,7 @@ class Measuring(sampling.Measuring):
         return lines[-1].split()
 
     def alone(self, name, files, trials, sample):
-        """The median of each schedule alone, and the label of the fastest. `sample` runs them."""
+        """Adds the median of each schedule alone. Returns the label of the fastest. `sample` runs the schedules."""
         tried = sample(trials, "--without-native")
         medians = {label: paired.median(one.ours) for label, one in zip(files, tried)}
         for label, seconds in medians.items():
@@ -174,8 +174,8 @@ class Measuring(sampling.Measuring):
         return min(medians, key=medians.get)
 
     def best(self, case):
-        """Tries every schedule alone, and then compares the best one with the native collective in new pairs. So luck in the
-        trial does not count."""
+        """Tries every schedule alone. Then compares the best one with the native collective in new pairs, so that
+        luck in the trial does not count. Returns the Sampled of the best one."""
         files = {label: file if isinstance(file, tuple) else (file, case.window) for label, file in case.files.items()}
 
         def sample(schedules, repetitions, *options):
@@ -196,7 +196,7 @@ class Measuring(sampling.Measuring):
         return winner
 
     def automatic(self, case):
-        """The choice of auto, with the costs that calibrate measures, and its window."""
+        """Returns the file that auto chooses with the costs that calibrate measures, and the window."""
         nodes, *others = groups_of(hosts_of(case.hosts), case.first)
         remote = ["--remote-nodes", *others] if others else []
         lengths = ["--counts", case.text()] if isinstance(case.counts, list) else []
@@ -207,14 +207,14 @@ class Measuring(sampling.Measuring):
         return self.generator.file(schedules, "auto", nodes, *remote, *lengths, *costs), case.window
 
 
-# Each function below yields cases of a library. `m` makes their files.
+# Each function below, except helpers, yields cases of an MPI library. `m` makes their files.
 
 TOTAL = 4 << 20  # bytes of an allgatherv, over all ranks
-LEAST = {  # native / best of ours, by library and distribution
+LEAST = {  # least native / best of ours, by library and distribution
     "openmpi": {"regular": 1.25, "broadcast": 2.9, "spike": 6.5, "geometric": 7, "half": 1.25, "linear": 5.5},
     "mpich": dict.fromkeys(DISTRIBUTIONS, 0.97),
 }
-MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
+MOST_OF_LIMIT = 1.25  # time / physical limit, of the worst distribution
 RINGS = [
     (algorithm, "--block-size", size)
     for algorithm in ("blocked-ring", "blocked-ring-nodes")
@@ -223,7 +223,7 @@ RINGS = [
 
 
 def physical_limit(counts, nodes):
-    """Seconds that every allgatherv takes at least: a node must receive all data that it lacks through its interface."""
+    """Returns the seconds that any allgatherv takes at least: each node must receive the data that it lacks."""
     total, first, lacking = sum(counts), 0, 0
     for size in nodes:
         lacking = max(lacking, total - sum(counts[first : first + size]))
@@ -232,7 +232,7 @@ def physical_limit(counts, nodes):
 
 
 def rings(m, library, name, counts, at_least):
-    """The rings for an allgatherv, with each block size."""
+    """Returns the case of the ring schedules for an allgatherv, with each block size."""
     files = {words.replace("--block-size ", ""): file for words, file in m.files("allgather", "4x4", RINGS).items()}
     return Case(f"allgatherv {name}, {LIBRARIES[library]}", library, "4x4", "allgatherv", counts, files, at_least=at_least)
 
@@ -256,8 +256,7 @@ def allgatherv(m, library):
 
 
 def exactly(m, library):
-    """Distributions of exactly 4 MiB. At that total Open MPI changes from Bruck's algorithm to the ring, and the rounded
-    distributions are a little below it."""
+    """Distributions of exactly 4 MiB, where Open MPI changes to the ring. Rounded ones have a little less."""
     for distribution, counts_of in DISTRIBUTIONS.items():
         counts = counts_of(TOTAL, 16)
         more = TOTAL - sum(counts)
@@ -286,7 +285,7 @@ def alltoall(m, library):
         yield Case(name, library, nodes, "alltoall", size, files, at_least=at_least)
 
 
-LEAST_ALLTOALLV = {  # native / best of ours, by library, nodes and sizes: of one call, of a persistent one
+LEAST_ALLTOALLV = {  # least native / best of ours, by library, nodes and sizes: of a plain call, of a persistent one
     ("openmpi", "4x8", "uniform:16"): (2.8, 3.6),
     ("openmpi", "4x8", "uniform:128"): (2.6, 3.4),
     ("openmpi", "4x8", "uniform:512"): (2.0, 2.5),
@@ -308,7 +307,7 @@ LEAST_ALLTOALLV |= {
     for library in LIBRARIES
     for sizes in ("uniform:64", "uniform:1024", "power:0.95:4096")
 }
-LEAST_CHOSEN = {"4x8 uniform:65536": 0.98} | dict.fromkeys(FEW_RANKS, 0.97)  # native / auto, by nodes, or nodes and sizes
+LEAST_CHOSEN = {"4x8 uniform:65536": 0.98} | dict.fromkeys(FEW_RANKS, 0.97)  # native / auto, by nodes (and sizes)
 FOR_ALLTOALLV = (
     *(("tuna-coalesced", "--radix", radix) for radix in "248"),
     *(("tuna", "--radix", radix) for radix in "28"),
@@ -318,7 +317,7 @@ FOR_ALLTOALLV = (
 
 
 def alltoallv(m, library):
-    """Sizes that differ from pair to pair, in single calls and in persistent ones."""
+    """Alltoallvs whose sizes differ from pair to pair, as plain calls and as persistent ones."""
     for (of, nodes, sizes), limits in LEAST_ALLTOALLV.items():
         for collective, limit in zip(("alltoallv", "persistent"), limits if of == library else ()):
             name = f"{collective} {nodes} {sizes}, {LIBRARIES[library]}"
@@ -330,27 +329,26 @@ def alltoallv(m, library):
 
 
 LONGEST = 64 << 10  # bytes of a contribution in the settings of Kang et al. 2019, section 5
-SETTINGS = {  # ranks of the first group, contribution of each of its ranks and of the others, least native / ours
+SETTINGS = {  # ranks of the first group, bytes of a rank of the first and of the second, least native / ours
     "1": (8, LONGEST, LONGEST, {}),
     "2": (12, LONGEST, LONGEST, {"openmpi": 4.3, "mpich": 1.9}),
     "3": (12, LONGEST, LONGEST // 4, {"openmpi": 2.3, "mpich": 1.8}),
     "4": (12, LONGEST // 4, LONGEST, {"openmpi": 5.3, "mpich": 1.7}),
 }
-# The first group's last ranks are on other nodes than the second's, or on the same.
+# The second group has nodes of its own, or the two groups share nodes.
 SPREADS = {"": "n0:4,n1:4,n2:4,n3:4", ", spread over all nodes": "n0:3,n1:3,n2:3,n3:3,n0:1,n1:1,n2:1,n3:1"}
 PIPELINES = ("pipeline", "pipeline-nodes", "hypercube")
 
 
 def of_all(m, library, what, hosts, collective, counts, at_least, trials, **others):
-    """A case with all algorithms that have schedules for any nodes, and the windows that they ask for."""
+    """Returns a case with all algorithms, in schedules for any nodes with the windows that they ask for."""
     name = f"{what}, {LIBRARIES[library]}"
     files = m.generator.for_any(collective.removesuffix("v"), "first" in others) if m.wanted(name) else {}
     return Case(name, library, hosts, collective, counts, files, 0, at_least, trials, **others)
 
 
 def between(m, library):
-    """Allgathers between groups in Kang's settings, all collectives with 64 bytes, and those of Silva & Silva 1999 with 1 KiB
-    and 1 MiB."""
+    """Calls between groups: allgathers in Kang's settings, all with 64 B, Silva & Silva's with 1 KiB and 1 MiB."""
     for setting, (first, of_first, of_second, limits) in SETTINGS.items():
         for spread, hosts in SPREADS.items():
             if not (spread and setting == "1"):
@@ -384,8 +382,8 @@ def reductions(m, library):
 
 
 def rooted(m, library):
-    """Reductions to a root and broadcasts from one. Pipelines are tried with two block sizes, too: MPI libraries send short
-    messages faster."""
+    """Reductions to a root, and broadcasts from one. Pipelines are tried with two block sizes as well, since MPI
+    libraries send short messages faster."""
     pipelines = [(each, "--block-size", block) for each in PIPELINES for block in ("8192", "65536")]
     for collective, sizes, at_least in (("reduce", (16, 256, 4096), 1.1), ("broadcast", (1024,), 2.0)):
         for size in sizes:

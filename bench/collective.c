@@ -2,18 +2,18 @@
  * beside the MPI library's own collective.
  *
  * COLLECTIVE is alltoall, alltoallv, persistent, allgather, allgatherv, reduce-scatterv, or another that tools/run
- * knows. A rooted one has root 0. COUNTS are bytes of a block. For allgatherv and reduce-scatterv they are
- * bytes of each rank: 8x16384,7x0,131072 means 16384 for eight ranks and nothing for seven. For alltoallv they are a
- * distribution over all pairs of ranks: uniform:MOST, normal:MEAN:DEVIATION, or power:EXPONENT:MOST, where x bytes have
- * probability x to the minus EXPONENT. `persistent` makes its alltoallv before the clock starts; the library's own
- * stays MPI_Alltoallv. A WINDOW of 0 is what the schedule asks for, or the default. With --first-group N, the first N
- * ranks are one group and the others the second; allgatherv's counts then cover the ranks of both. SimGrid has no
- * intercommunicators, so its build uses quadrille_bind_groups.
+ * knows. The root is rank 0. COUNTS is the bytes of a block. For allgatherv and reduce-scatterv it has the bytes of
+ * each rank: 8x16384,7x0,131072 means 16384 for eight ranks, nothing for seven, and 131072 for the last. For
+ * alltoallv it is a distribution over all pairs of ranks: uniform:MOST, normal:MEAN:DEVIATION, or
+ * power:EXPONENT:MOST, where x bytes have probability x to the minus EXPONENT. `persistent` initializes a persistent
+ * alltoallv before the clock starts, and compares it with MPI_Alltoallv. A WINDOW of 0 is what the schedule asks for,
+ * or the default. With --first-group N, the first N ranks are one group and the others the second; allgatherv's
+ * counts then cover the ranks of both. SimGrid has no intercommunicators, so its build uses quadrille_bind_groups.
  *
- * Each repetition runs the schedules in turn. Each schedule has a call of the library's own next to it, which comes
- * first in every other repetition. All ranks start a call at the same instant, and a call takes as long as its
- * slowest rank. Received bytes are compared with the sent ones; reduced bytes are compared with those of the
- * library's call. Under SimGrid (SIMULATED) nothing warms up, since the second call costs what the first did.
+ * Each repetition runs the schedules in turn. Next to each schedule's call runs one of the library's own, which comes
+ * first in every other repetition. All ranks start a call at the same instant, and the slowest rank gives its time.
+ * Received bytes are compared with the sent ones, and reduced bytes with those of the library's call. Under SimGrid
+ * (SIMULATED) nothing warms up, since the second call takes as long as the first.
  *
  * Rank 0 prints what bench/sampling.py reads: `schedule INDEX ALGORITHM HASH WINDOW` for each schedule,
  * `sample INDEX NATIVE OURS` in seconds for each pair, and `end`. Exit code 2: bad input, or wrong bytes. */
@@ -28,7 +28,7 @@
 
 enum { MAX_SCHEDULES = 128, MAX_TRIES = 100 };
 
-/* Seconds until a call begins, so that every rank learns of it in time. If one does not, the lead grows to MOST_LEAD. */
+/* Seconds before a call begins, so that every rank learns its start in time. If a rank is late, the lead grows. */
 #ifdef SIMULATED
 #define LEAD 1e-2
 #else
@@ -47,7 +47,7 @@ struct scheduled {
   quadrille_schedule schedule;
   int window;
   MPI_Comm comm;
-  quadrille_request request; /* persistent */
+  quadrille_request request; /* of the persistent call */
 };
 
 static void prepare(const struct job* job, struct scheduled* s, char* word) {
@@ -87,7 +87,7 @@ static int call_ours(const struct job* job, const struct scheduled* s) {
   return code == MPI_SUCCESS ? quadrille_wait(s->request) : code;
 }
 
-/* Seconds on a clock that all ranks share. They are on one machine, also on the emulated cluster. */
+/* Returns seconds on a clock that all ranks share. All are on one machine, even on the emulated cluster. */
 static double now(void) {
 #ifdef SIMULATED
   return MPI_Wtime();
@@ -98,8 +98,8 @@ static double now(void) {
 #endif
 }
 
-/* Sleeps until the call begins, at the same moment on all ranks. Ranks leave a barrier one by one, and the last may
- * be late by the time of a short call. */
+/* Sleeps until the call begins, at the same moment on all ranks. Returns this moment, or LATE if it has passed. A
+ * barrier would not do: ranks leave it one by one, and the last may be late by the time of a short call. */
 static double start(double lead) {
   MPI_Barrier(MPI_COMM_WORLD);
   double common = now();
@@ -111,7 +111,7 @@ static double start(double lead) {
   return rest > 0 ? common : LATE;
 }
 
-/* The seconds of one call at the slowest rank, or LATE if a rank missed the start. */
+/* Makes one call. Returns its seconds at the slowest rank, or LATE if a rank missed the start. */
 static double timed_once(const struct job* job, const struct scheduled* s, int native,
                          double lead) {
   spoil_received(job);
@@ -196,7 +196,7 @@ int main(int count, char** words) {
   }
   expect_native(&job, schedules[0].comm);
 #ifndef SIMULATED
-  for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* makes the connections */
+  for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* to connect the ranks */
 #endif
   for (int r = 0; r < job.repetitions; r++)
     for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, r, 1);

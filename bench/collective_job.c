@@ -20,7 +20,7 @@ void* must(void* memory) {
   return memory;
 }
 
-/* Reads "8x16384,7x0,131072": eight ranks have 16384 bytes, and so on. One number alone holds for all ranks. */
+/* Reads "8x16384,7x0,131072": eight ranks have 16384 bytes, and so on. A single number is for all ranks. */
 static void read_counts(struct job* job, const char* text) {
   int known = 0;
   int* const all = must(calloc((size_t)job->ranks, sizeof(int)));
@@ -53,7 +53,7 @@ static void read_counts(struct job* job, const char* text) {
   }
 }
 
-/* Finds the peers, on one group or two. */
+/* Finds the peers: the ranks of the only group, or of the other group. */
 static void find_peers(struct job* job) {
   const int is_second = job->first_group > 0 && job->rank >= job->first_group;
   if (job->first_group >= job->ranks) fail("--first-group leaves no ranks for the second group");
@@ -66,7 +66,7 @@ static void find_peers(struct job* job) {
                             .is_second = is_second};
 }
 
-/* A collective of tools/run. */
+/* Reads the call of a collective of tools/run. */
 static void read_other(struct job* job, const char* name, const char* bytes) {
   char* end;
   job->call.bytes = strtol(bytes, &end, 10);
@@ -79,7 +79,7 @@ static void read_other(struct job* job, const char* name, const char* bytes) {
   job->received = (size_t)job->call.receive_size;
 }
 
-/* A number in [0, 1) that depends on the pair of ranks and a salt. */
+/* Returns a number in [0, 1) that depends only on the pair of ranks and a salt. */
 static double random_of(int source, int target, uint64_t salt) {
   uint64_t x = (uint64_t)source << 40 ^ (uint64_t)target << 16 ^ salt;
   for (int i = 0; i < 3; i++) x = (x ^ x >> 31) * 0x7fb5d329728ea185u + 0x9e3779b97f4a7c15u;
@@ -106,7 +106,7 @@ static struct distribution read_distribution(const char* text) {
   return d;
 }
 
-/* The bytes that one rank sends to another. */
+/* Returns the bytes that one rank sends to another. */
 static int size_of(const struct distribution* d, int source, int target) {
   const double u = random_of(source, target, 1), v = random_of(source, target, 2);
   if (d->kind == 'u') return (int)(u * (d->first + 1));
@@ -118,7 +118,7 @@ static int size_of(const struct distribution* d, int source, int target) {
   return x < 0 ? 0 : (int)x;
 }
 
-/* Blocks that differ from pair to pair. */
+/* Sets the counts of an alltoallv, whose blocks differ from pair to pair. */
 static void read_sizes(struct job* job, const char* text) {
   const struct distribution d = read_distribution(text);
   int* all = must(malloc(4 * (size_t)job->ranks * sizeof(int)));
@@ -162,11 +162,11 @@ void read_job(struct job* job, const char* collective, const char* counts) {
 
 enum { POISON = 0xee };
 
-/* The contents do not matter, so SimGrid may give all ranks the same memory. */
+/* Two functions, since SimGrid may let all ranks share the memory of one malloc, whose contents it ignores. */
 static char* buffer_to_send(size_t size) { return malloc(size + 1); }
 static char* buffer_to_receive(size_t size) { return malloc(size + 1); }
 
-/* The bytes that a rank sends to another. In an allgather all targets get the same, as target 0. */
+/* Fills a block with the bytes that a rank sends to another. In an allgather, all targets get those of target 0. */
 static void fill(char* block, int bytes, int source, int target) {
   unsigned x = (unsigned)source * 2654435761u + (unsigned)target * 40503u + 1;
   for (int i = 0; i < bytes; i++) {
@@ -195,7 +195,7 @@ void make_buffers(struct job* job) {
          all ? job->rank : 0);
 }
 
-/* Both functions have the same arguments between the schedule and the communicator. */
+/* Calls MPI's function or ours. Both have the same arguments between the schedule and the communicator. */
 #define CALL(Mpi, ours, ...) \
   (native ? MPI_##Mpi(__VA_ARGS__, comm) : quadrille_##ours(schedule, __VA_ARGS__, comm))
 

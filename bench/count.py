@@ -1,10 +1,10 @@
-"""The instructions of a call besides MPI's, counted by callgrind.
+"""Counts the instructions of a call with callgrind, without those of MPI.
 
 The program bench/instructions.c makes the calls of one rank over an MPI that does nothing (bench/stub_mpi.c). A
-transfer is one message of the rank, a send or a receive; an exchange is two. For some algorithms a hand-written
-loop posts the same messages in the same order, and the program compares both first. Binding, once for each
-communicator, has its own figures. Allgathers have 64 blocks per rank. If an algorithm forwards blocks, the pieces
-of messages are counted instead; a piece is one block that is sent or received.
+transfer is one message of the rank, a send or a receive. For some algorithms a hand-written loop posts the same
+messages in the same order, and the program compares both first. Binding, which a communicator needs once, has its own
+figures. Allgathers have 64 blocks per rank. If an algorithm forwards blocks, the figures are per piece instead of per
+transfer. A piece is one block in a message that is sent or received.
 """
 import os
 import tempfile
@@ -16,10 +16,10 @@ from bench.simulation import node_sizes
 
 NEEDS_CALM = False
 WINDOW = 16
-MOST_WITH_COUNTS = 60  # of quadrille_alltoallv, a transfer
-MOST_WITH_LENGTHS = 66  # the same where blocks are forwarded and their lengths travel, a piece
-MOST_FIXED = 400  # of a call besides its messages
-CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a transfer, most of the loop by hand
+MOST_WITH_COUNTS = 60  # instructions a transfer of quadrille_alltoallv
+MOST_WITH_LENGTHS = 66  # instructions a piece of it, where blocks are forwarded with their lengths
+MOST_FIXED = 400  # instructions of a call besides its messages
+CALLS = (  # name, collective, algorithm, nodes, ranks to count, most instructions a transfer, most over those by hand
     ("hierarchical-factor 32x32", "alltoall", "hierarchical-factor", "32x32", (0, 517, 1023), 60, 1.5),
     ("hierarchical-factor 512x32", "alltoall", "hierarchical-factor", "512x32", (0, 8000, 16383), 60, 1.5),
     ("hierarchical-factor 512 random nodes", "alltoall", "hierarchical-factor", random_nodes(), (0, 8000, 16018), 60, 1.5),
@@ -33,19 +33,19 @@ CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a tran
     ("bruck 1024", "allgather", "bruck", "1024", (0, 700), 150, None),
     ("neighbor-exchange 1024", "allgather", "neighbor-exchange", "1024", (0, 700), 80, None),
 )
-FORWARDING = (  # algorithm, ranks in all, radix, this rank, most instructions a piece
+FORWARDING = (  # algorithm, ranks in all, radix, rank to count, most instructions a piece
     ("tuna", 128, 2, 0, 30),
     ("tuna", 128, 8, 5, 30),
     ("tuna", 1024, 8, 700, 30),
     ("tuna", 8, 2, 0, None),
 )
-SHARES = ((64, None), (4096, 3))  # bytes of a block, the most percent of Open MPI's own instructions
+SHARES = ((64, None), (4096, 3))  # bytes of a block, and at most this percentage of Open MPI's own instructions
 MPIRUN = (
     ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi", "--oversubscribe", "-n", "16"]
     + ["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"]
 )
 TWO_RANKS = ["2" if word == "16" else word for word in MPIRUN]
-MOST_FALLING_THROUGH = 150  # of a call that the preload library leaves to MPI
+MOST_FALLING_THROUGH = 150  # instructions of a call that the preload library leaves to MPI
 
 
 def build():
@@ -53,15 +53,15 @@ def build():
 
 
 def counted(command, function, must_be_called=True):
-    """The messages or pieces of a call, which the program prints, and the instructions inside one of its functions."""
+    """Returns the messages or pieces of a call, which the program prints, and the Instructions inside a function."""
     printed, (profile,) = callgrind.count(command, function, must_be_called=must_be_called)
     return int(printed.split()[0]), profile
 
 
 def one_rank(report, case, collective, command, most, most_of_loop):
-    """A call of one rank, with equal blocks and with counts, and its binding."""
+    """Adds the figures of one rank's call, with equal blocks and with counts, and of its binding."""
     messages, ours = counted(command, "counted_runtime")
-    by_hand = counted(command, "counted_by_hand", must_be_called=False)[1].all  # some have none
+    by_hand = counted(command, "counted_by_hand", must_be_called=False)[1].all  # some algorithms have no loop
     report.figure(f"{case} | a transfer", ours.own / messages, "instructions", at_most=most, n=messages)
     if by_hand:
         report.figure(f"{case} | whole call / loop by hand", ours.all / by_hand, at_most=most_of_loop)
@@ -73,7 +73,7 @@ def one_rank(report, case, collective, command, most, most_of_loop):
 
 
 def forwarding(report, case, command, most):
-    """Instructions for each piece: in one call, in a persistent one, and in one with lengths."""
+    """Adds the instructions for each piece: in a plain call, in a persistent one, and in one with lengths."""
     for what, function, most in (
         ("a piece", "counted_runtime", most),
         ("persistent, a piece", "counted_persistent", most),
@@ -84,14 +84,14 @@ def forwarding(report, case, command, most):
 
 
 def fixed_part(report, case, few, many):
-    """The cost of a call without messages, computed from calls with few and with many."""
+    """Adds the cost of a call without its messages, computed from a call with few messages and one with many."""
     (n, ours), (n_many, with_many) = (counted(command, "counted_runtime") for command in (few, many))
     fixed = ours.own - n * (with_many.own - ours.own) / (n_many - n)
     report.figure(f"{case} | besides messages", fixed, "instructions", at_most=MOST_FIXED)
 
 
 def under_open_mpi(report, generator, run, bytes, most):
-    """The worst share of 16 ranks, over shared memory. It depends a little on how they wait for each other."""
+    """Adds the worst share of 16 ranks, over shared memory. It depends a little on how ranks wait for each other."""
     file = generator.file("alltoall", "hierarchical-factor", "8,4,2,2")
     words = [run, file, "--layout", "trusted", "--repetitions", 10, "--bytes", bytes]
     profiles = callgrind.count(words, "quadrille_alltoall", MPIRUN)[1]
@@ -106,8 +106,8 @@ def under_open_mpi(report, generator, run, bytes, most):
 
 
 def falling_through(report, program, folder):
-    """The instructions that the preload library adds to an allreduce that it leaves to MPI: without a rule for allreduces,
-    with a rule for longer ones, and where comparisons have chosen MPI's own."""
+    """Adds the instructions that the preload library costs an allreduce that it leaves to MPI. There are three cases:
+    no rule for allreduces, a rule for longer ones, and a race that MPI's own has won."""
     rules = os.path.join(folder, "rules.txt")
     with open(rules, "w") as file:
         file.write("allreduce bytes=99999.. use=recursive-multiplying\n")

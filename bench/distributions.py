@@ -1,9 +1,9 @@
-"""The contribution of each rank to an allgatherv, by the distributions of Träff et al. 2008. Each contribution to the total is
-rounded down."""
+"""Distributions of Träff et al. 2008: each divides the total of an allgatherv into the contributions of the ranks.
+Contributions are in bytes, rounded down."""
 
 
 def proportional(total, weights):
-    """Divides the total in proportion to the weights, rounded down. The sum may be a little less."""
+    """Divides the total in proportion to the weights. Rounds down, so the sum may be a little less than the total."""
     whole = sum(weights)
     return [total * weight // whole for weight in weights]
 
@@ -13,12 +13,12 @@ def regular(total, ranks):
 
 
 def broadcast(total, ranks):
-    """Rank 0 has it all."""
+    """Rank 0 has everything."""
     return [total] + [0] * (ranks - 1)
 
 
 def spike(total, ranks):
-    """Rank 0 has half, the others share the rest."""
+    """Rank 0 has half, and the others share the rest equally."""
     if ranks == 1:
         return [total]
     return [total // 2] + proportional(total // 2, [1] * (ranks - 1))
@@ -31,7 +31,7 @@ def half(total, ranks):
 
 
 def linear(total, ranks):
-    """Contributions fall in equal steps: rank i has (ranks - i) parts."""
+    """Contributions fall in equal steps: rank i has (ranks - i) shares."""
     return proportional(total, range(ranks, 0, -1))
 
 
@@ -44,7 +44,7 @@ DISTRIBUTIONS = {f.__name__: f for f in (regular, broadcast, spike, geometric, h
 
 
 def as_text(counts):
-    """"8x16384,7x0,131072", in the form that bench/collective.c and the verifier read."""
+    """Returns the counts as bench/collective.c and the verifier read them, such as 8x16384,7x0,1x131072."""
     runs = []
     for count in counts:
         if runs and runs[-1][0] == count:
@@ -55,7 +55,7 @@ def as_text(counts):
 
 
 def random_nodes():
-    """Sizes of 512 nodes, 1 to 64, by a linear congruential generator, so that they are the same on every machine."""
+    """Returns the sizes of 512 nodes, 1 to 64, from a linear congruential generator: the same on every machine."""
     sizes, x = [], 20261120
     for _ in range(512):
         x = (x * 1103515245 + 12345) % 2**31

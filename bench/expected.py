@@ -1,9 +1,10 @@
 """python3 -m bench.expected TABLE GENERATOR PROGRAM [--accept]: compares simulated times with the expected ones.
 
-A line of the table is: network, nodes, collective, counts, window, seconds, algorithm and its options. Counts are bytes a block, for
-allgatherv DISTRIBUTION:BYTES in all, or for alltoallv and a persistent one a distribution of bench/collective.c. The option --remote-nodes
-makes two groups: the ranks of these nodes and the others. A difference beyond rounding is a change of the schedule, the runtime or the
-simulator. --accept writes the new times into TABLE, which is tests/simulation/expected.txt; look at them with `git diff`.
+A line of the table is: network, nodes, collective, counts, window, seconds, algorithm and its options. Counts are the
+bytes of a block. For allgatherv they are DISTRIBUTION:BYTES, with the bytes in all. For alltoallv and persistent they
+are a distribution of bench/collective.c. The option --remote-nodes makes a second group, on nodes of its own. A
+difference beyond rounding means that the schedule, the runtime or the simulator has changed. --accept writes the new
+times into TABLE, which is tests/simulation/expected.txt; look at them with `git diff`.
 
 PROGRAM is the target //bench:smpi_collective.so. Exit codes: 0 as expected, 1 not, 2 bad input.
 """
@@ -15,11 +16,11 @@ from bench import machine, sampling, simulation
 from bench.distributions import DISTRIBUTIONS, as_text
 
 TOLERANCE = 1e-6  # of the time
-BY_PAIR = ("alltoallv", "persistent")  # whose lengths differ from pair to pair
+BY_PAIR = ("alltoallv", "persistent")  # collectives whose lengths differ from pair to pair
 
 
 def read(path):
-    """Reads comments as text, and other lines as lists of words."""
+    """Reads a table. Returns a list: comments and empty lines as text, and other lines as lists of words."""
     try:
         with open(path) as file:
             lines = [line.rstrip("\n") for line in file]
@@ -44,7 +45,7 @@ def read(path):
 
 
 def schedules_for(collective):
-    """The collective whose schedules serve a line."""
+    """Returns the collective whose schedules serve a line with this collective."""
     if collective in BY_PAIR:
         return "alltoall"
     return collective.removesuffix("v") if collective.endswith("rv") else collective
@@ -60,7 +61,7 @@ def counts_of(collective, text, ranks):
 
 
 def simulate(words, generator, program):
-    """Simulates the call of one line. Returns its time."""
+    """Simulates the call of one line. Returns its seconds."""
     kind, nodes, collective, counts, window, _, algorithm, *options = words
     schedules = schedules_for(collective)
     first = None
@@ -73,7 +74,7 @@ def simulate(words, generator, program):
         made = sampling.Generator(generator, folder).file(schedules, algorithm, nodes, *options)
         network = simulation.Network(kind, network_nodes, folder)
         counts = counts_of(collective, counts, network.ranks)
-        # SimGrid has no intercommunicators to compare with.
+        # SimGrid has no intercommunicators whose result could be compared.
         checked = first is None or schedules == "allgather"
         sampled = network.sample(
             program, collective, counts, [(made, window)], native=False, checked=checked, first_group=first

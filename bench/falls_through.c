@@ -1,4 +1,4 @@
-/* falls_through CALLS: allreduces of 8 bytes behind the preload library, which leaves all of them to MPI. */
+/* falls_through CALLS: makes allreduces of 8 bytes with the preload library, which leaves all of them to MPI. */
 #include <mpi.h>
 #include <stdlib.h>
 

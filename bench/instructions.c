@@ -1,12 +1,11 @@
-/* instructions FILE.qs NODE_SIZES RANK CALLS WINDOW: makes the calls of one rank over an MPI that does nothing. It calls
- * quadrille_alltoall with blocks of 8 bytes, or quadrille_allgather with contributions of 512. For some algorithms it
- * then makes the same transfers by a hand-written loop. It prints the number of messages of a call and the algorithm; if the
- * algorithm forwards blocks, it counts the pieces of messages instead.
+/* instructions FILE.qs NODE_SIZES RANK CALLS WINDOW: makes the calls of one rank over an MPI that does nothing. It
+ * calls quadrille_alltoall with blocks of 8 bytes, or quadrille_allgather with contributions of 512 bytes. For some
+ * algorithms it then makes the same transfers by a hand-written loop. It prints the number of messages of a call, or
+ * of pieces if the algorithm forwards blocks, and the algorithm.
  *
- * Run it under callgrind, which collects inside counted_runtime, counted_with_counts (quadrille_alltoallv),
- * counted_persistent and counted_by_hand. First the program checks that the hand-written loop posts the same messages in
- * the same order. Exit code 1: it does not; 2: bad input. A schedule with a block size gets one of 8 bytes, so a rank has
- * 64 blocks. */
+ * It runs under callgrind, which collects inside counted_runtime, counted_with_counts (quadrille_alltoallv),
+ * counted_persistent and counted_by_hand. First the program checks that the hand-written loop posts the same messages
+ * in the same order. Exit code 1: it does not; 2: bad input. Schedules that cut data get blocks of 8 bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +18,22 @@ enum { BLOCK_BYTES = 8, CONTRIBUTED_BYTES = 512, MAX_NODES = 1 << 20 };
 /* A call, this rank, and memory for the requests. */
 struct job {
   quadrille_schedule schedule;
-  int nodes, ranks, rank, node; /* node: this rank's */
-  const int *size, *base;       /* per node: the number of its ranks, and its first rank */
+  int nodes, ranks, rank, node; /* node: that of this rank */
+  const int *size, *base;       /* of each node: the number of its ranks, and its first rank */
   int window;
-  MPI_Request* requests; /* two per step */
+  MPI_Request* requests; /* two for each step in flight */
   MPI_Comm comm;
   const char* send;
   char* receive;
-  int gathers;          /* an allgather, else an all-to-all */
+  int gathers;          /* 1: an allgather; 0: an all-to-all */
   int bytes;            /* of a block of the all-to-all, or of a rank's contribution */
   int block_bytes;      /* contributions are cut into blocks of this size; 0: they stay whole */
-  int *counts, *begins; /* the lengths of all blocks, which are equal, and their displacements */
+  int *counts, *begins; /* the lengths of all blocks, which are equal, and where they begin */
 };
 
-/* ---- Collectives as one would write them by hand for one algorithm, with the runtime's window of steps in flight. */
+/* ---- Collectives written by hand, each for one algorithm, with the runtime's window of steps in flight. */
 
-/* The steps in flight: a ring buffer of pairs of requests. */
+/* The steps in flight, whose pairs of requests are in a ring buffer. */
 struct ring {
   int next, in_flight;
 };
@@ -49,7 +48,7 @@ static inline MPI_Request* take_off(const struct job* job, struct ring* ring) {
   return pair;
 }
 
-/* Waits until at most that many steps are in flight. */
+/* Waits until at most `most` steps are in flight. */
 static void land(const struct job* job, struct ring* ring, int most) {
   int oldest = ring->next - ring->in_flight;
   if (oldest < 0) oldest += job->window;
@@ -94,7 +93,7 @@ static void by_hand_factor(const struct job* job) {
   land(job, &ring, 0);
 }
 
-/* This rank's part of the exchange within its node. */
+/* Makes the exchange inside this rank's node, in which local ranks `done` to `next` - 1 send to all. */
 static void inside(const struct job* job, struct ring* ring, int done, int next) {
   const int first = job->base[job->node], size = job->size[job->node];
   for (int u = done; u < next; u++) {
@@ -116,11 +115,11 @@ static void inside(const struct job* job, struct ring* ring, int done, int next)
   }
 }
 
-/* Section 3: nodes of any sizes, ascending. */
+/* Sanders and Traeff, section 3: nodes of any sizes, in ascending order. */
 static void by_hand_hierarchical_factor(const struct job* job) {
   struct ring ring = {0, 0};
   const int a = job->node, l = job->rank - job->base[a];
-  int first = 0; /* active node */
+  int first = 0; /* the first active node */
   for (int done = 0; done < job->size[a];) {
     const int next = job->size[first], active = job->nodes - first;
     int b = active - (a - first); /* this node's partner, counted from `first` */
@@ -143,9 +142,9 @@ static void by_hand_hierarchical_factor(const struct job* job) {
   land(job, &ring, 0);
 }
 
-/* The position of one end in the ring: a rank's contribution, and its blocks from the last one down. */
+/* The next block to send or to receive in the ring. The blocks of a contribution travel from the last one down. */
 struct cursor {
-  int owner, left; /* left: the blocks of this owner that are still to come */
+  int owner, left; /* whose contribution it is, and how many blocks of it are still to come */
 };
 
 static inline void next_block(const struct job* job, struct cursor* cursor, int blocks) {
@@ -163,7 +162,7 @@ static inline int bytes_of(const struct job* job, const struct cursor* cursor, i
   return rest < cut ? rest : cut;
 }
 
-/* Traeff et al.: contributions are cut into blocks, which travel round the ring of ranks. */
+/* Traeff et al.: cuts contributions into blocks, which travel round the ring of ranks. */
 static void by_hand_ring(const struct job* job) {
   const int cut = job->block_bytes ? job->block_bytes : job->bytes;
   const int blocks = (job->bytes + cut - 1) / cut;
@@ -188,7 +187,7 @@ static void by_hand_ring(const struct job* job) {
   land(job, &ring, 0);
 }
 
-/* The hand-written loop of the algorithm, or NULL. */
+/* Returns the hand-written loop of the algorithm, or NULL. */
 static void (*find_by_hand(const char* algorithm))(const struct job*) {
   if (strcmp(algorithm, "factor") == 0) return by_hand_factor;
   if (strcmp(algorithm, "hierarchical-factor") == 0) return by_hand_hierarchical_factor;
@@ -213,7 +212,7 @@ static void call_runtime(const struct job* job) {
       job->comm));
 }
 
-/* The library is not told that the counts are equal. */
+/* Calls quadrille_alltoallv, so the library does not know that the counts are equal. */
 static void call_with_counts(const struct job* job) {
   check(quadrille_alltoallv(job->schedule, job->send, job->counts, job->begins, MPI_BYTE,
                             job->receive, job->counts, job->begins, MPI_BYTE, job->comm));
@@ -246,7 +245,7 @@ static void print_count(int64_t count, const char* algorithm) {
   fflush(stdout);
 }
 
-/* Compares the messages of the runtime with those of the loop, and their order. Then makes the calls. */
+/* Checks that the runtime and the loop send the same messages in the same order. Then makes the calls. */
 static void count_messages(const struct job* job, int calls, const char* algorithm) {
   void (*const by_hand)(const struct job*) = find_by_hand(algorithm);
   stub_start_record();
@@ -265,7 +264,7 @@ static void count_messages(const struct job* job, int calls, const char* algorit
   if (by_hand) counted_by_hand(by_hand, job, calls);
 }
 
-/* The same for an algorithm that forwards blocks. A persistent call sends nothing else. */
+/* Makes the calls of an algorithm that forwards blocks. A persistent call, which sends only blocks, counts pieces. */
 static void count_pieces(const struct job* job, int calls, const char* algorithm) {
   quadrille_request request;
   check(quadrille_alltoallv_init(job->schedule, job->send, job->counts, job->begins, MPI_BYTE,
@@ -283,7 +282,7 @@ static int ascending(const void* left, const void* right) {
   return *(const int*)left - *(const int*)right;
 }
 
-/* Reads "1,2,3": one size per node. Returns the number of nodes, or 0 if a size is malformed. */
+/* Reads one size for each node, such as "1,2,3". Returns the number of nodes, or 0 if a size is malformed. */
 static int read_sizes(char* text, int* sizes) {
   int count = 0;
   for (const char* word = strtok(text, ","); word; word = strtok(NULL, ",")) {
@@ -338,7 +337,7 @@ int main(int count, char** words) {
   (strcmp(info.algorithm, "tuna") == 0 ? count_pieces : count_messages)(&job, calls,
                                                                         info.algorithm);
   if (!job.gathers) {
-    call_with_counts(&job); /* not counted: it is kept, and the others repeat it */
+    call_with_counts(&job); /* not counted; the runtime keeps this call, and the others repeat it */
     counted_with_counts(&job, calls);
   }
   free((void*)job.send);

@@ -1,4 +1,4 @@
-"""The machine that measures: its description, its load, and how programs are built and run on it."""
+"""Describes the machine that measures and its load, and builds and runs programs on it."""
 import os
 import platform
 import re
@@ -7,12 +7,12 @@ import subprocess
 import tempfile
 import time
 
-MOST_LOAD = 0.35  # of a core, by others, before a measurement
-PATIENCE = 150  # seconds: a load of 1.5 a core that ends now has calmed by then
+MOST_LOAD = 0.35  # load a core by other work, before a measurement
+PATIENCE = 150  # seconds, in which the average falls from 1.5 a core to MOST_LOAD if the work ends now
 
 
 class Unusable(Exception):
-    """The reason why nothing can be measured, and how to mend it. Ends the command with code 2."""
+    """Says why nothing can be measured, and what to do about it. Ends the command with code 2."""
 
 
 def cores():
@@ -20,7 +20,7 @@ def cores():
 
 
 def load():
-    """The load of one core, averaged over the last minute."""
+    """Returns the load of one core, averaged over the last minute."""
     return os.getloadavg()[0] / cores()
 
 
@@ -35,7 +35,7 @@ def description():
 
 
 def await_calm(patience=PATIENCE, most=MOST_LOAD, load=load, sleep=time.sleep):
-    """Waits until the machine is calm. Returns whether it is."""
+    """Waits until the machine is calm, for at most `patience` seconds. Returns whether it is."""
     waited = 0
     while load() > most and waited < patience:
         sleep(5)
@@ -44,7 +44,7 @@ def await_calm(patience=PATIENCE, most=MOST_LOAD, load=load, sleep=time.sleep):
 
 
 def build(*targets):
-    """Builds the targets (//ROOM:NAME). Returns their paths."""
+    """Builds the targets (//ROOM:NAME). Returns the paths of their outputs."""
     command = ["bazel", "build", "--noshow_progress", "--ui_event_filters=-info", *targets]
     if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
         raise Unusable(f"{' '.join(targets)} could not be built; mend the errors above")
@@ -52,7 +52,7 @@ def build(*targets):
 
 
 def run(command, timeout=None, **others):
-    """Runs a command and returns its output. If it fails, its last line is the error."""
+    """Runs a command and returns its output. If it fails, raises Unusable with its last line."""
     command = [str(word) for word in command]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **others)
@@ -71,7 +71,7 @@ def last_words(text):
 
 
 def elapsed(repetitions, work):
-    """The seconds that each repetition takes."""
+    """Returns the seconds of each repetition of the work."""
     times = []
     for _ in range(repetitions):
         start = time.monotonic()
@@ -81,8 +81,8 @@ def elapsed(repetitions, work):
 
 
 def lines_until(command, last, timeout):
-    """The lines that a command prints, up to the one that matches `last`, and the lines on its error stream. Then the
-    command is ended, since some launchers do not return after everything was printed."""
+    """Returns the lines that a command prints, up to one that matches `last`, and its error stream. Ends the command
+    then, since some launchers do not return, and after `timeout` seconds."""
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             [str(word) for word in command], stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True

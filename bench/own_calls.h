@@ -1,4 +1,4 @@
-/* Included before everything else: while calls_are_own is set, MPI's collectives are the MPI library's own. */
+/* Included before everything else. While calls_are_own is set, MPI's collectives bypass the preload library. */
 #ifndef QUADRILLE_BENCH_OWN_CALLS_H_
 #define QUADRILLE_BENCH_OWN_CALLS_H_
 
@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 extern int calls_are_own;
-/* The library's function of that name, past everything that was preloaded. Ends all ranks if there is none. */
+/* Returns the MPI library's function of that name, not a preloaded one. Ends all ranks if there is none. */
 void* own_function(const char* name);
 
-#ifdef SIMULATED /* the preload library is linked into the program, and has no PMPI_ names */
+#ifdef SIMULATED /* the preload library is linked into the program, and defines no PMPI_ names */
 #define OWN(name) PMPI_##name
 #else
 #define OWN(name) ((__typeof__(&MPI_##name))(intptr_t)own_function("PMPI_" #name))

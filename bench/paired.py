@@ -1,7 +1,7 @@
-"""Medians, and 95 % intervals of the true median.
+"""Computes medians, and 95 % confidence intervals of the true median.
 
-The interval depends only on the order of the values (binomial), so it assumes nothing about the distribution of times. It
-never covers less than 95 %, except for fewer than six values: then it reaches from the least to the greatest.
+The interval depends only on the order of the values (binomial), so it assumes nothing about the distribution of
+times. Its confidence is at least 95 % from six values on. With fewer, it reaches from the least to the greatest.
 """
 from math import comb
 
@@ -13,7 +13,7 @@ def median(values):
 
 
 def left_out(n):
-    """How many of n ordered values to drop at each end. The true median lies outside the rest with 5 % at most."""
+    """Returns how many of n ordered values to drop at each end. In 95 % of cases the median is among the rest."""
     below, out = 0.0, 0
     while out < n // 2:
         below += comb(n, out) * 0.5**n
@@ -24,12 +24,12 @@ def left_out(n):
 
 
 def interval(values):
-    """The 95 % interval of the median: [low, high]."""
+    """Returns the 95 % interval of the median: [low, high]."""
     ordered = sorted(values)
     out = left_out(len(ordered))
     return [ordered[out], ordered[-1 - out]]
 
 
 def ratios(pairs):
-    """The ratio of each pair. A disturbance most likely hits both calls of a pair."""
+    """Returns native / ours of each pair. A disturbance most likely affects both calls of a pair."""
     return [native / ours for native, ours in pairs]

@@ -1,7 +1,8 @@
-"""The curves of the papers, simulated beside the printed numbers: docs/papers.md.
+"""Simulates the curves of the papers beside the printed numbers: docs/papers.md.
 
-Each run makes the tables of every section and compares them with the page. `--update` writes them into the page instead. `--only TEXT`
-takes the sections whose name has this text. Simulated times are the same on every run and at any load.
+Each run makes the tables of every section and compares them with the page. `--update` writes them into the page
+instead. `--only TEXT` takes only the sections whose name has this text. Simulated times are the same on every run and
+at any load.
 """
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""The transitive closure of a real graph (Fan et al. 2024, Fig. 15): the dependencies of this machine's Debian packages."""
+"""Simulates the transitive closure of a graph (Fan et al. 2024, Fig. 15): the dependencies of Debian's packages."""
 import os
 import zlib
 
@@ -8,7 +8,7 @@ from bench.papers_page import Section, table
 STATUS = "/var/lib/dpkg/status"
 NODES, RANKS = "8x32", 256
 PAIR = 16  # bytes of a pair of vertices
-ALGORITHMS = {  # radices, and the printed speed-up
+ALGORITHMS = {  # radices to try, and the speed-up that the paper prints
     "tuna": ((2, 4, 16, 64), "5.98"),
     "tuna-coalesced": ((2, 6, 32), "7.96"),
     "tuna-staggered": ((2, 6, 32), "-"),
@@ -17,7 +17,7 @@ DIRECT = "spread-out"  # stands for MPI_Alltoallv
 
 
 def edges_of(text):
-    """The pairs (package, what it depends on) in the text of dpkg's status file. Of alternatives, the first one counts."""
+    """Returns the pairs (package, dependency) in dpkg's status file. Of alternatives, the first one counts."""
     found = set()
     for paragraph in text.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in paragraph.splitlines() if ": " in line and not line.startswith(" "))
@@ -30,9 +30,9 @@ def edges_of(text):
 
 
 def rounds_of(edges, ranks):
-    """The bytes from each rank to each other one, in each round of the closure. A rank owns the vertices whose hash is its
-    number, with the edges that leave them, and the new paths that end there. In a round it makes each new path longer by an
-    edge, and sends what it found to the rank of its end."""
+    """Yields, for each round of the closure, the bytes from each rank to each other one, and the number of known
+    paths. A rank owns the vertices whose hash is its number. It has the edges that leave them and the new paths that
+    end there. In a round it extends each new path by one edge, and sends it to the owner of its end."""
     owner = {vertex: zlib.crc32(vertex.encode()) % ranks for edge in edges for vertex in edge}
     after = {}
     for source, target in edges:

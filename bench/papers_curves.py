@@ -1,4 +1,4 @@
-"""The tables of docs/papers.md, which explains them: the curves of four papers, and some of them by SimGrid."""
+"""Makes the tables of docs/papers.md, which explains them: curves of four papers, and some of them by SimGrid."""
 import tempfile
 
 from bench import simulation
@@ -25,8 +25,8 @@ def call(setting):
 
 
 def gains(runs, setting, ranks):
-    """A setting's gain at each size. At the greatest size also the gain by Equation 2, and the time of an allgather of one group over
-    ours."""
+    """Returns a row: a setting's gain at each size. For the greatest size there are also the gain by Equation 2 and
+    the printed limit, and an allgather in one group over ours, in time and in bytes."""
     remote, found = ("--remote-nodes", f"{ranks - setting.first}x1"), []
     for size in SIZES:
         one = next(each for each in settings(ranks, size) if each.name == setting.name)
@@ -45,7 +45,7 @@ def kang(ranks):
 
 # Träff et al. 2008.
 def ring_times(runs, nodes, counts, of, block, blocked="blocked-ring"):
-    """The times of the linear ring and of a blocked one."""
+    """Returns the seconds of the linear ring and of a blocked one."""
     words = ["--counts", as_text(counts)], of
     linear = runs.seconds("allgather", "linear-ring", nodes, *words)
     return linear, runs.seconds("allgather", blocked, nodes, *words, "--block-size", block)
@@ -82,8 +82,8 @@ def traff_long(runs):
     return [rings(runs, "30x8", 240, (64 * MIB,), "blocked-ring-nodes"), many]
 
 
-# Fan et al. 2024 (TuNA). MPI_Alltoallv on 8,192 ranks with blocks of up to 16 bytes takes the printed time of section V-A on both
-# machines. That time divided by the messages of a node is the gap of its port. Everything else is a prediction.
+# Fan et al. 2024 (TuNA). On both machines, the gap of a node's port comes from the printed time of MPI_Alltoallv on
+# 8,192 ranks with blocks of up to 16 bytes (section V-A), divided by the messages of a node. All else is predicted.
 RANKS_A_NODE = 32
 SPEED_UPS = [  # machine, algorithm, ranks, S, printed, radices
     ("Polaris", "tuna", 8192, 16, "29 (1.78 ms)", (2, 8)),
@@ -96,14 +96,14 @@ SPEED_UPS = [  # machine, algorithm, ranks, S, printed, radices
 
 
 def by_radix(runs, algorithm, ranks, radices, call, of):
-    """The time with each radix, and the radix."""
+    """Returns a list of the seconds with each radix, and the radix."""
     nodes = f"{ranks // RANKS_A_NODE}x{RANKS_A_NODE}"
     return [(runs.seconds("alltoall", algorithm, nodes, call, of, "--radix", radix), radix) for radix in radices]
 
 
 def trend(ranks, radices):
     def tables(runs):
-        """Milliseconds by radix and S."""
+        """Makes the table of milliseconds by radix and S."""
         rows = []
         for size in (16, 2048, 16384):
             found = by_radix(runs, "tuna", ranks, radices, ["--sizes", f"uniform:{size}"], "Polaris")
@@ -114,7 +114,7 @@ def trend(ranks, radices):
 
 
 def direct_seconds(ranks, size, flags):
-    """MPI_Alltoallv: the work of a node's port, which `spread-out` comes near. Blocks have S / 2 bytes on average."""
+    """Returns the seconds of MPI_Alltoallv: the work of a node's port. Blocks have `size` / 2 bytes on average."""
     gap, beta = (int(flags[flags.index(flag) + 1].rstrip("pns")) for flag in ("--gap", "--beta"))
     return RANKS_A_NODE * (ranks - RANKS_A_NODE) * (gap * 1e-9 + size / 2 * beta * 1e-12)
 
@@ -122,7 +122,7 @@ def direct_seconds(ranks, size, flags):
 def tuna_long(runs):
     rows = []
     for of, algorithm, ranks, size, printed, radices in SPEED_UPS:
-        # All blocks have S / 2 bytes: there are too many to follow each.
+        # All blocks get S / 2 bytes, since there are too many to simulate each with its own size.
         seconds, radix = min(by_radix(runs, algorithm, ranks, radices, ["--bytes", size // 2, "--sizes", "equal"], of))
         ours = ratio(direct_seconds(ranks, size, runs.machines[of]), seconds)
         rows.append([of, f"`{algorithm}`", f"{ranks:,}", f"{size:,} B", printed, ours, f"{1e3 * seconds:.4g} ms", radix])
@@ -132,7 +132,7 @@ def tuna_long(runs):
 
 # Sanders and Träff 2002.
 NODES = ["regular, 6x4", "organ pipe, 1,2,4,4,2,1", "alternating, 4,1,4,1,4,1", "random, 3,1,4,2,4,2", "32 full nodes, 32x4"]
-WINDOWS = (1, 4, 65536)  # steps of a rank in flight; the last one limits nothing
+WINDOWS = (1, 4, 65536)  # steps in flight at a rank; the last number is no limit
 
 
 def sanders(runs):
@@ -149,7 +149,7 @@ def sanders(runs):
     return [table(["nodes", *columns], rows)]
 
 
-# The same by SimGrid: the runtime itself, over SMPI on the network `linear`.
+# Some of the curves by SimGrid, where the runtime itself runs over SMPI on the network `linear`.
 WINDOW = 16
 
 
@@ -157,7 +157,7 @@ def simgrid(runs):
     rows = []
 
     def add(name, nodes, collective, counts, schedules, words, first=None):
-        """The time of the first schedule over that of the second one, by SimGrid and by the simulator."""
+        """Adds a row: the time of the first schedule over that of the second, by SimGrid and by the simulator."""
         network = simulation.Network("linear", nodes, tempfile.mkdtemp(dir=runs.folder))
         files = [runs.file(collective.removesuffix("v"), *schedule) for schedule in schedules]
         sampled = network.sample(

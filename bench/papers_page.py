@@ -1,4 +1,4 @@
-"""The page docs/papers.md: its prose and its machines are written by hand, and its tables by `./dev bench papers`."""
+"""Finds the sections of docs/papers.md and makes their tables. People write its prose and its machines."""
 import json
 import os
 import re
@@ -19,7 +19,7 @@ def table(head, rows):
 
 @dataclass
 class Section:
-    """A part of the page: its heading, and the function that makes its tables. A test runs the quick ones."""
+    """A section of the page: its heading, and the function that makes its tables. A test runs the quick sections."""
 
     name: str
     tables: Callable
@@ -27,13 +27,13 @@ class Section:
 
 
 def sections_of(page):
-    """The sections of a page, by name."""
+    """Returns the sections of a page, by name."""
     parts = re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]
     return {part.split("\n", 1)[0].removeprefix("## "): part for part in parts}
 
 
 def written(section, runs, page):
-    """The section of a page with its tables made anew."""
+    """Returns the text of a section of the page, with its tables made anew."""
     old, made = sections_of(page).get(section.name, ""), section.tables(runs)
     if len(TABLE.findall(old)) != len(made):
         raise machine.Unusable(f"papers: the section '{section.name}' of the page wants {len(made)} tables; add '|' lines to it")
@@ -41,7 +41,7 @@ def written(section, runs, page):
 
 
 class Runs:
-    """Simulates calls, and says which with `tell`. The third program is for SimGrid; tests have none."""
+    """Simulates calls, and passes each to `tell` first. The third program is for SimGrid; tests have none."""
 
     def __init__(self, programs, folder, page, tell=lambda text: None):
         self.simulator, self.collective = programs[1], (*programs, None)[2]
@@ -49,7 +49,7 @@ class Runs:
         self.machines = {name: flags.split() for name, flags in MACHINE.findall(page)}
 
     def simulate(self, file, call, flags):
-        """What the simulator says of a call. `flags`: of the simulator, or the name of a machine of the page."""
+        """Returns the simulator's JSON for a call. `flags`: the simulator's, or the name of a machine of the page."""
         self.tell(f"{os.path.basename(file)} {' '.join(map(str, call))[:60]}")
         flags = self.machines[flags] if isinstance(flags, str) else flags
         return json.loads(machine.run([self.simulator, "simulate", file, *call, *flags, "--format", "json"], timeout=3000))

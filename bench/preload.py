@@ -1,5 +1,5 @@
-"""Preloading under a program that does not know Quadrille, on the emulated cluster. One process (bench/preloaded.c) runs the
-library's collectives and the preloaded ones in turn, with rules that were learned there and without rules.
+"""Measures what preloading does to an unchanged program, on the emulated cluster. One program (bench/preloaded.c)
+makes the MPI library's own calls and preloaded ones in turn, with rules that were learned there and without rules.
 """
 import os
 import tempfile
@@ -8,8 +8,8 @@ from bench import cluster, machine, paired, sampling
 
 NEEDS_CALM = True
 PAIRS = 15
-CALLS = 300  # learning takes at most so many
-# Ranks on each node, and a divisor: ranks with equal remainders share a communicator. With 0 all ranks do.
+CALLS = 300  # of each collective while learning, which needs no more
+# Ranks on each node, and a divisor: ranks with equal remainders share a communicator. With 0, all ranks share one.
 SHAPES = {"4x8": ("4x8", 0), "8,8,4,12": ("8,8,4,12", 0), "rows of 4x8": ("4x8", 8)}
 SIZES = (16, 256, 4096, 32768, 256 << 10)  # the last one for allgathers alone
 CELLS = [(of, size) for of in ("alltoall", "alltoallv") for size in SIZES[:-1]]

@@ -1,13 +1,13 @@
-/* mpirun preloaded ROW HOW COLLECTIVE=COUNTS[/COUNTS...]...: calls of a program that does not know Quadrille.
+/* mpirun preloaded ROW HOW COLLECTIVE=COUNTS[/COUNTS...]...: makes calls as a program that does not know Quadrille.
  *
- * They run on all ranks; if ROW is not 0, they run on communicators of the ranks with equal remainders by ROW. COLLECTIVE and
- * COUNTS are those of collective.c. Several COUNTS take turns. HOW is
- *   CALLS                 so many calls of each collective
+ * If ROW is 0, the calls are on all ranks. Otherwise, ranks with equal remainders by ROW share a communicator.
+ * COLLECTIVE and COUNTS are those of collective.c. Several COUNTS take turns. HOW is
+ *   CALLS                 this many calls of each collective
  *   pairs=PAIRS           calls in turn with the MPI library's own
- *   blocks=CALLS,SECONDS  the same with blocks of calls, up to CALLS of each kind, or about SECONDS of the library's own
+ *   blocks=CALLS,SECONDS  stretches of calls in turn: up to CALLS of each kind, or about SECONDS of the library's own
  *   marks=CALLS           calls without a barrier between them; checked=CALLS also compares received bytes
- * Rank 0 prints what bench/sampling.py reads. With marks it prints `race CALLS SECONDS` for each tenth of the calls instead:
- * the time from the first call until the slowest rank had made that many. Exit code 2: bad input, or wrong bytes. */
+ * Rank 0 prints what bench/sampling.py reads. With marks it instead prints `race CALLS SECONDS` after each tenth of
+ * the calls: the time until the slowest rank had made that many calls. Exit code 2: bad input, or wrong bytes. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ const char usage[] =
 
 int calls_are_own;
 
-/* How to call. Numbers that are not given are 0. */
+/* What HOW says. Numbers that it does not give are 0. */
 static struct {
   int calls, pairs, blocks, marks;
   double seconds;
@@ -48,7 +48,7 @@ static void call(const struct job* job, int is_own) {
   calls_are_own = 0;
 }
 
-/* A block of calls. Returns the slowest rank's seconds. */
+/* Makes `calls` calls in a row, after a barrier. Returns their seconds at the slowest rank. */
 static double timed(const struct job* job, int is_own, int calls) {
   MPI_Barrier(MPI_COMM_WORLD);
   double seconds = MPI_Wtime();
@@ -60,11 +60,11 @@ static double timed(const struct job* job, int is_own, int calls) {
   return seconds;
 }
 
-/* The number of pairs of blocks that fit the calls and the seconds. */
+/* Returns the number of pairs of stretches: as many as the calls and the seconds allow. */
 static int count_blocks(const struct job* jobs, int count) {
   double once = 0;
   for (int i = 0; i < count; i++) {
-    timed(&jobs[i], 1, 2); /* connections are made */
+    timed(&jobs[i], 1, 2); /* to connect the ranks */
     once += timed(&jobs[i], 1, WARM_UP) / WARM_UP / count;
   }
   const int calls = how.seconds / once < how.blocks ? (int)(how.seconds / once) : how.blocks;
@@ -110,7 +110,7 @@ static void measure(char* word, MPI_Comm all, int index) {
   if (!counts) fail(usage);
   *counts++ = '\0';
   if (world == 0 && how.marks == 0) printf("schedule %d %s %s 0\n", index, word, counts);
-  /* Each collective has its own communicator, since the mean block of an alltoallv belongs to one. */
+  /* Each collective gets its own communicator, since the mean block of alltoallvs is kept for each communicator. */
   MPI_Comm comm = MPI_COMM_WORLD;
   if (how.marks == 0) MPI_Comm_dup(all, &comm);
   for (counts = strtok(counts, "/"); counts && count < MOST_SIZES; counts = strtok(NULL, "/")) {

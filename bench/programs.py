@@ -1,9 +1,9 @@
-"""Unchanged programs on the emulated cluster: the time in their all-to-alls, with MPI alone and with learned rules, and the time of
-whole programs while the preload library adapts, without rules.
+"""Measures unchanged programs on the emulated cluster: the time in their all-to-alls, with MPI alone and with learned
+rules, and the time of whole programs while the preload library adapts without rules.
 
-Runs of both kinds take turns. The preload library's report has the time of rank 0 in the calls.
+Native runs and runs with the library take turns. The preload library's report has the time of rank 0 in the calls.
 
-With --all instead: programs of Debian's packages (bench/real.py) on this machine alone. Their results have to be the native ones.
+With --all, runs programs of Debian's packages instead (bench/real.py). Their results must be the native ones.
 """
 import json
 import os
@@ -19,7 +19,7 @@ PAIRS = 5
 RUNS = 3
 NODES = "4x8"
 TRANSFORM = ["bench/transform.py"]
-# The words after the program, then the last word when it learns and when it is measured.
+# The program, its words, and its last word: first when it learns, then when it is measured.
 PROGRAMS = {
     "mpi4py-fft 32^3, slabs": (TRANSFORM, ["32", "slab"], "150", "24"),
     "mpi4py-fft 32^3, pencils": (TRANSFORM, ["32", "pencil"], "150", "24"),
@@ -28,7 +28,7 @@ PROGRAMS = {
     "examples/fft": (None, [], "150", "24"),
     "examples/closure": (None, [], "8", "1"),
 }
-RIGHT = re.compile(r"right$| 0 (elements )?wrong$")  # the last words of a program with the right result
+RIGHT = re.compile(r"right$| 0 (elements )?wrong$")  # what a program with the right result prints last
 AT_LEAST = 0.98
 AT_LEAST_ADAPTING = 1 / 1.01
 AT_LEAST_TRANSFORM = {"mpi4py-fft 32^3, slabs": 1.4}
@@ -45,7 +45,7 @@ def build():
 
 
 class Run:
-    """A run with the right result: its output, its seconds with the start of the job, and its all-to-alls if it wrote a report."""
+    """A run with the right result. It has the output, the seconds with the start of the job, and reported calls."""
 
     def __init__(self, library, command, *variables, reports=True):
         with tempfile.TemporaryDirectory() as folder:
@@ -70,12 +70,12 @@ class Run:
 
 
 def add(report, name, pairs, what, at_least):
-    """The ratios of native runs to those with the library."""
+    """Adds the ratios of native runs to runs with the library."""
     report.sample(name, [getattr(native, what) / getattr(ours, what) for native, ours in pairs], at_least=at_least)
 
 
 def adapting(report, repetitions, library, name, command):
-    """The time of whole runs without rules, and without a report, which costs time itself."""
+    """Measures whole runs without rules. They write no report, which would cost time itself."""
     pairs = []
     for i in range(repetitions):
         kinds = ["QUADRILLE=off", "QUADRILLE=adapt"][:: -1 if i % 2 else 1]

@@ -1,4 +1,4 @@
-"""Times of the proofs: each alone in seconds of one core, and all together as users wait for them."""
+"""Measures the times of the proofs: each alone in seconds of one core, and all together as users wait for them."""
 import re
 import resource
 
@@ -14,7 +14,7 @@ def build():
 
 
 def core_seconds():
-    """What all commands took so far."""
+    """Returns the processor seconds that all commands of this process have used so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,9 +1,10 @@
-"""What an unchanged program gains or loses while the preload library adapts, over SimGrid's MPI: the same times at any load.
+"""Simulates what an unchanged program gains or loses while the preload library adapts, over SimGrid's MPI.
 
-One program (bench/preloaded.c) holds the preload library and the runtime. Native collectives are those that SimGrid selects for an MPI
-library. Computation takes no time. All messages do, also those of the preload library. A case is a row of calls on 64 ranks, from
-the first call on. All adapting calls are simulated. Native calls and those of a fixed choice settle soon, so only the first of them are
-simulated: each call after them takes as long as the second half of these did on the average.
+One program (bench/preloaded.c) contains the preload library and the runtime. Native collectives are those that
+SimGrid selects for an MPI library. Computation takes no time. All messages take time, also those of the preload
+library. A case is a row of calls on 64 ranks, from the first call on. All adapting calls are simulated. Native calls
+and those of a fixed choice settle soon, so only the first of them are simulated. Each later call then counts as the
+mean of the second half of these.
 """
 import concurrent.futures
 import os
@@ -16,18 +17,18 @@ from bench.distributions import DISTRIBUTIONS, as_text
 
 NEEDS_CALM = False
 CALLS = 2000
-NATIVE_CALLS, FIXED_CALLS = 400, 12  # that are simulated
+NATIVE_CALLS, FIXED_CALLS = 400, 12  # how many are simulated
 COLLECTIVES = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv"),
     *("broadcast", "scatter", "reduce", "reduce-scatter"),
 )
-SIZES = (8, 64, 512, 4096, 32768, 262144)  # bytes of a block on the average, or of the vector
+SIZES = (8, 64, 512, 4096, 32768, 262144)  # mean bytes of a block, or bytes of the vector
 NODES = ("8x8", "16x4", "16,12,3x8,2x4,4")
-NETWORKS = {"flat": "ompi", "busy": "mpich", "fat-tree": "ompi"}  # with the library whose collectives are native
-EAGER = "--cfg=smpi/send-is-detached-thresh:4096"  # bytes of the longest message whose send is over at once
-BLOCK_SIZES = (8192, 16384)  # of algorithms with this in their names
+NETWORKS = {"flat": "ompi", "busy": "mpich", "fat-tree": "ompi"}  # and the library whose collectives are native there
+EAGER = "--cfg=smpi/send-is-detached-thresh:4096"  # bytes of the longest message whose send completes at once
+BLOCK_SIZES = (8192, 16384)  # for algorithms whose names begin with these words:
 BLOCKED = ("blocked", "pipeline")
-WINS = 0.95  # of the native time: a fixed choice that takes at most this gains 5 %
+WINS = 0.95  # times the native time; a fixed choice that takes at most this gains 5 %
 MOST_WORST, MOST_MEDIAN = 1.02, 1.1
 
 
@@ -36,21 +37,21 @@ def build():
 
 
 def counts(collective, size, ranks):
-    """As bench/collective.c takes them. In collectives that allow it, lengths differ."""
+    """Returns the counts as bench/collective.c reads them. Lengths differ if the collective allows it."""
     if collective == "allgatherv":
         return as_text(DISTRIBUTIONS["linear"](size * ranks, ranks))
     return f"uniform:{2 * size}" if collective == "alltoallv" else str(size)
 
 
 def choices(collective, size):
-    """The fixed choices, as a variable of the preload library names them."""
+    """Returns the fixed choices, as variables of the preload library name them."""
     every = schedules_of(collective.removesuffix("v"))
     blocked = [name for name in every if name.startswith(BLOCKED)]
     return every + [f"{name}:block-size={block}" for name in blocked for block in BLOCK_SIZES if block < size]
 
 
 def read(printed):
-    """The numbers of calls, and the seconds until they were made. The simulator ends with code 0 also if the program failed."""
+    """Returns pairs (calls, seconds until they were made). SimGrid exits with 0 even if the program fails."""
     *words, end = [line.split() for line in printed.splitlines() if line.startswith(("race ", "end"))] or [[]]
     if end != ["end"]:
         raise machine.Unusable("race: it did not come to its end: received bytes are wrong, or a collective failed")
@@ -58,13 +59,13 @@ def read(printed):
 
 
 def total(marks, calls):
-    """The seconds of that many calls. Those that were not simulated take as long as the second half of the others."""
+    """Returns the seconds of that many calls. Those that were not simulated count as the mean of the second half."""
     (half, until_half), (most, seconds) = marks[len(marks) // 2 - 1], marks[-1]
     return seconds + (calls - most) * (seconds - until_half) / (most - half)
 
 
 class Case:
-    """Calls of one collective, with one size, on some nodes of a network."""
+    """Simulates calls of one collective, with one size, on some nodes of a network."""
 
     def __init__(self, program, kind, nodes, collective, size, library=None):
         self.program, self.kind, self.nodes, self.collective, self.size = program, kind, nodes, collective, size
@@ -72,7 +73,7 @@ class Case:
         self.name = f"{collective} {nodes}, {size} B, {kind} {self.library}"
 
     def run(self, calls, variables, checked=False, options=()):
-        """Makes the calls, with these variables of the preload library."""
+        """Makes the calls, with these variables of the preload library. Returns what `read` returns."""
         others = {name: value for name, value in os.environ.items() if not name.startswith("QUADRILLE")}
         with tempfile.TemporaryDirectory() as folder:
             network = simulation.Network(self.kind, self.nodes, folder)
@@ -87,7 +88,7 @@ class Case:
         return total(self.run(min(calls, NATIVE_CALLS), {"QUADRILLE": "off"}), calls)
 
     def forced(self, name):
-        """The variables that make all calls follow a choice."""
+        """Returns the variables that make all calls follow a choice."""
         return dict(variable.split("=", 1) for variable in choice_of(self.collective, name))
 
     def fixed(self, name, calls):
@@ -95,7 +96,7 @@ class Case:
 
 
 def measured(case, calls):
-    """The seconds of native calls, of adapting calls, and of the best fixed choice, and its name. None if a run failed."""
+    """Returns the seconds of native, of adapting and of best fixed calls, and the best choice; None on failure."""
     try:
         native, adapting = case.native(calls), total(case.run(calls, {}), calls)
         fixed = {name: case.fixed(name, calls) for name in choices(case.collective, case.size)}

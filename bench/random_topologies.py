@@ -1,7 +1,7 @@
-"""Checks every algorithm on ten random topologies of up to 300 ranks. By hand: bazel run //bench:random_topologies [NAME...]
+"""bazel run //bench:random_topologies [NAME...]: checks every algorithm on ten random topologies of up to 300 ranks.
 
-The arguments are words of `quadrille list`, such as `allreduce ring`; without them all algorithms are checked. The topologies are
-the same on every run. One that an algorithm does not serve is drawn again.
+The arguments are words of `quadrille list`, such as `allreduce ring`. Without them, checks all algorithms. The
+topologies are the same on every run. If an algorithm does not serve one, another one is drawn.
 """
 import random
 import subprocess
@@ -16,7 +16,7 @@ NOT_SERVED = ("requires", "serves", "is known for")
 
 
 def draw(seed):
-    """Node sizes: few or many nodes, of one size or of several, or a power of two of them."""
+    """Returns random node sizes: few or many nodes, of one size or of several, often with a power of two of ranks."""
     generator = random.Random(seed)
     ranks = generator.choice([generator.randint(1, MOST_RANKS), 2 ** generator.randint(0, 8)])
     largest = generator.choice([1, 2, 8, 16, 48])
@@ -34,7 +34,7 @@ def run(*command):
 
 
 def check(name, seed, file):
-    """Whether the algorithm serves the topology of that seed, and what `check` finds wrong with it."""
+    """Returns whether the algorithm serves the topology of that seed, and what is wrong with its schedule, or ""."""
     collective, algorithm, *groups = name.split()
     nodes = draw(seed)
     remote = ["--remote-nodes", draw(seed + 1000000)] if groups else []

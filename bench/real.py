@@ -1,10 +1,11 @@
-"""Programs of Debian's packages, run natively and with the preload library before MPI, and their results compared.
+"""Runs programs of Debian's packages natively and with the preload library, and compares their results.
 
-A result is all that a program writes: its output, its error stream, its files. Only times and what follows from them are left out, by a
-pattern of each program's, and each run says of how many lines. Two native runs must have the same result, or nothing could be compared. The library leaves sums
-to MPI unless QUADRILLE_SUMS says otherwise, so the results of all modes but the forced ones must be the native ones bit by bit.
+A result is all that a program writes: its output, its error stream and its files. A pattern of each program leaves
+out times and what follows from them; each run says in how many lines. Two native runs must have the same result, or
+nothing could be compared. The library leaves sums to MPI unless QUADRILLE_SUMS says otherwise. So the results of all
+modes but the forced ones must be the native ones bit by bit.
 
-Forced runs follow one schedule for each collective, sums included, so their numbers may differ a little.
+Forced runs follow one schedule for each collective, even for sums, so their numbers may differ a little.
 """
 import dataclasses
 import itertools
@@ -24,7 +25,7 @@ INPUTS = os.path.join(HERE, "inputs")
 MPIRUN = os.path.join(TREE, "tests/mpi/mpirun.sh")
 RANKS = 4
 NATIVE = "native"
-# Modes whose results are the native ones bit by bit, and modes that follow the first and the last schedule of each collective.
+# Modes whose results must be the native ones bit by bit, and modes that follow a collective's first or last schedule.
 EXACT = {
     "off": {"QUADRILLE": "off"},
     "adapt": {},
@@ -45,18 +46,18 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A program of Debian's. Patterns that are not given match nothing."""
+    """A program of Debian's packages. Patterns that are not given match nothing."""
 
     packages: tuple
     command: tuple
-    inputs: tuple = ()  # files of bench/inputs that are copied to its folder, with another name after ':'
-    outputs: tuple = ()  # files that it writes there
+    inputs: tuple = ()  # files to copy to its folder, in bench/inputs if not absolute; ':' precedes another name
+    outputs: tuple = ()  # files that the program writes into its folder
     stdin: str = os.devnull
-    times: str = r"(?!)"  # parts of lines, which are not compared
-    residuals: str = r"(?!)"  # lines with rounding errors: of forced runs, only their words are compared, such as PASSED
-    tolerance: float = 1e-9  # of numbers of forced runs
+    times: str = r"(?!)"  # parts of lines that are not compared
+    residuals: str = r"(?!)"  # lines with rounding errors; of forced runs, only their words count, such as PASSED
+    tolerance: float = 1e-9  # relative difference of numbers that forced runs may have
     mpi: str = "openmpi"
-    groups: bool = False  # whether it has collectives between groups
+    groups: bool = False  # whether the program has collectives between groups
     seconds: int = 60  # on an idle machine; a run that takes ten times as long has failed
 
 
@@ -64,19 +65,19 @@ class Program:
 class Result:
     code: int
     lines: list
-    times: int  # so many lines have times
-    calls: list  # of the report, or None if there is none
+    times: int  # how many lines have times
+    calls: list  # in the preload library's report; None without a report
     seconds: float
 
     @property
     def served(self):
-        """How many calls schedules served."""
+        """Returns how many calls schedules served."""
         return sum(call["calls"] for call in self.calls or [] if call["schedule"] != "native")
 
 
 @dataclasses.dataclass(frozen=True)
 class Libraries:
-    """Paths of files that the build makes, by MPI library."""
+    """Paths of libraries that the build makes, by MPI library."""
 
     preload: dict
     idle: dict  # lets waiting ranks sleep, or none
@@ -135,7 +136,7 @@ PROGRAMS = {
     ),
 }
 
-# Larger programs, and one more with the other library: ./dev bench programs --all.
+# Larger programs, and ScaLAPACK with Open MPI: ./dev bench programs --all.
 LARGER = {
     "lammps-pppm, 1500 steps": dataclasses.replace(
         lammps("lammps_pppm.txt", "-var", "steps", "1500"), seconds=120
@@ -180,12 +181,12 @@ LARGER = {
 
 
 def modes(program):
-    """All modes in which a program can be compared with native runs."""
+    """Returns all modes in which a program can be compared with native runs."""
     return [*EXACT, *(mode for mode in FORCED if program.groups or "groups" not in mode)]
 
 
 def forced(mode):
-    """The variables of a forced mode: the first or the last schedule that the library has for each collective."""
+    """Returns the variables of a forced mode: the first or last schedule that the library has for each collective."""
     index, end = FORCED[mode]
     schedules = runpy.run_path(os.path.join(TREE, "emitted/universal_schedules.bzl"))["UNIVERSAL_SCHEDULES"]
     chosen = {"QUADRILLE": "on", "QUADRILLE_SUMS": "any"}
@@ -198,7 +199,7 @@ def forced(mode):
 
 
 def run(program, mode, libraries, variables=None):
-    """Runs a program once, in a folder of its own. `variables` are added to those of the mode."""
+    """Runs a program once, in a folder of its own. Adds `variables` to those of the mode. Returns the Result."""
     chosen = {} if mode == NATIVE else EXACT[mode] if mode in EXACT else forced(mode)
     preload = [libraries.idle[program.mpi]] if program.mpi in libraries.idle else []
     if mode != NATIVE:
@@ -215,7 +216,7 @@ def run(program, mode, libraries, variables=None):
         with open(program.stdin) as stdin:
             done = subprocess.run(words, cwd=folder, stdin=stdin, capture_output=True, text=True, errors="replace")
         seconds = time.monotonic() - began
-        errors = "".join(sorted(done.stderr.splitlines(keepends=True)))  # ranks write them in any order
+        errors = "".join(sorted(done.stderr.splitlines(keepends=True)))  # ranks write in any order
         errors = re.sub(EQUAL, "", errors)
         texts = [done.stdout, errors, *(contents(os.path.join(folder, name)) for name in program.outputs)]
         calls = json.loads(contents(os.path.join(folder, "report.json")) or '{"calls": null}')["calls"]
@@ -229,7 +230,7 @@ EQUAL = r"quadrille: \d+ calls of \d+ compared with MPI's own: all equal\n"
 
 
 def contents(path):
-    """The text of a file, or nothing if the program has not written it."""
+    """Returns the text of a file, or "" if the program has not written it."""
     if not os.path.exists(path):
         return ""
     with open(path, errors="replace") as file:
@@ -237,7 +238,7 @@ def contents(path):
 
 
 def difference(program, native, result, exact):
-    """What differs between a native run and another one, or None."""
+    """Returns a sentence about the first difference between a native run and another one, or None."""
     if result.code != native.code:
         return f"it ends with {result.code}{' (timeout)' if result.code == 124 else ''} instead of {native.code}"
     alike = operator.eq if exact else lambda *lines: is_near(program, *lines)
@@ -248,7 +249,7 @@ def difference(program, native, result, exact):
 
 
 def is_near(program, one, other):
-    """Whether two lines have the same words, and numbers that differ by the program's tolerance. Numbers in lines of residuals may differ."""
+    """Returns whether two lines have the same words, and near numbers unless they are lines of residuals."""
     if re.search(program.residuals, one):
         return NUMBER.sub("#", one).split() == NUMBER.sub("#", other).split()
     numbers = [[float(number) for number in NUMBER.findall(line)] for line in (one, other)]
@@ -258,7 +259,7 @@ def is_near(program, one, other):
 
 
 def unserved(mode, result):
-    """What is wrong with the report of a mode, or None. So a library that was not loaded does not pass."""
+    """Returns what is wrong with the report of a mode, or None. So a library that was not loaded is noticed."""
     if mode == "off":
         return None if result.calls is None else "the library has done something"
     if not result.calls:
@@ -269,7 +270,7 @@ def unserved(mode, result):
 
 
 def compare(program, modes, libraries):
-    """Runs a program natively and in those modes. Yields each mode, what is wrong with it or None, and the Result."""
+    """Runs a program natively and in those modes. Yields each mode, what is wrong or None, and the Result."""
     first, native = (run(program, NATIVE, libraries) for _ in range(2))
     yield NATIVE, "it fails natively" if first.code else difference(program, first, native, exact=True), native
     for mode in modes:

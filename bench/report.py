@@ -1,4 +1,4 @@
-"""The figures of an instrument, as JSON and as a table. docs/measurements.md describes the schema."""
+"""Keeps the figures of an instrument, as JSON and as a table. docs/measurements.md describes the schema."""
 import json
 import os
 
@@ -8,7 +8,7 @@ SCHEMA = 1
 
 
 class Report:
-    """One run of one instrument."""
+    """The report of one run of one instrument."""
 
     def __init__(self, instrument, date, machine, load=0.0, loaded=False):
         self.head = {
@@ -22,26 +22,26 @@ class Report:
         self.figures, self.notes = [], []
 
     def figure(self, name, value, unit="", at_most=None, at_least=None, spread=None, n=1):
-        """`name`: the measured quantity, or CASE | WHAT if a case has several figures in a row. `spread`: the 95 %
-        interval of the true median; None if each run gives the same value."""
+        """Adds a figure. `name`: the measured quantity, or CASE | WHAT if a case has several figures in a row.
+        `spread`: the 95 % interval of the true median, or None if each run gives the same value."""
         limit = {word: most for word, most in (("at_most", at_most), ("at_least", at_least)) if most is not None}
         self.figures.append(
             {"name": name, "value": value, "unit": unit, "limit": limit or None, "spread": spread, "n": n}
         )
 
     def sample(self, name, values, unit="", at_most=None, at_least=None):
-        """The median of measured values, and its 95 % interval."""
+        """Adds the median of measured values as a figure, with its 95 % interval."""
         self.figure(name, paired.median(values), unit, at_most, at_least, paired.interval(values), len(values))
 
     def note(self, text):
-        """A remark for readers, such as a quantity that was not measured, and the reason."""
+        """Adds a remark for readers, for example which quantity was not measured, and why."""
         self.notes.append(text)
 
     def contents(self):
         return {**self.head, "figures": self.figures, "notes": self.notes}
 
     def write(self, folder):
-        """Writes a new file. Returns its path."""
+        """Writes the report to a new file in the folder. Returns its path."""
         os.makedirs(folder, exist_ok=True)
         stem = f"{self.head['instrument']}-{self.head['date']}"
         number, path = 1, os.path.join(folder, stem + ".json")
@@ -55,7 +55,7 @@ class Report:
 
 
 def load(path):
-    """Reads a recorded report. ValueError if the file is none."""
+    """Reads a recorded report. Raises ValueError if the file is not one."""
     try:
         with open(path) as file:
             contents = json.load(file)
@@ -71,7 +71,7 @@ def load(path):
 
 def is_missed(figure):
     limit = figure["limit"] or {}
-    # Written so that NaN counts as missed.
+    # This form counts NaN as missed.
     return not (
         figure["value"] <= limit.get("at_most", figure["value"])
         and figure["value"] >= limit.get("at_least", figure["value"])
@@ -83,14 +83,14 @@ def missed(contents):
 
 
 def number(value):
-    """The value with four digits."""
+    """Returns the value as text with four digits."""
     if value == int(value) and abs(value) < 1e9:
         return str(int(value))
     return f"{value:.4g}" if 1e-3 <= abs(value) < 1e4 else f"{value:.3e}" if abs(value) < 1e-3 else f"{value:.0f}"
 
 
 def table(contents):
-    """The report as text, with a line for each figure."""
+    """Returns the report as text, with a line for each figure."""
     machine = contents["machine"]
     lines = [
         f"{contents['instrument']}, {contents['date']}, {machine['cores']} cores of {machine['processor']}, "

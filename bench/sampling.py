@@ -6,7 +6,7 @@ from bench import machine, paired
 
 @dataclass
 class Sampled:
-    """The times of a schedule and of the native collective, in seconds, as a pair for each repetition."""
+    """The times of a schedule and of the native collective: for each repetition a pair (native, ours), in seconds."""
 
     algorithm: str
     window: int
@@ -26,7 +26,7 @@ class Sampled:
 
 
 def parse(lines):
-    """Reads the output of collective.c, schedule by schedule. ValueError if it is not complete."""
+    """Reads the output of collective.c. Returns a Sampled for each schedule. Raises ValueError if part is missing."""
     sampled, ended = {}, False
     for line in lines:
         words = line.split()
@@ -41,7 +41,7 @@ def parse(lines):
 
 
 def parse_or_complain(lines, said=()):
-    """The same; incomplete output is an Unusable with the program's own sentence. `said`: lines of its error stream."""
+    """Does what parse does, but raises Unusable with the program's error, from its error stream `said`."""
     try:
         return parse(lines)
     except ValueError as error:
@@ -50,13 +50,13 @@ def parse_or_complain(lines, said=()):
 
 
 def sample(command, timeout):
-    """Runs a command that starts collective.c."""
+    """Runs a command that starts collective.c. Returns a Sampled for each schedule."""
     lines, errors = machine.lines_until(command, "end", timeout)
     return parse_or_complain(lines, errors.splitlines())
 
 
 class Generator:
-    """Makes schedule files in a folder, each once."""
+    """Makes schedule files in a folder, each only once."""
 
     def __init__(self, program, folder):
         self.program, self.folder, self.files, self.lines = program, folder, {}, []
@@ -70,20 +70,20 @@ class Generator:
         return self.files[key]
 
     def names(self, collective, between_groups=False):
-        """The algorithms of a collective."""
+        """Returns the algorithms of a collective."""
         self.lines = self.lines or machine.run([self.program, "list"]).splitlines()
         end = " between groups" if between_groups else ""
         words = [line.removesuffix(end).split() for line in self.lines if line.endswith(end) and line[:1] != " "]
         return [each[1] for each in words if len(each) == 2 and each[0] == collective]
 
     def for_any(self, collective, between_groups=False):
-        """Files for any nodes of all algorithms of a collective, by name."""
+        """Returns files for any nodes of all algorithms of a collective, by name."""
         remote = ["--remote-nodes", "any"] if between_groups else []
         return {name: self.file(collective, name, "any", *remote) for name in self.names(collective, between_groups)}
 
 
 class Measuring:
-    """The report, the options and the generator that the parts of an instrument share. Without a generator, `program` is None."""
+    """What the parts of an instrument share: the report, the options and the generator. `program`: the generator."""
 
     def __init__(self, report, options, program, folder):
         self.report, self.options, self.folder = report, options, folder

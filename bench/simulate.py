@@ -1,20 +1,20 @@
-"""The simulator: its speed, and how far its times are from SimGrid's on the network `linear`, for every algorithm."""
+"""Measures the simulator's speed, and how far its times are from SimGrid's on `linear`, for every algorithm."""
 import itertools
 import json
 import tempfile
 
 from bench import machine, sampling, simulation
 
-NEEDS_CALM = True  # for events a second
+NEEDS_CALM = True  # because of the events a second
 WINDOW = 16
 EAGER = 1 << 16  # bytes
-# SimGrid charges a message between nodes 2 us and 800 ps a byte there, and one inside a node 200 ns and 100 ps a byte. It adds 16
-# bytes to a message, and 10 ns.
+# On that network, SimGrid charges 2 us and 800 ps a byte for a message between nodes, and 200 ns and 100 ps a byte
+# inside a node. It adds 16 bytes and 10 ns to each message.
 LINEAR = ["--alpha", "2010ns", "--beta", "800ps", "--alpha-inside", "202ns", "--beta-inside", "100ps", "--memory", "0"]
 LINEAR += ["--gap", "13ns", "--gap-inside", 0, "--copy", 0, "--beta-copy", 0, "--eager", 0, "--sharing", "fair"]
 COLLECTIVES = ("alltoall", "allgather", "reduce-scatter", "allreduce", "reduce", "broadcast", "gather", "scatter", "scan")
 SIZES = (64, 4096, 65536, 1 << 20)
-REDUCTIONS = ("reduce-scatter", "allreduce", "reduce", "scan")  # of elements of 8 bytes
+REDUCTIONS = ("reduce-scatter", "allreduce", "reduce", "scan")  # their elements have 8 bytes
 
 
 def build():
@@ -27,26 +27,26 @@ class Measuring(sampling.Measuring):
         _, self.simulator, self.collective = programs
 
     def simulate(self, file, size, *words):
-        """Returns what the simulator says of a call with blocks of that size."""
+        """Returns the simulator's JSON for a call with blocks of `size` bytes."""
         return json.loads(
             machine.run([self.simulator, "simulate", file, "--bytes", size, "--format", "json", *words], timeout=600)
         )
 
 
 def of_simgrid(m, collective, nodes, size, file, eager=0):
-    """Seconds of a call."""
+    """Returns the seconds of a call by SimGrid."""
     network = simulation.Network("linear", nodes, tempfile.mkdtemp(dir=m.folder), eager)
     (one,) = network.sample(m.collective, collective, size, [(file, WINDOW)], native=False, checked=False)
     return one.ours[0]
 
 
 def agreement(m):
-    """The greatest difference of the simulator's times from SimGrid's, by nodes."""
+    """Adds the greatest difference of the simulator's times from SimGrid's, for each call and the nodes."""
     for nodes in ("64x1", "8x8"):
         for collective, size in itertools.product(COLLECTIVES, SIZES):
             name = f"agreement, {collective}, {nodes}, {size} B"
             if not m.wanted(name) or (collective, size) == ("alltoall", 1 << 20):
-                continue  # such an all-to-all takes SimGrid too long
+                continue  # SimGrid takes too long for this all-to-all
             differences = {}
             for algorithm in m.generator.names(collective):
                 try:
@@ -61,7 +61,7 @@ def agreement(m):
 
 
 def eager(m):
-    """The same for eager messages, which jam: hierarchical-factor."""
+    """Adds the difference for hierarchical-factor with eager messages, which jam."""
     flags = [EAGER if before == "--eager" else word for before, word in zip([None, *LINEAR], LINEAR)]
     for nodes, size in itertools.product(("8x8", "16x8"), (64, 4096)):
         name = f"eager, hierarchical-factor, {nodes}, {size} B"
@@ -74,7 +74,7 @@ def eager(m):
 
 
 def speed(m):
-    """Events a second on one core, and long simulations."""
+    """Adds the events a second on one core, and the seconds of long simulations."""
     for name, collective, algorithm, nodes, size, limit in (
         ("hierarchical-factor, 4,096 ranks", "alltoall", "hierarchical-factor", "128x32", 64, 60),
         ("tuna-coalesced, 16,384 ranks", "alltoall", "tuna-coalesced", "512x32", 64, 60),

@@ -2,11 +2,11 @@
 
 Only messages take time; computation takes none. The cost of a message is measured (message_seconds), not computed.
 
-The kinds are flat (all nodes at one switch without limit), fat-tree (two levels, with as many links up as down) and dragonfly.
-A node has one network interface, which sends and receives at full rate at once, and a loopback for its own ranks. Times of
-messages are SimGrid's calibration on TCP, where latency and bandwidth depend on the length. Linear is flat without that: a
-message of B bytes takes alpha + beta B. Fast is linear with ten times the bandwidth. Busy is linear, and each message
-keeps its sender and its receiver busy for a microsecond. Fast-busy is both.
+The networks are flat (all nodes at one switch without limit), fat-tree (two levels, with as many links up as down)
+and dragonfly. A node has one network interface, which sends and receives at full rate at once, and a loopback for its
+own ranks. Times of messages follow SimGrid's calibration on TCP, where latency and bandwidth depend on the length. In
+linear, which is otherwise flat, a message of B bytes takes alpha + beta B. Fast is linear with ten times the
+bandwidth. Busy is linear, and each message occupies its sender and its receiver for a microsecond. Fast-busy is both.
 """
 import os
 
@@ -15,14 +15,14 @@ from bench import machine, sampling
 CONFIGURATION = [
     "--cfg=smpi/simulate-computation:no",
     "--cfg=network/crosstraffic:0",  # full duplex: receiving does not slow sending
-    "--cfg=smpi/test:0",  # a test for a message takes no time
+    "--cfg=smpi/test:0",  # MPI_Test takes no time
     "--log=root.thres:critical",
 ]
-SHARED = "--cfg=smpi/auto-shared-malloc-thresh:65536"  # ranks share large buffers: contents are lost
+SHARED = "--cfg=smpi/auto-shared-malloc-thresh:65536"  # ranks share large buffers, so their contents are lost
 
 
 def node_sizes(text):
-    """"4x16,3" as one size per node."""
+    """Returns the size of each node, from text such as 4x16,3."""
     sizes = []
     for run in text.split(","):
         count, _, size = run.rpartition("x")
@@ -34,18 +34,18 @@ LATENCY = "1us"
 LINEAR = ["--cfg=network/model:CM02"]
 BUSY = LINEAR + ["--cfg=smpi/ois:0:1e-6:0", "--cfg=smpi/or:0:1e-6:0"]
 OF_KIND = {"linear": LINEAR, "fast": LINEAR, "busy": BUSY, "fast-busy": BUSY}  # options of smpirun
-# groups, links between them; chassis of a group; routers of a chassis; nodes of a router
+# By nodes: groups, links between them; chassis of a group, links; routers of a chassis, links; nodes of a router
 DRAGONFLY = {16: "2,1;2,1;2,1;2", 64: "4,1;2,1;4,1;2", 256: "4,2;4,1;4,2;4"}
 
 
 def fat_tree(nodes):
-    """The switches form the least square that holds the nodes. Each lower switch has a link to each upper one."""
+    """Returns the topology for SimGrid: about as many lower as upper switches, each linked with each."""
     lower = next((size for size in range(1, nodes + 1) if size * size >= nodes and nodes % size == 0), nodes)
     return f"2;{lower},{nodes // lower};1,{lower};1,1"
 
 
 def shape(kind, nodes):
-    """The attributes of the cluster. ValueError if there is no such network."""
+    """Returns the XML attributes of the cluster. Raises ValueError if there is no such network."""
     if kind == "flat" or kind in OF_KIND:
         return 'bb_bw="100TBps" bb_lat="0us"'
     if kind == "fat-tree":
@@ -70,10 +70,10 @@ def network(kind, nodes, cores):
 
 
 class Network:
-    """A network with one rank per core. Node i has the i-th of the sizes. Its files are in `folder`."""
+    """A network with one rank on each core. Node i has the i-th of the sizes. Its files are in `folder`."""
 
     def __init__(self, kind, nodes, folder, eager=0):
-        """`eager`: bytes of the longest message that starts before its receive is posted, and whose send is over at once."""
+        """`eager`: bytes of the longest message that starts, and whose send completes, without a posted receive."""
         self.nodes, self.sizes = nodes, node_sizes(nodes)
         self.configuration = CONFIGURATION + OF_KIND.get(kind, [])
         self.configuration += [f"--cfg=smpi/send-is-detached-thresh:{eager}", f"--cfg=smpi/async-small-thresh:{eager}"]
@@ -98,8 +98,8 @@ class Network:
         ]
 
     def sample(self, program, collective, counts, schedules, native=True, checked=True, first_group=None):
-        """Runs one call of each schedule. `schedules`: files with windows and, if the file leaves them open, block sizes.
-        `first_group`: the number of ranks in the first group; the others are the second."""
+        """Runs one call of each schedule. Returns a Sampled for each. `schedules`: files with windows and, if the
+        file leaves it open, a block size. `first_group`: ranks of the first of two groups; None: one group."""
         words = [program, collective, counts, 1]
         words += [] if native else ["--without-native"]
         words += [] if checked else ["--unchecked"]
@@ -109,14 +109,14 @@ class Network:
         return sampling.parse_or_complain(machine.run(command, timeout=3000, cwd=self.folder).splitlines())
 
     def message_seconds(self, program, sizes):
-        """The time of a message from the first node to the last, by size, while an equal one comes back. `program` is
-        //tools:calibrate. Simulated times need no repetition."""
+        """Returns the seconds of a message from the first node to the last, by size, while an equal one comes back.
+        `program` is //bench:smpi_calibrate.so. Simulated times need no repetition."""
         words = [program, "--seconds", 0, "--messages", ",".join(map(str, sizes))]
         printed = machine.run(self.command(2, self.ends, [], words), timeout=600, cwd=self.folder)
         lines = [line.split() for line in printed.splitlines() if line.startswith("message ")]
         return {int(size): float(seconds) for _, size, seconds in lines}
 
     def calibrated(self, program, size):
-        """The options for the generator that //tools:calibrate prints for blocks of that size."""
+        """Returns the options for the generator that calibrate, `program`, prints for blocks of that size."""
         words = [program, "--bytes", size, "--seconds", 0]
         return machine.run(self.command(self.ranks, self.hosts, [], words), timeout=600, cwd=self.folder).split()

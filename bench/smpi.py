@@ -1,8 +1,7 @@
-"""Simulated networks of up to 256 ranks, 10 Gbit/s per node (bench/simulation.py).
+"""Measures schedules on simulated networks of up to 256 ranks, 10 Gbit/s per node (bench/simulation.py).
 
-The same runtime runs over SimGrid's MPI. Times are the same on every run and at any load, so one call is a
-measurement without a spread. SimGrid's own collectives differ from the libraries that they are named after, so
-schedules are the baselines.
+The runtime itself runs over SimGrid's MPI. Times are the same on every run and at any load, so one call is enough.
+SimGrid's own collectives differ from the libraries that they are named after. So schedules are the baselines.
 """
 import re
 import tempfile
@@ -12,10 +11,10 @@ from bench.distributions import DISTRIBUTIONS, as_text
 
 NEEDS_CALM = False
 WINDOW = 16
-WINDOWS = (1, WINDOW)  # for given block sizes; simultaneous messages share a simulated wire, so that all arrive late
-LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
-SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # the block sizes to try
-MOST_BLOCKS = 3000  # of a ring in a sweep, which simulates as many rounds
+WINDOWS = (1, WINDOW)  # for given block sizes; a larger window may be worse, since messages in flight share the wire
+LONGEST = 4 << 20  # bytes of the message that shows the bandwidth
+SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # the block sizes to try, in bytes
+MOST_BLOCKS = 3000  # of a ring in a sweep, which has about as many rounds
 RADICES = (2, 4, 8, 16)
 
 
@@ -30,7 +29,7 @@ def with_radix(algorithm, radices):
 
 
 def blocks(counts, size):
-    """The number of blocks. A rank without data has one empty block."""
+    """Returns the number of blocks. A rank without data has one empty block."""
     return sum(max(1, -(-count // size)) for count in counts)
 
 
@@ -46,7 +45,7 @@ class Measuring(sampling.Measuring):
         return self.generator.file(expected.schedules_for(collective), words[0], network.nodes, *words[1:])
 
     def seconds(self, network, collective, counts, schedules, window=WINDOW, more=(), checked=True):
-        """The time of one call by each schedule: an algorithm with its options. `more`: files with windows and block sizes."""
+        """Returns the seconds of a call by each schedule (an algorithm with options), and by each file in `more`."""
         files = [(self.file(network, collective, words), window) for words in schedules]
         sampled = network.sample(self.collective, collective, counts, [*files, *more], native=False, checked=checked)
         return [one.ours[0] for one in sampled]
@@ -56,28 +55,28 @@ class Measuring(sampling.Measuring):
             self.report.figure(f"{case} | {name}", 1e6 * seconds, "us")
 
     def worst(self, name, found, cases, at_most):
-        """The worst of all cases. It has no figure if some cases were left out."""
+        """Adds the worst of all cases as a figure, unless some cases were left out."""
         if len(found) == cases:
             self.report.figure(name, max(found), at_most=at_most, n=cases)
 
     def line(self, network):
-        """alpha and beta: the times of an empty message, and of a byte of a long one."""
+        """Returns alpha and beta: the seconds of an empty message, and of a byte of a long one."""
         found = network.message_seconds(self.calibrate, (0, LONGEST // 2, LONGEST))
         return found[0], (found[LONGEST] - found[LONGEST // 2]) / (LONGEST // 2)
 
     def costs(self, network):
-        """The same as options for the generator, in whole nanoseconds and picoseconds."""
+        """Returns alpha and beta as options for the generator, in whole nanoseconds and picoseconds."""
         alpha, beta = self.line(network)
         return "--alpha", f"{1e9 * alpha:.0f}ns", "--beta", f"{1e12 * beta:.0f}ps"
 
     def block_size(self, network, collective, words, counts):
-        """The block size that a schedule's rule chooses, by the verifier."""
+        """Returns the block size that a schedule's rule chooses, as the verifier prints it."""
         command = [self.verifier, "check", self.file(network, collective, words), "--counts", counts]
         return int(re.search(r"B = (\d+)", machine.run(command))[1])
 
 
 def message(m):
-    """alpha and beta of a message between the ends of the network."""
+    """Adds alpha and beta of a message between the ends of the network."""
     case = "a message, linear 64 nodes"
     if m.wanted(case):
         alpha, beta = m.line(m.network("linear", "64x1"))
@@ -86,7 +85,7 @@ def message(m):
 
 
 def chosen(m):
-    """The time of the choice of `--algorithm auto` with calibrated costs, over the best of all algorithms and many radices."""
+    """Compares auto's choice, with calibrated costs, with the best of all algorithms and many radices."""
     cases = [(nodes, size) for nodes in ("4x8", "8,8,4,12", "16x4", "32x1") for size in (16, 512, 2048, 16384)]
     for kind, at_most in (("linear", 1.1), ("flat", None)):
         found = []
@@ -112,8 +111,7 @@ def chosen(m):
 
 
 def rooted(m):
-    """A broadcast and a reduce of 16 MiB in the fewest rounds, over their bound: the time of all bytes, and of ceil(log2 p) - 1
-    blocks more, at the rate of the wire."""
+    """Compares 16 MiB in a broadcast or reduce with the wire time of these bytes and ceil(log2 p) - 1 blocks."""
     total, ranks = 16 << 20, 36
     for collective in ("broadcast", "reduce"):
         case = f"{collective}, linear {ranks}x1, {total >> 20} MiB"
@@ -129,8 +127,9 @@ def rooted(m):
 
 
 def against_the_model(m):
-    """Compares the time with the model (b - 1) (alpha + beta B), with m beta, with the linear ring, and with trees in a hypercube.
-    B is the model's block size for the network's alpha and beta. alpha + beta B is the measured time of a message of B bytes."""
+    """Compares the blocked ring with the model (b - 1) (alpha + beta B), with m beta, with the linear ring and with
+    `hypercube`. It has b blocks for m bytes in all. B is the model's block size for the network's alpha and beta. For
+    alpha + beta B, takes the measured time of a message of B bytes."""
     for kind in ("linear", "flat"):
         network, found = m.network(kind, "64x1"), []
         for distribution, counts_of in DISTRIBUTIONS.items():
@@ -151,7 +150,7 @@ def against_the_model(m):
 
 
 def automatic(m):
-    """The time with auto's block size for the network's alpha and beta, over the best of a sweep. Each size has its better window."""
+    """Compares auto's block size with the best of a sweep. Each size of the sweep has its better window."""
     network, found = m.network("linear", "64x1"), []
     for total in (64 << 10, 1 << 20, 16 << 20):
         for distribution, counts_of in DISTRIBUTIONS.items():
@@ -174,7 +173,7 @@ def automatic(m):
 OTHERS = [("linear",), ("spread-out",), ("scattered",), ("pairwise",), ("xor",), ("hierarchical-factor",)]
 OTHERS += with_radix("tuna", (2, 4, 8, 16, 32)) + with_radix("tuna-coalesced", RADICES) + with_radix("tuna-staggered", RADICES)
 OTHERS += [("hierarchical-overlapped", "--early", early) for early in (1, 4, 15)]
-COMPARED = [  # an all-to-all, its network and counts, others, ours, its name; and the best of the others / the best of ours, at least
+COMPARED = [  # collective, network, counts, other schedules, our algorithm, least of: best of others / best of ours
     *(("alltoallv", kind, sizes, [("linear",)], "tuna-coalesced", at_least if kind == "flat" else None)
       for kind in ("flat", "fat-tree", "dragonfly") for sizes, at_least in (("uniform:16", 4), ("uniform:2048", 1.8))),
     ("alltoall", "busy", 8, OTHERS, "tuna-bundled", None),
@@ -183,7 +182,7 @@ COMPARED = [  # an all-to-all, its network and counts, others, ours, its name; a
 
 
 def compared(m):
-    """Compares on 256 ranks, 16 per node."""
+    """Compares an algorithm with others on 256 ranks, 16 on each node."""
     for collective, kind, counts, others, ours, at_least in COMPARED:
         what = f"{collective} {counts}" if collective == "alltoallv" else f"{collective}, {counts} B"
         case = f"{what}, {kind} 16x16"
@@ -197,7 +196,7 @@ def compared(m):
 
 
 def radix(m):
-    """Small blocks need few messages, and large blocks need short paths. Medium ones need a radix between."""
+    """Small blocks need few messages, and large blocks need short paths. Medium blocks need a radix between."""
     radices = [2**power for power in range(1, 8)]
     for sizes in ("uniform:16", "uniform:1024", "uniform:16384"):
         case = f"tuna {sizes}, busy 128x1"

@@ -1,6 +1,6 @@
-"""Allgathers between two groups on simulated networks, in the settings of Kang et al. 2019, section 5: 64 nodes of one
-rank, with at most 1 MiB per rank. They are compared with root gathering, which MPI libraries use, and with the
-limit: a rank receives all M bytes of the other group.
+"""Measures allgathers between two groups on simulated networks, in the settings of Kang et al. 2019, section 5: 64
+nodes of one rank, with at most 1 MiB per rank. Compares them with root gathering, which MPI libraries use, and with
+the limit. The limit is the time in which a rank receives all bytes of the other group.
 """
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ OURS = (SEGMENTS, "segment-map-bruck", "segment-map-blocks", "segment-map-paper"
 
 @dataclass
 class Setting:
-    """Two groups: the ranks of the first, and the contribution of each rank."""
+    """Two groups. `first`: the number of ranks in the first; `counts`: the bytes that each rank contributes."""
 
     name: str
     first: int
@@ -25,9 +25,9 @@ class Setting:
         return max(self.totals())
 
     def model(self):
-        """The time of root gathering by Equation 2, over the limit. The paper leaves out what grows slower than the groups: a root
-        has its own contribution, and a scatter and a ring on n ranks each carry (n - 1)/n of the bytes. So 64 ranks stay
-        below the paper's limits of 7.0, 4.84, 4.21 and 6.68."""
+        """Returns the time of root gathering by Equation 2, over the limit. Unlike the paper, counts what vanishes in
+        large groups: a root has its own contribution already, and a scatter and a ring on n ranks each carry (n -
+        1)/n of the bytes. So with 64 ranks, results are below the paper's limits of 7.0, 4.84, 4.21 and 6.68."""
         ranks = (self.first, len(self.counts) - self.first)
         totals = self.totals()
         gathered = max(total - counts[0] for total, counts in zip(totals, (self.counts, self.counts[self.first :])))
@@ -36,13 +36,13 @@ class Setting:
 
 
 def settings(ranks, most):
-    """The eight settings for so many ranks and bytes, of which two pairs agree. Groups are equal, or as 25 to 7."""
+    """Returns the paper's eight settings, of which two pairs agree. Groups are equally large, or as 25 to 7."""
 
     def equal(first, of_first, of_second):
         return [of_first] * first + [of_second] * (ranks - first)
 
     def arithmetic(first):
-        """Contributions that grow by rank, with the same total as equal ones."""
+        """Returns contributions that grow with the rank. Their total is about that of equal ones."""
         return [2 * most * (rank + 1) // (size + 1) for size in (first, ranks - first) for rank in range(size)]
 
     half, more = ranks // 2, ranks * 25 // 32
@@ -56,8 +56,8 @@ def settings(ranks, most):
     ]
 
 
-OF_THE_MODEL = 0.995  # root gathering takes that much of Equation 2 at least, over the best of ours
-# Nodes, ranks of the first group, bytes of a rank, the algorithm that wins there, and the others' best time over its time.
+OF_THE_MODEL = 0.995  # root gathering / best of ours must be at least this share of Equation 2
+# Nodes, ranks of the first group, bytes of a rank, the algorithm that wins, and the least of: best of others / it
 WINNERS = (
     ("10x4", 32, 64 << 10, "segment-map-nodes", 1.3),
     ("64x1", 50, 1 << 10, "segment-map-bruck", 1.1),
@@ -74,7 +74,7 @@ def allgather(m):
 
 
 def sample(m, network, algorithms, counts, first):
-    """The seconds of a call by each algorithm."""
+    """Returns the seconds of a call by each algorithm, by name."""
     files = [(m.generator.file("allgather", name, "any", "--remote-nodes", "any"), WINDOW) for name in algorithms]
     counts = ",".join(map(str, counts))
     sampled = network.sample(m.collective, "allgatherv", counts, files, native=False, checked=False, first_group=first)

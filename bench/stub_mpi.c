@@ -1,5 +1,5 @@
-/* The functions of MPI that an all-to-all or an allgather calls, with MPICH's interface. The program defines them itself,
- * so they come before the library's. The program may call nothing else of MPI.
+/* Defines the functions of MPI that an all-to-all or an allgather calls, with MPICH's interface. They are in the
+ * program itself, so they take precedence over the library's. The program may call nothing else of MPI.
  *
  * Every function is named PMPI_..., so that a profile can tell MPI's instructions from others. */
 #include "bench/stub_mpi.h"
@@ -9,15 +9,15 @@
 
 static int own_rank, rank_count, recording;
 static struct stub_record record;
-static uint64_t digests[2]; /* of sends, of receives */
+static uint64_t digests[2]; /* of the sends, and of the receives */
 static void* attributes[16];
 static int keyvals;
 
-/* The posted receives of messages with lengths, in order, until a send completes them. */
+/* The posted receives of lengths, in order. A later send completes each. */
 enum { LENGTH_TAG = 2, MOST_AWAITED = 1 << 16, ANY = 1, FIRST_AWAITED };
 static void* awaited[MOST_AWAITED];
-static int bytes[MOST_AWAITED]; /* of those that have arrived */
-static MPI_Request completed;   /* the last one */
+static int bytes[MOST_AWAITED]; /* of the messages that have arrived */
+static MPI_Request completed;   /* the request that completed last */
 static uint32_t posted, arrived;
 
 void stub_be(int rank, int ranks) {
@@ -48,10 +48,10 @@ note_message(int receive, const void* buffer, int count, int peer) {
   record.bytes += count;
 }
 
-/* They ignore many arguments. NOLINTBEGIN(misc-unused-parameters) */
+/* The functions ignore many arguments. NOLINTBEGIN(misc-unused-parameters) */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* A function of MPI that evaluates an expression. */
+/* Defines a function of MPI that evaluates an expression and succeeds. */
 #define STUB(name, parameters, ...) \
   int PMPI_##name parameters { return __VA_ARGS__, MPI_SUCCESS; }
 
@@ -78,7 +78,7 @@ int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int t
 STUB(Wait, (MPI_Request * request, MPI_Status* status),
      (completed = *request, *request = MPI_REQUEST_NULL))
 
-/* A test finds nothing: the message that comes back may not have been sent yet. */
+/* A test finds nothing, since the lengths that come back may not have been sent yet. */
 STUB(Test, (MPI_Request * request, int* flag, MPI_Status* status), *flag = 0)
 
 int PMPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
@@ -117,7 +117,7 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
   return MPI_SUCCESS;
 }
 
-/* MPICH keeps the size of a basic type in its handle. */
+/* Returns the size of a basic type, which MPICH keeps in the handle. */
 static int size_of(MPI_Datatype type) { return (int)((intptr_t)type >> 8 & 0xff); }
 
 STUB(Type_size, (MPI_Datatype type, int* size), *size = size_of(type))
@@ -133,18 +133,18 @@ STUB(Type_get_envelope_c,
 STUB(Type_dup, (MPI_Datatype type, MPI_Datatype* same), *same = type)
 STUB(Type_free, (MPI_Datatype * type), *type = MPI_DATATYPE_NULL)
 
-/* No message is empty. */
+/* Messages without recorded bytes count 1, since no message is empty. */
 STUB(Get_count, (const MPI_Status* status, MPI_Datatype type, int* count),
      *count = completed >= FIRST_AWAITED && completed < FIRST_AWAITED + MOST_AWAITED
                   ? bytes[completed - FIRST_AWAITED]
                   : 1)
 
-/* All ranks are alike, so this rank agrees with itself. */
+/* All ranks are alike, so the result is this rank's own data. */
 STUB(Allreduce,
      (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      memcpy(receive, send, (size_t)count*(size_t)size_of(type)))
 
-/* The same for data that all ranks send to each other. */
+/* All ranks are alike, so each would send this rank the data that it sends. */
 STUB(Alltoall,
      (const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
       MPI_Datatype receive_type, MPI_Comm comm),

@@ -1,6 +1,6 @@
-/* An MPI of one process, which can be any rank of any number. Messages go nowhere and complete at once, so the remaining
- * instructions of a call are the caller's own. Lengths that are sent come back: all ranks are alike, so a peer would send
- * this rank the same lengths. */
+/* An MPI with one process, which plays any rank of any number of ranks. Messages go nowhere and complete at once, so
+ * the remaining instructions of a call are the caller's own. Lengths that this rank sends come back to it: all ranks
+ * are alike, so a peer would send it the same lengths. */
 #ifndef QUADRILLE_BENCH_STUB_MPI_H_
 #define QUADRILLE_BENCH_STUB_MPI_H_
 
@@ -9,8 +9,7 @@
 /* Sets the rank of this process and the number of ranks. */
 void stub_be(int rank, int ranks);
 
-/* From now on, counts messages and digests them: all sends in order and all receives in order, with their peers, buffers
- * and counts. */
+/* What stub_start_record begins to record. The digest covers the peers, buffers, counts and order of messages. */
 struct stub_record {
   uint64_t digest;
   int64_t messages, bytes;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""transform.py N slab|pencil REPETITIONS, under mpirun: transforms N x N x N numbers forward and back with mpi4py-fft.
+"""transform.py N slab|pencil REPETITIONS, under mpirun: transforms N x N x N numbers and back with mpi4py-fft.
 
-Rank 0 prints the median over repetitions of the slowest rank's seconds, and whether all ranks got their numbers back.
+Rank 0 prints the median of the slowest rank's seconds, and whether all ranks got their numbers back.
 """
 import statistics
 import sys

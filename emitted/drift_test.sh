@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# drift_test.sh UPDATE KEPT=MADE...: the generated files in the tree equal the build's outputs, and the comparison
-# refuses those that do not.
+# drift_test.sh UPDATE KEPT=MADE...: checks that generated files in the tree equal the build's outputs, and that
+# update.sh refuses files that differ.
 set -euo pipefail
 update=$1
 shift
@@ -19,7 +19,7 @@ problem() {
   echo "FAILED: $*"
   failed=1
 }
-# refuses FILE SED: the comparison refuses the file after that change.
+# refuses FILE SED: checks that the comparison refuses the file after that change.
 refuses() {
   sed -i.before "$2" "$tree/$1"
   ! cmp -s "$tree/$1" "$tree/$1.before" || problem "$2 changes nothing in $1"
@@ -37,7 +37,7 @@ refuses emitted/proofs.txt 's/^\(alltoall.factor .*\)[0-9a-f] \([0-9]\)/\1g \2/'
 refuses emitted/proofs.txt '/^alltoall.factor /s/ \([0-9]*\) z3/ 1\1 z3/'       # more obligations
 refuses emitted/proofs.txt '/^alltoall.factor /s/z3.*/yices/'                   # another solver
 
-# The second solver may be named or not. An update keeps it in unchanged lines only.
+# A line may name the second solver or not. An update keeps the name only in lines that are otherwise unchanged.
 sed -i 's/ cvc5\(:open\)\?$//' "$list"
 "$update" compare "$tree" "${pairs[@]}" || problem 'the first solver alone'
 sed -i 's/ z3$/ z3 cvc5/; /^alltoall.tuna /s/cvc5/&:open/; s/^\(alltoall.factor [0-9a-f]*\)[0-9a-f]/\1g/' "$list"

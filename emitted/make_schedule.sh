@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # make_schedule.sh GENERATOR VERIFIER NAME FOLDER 'CHECK ARGUMENTS' GENERATE ARGUMENTS...
 #
-# Makes NAME.qs, NAME.check.txt, NAME.h and NAME.c in FOLDER, or fails and gives the reason. A schedule that the
-# verifier does not accept is never emitted. Tested by //emitted:refused_test.
+# Makes NAME.qs, NAME.check.txt, NAME.h and NAME.c in FOLDER, or fails and prints the reason. Never emits a schedule
+# that the verifier does not accept. Tested by //emitted:refused_test.
 set -euo pipefail
 generator=$1 verifier=$2 name=$3 folder=$4 check=$5
 shift 5
@@ -15,7 +15,7 @@ verify() {
   exit 1
 }
 rm -f "$folder/$name.check.txt"
-# A schedule for any nodes must be proven, whatever nodes it is checked on.
+# A schedule for any nodes must be proven. If the call names nodes, it is checked on these too.
 [[ " $* " != *" --nodes any "* ]] || verify
 # shellcheck disable=SC2086 # the check's arguments are several words
 [[ " $* " == *" --nodes any "* && -z $check ]] || verify $check

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make_universal.sh MAKE_SCHEDULE GENERATOR VERIFIER 'COLLECTIVE[-between-groups] ALGORITHM[:OPTION=VALUE]...'...
 #
-# Writes universal.h's table of these schedules for any nodes. Fails if one of them is not proven.
+# Prints the C source of universal.h's table of these schedules for any nodes. Fails if one of them is not proven.
 set -euo pipefail
 make=$1 generator=$2 verifier=$3
 shift 3

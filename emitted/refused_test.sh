@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A schedule that fails its check is not emitted. The flat factor algorithm does not keep to one port per node, and the
-# check with --ports says so.
+# Checks that a schedule that fails its check is not emitted. The flat factor algorithm uses more than one port of a
+# node, which the check with --ports refutes.
 set -euo pipefail
 make=$1 generator=$2 verifier=$3
 folder=$(mktemp -d)
@@ -19,7 +19,7 @@ rm "$folder/said"
 "$make" "$generator" "$verifier" flat "$folder" "--ports 2" alltoall --algorithm factor --nodes 2,2
 [ "$(ls "$folder" | tr '\n' ' ')" = "flat.c flat.check.txt flat.h flat.qs " ]
 
-# A schedule for any nodes must be proven, and must pass its check on the nodes given there.
+# A schedule for any nodes must be proven, and must also pass its check on given nodes.
 rm "$folder"/flat.*
 "$make" "$generator" "$verifier" flat "$folder" "--nodes 2,2 --ports 2" alltoall --algorithm factor --nodes any
 grep -q 'flat.qs: proven' "$folder/flat.check.txt"

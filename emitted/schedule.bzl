@@ -1,4 +1,4 @@
-"""quadrille_schedule: a schedule as a build target, checked before anything can link it."""
+"""quadrille_schedule makes a schedule a build target. It is checked before anything can link it."""
 
 def quadrille_schedule(
         name,
@@ -12,22 +12,20 @@ def quadrille_schedule(
         testonly = None):
     """Generates a schedule, checks it, and makes it a C library. If the check fails, nothing is built.
 
-    `name` is a cc_library: #include "PACKAGE/NAME.h" declares the array `quadrille_NAME` for quadrille_load_memory. Beside
-    it are NAME.qs, the schedule file, and NAME.check.txt, the verifier's report.
+    `name` is a cc_library. #include "PACKAGE/NAME.h" declares the array `quadrille_NAME` for quadrille_load_memory.
+    Other outputs are NAME.qs, the schedule file, and NAME.check.txt, the verifier's report.
 
     Args:
       name: of the library and of the array; a C identifier.
       collective: such as "alltoall" or "allgather".
-      algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all. Or "auto", with
-        {"bytes": "512"} and the other flags that it chooses by as options.
-      nodes: "any", for a schedule for every job; or ranks on each node, as for --nodes:
-        "1,2,3" or "4x8".
-      remote_nodes: between two groups, those of the other one; "any" if `nodes` is.
+      algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all. Or "auto", with the flags
+        by which it chooses as options, such as {"bytes": "512"}.
+      nodes: "any", for a schedule that serves every job; or the ranks on each node, as for --nodes: "1,2,3" or "4x8".
+      remote_nodes: the nodes of the second group, for a schedule between two groups; "any" if `nodes` is.
       options: of the algorithm, such as {"self-loops": "drop"} or {"block-size": "65536"}.
-      check: further arguments of `verifier check`, such as ["--ports", "1"]; for an allgather, the
-        counts to check it with, such as ["--counts", "6x1000"]; otherwise there are a few standard ones. A
-        schedule for any nodes must be proven; it is checked as well if nodes are given here,
-        as in ["--nodes", "1,2,3"].
+      check: further arguments of `verifier check`, such as ["--ports", "1"]. An allgather is checked with counts,
+        such as ["--counts", "6x1000"], or else with a few standard ones. A schedule for any nodes must be proven. It
+        is also checked on nodes that are given here, such as ["--nodes", "1,2,3"].
       visibility: of all these targets.
       testonly: as in every rule.
     """

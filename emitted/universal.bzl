@@ -1,12 +1,12 @@
-"""A table of schedules for any nodes, as one C library."""
+"""quadrille_universal makes a table of schedules for any nodes, as one C library."""
 
 def quadrille_universal(name, schedules, visibility = None):
-    """The table of universal.h: schedules for any nodes. All must be proven, or nothing is built.
+    """Makes the table of universal.h from schedules for any nodes. If one is not proven, nothing is built.
 
     Args:
       name: of the library.
-      schedules: a dictionary from a collective, with "-between-groups" after it if it is for two groups, to a list
-        of algorithms, each with its options: "tuna:radix=8".
+      schedules: a dictionary from a collective to a list of algorithms with options, such as "tuna:radix=8".
+        "-between-groups" follows the name of a collective between two groups.
       visibility: of the library.
     """
     generator, verifier = "//generator", "//verifier"

@@ -1,6 +1,6 @@
-"""The schedules from which the preload library chooses, and the rules of `choose`."""
+"""The schedules from which the preload library chooses. Rules that `choose` writes name only these."""
 
-# By collective, with "-between-groups" after it if it is for two groups: algorithms, each with its options.
+# For each collective, its algorithms with their options. "-between-groups" marks a collective between two groups.
 UNIVERSAL_SCHEDULES = {
     "allgather": [
         "blocked-ring",

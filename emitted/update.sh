@@ -2,9 +2,9 @@
 # update.sh compare|take TREE KEPT=MADE...: compares generated files in the tree with the build's outputs. `compare`
 # exits with 1 if one differs. `take` copies those that differ; `bazel run //emitted:update` runs it.
 #
-# A line of the list of proofs keeps "cvc5" at its end as long as the rest is unchanged: tools/second_solver.sh wrote
-# it. It also keeps "cvc5:open", which says that cvc5 left questions open; you write that by hand. The line of the
-# prover may differ: then `./dev test` proves everything again. Tested by //emitted:drift_test.
+# A line of the list of proofs keeps "cvc5", which tools/second_solver.sh adds, as long as the rest is unchanged. It
+# also keeps "cvc5:open", which you write by hand: it says that cvc5 left questions open. `compare` ignores the line
+# of the prover. If that line differs, `./dev test` proves everything again. Tested by //emitted:drift_test.
 set -euo pipefail
 action=$1 tree=$2
 shift 2

@@ -2,7 +2,7 @@
 # ./dev demo: shows the whole path, from an algorithm to a proven table that MPI runs.
 set -euo pipefail
 echo "building (once)"
-# The proofs of all programs take one core for long, so they come first. The rest is compiled meanwhile.
+# The proofs of all programs occupy one core for a long time, so they come first. The rest is compiled meanwhile.
 bazel build --noshow_progress --ui_event_filters=-info,-stdout,-stderr,-warning \
   //verifier:certificate //verifier //generator //tools:run
 generator=bazel-bin/generator/generator

@@ -1,12 +1,12 @@
 """Applications for each MPI library, and their tests. Some link an emitted schedule; others do not know Quadrille."""
 
 def mpi_example(name, sentence, deps):
-    """NAME and NAME_mpich: a program of six ranks; NAME_openmpi_test and NAME_mpich_test.
+    """Makes the programs NAME and NAME_mpich, which run on six ranks, and NAME_openmpi_test and NAME_mpich_test.
 
     Args:
       name: of the program; NAME.c is its source.
-      sentence: what it says on six ranks.
-      deps: beside the runtime.
+      sentence: what the program prints on six ranks.
+      deps: libraries that the program needs beside the runtime.
     """
     for mpi in ["openmpi", "mpich"]:
         program = name if mpi == "openmpi" else name + "_" + mpi
@@ -26,13 +26,13 @@ def mpi_example(name, sentence, deps):
         )
 
 def plain_example(name, sentence, rule, deps = []):
-    """NAME and NAME_mpich: a program of MPI calls alone; NAME_openmpi_test and NAME_mpich_test.
+    """Makes NAME and NAME_mpich, plain MPI programs, and NAME_openmpi_test and NAME_mpich_test.
 
     Args:
       name: of the program; NAME.c is its source.
-      sentence: what it says on six ranks.
-      rule: VARIABLE=SCHEDULE, what serves it under the preload library.
-      deps: beside MPI.
+      sentence: what the program prints on six ranks.
+      rule: VARIABLE=SCHEDULE, the schedule that serves the program under the preload library.
+      deps: libraries that the program needs beside MPI.
     """
     for mpi in ["openmpi", "mpich"]:
         program = name if mpi == "openmpi" else name + "_" + mpi
@@ -51,5 +51,5 @@ def plain_example(name, sentence, rule, deps = []):
             srcs = ["//examples:plain_test.sh"],
             args = [mpi, "$(location %s)" % program, "'%s'" % sentence, "$(location %s)" % preload, rule, "$(location %s)" % idle],
             data = [idle, program, preload, "//tests/mpi:mpirun.sh"],
-            tags = ["unsanitized"],  # a sanitizer's library has to come first of all
+            tags = ["unsanitized"],  # a sanitizer's library must be preloaded first
         )

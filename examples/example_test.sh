@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# example_test.sh MPI PROGRAM SENTENCE: the example prints the sentence on six ranks. On another number of ranks it ends
-# with one sentence of its own.
+# example_test.sh MPI PROGRAM SENTENCE: checks that the example prints the sentence on six ranks. On another number of
+# ranks it must end with one error message.
 set -uo pipefail
 . tests/mpi/mpirun.sh
 mpi=$1 program=$2 sentence=$3

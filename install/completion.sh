@@ -1,4 +1,4 @@
-# Completion of quadrille's commands, their options, and files.
+# Completes quadrille's commands, their options, names of collectives and algorithms, and files.
 _quadrille() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
   if [ "$COMP_CWORD" -eq 1 ]; then

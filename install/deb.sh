@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deb.sh TREE [FOLDER]: makes Debian packages of the tree, in that folder or the current one. TREE is an archive, or the
-# target that makes it. There are packages for the commands, for the libraries of each MPI, and for building programs.
+# deb.sh TREE [FOLDER]: makes Debian packages of the tree, in that folder or the current one. TREE is an archive, or
+# the Bazel target that makes it. The packages have the commands, the libraries for each MPI, and development files.
 set -euo pipefail
 tree=$1
 out=$(readlink -f "${2:-.}")
@@ -11,7 +11,7 @@ architecture=$(dpkg --print-architecture)
 DESTDIR=$work "${BASH_SOURCE[0]%/*}/install.sh" "$tree" --prefix /usr >/dev/null
 version=$("$work/usr/bin/quadrille" --version | cut -d' ' -f2)
 
-# package NAME DESCRIPTION PATTERN...: moves the remaining files of these patterns into a package.
+# package NAME DESCRIPTION PATTERN...: makes a package of those remaining files that match a pattern.
 package() {
   local name=$1 description=$2 root=$work/$1 depends
   shift 2

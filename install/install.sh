@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh TREE --prefix DIR: installs the tree there, below $DESTDIR if that is set. TREE is an archive, or the target that
-# makes it. The module file and Spack's packages.yaml get the prefix.
+# install.sh TREE --prefix DIR: installs the tree in DIR, below $DESTDIR if that is set. TREE is an archive, or the
+# Bazel target that makes it. Writes the prefix into the module file and Spack's packages.yaml.
 set -euo pipefail
 wrong() {
   echo "install: $1" >&2
@@ -30,7 +30,7 @@ case $tree in
     tree=bazel-bin/install/tree.tar
     ;;
 esac
-# Unpacks elsewhere first, so that a full disk leaves no half installation.
+# Unpacks into another folder first, so that a full disk leaves no partial installation.
 tar -C "$new" --no-same-owner -xf "$tree" || wrong "--prefix: '$to' has no room for all files"
 rm -rf "$new"
 tar -C "$to" --no-same-owner --no-overwrite-dir -xf "$tree" || wrong "--prefix: '$to' cannot be written to"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install_test.sh INSTALL DEB TREE.tar CHECK_LINKS: users' projects against the installed tree.
+# install_test.sh INSTALL DEB TREE.tar CHECK_LINKS: builds and runs users' projects with the installed tree.
 set -u
 . tests/mpi/mpirun.sh
 install=$PWD/$1 deb=$PWD/$2 tree=$PWD/$3 links=$PWD/$4 projects=$PWD/install/test
@@ -14,7 +14,7 @@ problem() {
 
 said() { grep -qF -- "$1" said || problem "no '$1'"; }
 
-# ---- The place of installation
+# ---- Where the tree is installed
 DESTDIR=$PWD/root "$install" "$tree" --prefix /usr >said 2>&1 || problem "a staged install"
 [ -x root/usr/bin/quadrille ] || problem "DESTDIR"
 mkdir prefix && chmod 2750 prefix
@@ -58,7 +58,7 @@ for mpi in openmpi mpich; do
   rm -f report
 done
 mkdir project && cp "$projects/CMakeLists.txt" "$projects/app.c" project
-configure() { # PACKAGE VERSION: looks for the package anew, and keeps what CMake knows of compilers and MPI
+configure() { # PACKAGE VERSION: looks for the package anew; compilers and MPI stay in the cache
   cmake -S project -B built -U '?uadrille*' -DMPI_C_COMPILER=mpicc.openmpi -DCMAKE_PREFIX_PATH="$prefix" \
     -DPACKAGE="$1" -DVERSION="$2" >said 2>&1
 }
@@ -138,7 +138,7 @@ completed quadrille generate allgather --algorithm blo blocked-ring
 
 # ---- A module, and a recipe for Spack
 modulecmd=$(dpkg -L environment-modules | grep -m 1 '/modulecmd.tcl$')
-module_works() { # FOLDER: the module of that folder is loaded, and unloaded without a trace.
+module_works() { # FOLDER: checks that its module can be loaded, and unloaded without a trace
   (
     export PATH=/usr/bin:/bin MODULEPATH=$1
     unset MANPATH LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# other_workspace.sh: checks that another Bazel workspace can use Quadrille. It has Quadrille as a local repository without this
-# .bazelrc, and analyzes an application with its own schedule.
+# other_workspace.sh: checks that another Bazel workspace can use Quadrille. The workspace has Quadrille as a local
+# repository, without this .bazelrc. The check analyzes an application there that has its own schedule.
 set -euo pipefail
 tree=$(dirname "$(readlink -f "$0")")/..
 tree=$(readlink -f "$tree")

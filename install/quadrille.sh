@@ -1,5 +1,5 @@
 #!/bin/sh
-# quadrille COMMAND ...: all commands of Quadrille.
+# quadrille COMMAND ...: runs a command of Quadrille, for the MPI library that QUADRILLE_MPI or the launcher implies.
 tools=$(dirname "$(readlink -f "$0")")/../lib/quadrille
 
 usage() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tree.sh OUT.tar 'PLACE=FILE...'...: packs the files at their places, and the files made from them: the schedules for
-# any nodes and the manual pages. Several files for one place are archives, which become one.
+# tree.sh OUT.tar 'PLACE=FILE...'...: packs each file at its place, and adds the schedules for any nodes and the
+# manual pages. If a place has several files, they are archives, which become one.
 set -euo pipefail
 out=$(readlink -f "$1")
 shift
@@ -23,7 +23,7 @@ for pair in "$@"; do
   mkdir -p "${place%/*}"
   case $place in
     *.a)
-      # A Bazel library is an archive (.lo: all its objects are always linked), and perhaps a shared library.
+      # A Bazel library is an archive (.a, or .lo if all its objects are always linked), and perhaps a shared library.
       { echo "create $place"; printf '%s\n' "${files[@]}" | sed -n 's/.*\.l\?[ao]$/addlib &/p'; printf 'save\nend\n'; } | ar -M
       ;;
     *.so.*)
@@ -49,7 +49,7 @@ done
 
 chmod 755 "$tree" "$tree/bin/quadrille"
 
-# One schedule of each algorithm that is proven for any nodes, under its collective's name.
+# Generates one schedule of each algorithm that is proven for any nodes, as COLLECTIVE.ALGORITHM.qs.
 quadrille=$tree/bin/quadrille
 mkdir -p "$tree/share/quadrille"
 "$quadrille" list | awk '/^[a-z]/ { name = $0 } /^  --nodes any: yes/ { print name }' |
@@ -58,7 +58,7 @@ mkdir -p "$tree/share/quadrille"
       --out "$tree/share/quadrille/$collective${between:+-between-groups}.$algorithm.qs" >/dev/null
   done
 
-# The manual pages: NAME is the line of `quadrille --help`, and DESCRIPTION is the help of the command.
+# Writes the manual pages. The NAME of a command is its line of `quadrille --help`; the DESCRIPTION is its own --help.
 man=$tree/share/man/man1
 mkdir -p "$man"
 page() { # NAME DESCRIPTION COMMAND...

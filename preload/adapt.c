@@ -1,10 +1,10 @@
-/* QUADRILLE=adapt and learn: calls without a rule find out which schedule is faster than MPI's own collective. So do calls that
- * follow a rule of the file, while adapting.
+/* QUADRILLE=adapt and learn: calls without a rule find out which schedule is faster than MPI's own collective. In
+ * mode adapt, so do calls that follow a rule of the rules file.
  *
- * Each communicator has a learner for each collective and class of sizes. Most calls follow its choice. Some are raced, as
- * race.h says. Each look at a candidate begins with a barrier, so that late ranks do not count. After each race the ranks agree on the
- * times of the slowest rank. QUADRILLE=verify lets the schedules take turns. Tested by tests/preload/adapt_test.sh,
- * choice_test.sh and tune_test.sh. */
+ * Each communicator has a learner for each collective and class of sizes. Most calls follow its choice. Some take
+ * part in a race (race.h). Each look at a candidate begins with a barrier, so that late ranks do not count. After
+ * each race the ranks agree on the times. With QUADRILLE=verify, the schedules take turns instead. Tested by
+ * tests/preload/adapt_test.sh, choice_test.sh and tune_test.sh. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,26 +19,26 @@
 struct preload_learner {
   struct preload_learner* next;
   struct preload_shape shape;
-  int collective, size_class, is_first; /* is_first: at the first rank, which writes the rule */
+  int collective, size_class, is_first; /* is_first: at rank 0, which writes the rule */
   int64_t bytes;                        /* of a call; -1 if they are unknown */
   const struct preload_rule* of;        /* the rule that is raced, or NULL */
   struct preload_follower follower;     /* the choice, and the calls until the next race */
-  int64_t wait;                         /* the calls that follow it, in all */
+  int64_t wait;                         /* `follower.left` when it was last seen */
   struct race race;
   int has_agreed, is_racing;
-  int timed, made; /* calls that are timed before the next step, and those that were made */
-  int is_open;     /* the last of them has not ended; its error handler may have left it */
-  struct preload_rule looked; /* what the last of them follows */
-  /* At this rank, in seconds. */
-  double usual[2];               /* the two halves of the usual calls */
-  int64_t sent;                  /* bytes in these calls */
-  double looks[RACE_CANDIDATES]; /* the first look at each entrant, and then the lesser of both */
-  double look, barrier;          /* the look under way; the shortest barrier of the race */
-  double preparation;            /* since the last race */
+  int timed, made; /* calls to time before the next step, and how many of them were made */
+  int is_open;     /* the last timed call has not ended: its error handler may have left it */
+  struct preload_rule looked; /* the rule of the last timed call */
+  /* Measured at this rank, in seconds. */
+  double usual[2];               /* sums of both halves of the usual calls */
+  int64_t sent;                  /* bytes that this rank sent in these calls */
+  double looks[RACE_CANDIDATES]; /* of a call: the shorter look at each entrant so far */
+  double look, barrier;          /* of a call in the present look; the shortest barrier */
+  double preparation;            /* binding since the last race */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct preload_learner* shapes; /* the furthest learner of each shape in this process */
+static struct preload_learner* shapes; /* copies: for each shape, the learner with most races */
 
 static int learns(void) { return preload_settings()->mode == PRELOAD_LEARN; }
 static int verifies(void) { return preload_settings()->mode == PRELOAD_VERIFY; }
@@ -59,7 +59,7 @@ static struct preload_learner* find_shared(const struct preload_learner* like) {
   return find(shapes, like->collective, like->bytes, like->of, &like->shape);
 }
 
-/* Keeps the findings, for other communicators of this shape. */
+/* Keeps what the learner has found, for other communicators of this shape. */
 static void share(const struct preload_learner* learner) {
   pthread_mutex_lock(&lock);
   struct preload_learner* shared = find_shared(learner);
@@ -77,7 +77,7 @@ static void share(const struct preload_learner* learner) {
   pthread_mutex_unlock(&lock);
 }
 
-/* The rule of calls that follow the candidate. */
+/* Returns the rule of calls that follow the candidate. */
 static struct preload_rule rule_for(const struct preload_learner* learner, int candidate) {
   const struct race_candidate* one = &learner->race.candidates[candidate];
   struct preload_rule rule =
@@ -114,7 +114,7 @@ enum { IS_OPENMPI = 1 };
 enum { IS_OPENMPI = 0 };
 #endif
 
-/* MPI's own and schedules of the collective: all of them, or the best that are predicted, or the one of the rule. */
+/* Sets the candidates: MPI's own collective, and the rule's schedule, all schedules, or those predicted as best. */
 static void find_candidates(struct preload_learner* learner) {
   const struct preload_shape* shape = &learner->shape;
   struct race* race = &learner->race;
@@ -163,7 +163,7 @@ void preload_learners_free(struct preload_communicator* of) {
 
 /* ---- Agreements: the ranks take the greatest of their numbers */
 
-enum { MOST_SECONDS = 1000000000 }; /* so many are never */
+enum { MOST_SECONDS = 1000000000 }; /* stands for RACE_NEVER */
 
 static uint64_t nanoseconds(double seconds) {
   return (uint64_t)(fmin(seconds, MOST_SECONDS) * 1e9);
@@ -174,7 +174,7 @@ static double seconds_of(uint64_t nanoseconds) {
   return seconds < MOST_SECONDS ? fmax(seconds, 1e-9) : RACE_NEVER;
 }
 
-/* What other communicators of this shape have found, as a number that is greater after more races; 0: nothing. */
+/* Returns what other communicators of this shape have found: races, choice and ratio, in one number. 0: nothing. */
 static uint64_t found(const struct preload_learner* learner) {
   uint64_t word = 0;
   pthread_mutex_lock(&lock);
@@ -186,14 +186,14 @@ static uint64_t found(const struct preload_learner* learner) {
   return word;
 }
 
-/* Short calls with a root overlap at different ranks, and so do scans: they say nothing of the time of a barrier. */
+/* Returns whether calls overlap at different ranks. Those with a root and scans do, so the slowest rank counts. */
 static int overlaps(const struct preload_call* call) {
   return preload_collectives[call->collective].direction != PRELOAD_ALL_RANKS ||
          call->collective == PRELOAD_Scan || call->collective == PRELOAD_Exscan;
 }
 
-/* A time of this rank, as a number whose greatest of all ranks tells what the call costs itself. That is the time of the rank that
- * waits least: the others wait for ranks that are late anyway. If calls overlap, it is the time of the rank that waits longest. */
+/* Encodes this rank's time. The greatest number of all ranks then encodes the cost of the call. This is the time of
+ * the rank that waits least, since the others wait for late ranks. If calls overlap, the slowest rank counts. */
 static uint64_t own_cost(const struct preload_call* call, double seconds) {
   return overlaps(call) ? nanoseconds(seconds) : ~nanoseconds(seconds);
 }
@@ -208,12 +208,12 @@ static double barrier(struct preload_communicator* of) {
   return PMPI_Wtime() - start;
 }
 
-/* The time of a call, from the half that was disturbed less. */
+/* Returns the seconds of a usual call, from the half that was disturbed less. */
 static double usual_time(const struct preload_learner* learner) {
   return 2 * fmin(learner->usual[0], learner->usual[1]) / RACE_USUAL;
 }
 
-/* The time of a call, and what others have found. Collective. */
+/* Lets the ranks agree on the time of a call, and on what other communicators have found. Collective. */
 static void agree(const struct preload_call* call, struct preload_learner* learner) {
   struct race* race = &learner->race;
   const double usual = usual_time(learner);
@@ -232,7 +232,7 @@ static void agree(const struct preload_call* call, struct preload_learner* learn
   if (all[0]) race_adopt(race, all[0] >> 32 & 0xff, (double)(all[0] & 0xffffffff) / (1 << 30));
 }
 
-/* Ends the race. A call that follows a barrier takes as long as its slowest rank. Collective. */
+/* Ends the race. For a look of one call, the time of the slowest rank counts. Collective. */
 static void conclude(struct preload_call* call, struct preload_learner* learner) {
   struct race* race = &learner->race;
   const int count = race->entrant_count, are_in_a_row = race->calls_of_look > 1;
@@ -259,7 +259,7 @@ static void conclude(struct preload_call* call, struct preload_learner* learner)
 
 /* ---- Calls */
 
-/* Binds the entrants. One that does not serve the communicator never will. Collective. */
+/* Binds the entrants. Drops one that does not serve the communicator, and then returns 0. Collective. */
 static int binds_entrants(const struct preload_call* call, struct preload_learner* learner) {
   const struct race* race = &learner->race;
   const double start = PMPI_Wtime();
@@ -276,7 +276,7 @@ static int binds_entrants(const struct preload_call* call, struct preload_learne
   return is_bound;
 }
 
-/* The time of the last timed call. */
+/* Notes the seconds of the last timed call. */
 static void note(struct preload_learner* learner, double seconds) {
   const struct race* race = &learner->race;
   const int last = learner->made - 1;
@@ -292,7 +292,7 @@ static void note(struct preload_learner* learner, double seconds) {
   *least = is_first ? learner->look : fmin(*least, learner->look);
 }
 
-/* The next step, after all calls that follow the choice and all that were timed. Collective. */
+/* Takes the next step: agrees, begins a race or ends it. All timed calls of the last step were made. Collective. */
 static void advance(struct preload_call* call, struct preload_learner* learner) {
   const int was_racing = learner->is_racing;
   if (learner->is_open) note(learner, RACE_NEVER);
@@ -310,7 +310,7 @@ static void advance(struct preload_call* call, struct preload_learner* learner) 
   if (was_racing) share(learner);
 }
 
-/* A timed call begins, the first one of a look with a barrier. Returns the rule that it follows. */
+/* Begins a timed call, with a barrier if it is the first of a look. Returns the rule that the call follows. */
 static const struct preload_rule* time_call(struct preload_call* call,
                                             struct preload_learner* learner) {
   struct race* race = &learner->race;
@@ -332,7 +332,7 @@ static const struct preload_rule* time_call(struct preload_call* call,
   return &learner->looked;
 }
 
-/* QUADRILLE=verify: the schedules take turns. */
+/* QUADRILLE=verify: returns the rule of the schedule whose turn it is. */
 static const struct preload_rule* take_turns(struct preload_call* call,
                                              struct preload_learner* learner) {
   struct race* race = &learner->race;
@@ -390,7 +390,7 @@ static struct preload_rule rule_of(const struct preload_learner* learner) {
   return rule;
 }
 
-/* Whether the choice is for a new rule. */
+/* Returns whether the learner has found a new rule, which this process writes. */
 static int is_found(const struct preload_learner* one) {
   return one->is_first && !one->of && one->race.is_settled;
 }

@@ -1,6 +1,6 @@
-/* The arguments of a call, as far as they mean something: how many blocks and bytes they are. The columns of PRELOAD_COLLECTIVES tell
- * collectives apart. Rules may depend only on what preload_bytes returns, which is the same at all ranks. Tested by
- * tests/preload/preload_test.sh, choice_test.sh and corners_test.sh. */
+/* Finds the blocks and bytes of a call from its arguments. Arguments that mean nothing at this rank are ignored. The
+ * columns of PRELOAD_COLLECTIVES say how collectives differ. Rules depend only on what preload_bytes returns, which
+ * is the same at all ranks. Tested by tests/preload/preload_test.sh, choice_test.sh and corners_test.sh. */
 #include "preload/preload.h"
 #include "runtime/execute/datatypes.h"
 
@@ -32,7 +32,7 @@ static int is_between_groups(const struct preload_call* call) {
   return call->of->shape.groups == 2;
 }
 
-/* The number of ranks that this rank exchanges blocks with: all of its own group, or of the other group. */
+/* Returns the number of ranks that this rank exchanges blocks with. They are the other group, if there is one. */
 static int peers(const struct preload_call* call) {
   const struct preload_shape* shape = &call->of->shape;
   return is_between_groups(call) ? shape->remote_ranks : shape->ranks;
@@ -104,10 +104,10 @@ int64_t preload_agree_on_mean(const struct preload_communicator* of, int64_t sen
   return all / (ranks * ranks * calls);
 }
 
-/* The mean block of an all-to-all if no rank knows all lengths. The ranks agree on it in ever fewer calls; other
- * calls use the last result. It is the mean of all calls since then, and the next agreement follows after 64 to 127 calls: no
- * rhythm of the program hides some of its calls. A background reduction would have to end before the communicator is freed,
- * and MPI libraries announce that too late. */
+/* Returns the mean block of an all-to-all in which no rank knows all lengths. The ranks agree on it in some calls, at
+ * last every 64 to 127 calls. Other calls use the last result. An agreement averages all calls since the one before,
+ * so calls that repeat in a pattern all count. A reduction in the background is no way: it would have to end before
+ * the communicator is freed, and MPI libraries announce that too late. */
 static int64_t agreed_mean(const struct preload_call* call) {
   enum { EARLY = 64 };
   struct preload_communicator* of = call->of;
@@ -126,8 +126,7 @@ static int64_t agreed_mean(const struct preload_call* call) {
   return average->bytes;
 }
 
-/* The bytes of a block. With a root, it is a block of the side that exchanges data between the root and the others.
- * Between groups, it is the mean of both directions. */
+/* Returns the bytes of a block: of one to or from the root, or between groups the mean of both directions. */
 static int64_t block_bytes(const struct preload_call* call) {
   const enum preload_direction direction = preload_collectives[call->collective].direction;
   if (direction == PRELOAD_FROM_ROOT)

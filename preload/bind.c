@@ -1,5 +1,5 @@
-/* Schedules are loaded at their first use, and bound to a communicator at the first call on it that follows them. Binding
- * fails at all ranks or at none, so they fall through together. Tested by tests/preload/corners_test.sh. */
+/* Loads a schedule at its first use, and binds it to a communicator at the first call there that follows it. Binding
+ * fails at all ranks or at none, so all leave a call to MPI together. Tested by tests/preload/corners_test.sh. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void make_handles(void) {
 /* The caller holds the lock. */
 static void load(const struct quadrille_universal* universal, quadrille_schedule* to) {
   quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
-  /* A load that failed, since memory ran out, is tried again. */
+  /* If memory ran out, a later call tries again. */
   if (quadrille_load_memory(universal->bytes, universal->length, &handle) != MPI_SUCCESS &&
       handle != QUADRILLE_SCHEDULE_NULL)
     quadrille_free(&handle);
@@ -51,7 +51,7 @@ static int is_same(struct preload_options a, struct preload_options b) {
   return a.window == b.window && a.block_size == b.block_size;
 }
 
-/* Whether the schedule is bound with these options, or was refused with them. */
+/* Returns whether the last binding was with these options, even if it was refused. */
 static int is_current(const struct preload_bound* bound, struct preload_options wanted) {
   return bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted);
 }
@@ -71,14 +71,14 @@ static quadrille_bind_options bind_options(struct preload_options o) {
       .size = sizeof(quadrille_bind_options), .window = o.window, .block_size = o.block_size};
 }
 
-/* Gives a bound schedule options with which all ranks could bind it before. */
+/* Gives a bound schedule other options, with which all ranks could bind it before. */
 static void retune(struct preload_communicator* of, int universal, struct preload_options options) {
   const quadrille_bind_options known = bind_options(options);
   quadrille_retune(preload_handle(universal), of->comm, &known);
   of->bound[universal].now = options;
 }
 
-/* All ranks have tried to bind the schedule. A binding keeps its options if a rank failed. */
+/* Ends a binding that all ranks have tried. If a rank failed, an earlier binding stays, with its options. */
 static void end_binding(struct preload_communicator* of, const struct preload_rule* rule,
                         int failed) {
   struct preload_bound* bound = &of->bound[rule->universal];
@@ -88,12 +88,12 @@ static void end_binding(struct preload_communicator* of, const struct preload_ru
   bound->now = wanted;
   if (failed) return;
   qd_bound(preload_handle(rule->universal), of->comm, of->tag);
-  /* A rank must not make a kept call while others agree on its options anew. */
+  /* Options drop out of `agreed`. No rank may make a kept call with them while others agree on them anew. */
   if (bound->agreements >= KEPT) memset(of->decisions, 0, sizeof of->decisions);
   bound->agreed[bound->agreements++ % KEPT] = wanted;
 }
 
-/* The first message of a communicator brings its tag as well. A rank may lack memory, so the ranks agree on each schedule. */
+/* The ranks agree on each schedule, since one of them may lack memory. The first agreement also chooses the tag. */
 void preload_bind_all(struct preload_communicator* of, const struct preload_rule* rules,
                       int count) {
   uint64_t mine[1 + PRELOAD_BOUND_AT_ONCE] = {0}, all[1 + PRELOAD_BOUND_AT_ONCE];

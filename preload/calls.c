@@ -1,11 +1,11 @@
-/* The collectives of MPI, as this library serves them. Each is defined under MPI's name and under the name of the profiling
- * interface, which the Fortran interfaces of Open MPI call. The runtime describes a call by its two sides, so serve.c need not know MPI's
- * signatures. Tested by tests/preload. */
+/* Defines MPI's collectives as this library serves them, each under MPI's name and under the name of the profiling
+ * interface. Open MPI's Fortran interfaces call the latter. The runtime describes a call by its two sides, so serve.c
+ * need not know MPI's signatures. Tested by tests/preload. */
 #include "preload/interpose.h"
 #include "preload/preload.h"
 #include "runtime/execute/api.h"
 
-/* The arguments of each family, as they are passed on. */
+/* The arguments of each family, as the next definition takes them. */
 #define EQUAL_BLOCKS_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
 #define EQUAL_BLOCKS_OF_ROOT_ARGUMENTS EQUAL_BLOCKS_ARGUMENTS, root
 #define COUNTED_BLOCKS_ARGUMENTS \
@@ -25,10 +25,10 @@
 #define NOTHING_ARGUMENTS
 #define QUADRILLE_NOTHING(Count, Displacement)
 
-/* The words and a comma, unless there are none. */
+/* Expands to the arguments and a comma, or to nothing if there are none. */
 #define LISTED(...) __VA_ARGS__ __VA_OPT__(, )
 
-/* Whether schedules may serve calls of the collective, or are watched. Sums need no rule to be canonical. */
+/* Returns whether a schedule may serve calls of the collective, or they are watched. Canonical sums need no rule. */
 static inline int is_considered(const struct preload_communicator* of, int collective) {
   return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched ||
          (preload_settings()->sums == PRELOAD_CANONICAL_SUMS && preload_reduces(collective));
@@ -37,7 +37,7 @@ static inline int is_considered(const struct preload_communicator* of, int colle
 #define GIVEN(Name, family) \
   (struct qd_arguments) { .function = QD_##Name, QD_SIDES_OF_##family }
 
-/* Whether the arrays of a call are not those of the decision. They may have changed, even to what MPI refuses. */
+/* Whether a call's arrays differ from the decision's. The program may have changed them, even to wrong values. */
 #define HAS_OTHER_ARRAYS(Name, family)                                           \
   (!(GIVEN(Name, family).send.uniform && GIVEN(Name, family).receive.uniform) && \
    !decision->is_native &&                                                       \
@@ -47,7 +47,7 @@ static inline int is_considered(const struct preload_communicator* of, int colle
                                        GIVEN(Name, family).receive.counts,       \
                                        GIVEN(Name, family).receive.displacements}))
 
-/* Makes a call: by MPI's function `next`, by a schedule, or by both to compare them. */
+/* Makes a call by MPI's function `next`, by a schedule, or by both to compare their results. */
 #define CALL(entry, Name, family, Count, Displacement)                                             \
   static inline __attribute__((always_inline)) int call_##entry(                                   \
       void* next_one, LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm) {             \
@@ -61,7 +61,7 @@ static inline int is_considered(const struct preload_communicator* of, int colle
     int is_left = 0;                                                                               \
     if (of &&                                                                                      \
         !(decision && preload_has_buffers(decision, &key) && preload_is_like(decision, &key))) {   \
-      const struct preload_key other = key; /* so that only this path needs it in memory */        \
+      const struct preload_key other = key; /* so that only this path has a key in memory */       \
       is_left = !is_considered(of, QD_##Name);                                                     \
       decision = is_left ? NULL : preload_find_decision(of, QD_##Name, &other);                    \
     }                                                                                              \
@@ -89,7 +89,7 @@ static inline int is_considered(const struct preload_communicator* of, int colle
                                    : call_##function(next, LISTED(family##_ARGUMENTS) comm), \
                  (LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm))
 
-/* Those with large counts are of MPI 4. A program may call them with a later MPI library than this one was built with. */
+/* MPI 4 has functions with large counts. A program may call them even if this library was built with an older MPI. */
 #define ALL(DO, Name, family)                           \
   DO(MPI_##Name, Name, family, int, int)                \
   DO(PMPI_##Name, Name, family, int, int)               \

@@ -1,6 +1,6 @@
-/* The settings, rules and state of a communicator. They are an attribute, made at the first call on the communicator without a message:
- * world.c knows what its ranks bring. If settings differ, nothing is served on any rank. Tested by tests/preload/choice_test.sh
- * and corners_test.sh. */
+/* Keeps the settings, rules and state of a communicator as its attribute. The first call on the communicator makes
+ * it, without a message: world.c knows the settings of all ranks. If settings differ, MPI serves all calls on all
+ * ranks. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +26,10 @@ static _Thread_local struct {
 
 static void forget_cached(void) { __atomic_add_fetch(&preload_freed_so_far, 1, __ATOMIC_RELAXED); }
 
-/* ---- The end of a communicator. MPI deletes attributes in any order, and a delete function of the program may call collectives
- * on the communicator. MPICH deletes them late if an operation is still running: in MPI_Wait, for example. So the state outlives
- * its attribute. Nothing asks for attributes meanwhile, since MPICH's list of them has freed ones. Another thread may make a
- * communicator with the same handle before MPI_Comm_free returns: that thread frees the state. */
+/* ---- The end of a communicator. MPI deletes attributes in any order, and a delete function of the program may call
+ * collectives on the communicator. If an operation still runs, MPICH deletes attributes later, for example in
+ * MPI_Wait. So the state outlives its attribute. Meanwhile the library asks MPI for no attribute, since MPICH's list
+ * has freed ones. If another thread gets the handle before MPI_Comm_free returns, that thread frees the state. */
 
 struct preload_dying {
   MPI_Comm comm;
@@ -56,7 +56,7 @@ static void free_state(struct preload_communicator* of) {
   free(of);
 }
 
-/* Returns where the communicator is in the list, or its end. The caller holds the lock. */
+/* Returns the link to the communicator in the list, or the list's last link. The caller holds the lock. */
 static struct preload_dying** place_of(MPI_Comm comm) {
   struct preload_dying** place = &ending;
   while (*place && (*place)->comm != comm) place = &(*place)->next;
@@ -92,14 +92,13 @@ static struct preload_dying* begin_to_leave(MPI_Comm comm, struct preload_commun
   return made;
 }
 
-/* MPI_Comm_free returns. The state stays if MPI has not deleted the attributes. */
+/* Runs when MPI_Comm_free has returned. Keeps the state if MPI has not deleted the attributes yet. */
 static void end_leaving(struct preload_dying* this, int code) {
   pthread_mutex_lock(&lock);
   struct preload_dying** place = &ending;
   while (*place && *place != this) place = &(*place)->next;
   const int is_taken = !*place;
-  if (!is_taken && this->has_no_attributes)
-    free_state(this->of); /* before it can be missed in the list */
+  if (!is_taken && this->has_no_attributes) free_state(this->of); /* while the list still has it */
   const int lingers = !is_taken && !this->has_no_attributes && code == MPI_SUCCESS;
   if (!is_taken && !lingers) __atomic_store_n(place, this->next, __ATOMIC_RELEASE);
   this->is_left = 1;
@@ -139,8 +138,8 @@ void preload_say_once(int* is_said, const char* text) {
   if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) say(text);
 }
 
-/* Rank 0 of MPI_COMM_WORLD writes the files when MPI ends. It warns at its first communicator about files that it could not
- * write, and about a variable that it does not know. */
+/* Warns once, on rank 0 of MPI_COMM_WORLD, which writes the files when MPI ends. The warnings are about files that it
+ * cannot write, and about a variable that it does not know. */
 static void warn(void) {
   static int is_done;
   char text[PRELOAD_TEXT];
@@ -226,7 +225,7 @@ static int is_usable(MPI_Comm comm) {
   return initialized && !finalized;
 }
 
-/* The first call makes the key of the attribute. */
+/* Returns the key of the attribute. The first call makes it. */
 static int key_of(MPI_Comm comm) {
   int code = MPI_SUCCESS;
   pthread_mutex_lock(&lock);
@@ -249,7 +248,7 @@ static struct preload_communicator* find(MPI_Comm comm) {
 int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
   if (!comm || !is_usable(*comm) || dying(*comm)) return next(comm);
   struct preload_communicator* const of = find(*comm);
-  /* The attribute tells that MPI deletes attributes. */
+  /* The library sees by this attribute when MPI deletes attributes. */
   if (!of) PMPI_Comm_set_attr(*comm, keyval, NULL);
   struct preload_dying* const this = begin_to_leave(*comm, of);
   const int code = next(comm);
@@ -257,7 +256,7 @@ int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
   return code;
 }
 
-/* A communicator is in one of two neighboring slots. */
+/* The cache keeps a communicator in one of two neighboring slots. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
   const uintptr_t bits = (uintptr_t)comm;
   const unsigned now = preload_freed();
@@ -285,7 +284,7 @@ struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* gi
   of = describe(comm);
   given->role = preload_role(of, given);
   struct preload_dying* const end = dying(comm);
-  /* Without its attribute, this rank would forget what the ranks agree on, and wait forever. */
+  /* Without the attribute, this rank would forget the agreements, and then wait for the others forever. */
   if (end)
     end->of = of;
   else if (PMPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS)

@@ -1,5 +1,5 @@
-/* Finds out whether a buffer is device memory. A program may load the driver of a GPU long after MPI_Init. So each call
- * checks whether libraries were loaded since the last call, and asks the drivers once they are there. Tested by
+/* Finds out whether a buffer is device memory. A program may load the driver of a GPU long after MPI_Init. So each
+ * call checks whether libraries were loaded since the last call. It asks the drivers that it has found. Tested by
  * tests/preload/device_test.sh. */
 #include "preload/device.h"
 
@@ -23,7 +23,7 @@ static struct drivers {
   int hip_device_memory; /* its number for memory on a device */
 } drivers;
 
-/* By enum preload_driver: the start of the library's name. */
+/* For each enum preload_driver, how the name of the driver's library begins. */
 static const char* const libraries[] = {
     [PRELOAD_CUDA] = "libcuda.so", [PRELOAD_ROCM] = "libamdhip64.so"};
 
@@ -48,20 +48,20 @@ static int copy_path(struct dl_phdr_info* info, size_t size, void* searches) {
   return 1;
 }
 
-/* NULL if the library is not loaded. A loaded one stays loaded. */
+/* Returns the library, which then stays loaded, or NULL if it is not loaded. */
 static void* find_library(const char* name) {
   struct search one = {name, ""};
   dl_iterate_phdr(copy_path, &one);
   return one.path[0] ? dlopen(one.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-/* Copies the address of a function; NULL if there is none. */
+/* Sets the pointer at `function` to the library's function of that name, or to NULL. */
 static void find(void* library, const char* name, void* function) {
   void* const found = dlsym(library, name);
   memcpy(function, &found, sizeof found);
 }
 
-/* Other threads read meanwhile: the function that they look for is written last. */
+/* Other threads read `drivers` meanwhile. So the function that they look for is stored last. */
 static void find_drivers(void) {
   void* const cuda = drivers.cuda_attribute ? NULL : find_library(libraries[PRELOAD_CUDA]);
   void* const hip = drivers.hip_attributes ? NULL : find_library(libraries[PRELOAD_ROCM]);
@@ -76,7 +76,7 @@ static void find_drivers(void) {
   find(hip, "hipPeekAtLastError", &drivers.hip_peek_error);
   find(hip, "hipGetLastError", &drivers.hip_take_error);
   find(hip, "hipRuntimeGetVersion", &version);
-  /* hipMemoryTypeDevice, which has another number since version 6. */
+  /* The number of hipMemoryTypeDevice changed in version 6. */
   drivers.hip_device_memory = version && version(&number) == 0 && number < 60000000 ? 1 : 2;
   __atomic_store_n(&drivers.hip_attributes, hip_attributes, __ATOMIC_RELEASE);
 }
@@ -111,7 +111,7 @@ static int is_in_cuda(const void* buffer) {
 }
 
 static int is_in_hip(const void* buffer) {
-  struct { /* hipPointerAttribute_t, and room for its growth */
+  struct { /* hipPointerAttribute_t, with room for later members */
     int type, device;
     void *on_device, *on_host;
     int is_managed;
@@ -120,7 +120,7 @@ static int is_in_hip(const void* buffer) {
   if (!__atomic_load_n(&drivers.hip_attributes, __ATOMIC_ACQUIRE)) return 0;
   const int has_error = !drivers.hip_peek_error || drivers.hip_peek_error() != 0;
   const int code = drivers.hip_attributes(&found, buffer);
-  /* Host memory is an error before version 6. The program shall not find it. */
+  /* Before version 6, host memory is an error. Clears it, so that the program does not find it. */
   if (code != 0 && !has_error && drivers.hip_take_error) drivers.hip_take_error();
   return code == 0 && found.type == drivers.hip_device_memory && !found.is_managed;
 }

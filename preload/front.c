@@ -1,7 +1,7 @@
-/* The library that users preload. It defines the functions that Quadrille intercepts, and has no MPI library of its own: the
- * program brings one. At the first call it looks which one that is. If it is the one that Quadrille was built for, it loads the rest of
- * Quadrille (the core: all other files here) and passes calls to it. Otherwise, and with QUADRILLE=off, calls go to MPI unchanged,
- * and this library calls nothing of MPI. Tested by tests/preload: corners_test.sh, fortran_test.sh and tools_test.sh. */
+/* The library that users preload. It defines the functions that Quadrille intercepts. It links no MPI library, since
+ * the program brings one. At the first call it finds out which one. If Quadrille was built for it, this library loads
+ * the core, which is all other files here, and passes calls to it. Otherwise, and with QUADRILLE=off, calls go to MPI
+ * unchanged. Tested by tests/preload: corners_test.sh, fortran_test.sh and tools_test.sh. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -21,8 +21,7 @@ enum { IS_FOR_OPEN_MPI = 0 };
 enum { IS_FOR_OPEN_MPI = 1 };
 #endif
 
-/* Parameters are registers or words of the stack, and passed on as they are. So calls with the handles of any MPI library stay
- * right. */
+/* Passes parameters on unchanged, as words in registers or on the stack. So handles of any MPI library work. */
 #define TAKES_1 intptr_t a
 #define TAKES_2 TAKES_1, intptr_t b
 #define TAKES_3 TAKES_2, intptr_t c
@@ -44,11 +43,12 @@ enum { IS_FOR_OPEN_MPI = 1 };
 #define GIVES_9 GIVES_8, i
 #define GIVES_10 GIVES_9, j
 
-static void* core; /* NULL: it has nothing to do */
+static void* core; /* NULL: all calls go to MPI */
 static char folder[4096];
 static char core_file[2 * sizeof folder]; /* its full name */
 
-/* A program may change its folder later. Other libraries may stand before dlopen, so that $ORIGIN would be theirs. */
+/* Notes the folder, which a program may change later, and the full name of the core. If another library intercepts
+ * dlopen, $ORIGIN would be that library's folder. */
 __attribute__((constructor)) static void note_folders(void) {
   Dl_info own;
   if (!getcwd(folder, sizeof folder)) folder[0] = '\0';
@@ -66,7 +66,7 @@ static void* next_of(const char* name) {
   abort();
 }
 
-/* Python loads its module of MPI so that other libraries do not see MPI's functions. This shows the MPI library to them. */
+/* Makes the MPI library visible to all libraries. Python hides it, because it loads its MPI module locally. */
 static void show_mpi(void) {
   static const char known[] = "PMPI_Get_library_version"; /* this library does not define it */
   struct link_map* one = NULL;
@@ -83,7 +83,7 @@ static void show_mpi(void) {
   }
 }
 
-/* Libraries for the standard ABI of MPI 5 have handles of their own. MPICH's other library says -1 for the version of the ABI. */
+/* Returns whether the MPI library has the handles of MPI 5's standard ABI. MPICH's own ABI has the version -1. */
 static int has_standard_abi(void) {
   int major = -1, minor = -1;
   void* found = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
@@ -92,7 +92,7 @@ static int has_standard_abi(void) {
   return major >= 0;
 }
 
-/* Each MPI library is known by a symbol that its mpi.h gives to programs. */
+/* Returns whether the program has the right MPI library, known by a symbol that its mpi.h gives to programs. */
 static int has_library(void) {
   const int is_open_mpi = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != NULL;
   if (IS_FOR_OPEN_MPI) return is_open_mpi;
@@ -120,7 +120,7 @@ static void look(void) {
   ((void (*)(const char*))dlsym(core, "preload_begin_in"))(folder);
 }
 
-/* What makes the calls of this name. */
+/* Returns the function that makes the calls of this name: the core's, or else MPI's. */
 static void* find(const char* name) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, look);
@@ -128,7 +128,7 @@ static void* find(const char* name) {
   return found ? found : next_of(name);
 }
 
-/* A call is a jump to what makes it. At first that is `first_`, which finds it. */
+/* Defines a function that jumps to the one that makes the call. At first this is `first_`, which finds that one. */
 #define DEFINE(name, words)                                                 \
   static int first_##name(TAKES_##words);                                   \
   static int (*makes_##name)(TAKES_##words) = first_##name;                 \
@@ -180,7 +180,7 @@ DEFINE(pmpi_comm_create_errhandler_, 3)
 DEFINE(ompi_comm_create_errhandler_f, 3)
 #endif
 
-/* Of each family of collectives, with the communicator. */
+/* The number of parameters in each family of collectives, with the communicator. */
 #define WORDS_OF_NOTHING 1
 #define WORDS_OF_EQUAL_BLOCKS 7
 #define WORDS_OF_EQUAL_BLOCKS_OF_ROOT 8

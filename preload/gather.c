@@ -1,5 +1,5 @@
-/* The data of all ranks on rank 0 when MPI ends. All ranks agree whether memory suffices before any of them sends, so none waits for
- * another. Tested by tests/preload/corners_test.sh. */
+/* Gathers data of all ranks on rank 0 when MPI ends. Before a rank sends, all agree that memory suffices, so no rank
+ * waits in vain. Tested by tests/preload/corners_test.sh. */
 #include <limits.h>
 #include <stdlib.h>
 

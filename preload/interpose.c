@@ -1,6 +1,5 @@
-/* The functions before MPI's that serve no collective. They watch for communicators that are freed
- * or made, for error handlers, and for the beginning and the end of MPI. Each calls MPI's
- * function with the program's arguments, so the program sees MPI's own behavior. Tested by tests/preload/corners_test.sh. */
+/* Intercepts functions of MPI that are no collectives: those that free or make communicators, make error handlers,
+ * and begin MPI. Each calls MPI's function, as the program expects. Tested by corners_test.sh. */
 #include "preload/interpose.h"
 
 #include <dlfcn.h>
@@ -31,7 +30,7 @@ void* preload_next(void** next, const char* name) {
   PRELOAD_DEFINE(MPI_##Name, does, types) \
   PRELOAD_DEFINE(PMPI_##Name, does, types)
 
-/* ---- Freed communicators, and new ones, which may have a handle that was freed */
+/* ---- Freed communicators, and new ones. A new one may have the handle of a freed one. */
 
 DEFINE(Comm_free, preload_leave(next, comm), (MPI_Comm * comm))
 DEFINE(Comm_disconnect, preload_leave(next, comm), (MPI_Comm * comm))
@@ -99,15 +98,15 @@ MAKING_BETWEEN(Intercomm_create_from_groups,
                 MPI_Info info, MPI_Errhandler handler, MPI_Comm* intercomm),
                (group, leader, others, remote_leader, tag, info, handler, intercomm))
 
-/* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread is
- * not inside a function of this library. MPI tells a handler nothing that identifies it. So each handler of
- * the program gets a wrapper of its own here, until the wrappers run out. */
+/* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. So while it runs,
+ * preload_is_inside is 0. MPI passes a handler nothing that identifies it. So each handler of the program gets its
+ * own wrapper here, until the wrappers run out. */
 
 enum { HANDLERS = 64 };
 
 static MPI_Comm_errhandler_function* handlers[HANDLERS];
 
-/* Open MPI passes the function's name as well. */
+/* Calls the handler of this number. Open MPI passes the name of the MPI function as well. */
 static void handle(int number, MPI_Comm* comm, int* code, void* name) {
   const int was_inside = preload_is_inside;
   preload_is_inside = 0;
@@ -144,11 +143,11 @@ static MPI_Comm_errhandler_function* wrap(MPI_Comm_errhandler_function* function
 
 DEFINE(Comm_create_errhandler, next(wrap(function), handler),
        (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler))
-/* A function of MPI 1 that some libraries still have. */
+/* MPI 1 has this function, and some libraries still have it. */
 DEFINE(Errhandler_create, next(wrap(function), handler),
        (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler))
 
-/* Open MPI's Fortran interfaces call no function of C for this. They pass handlers the same arguments, by reference. */
+/* Open MPI's Fortran interfaces do not call the C function. They pass a handler the same arguments, by reference. */
 #ifdef OPEN_MPI
 #define DEFINE_FORTRAN(name)                                \
   PRELOAD_DEFINE(name, next(wrap(function), handler, code), \
@@ -160,8 +159,8 @@ DEFINE_FORTRAN(ompi_comm_create_errhandler_f) /* of mpi_f08 */
 
 /* ---- The beginning and the end of MPI */
 
-/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first. This library's are the first ones. So the
- * program's own delete functions run before, and may communicate with ranks that have not come to MPI_Finalize. */
+/* Runs in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the newest first. This library's is the
+ * oldest. So the program's own delete functions run before. They may still communicate with other ranks. */
 static int finish(MPI_Comm self, int key, void* attribute, void* extra) {
   (void)self, (void)key, (void)attribute, (void)extra;
   preload_is_inside = 1;

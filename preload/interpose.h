@@ -1,24 +1,23 @@
-/* Definitions of functions that intercept MPI's. Each is defined under MPI's name and under the name of the
- * profiling interface. A call that is not served goes unchanged to the next definition of the same name. */
+/* Defines functions that intercept MPI's, each under MPI's name and under the name of the profiling interface. A call
+ * that is not served goes unchanged to the next definition of the same name. */
 #ifndef QUADRILLE_PRELOAD_INTERPOSE_H_
 #define QUADRILLE_PRELOAD_INTERPOSE_H_
 
 #include <mpi.h>
 
-/* This thread is inside such a function. Its further calls, for the runtime or a tool, pass through at once. */
+/* Set while this thread is inside an intercepting function. Calls that it makes there pass through at once. */
 extern _Thread_local int preload_is_inside;
 
-/* Finds the definition of a function behind the library's. Set by front.c, and NULL where the program itself has this file. */
+/* Finds the definition of a function behind this library's. front.c sets it. NULL if the program has this file. */
 extern __attribute__((visibility("default"))) void* (*preload_next_of)(const char* name);
-/* front.c says in which folder the process began. */
+/* Takes the folder in which the process began. front.c calls it. */
 __attribute__((visibility("default"))) void preload_begin_in(const char* folder);
-/* world.c. Learns what all ranks of MPI_COMM_WORLD bring, and their nodes. Collective. MPI_Init does it unless this thread is inside. */
+/* Learns the settings and nodes of all ranks of MPI_COMM_WORLD (world.c). Collective. Runs at the end of MPI_Init. */
 void preload_know_world(void);
-/* The next definition of a function, looked up once. */
+/* Returns the next definition of a function, which it looks up once and keeps in *next. */
 void* preload_next(void** next, const char* name);
 
-/* Defines `function` to return the expression `does`, which may use `next`, the next definition. `types` are the
- * parameters. */
+/* Defines `function`, with the parameters `types`, to return the expression `does`, which may use `next`. */
 #define PRELOAD_DEFINE(function, does, types)                                                      \
   int exported_##function types __asm__(#function);                                                \
   __attribute__((visibility("default"))) int exported_##function types {                           \

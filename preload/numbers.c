@@ -1,14 +1,14 @@
-/* Elements as numbers: how far two results of a floating-point reduction may differ because MPI leaves the order of operands
- * open. Let u be half the epsilon of the type, p the number of operands, and t = p u.
+/* Bounds how far two results of a floating-point reduction may differ because MPI leaves the order of operands open.
+ * Let u be half the epsilon of the type, p the number of operands, and t = p u.
  *
- * - A sum in any order is off by at most t / (1 - t) times the sum of the operands' magnitudes. So two orders differ by at most
- *   twice that (Higham 2002, section 4.2). The sum of magnitudes is the scale.
- * - A product in any order has at most that relative error. A complex multiplication has at most the error 3 u instead of u. No
- *   partial product overflows or loses digits if the magnitudes of all logarithms have a small sum. That sum is the scale.
- * - A maximum or minimum is exact without a NaN. The number of NaNs is the scale.
+ * - A sum in any order is off by at most t / (1 - t) times the sum of the operands' magnitudes. So two orders differ
+ *   by at most twice that (Higham 2002, section 4.2). The scale is the sum of the magnitudes.
+ * - A product in any order has at most the relative error t / (1 - t), with 3 u in place of u for complex numbers. No
+ *   partial product overflows or loses digits if the absolute logarithms have a small sum. The scale is this sum.
+ * - A maximum or minimum without NaN is exact. The scale is the number of NaNs.
  *
- * Any scale is a sum over the operands, so MPI_SUM adds it up. Rounding of the scale is covered, because t counts p operands where
- * p - 1 operations are made. Tested by tests/preload/choice_test.sh. */
+ * Every scale is a sum over the operands, so MPI_SUM computes it. t also covers the rounding of the scale: it counts
+ * p operations, and a reduction makes p - 1. Tested by tests/preload/choice_test.sh. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static const struct preload_numbers opaque = {PRELOAD_OPAQUE, 0};
 
-/* Whether an element has that many bytes. Compilers may make Fortran's types larger. */
+/* Returns whether an element has `size` bytes. Compiler options may make Fortran's types larger. */
 static int has_size(const struct preload_numbers* numbers, MPI_Count size) {
   const MPI_Count one = (MPI_Count)numbers->size;
   switch (numbers->kind) {
@@ -76,7 +76,7 @@ static struct preload_numbers of_integer(MPI_Datatype type, MPI_Count size) {
   return opaque;
 }
 
-/* Types of MPI_Type_create_f90_real and its kin. A type of 16 bytes may be of one of two formats. */
+/* Describes types of MPI_Type_create_f90_real, _complex and _integer. Numbers of 16 bytes may have two formats. */
 static struct preload_numbers of_f90(MPI_Datatype type, MPI_Count size) {
   struct qd_envelope making;
   if (qd_read_envelope(type, &making) != MPI_SUCCESS) return opaque;

@@ -1,6 +1,6 @@
-/* The schedules that are worth a race with MPI's own collective: the same for all sizes of a class, since communicators share what they
- * find by class. Those of one group were the fastest of 32 ranks on two networks of SimGrid's, where they ran beside its versions of
- * both libraries' collectives. Tested by tests/preload/predict_test.cc. */
+/* Says which schedules are worth a race with MPI's own collective, the same for all sizes of a class: communicators
+ * share findings by class. For one group, they are the fastest of simulations on 32 ranks of two networks by SimGrid,
+ * beside its versions of both MPI libraries' collectives. Tested by tests/preload/predict_test.cc. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,10 @@
 
 #include "preload/rules.h"
 
-/* Each row: a collective, as schedules name it; the nodes; the least bytes of a call; and algorithms. The last row that fits counts. Nodes
- * are `shared` if there are several, with several ranks on some; `apart` else; `groups` stands for two groups. Behind each algorithm stands the
- * time that it is expected to take, in per cent of that of Open MPI's own collective, and of MPICH's. */
+/* A row has the schedules' name of a collective, the kind of nodes, the least bytes of a call, and algorithms. The
+ * last row that fits a call counts. Nodes are `shared` if there are several and some have several ranks, and `apart`
+ * otherwise. `groups` stands for two groups. After an algorithm comes its expected time, in per cent of Open MPI's
+ * own and of MPICH's own. */
 static const char* const rows[] = {
     "allgather apart 0 bruck,80,100 recursive-doubling,80,100 hypercube,95,120",
     "allgather apart 2048 hypercube,100,100 recursive-doubling,115,110",
@@ -126,7 +127,7 @@ static const char* const rows[] = {
     "scatter groups 0 linear,100,100 tree,100,100",
 };
 
-/* Whether the row is for calls of so many bytes. Sets where its algorithms begin. */
+/* Returns whether the row is for calls of `bytes` bytes. Sets *algorithms to its first algorithm. */
 static int fits(const char* row, const char* collective, const char* nodes, int64_t bytes,
                 const char** algorithms) {
   char name[32], kind[32];
@@ -139,7 +140,7 @@ static int fits(const char* row, const char* collective, const char* nodes, int6
 
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
                     int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]) {
-  enum { UNKNOWN = 4096 }; /* bytes of a call whose ranks do not all know them */
+  enum { UNKNOWN = 4096 }; /* bytes that are assumed if they are unknown */
   const int is_shared = shape->nodes > 1 && shape->most > 1;
   const char* const nodes = shape->groups == 2 ? "groups" : is_shared ? "shared" : "apart";
   const int64_t middle =
@@ -155,18 +156,18 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
     found += length;
     to->rule = preload_any_rule(collective, shape->groups);
     to->ratio = (is_openmpi ? of_openmpi : of_mpich) / 100.;
-    if (shape->nodes == 1 && to->ratio < 1) to->ratio = 1; /* messages in memory are unlike these */
+    if (shape->nodes == 1 && to->ratio < 1) to->ratio = 1; /* the table is for networks */
     if (!preload_parse_algorithm(algorithm, &to->rule, error)) return -1;
     count++;
   }
   return *found ? -1 : count;
 }
 
-/* For calls of that many bytes or more that need canonical sums; the last row that fits counts. */
+/* The algorithms for calls that need canonical sums and have least_bytes or more. The last row that fits counts. */
 enum serves {
   ALL,    /* any number of ranks */
   POWERS, /* powers of two */
-  SMALL   /* ranks whose vectors take a gigabyte together at most */
+  SMALL   /* numbers of ranks whose vectors together have at most a gigabyte */
 };
 static const struct canonical {
   int collective, groups;

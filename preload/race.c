@@ -3,25 +3,25 @@
 #include <math.h>
 
 enum {
-  PART = 64,        /* of the time is for races */
-  EARLY = 600,      /* calls: races may cost early what a promising candidate gains in them, */
-  CREDIT = 60,      /* and at most the time of so many */
-  SOON = 16,        /* the calls before the ranks first agree, if so */
-  LATER = 256,      /* else */
-  CONFIRM = 48,     /* the calls before the choice is raced again; they double each time */
-  AGAIN = 4,        /* times as many calls: those that are out are raced again */
-  PART_OF_GAIN = 8, /* of what the choice seems to gain is for races that try it again */
-  AGREEMENT = 2,    /* barriers; a guess */
-  FIRST_CALLS = 1,  /* of a look in a first race; slow candidates cost little */
-  /* Calls in a row overlap at different ranks, as they do in many programs. */
+  PART = 64,        /* races may take 1/64 of the time of all calls */
+  EARLY = 600,      /* early races may cost what a promising candidate gains in so many calls, */
+  CREDIT = 60,      /* but at most the time of so many calls */
+  SOON = 16,        /* calls before the ranks first agree, if a candidate promises a gain */
+  LATER = 256,      /* the same if none does */
+  CONFIRM = 48,     /* calls before the choice is raced again; they double each time */
+  AGAIN = 4,        /* candidates that are out are raced again after 4 times as many calls */
+  PART_OF_GAIN = 8, /* races to confirm a choice may cost 1/8 of what it seems to gain */
+  AGREEMENT = 2,    /* the cost of an agreement, in barriers; a guess */
+  FIRST_CALLS = 1,  /* calls of a look in a first race: few, since candidates may be slow */
+  /* Calls of a look in a second race. In a row they overlap at different ranks, as in many programs. */
   SECOND_CALLS = 6
 };
-static const double kCredit = 0.25; /* seconds, at most */
-static const double kGain = 0.97;   /* of a time; a choice changes for more than that */
-static const double kSlow = 1.3;    /* times the best; slower ones do not pass a first race */
-static const double kClear = 0.8;   /* of a time; a faster one is followed after a first race */
-static const double kFar = 1.1;     /* times the choice; slower ones are not raced with it again */
-static const double kChange = 0.15; /* of a ratio; the next second race comes soon */
+static const double kCredit = 0.25; /* seconds; early races cost no more than that */
+static const double kGain = 0.97;   /* times the choice; only a faster candidate replaces it */
+static const double kSlow = 1.3;    /* times the best; a slower candidate fails a first race */
+static const double kClear = 0.8;   /* times the choice; a faster one is followed at once */
+static const double kFar = 1.1;     /* times the choice; slower ones leave later second races */
+static const double kChange = 0.15; /* of a ratio; after a greater change, the next race is soon */
 static const double kMostCalls = 1e15;
 
 static int is_time(double seconds) { return seconds < RACE_NEVER / 1000; }
@@ -36,10 +36,10 @@ static int has(const struct race* r, int state) {
 
 static double ratio_of(const struct race* r, int i) { return i == 0 ? 1 : r->candidates[i].ratio; }
 
-/* A first race has found the choice, which no second race has tried yet. */
+/* Returns whether a first race has found the choice, and no second race has tried it yet. */
 static int is_guess(const struct race* r) { return r->candidates[r->choice].state == RACE_FRESH; }
 
-/* Candidates promise something if they gain on what is known to be the fastest. */
+/* Returns the ratio that a promising candidate must beat: that of the fastest candidate that is known. */
 static double known_ratio(const struct race* r) { return is_guess(r) ? 1 : ratio_of(r, r->choice); }
 
 static int promises(const struct race* r, int i) {
@@ -47,7 +47,7 @@ static int promises(const struct race* r, int i) {
   return one->state < RACE_OUT && one->ratio < kGain * known_ratio(r);
 }
 
-/* The part of the time that the most promising candidate gains. */
+/* Returns the share of the known time that the most promising candidate would save, from 0 to 1. */
 static double promise(const struct race* r) {
   double least = known_ratio(r);
   for (int i = 1; i < r->count; i++)
@@ -55,7 +55,8 @@ static double promise(const struct race* r) {
   return 1 - least / known_ratio(r);
 }
 
-/* In a first race those run that wait, the promising ones before the others. In a second race those run that have passed a first one. */
+/* Returns whether a candidate enters the race. A first race has those that wait. If costs count, promising ones come
+ * first. A second race has those that have passed a first race. MPI's own and the choice enter every race. */
 static int runs(const struct race* r, int i, int is_second, int promising) {
   const struct race_candidate* one = &r->candidates[i];
   if (i == 0 || i == r->choice) return 1;
@@ -82,7 +83,7 @@ int race_candidate_of(const struct race* r, int call) {
 
 /* ---- Costs */
 
-/* What the race costs beyond as many usual calls. */
+/* Returns the seconds that the race is expected to cost beyond as many usual calls. */
 static double cost_of(const struct race* r) {
   double calls = 0;
   for (int i = 0; i < r->entrant_count; i++)
@@ -90,8 +91,8 @@ static double cost_of(const struct race* r) {
   return 2 * calls * r->calls_of_look * r->usual + (2 * r->entrant_count + AGREEMENT) * r->barrier;
 }
 
-/* The calls, of all, after which the race with these entrants may cost what it is expected to. No race costs more than all calls before
- * it. What a guess seems to gain from now on pays for the race that tries it, and an eighth of what another choice seems to gain. */
+/* Returns the call from which on the race with these entrants is affordable. No race may cost more than all calls
+ * before it. The expected gain of a guess pays for its second race, or an eighth of the gain of another choice. */
 static int64_t payable(const struct race* r, int is_second) {
   if (r->is_eager) return r->calls;
   const double cost = cost_of(r), all = r->cost + cost, now = (double)r->calls;
@@ -131,7 +132,7 @@ int64_t race_plan(struct race* r) {
   enter(r, is_second);
   if (!is_second && !has(r, RACE_WAITS)) r->entrant_count = 0;
   const int64_t next = is_second ? second : first;
-  /* Calls of the program may repeat in some order: races begin at all places of it. */
+  /* Varies the place at which races begin, since the program may repeat a pattern of calls. */
   return next == INT64_MAX ? next : next - r->calls + (r->is_eager ? 0 : r->races * 5 % 7);
 }
 
@@ -142,7 +143,7 @@ void race_drop(struct race* r, int candidate) {
 
 /* ---- Results */
 
-/* Calls of a look meet at their barrier. Those of the program may overlap at different ranks, and take less time. */
+/* Adds the cost of the race. A barrier aligns the calls of a look. Calls of the program may overlap. */
 static void add_cost(struct race* r, const double* times) {
   double choice = r->usual, beyond = 0;
   for (int i = 0; i < r->entrant_count; i++)
@@ -184,7 +185,7 @@ static void judge_second(struct race* r, const double* times) {
   }
 }
 
-/* The fastest that is known, if it is clearly faster than the present choice. */
+/* Chooses the fastest candidate that is known, if it is clearly faster than the present choice. */
 static void choose(struct race* r) {
   const int before = r->choice;
   if (r->candidates[r->choice].state != RACE_KNOWN) r->choice = 0;

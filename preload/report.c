@@ -1,6 +1,6 @@
-/* QUADRILLE_REPORT: the calls that were made, and the schedule that served each or the reason why none did. Rank 0
- * of each communicator records its calls; until MPI ends, the file has only those of rank 0 of MPI_COMM_WORLD.
- * Tested by tests/preload/preload_test.sh. */
+/* QUADRILLE_REPORT: records the calls, and for each the schedule that served it or the reason why none did. Rank 0 of
+ * each communicator records its calls. Until MPI ends, the file has only the calls that rank 0 of MPI_COMM_WORLD
+ * recorded. Tested by tests/preload/preload_test.sh. */
 #include "preload/report.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ void preload_report_save(void) {
   const char* name = preload_settings()->report;
   struct preload_table copy = {.ranks = 1};
   if (!name || strcmp(name, "1") == 0) return;
-  pthread_mutex_lock(&lock); /* not while the file is written, which may take long */
+  pthread_mutex_lock(&lock); /* only to copy, since writing the file may take long */
   const size_t size = (size_t)recorded.count * sizeof *copy.lines;
   copy.lines = malloc(size + 1);
   if (copy.lines) {

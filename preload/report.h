@@ -21,28 +21,28 @@ struct preload_line {
   int64_t calls;
   int64_t bytes;  /* of the data that the rank sends or receives, whichever is more */
   double seconds; /* of the calls, with the time in which the rank waited for others */
-  int64_t timed;  /* calls that this run compared: */
+  int64_t timed;  /* calls whose time by both is known, since this run has compared them */
   double native,
       scheduled; /* their seconds by MPI's own collective and by the schedule, without waiting */
-  double cost;   /* the seconds that comparisons took beyond usual calls */
+  double cost;   /* the seconds that races took beyond usual calls */
 };
 
 struct preload_table {
   struct preload_line* lines; /* in memory that the caller frees */
   int count;
-  int ranks;      /* of the job; 1: the calls are those of its rank 0 alone */
+  int ranks;      /* of the job; 1: the table has only the calls of the job's rank 0 */
   double seconds; /* from MPI_Init on */
 };
 
-/* Adds to the line of the same calls, or as a new one. If memory runs out, the calls are not reported. */
+/* Adds the numbers of the line to the line of the same calls, or adds a new line. Drops it if memory runs out. */
 void preload_add_line(struct preload_table* table, const struct preload_line* line);
-/* The seconds that schedules saved, as this run has measured them. */
+/* Returns the seconds that schedules saved, as this run has measured them; negative if they cost time. */
 double preload_saved(const struct preload_line* line);
-/* Whether the run has measured anything of these calls. */
+/* Returns whether the run has measured these calls or has paid for races of them. */
 int preload_is_measured(const struct preload_line* line);
-/* The longest line is the first. */
+/* Sorts the lines by their seconds, the longest first. */
 void preload_sort_lines(struct preload_table* table);
-/* The headline, and a line for each collective. */
+/* Both sort the lines. The summary is a headline, and then one line for each collective. */
 void preload_print_summary(FILE* file, struct preload_table* table);
 void preload_print_json(FILE* file, struct preload_table* table);
 

@@ -1,5 +1,5 @@
-// quadrille report FILE...: what QUADRILLE_REPORT=FILE.json wrote: its summary, all of its lines, JSON, or a page. Several files are
-// added up.
+// quadrille report FILE...: shows what QUADRILLE_REPORT=FILE.json wrote, as a summary, all lines, JSON or a page.
+// Adds up several files.
 //
 // Exit codes: 0 done, 2 bad input. Tested by tests/cli/report_test.sh.
 #include "preload/report.h"
@@ -25,7 +25,7 @@ namespace {
 using cli::bad_input;
 using nlohmann::json;
 
-// The lines of reports.
+// The lines of all reports that were read, added up.
 class Table {
  public:
   Table() = default;
@@ -34,7 +34,7 @@ class Table {
   ~Table() { std::free(table_.lines); }
 
   void add(const preload_line& line) { preload_add_line(&table_, &line); }
-  // Adds a run. Returns whether it had as many ranks as those before.
+  // Adds a run of `seconds`. Returns whether it had as many ranks as the runs before.
   bool add_run(int ranks, double seconds) {
     const bool fits = table_.ranks == 0 || table_.ranks == ranks;
     table_.ranks = ranks;
@@ -44,7 +44,7 @@ class Table {
   std::span<const preload_line> lines() const {
     return {table_.lines, static_cast<size_t>(table_.count)};
   }
-  // The document that `print` writes. The line that takes the most seconds is the first.
+  // Returns the text that `print` writes. Sorts the lines by their seconds, the longest first.
   std::string text(void (*print)(FILE*, preload_table*)) {
     char* text = nullptr;
     size_t size = 0;
@@ -67,7 +67,7 @@ class Table {
   throw std::invalid_argument(fmt::format("\"{}\" {}", key, what));
 }
 
-// The value of a key. All errors of these functions become sentences in read_into.
+// Returns the value of a key. read_into turns all exceptions of these functions into errors.
 const json& member(const json& from, const char* key) {
   if (!from.is_object()) throw std::invalid_argument("a call is no object: {...}");
   const auto found = from.find(key);
@@ -79,7 +79,7 @@ std::string text_of(const json& from, const char* key) {
   const json& value = member(from, key);
   if (!value.is_string()) refuse(key, "is no text");
   std::string text = value;
-  // A name that the library writes has none of these.
+  // The library writes no names with these characters.
   if (std::any_of(text.begin(), text.end(),
                   [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; }))
     refuse(key, "has a quote, a backslash or a control character");
@@ -91,7 +91,7 @@ void copy(const json& from, const char* key, char (&text)[kSize]) {
   std::snprintf(text, kSize, "%s", text_of(from, key).c_str());
 }
 
-// A number up to what the lines of several reports may still add up to.
+// Reads a number. Its limit leaves room to add up the lines of several reports.
 template <typename T>
 T number(const json& value, const char* key, bool may_be_negative = false) {
   constexpr double kMost = sizeof(T) < sizeof(int64_t) ? std::numeric_limits<T>::max() : 1e18;
@@ -108,7 +108,7 @@ T number_of(const json& from, const char* key) {
   return number<T>(member(from, key), key);
 }
 
-// [LEAST, MOST]
+// Returns the array [LEAST, MOST] of a key.
 const json& range_of(const json& from, const char* key) {
   const json& range = member(from, key);
   if (!range.is_array() || range.size() != 2) refuse(key, "is no array of two numbers");
@@ -168,7 +168,7 @@ Result<bool> read_into(Table& table, const std::string& path) {
         fmt::format("{}:{}: this is no JSON; let QUADRILLE_REPORT name a file that ends in "
                     ".json",
                     path, 1 + std::count(text->begin(), end, '\n'))};
-  } catch (const json::out_of_range&) {  // of the parser
+  } catch (const json::out_of_range&) {  // thrown by the parser
     return Error{
         fmt::format("{}: this is no report of the preload library: a number in it is "
                     "too great",
@@ -180,7 +180,7 @@ Result<bool> read_into(Table& table, const std::string& path) {
   return true;
 }
 
-// ---- The details: a line for each schedule, kind of communicator and class of sizes.
+// ---- The details: one line for each schedule, kind of communicator and class of sizes
 
 std::string shape_text(const preload_shape& shape) {
   if (shape.groups == 2) return fmt::format("{} + {} ranks", shape.ranks, shape.remote_ranks);
@@ -196,7 +196,7 @@ std::string bytes_text(int size_class) {
   return fmt::format("{}..{}", range.least, range.most);
 }
 
-// Microseconds of a call.
+// Returns the mean microseconds of a call.
 std::string time_text(double seconds, int64_t calls) {
   return calls > 0 ? fmt::format("{:.1f}", 1e6 * seconds / static_cast<double>(calls)) : "-";
 }
@@ -255,7 +255,7 @@ std::string row(const preload_line& line, double longest) {
       times, saved_text(line), escaped(line.reason));
 }
 
-// One self-contained file.
+// Returns the page as one self-contained HTML file.
 std::string page(Table& table) {
   const std::string summary = table.text(preload_print_summary);  // sorts the lines
   const size_t end = summary.find('\n');

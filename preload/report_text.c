@@ -1,4 +1,4 @@
-/* The summary and the JSON of a report. Tested by tests/cli/report_test.sh and tests/preload/preload_test.sh. */
+/* Prints the summary and JSON of a report. Tested by tests/cli/report_test.sh and tests/preload/preload_test.sh. */
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,21 +49,21 @@ void preload_sort_lines(struct preload_table* table) {
   if (table->count > 0) qsort(table->lines, (size_t)table->count, sizeof *table->lines, by_seconds);
 }
 
-/* From now on this thread prints numbers with a point. Returns the former locale, for uselocale. */
+/* Lets this thread print numbers with a decimal point. Returns the former locale, which uselocale restores. */
 static locale_t plain_numbers(void) {
   static locale_t plain;
   if (!plain) plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
   return uselocale(plain);
 }
 
-/* ---- The summary: means of the ranks of the job. Each rank of a communicator counts like its rank 0. */
+/* ---- The summary: means over the ranks of the job. Rank 0 of a communicator stands for all of its ranks. */
 
 struct sum {
   double calls, seconds, timed, native, scheduled, saved;
   int lines, is_measured;
 };
 
-/* Adds the lines of a collective, or all of them if it is -1. */
+/* Adds up the lines of a collective, or all lines if it is -1. */
 static struct sum add_up(const struct preload_table* table, int collective) {
   struct sum sum = {.lines = 0};
   for (int i = 0; i < table->count; i++) {
@@ -105,7 +105,7 @@ static void print_number(FILE* file, int is_there, int digits, double number) {
     fprintf(file, "  %10s", "-");
 }
 
-/* The line with this number, or the next one of its collective with times that were measured. */
+/* Returns the first measured line of line i's collective, from line i on, or line i if there is none. */
 static const struct preload_line* shown(const struct preload_table* table, int i) {
   const struct preload_line* const first = &table->lines[i];
   for (; i < table->count; i++)
@@ -114,7 +114,7 @@ static const struct preload_line* shown(const struct preload_table* table, int i
   return first;
 }
 
-/* Prints the line of a collective. `longest` takes the most time of all its calls, or of those that were measured. */
+/* Prints the line of a collective. `longest`: its line with the most seconds, a measured one if there is any. */
 static void print_collective(FILE* file, const struct preload_table* table,
                              const struct preload_line* longest) {
   const struct sum sum = add_up(table, longest->collective);

@@ -1,4 +1,4 @@
-/* Rules: their text, and the calls that they fit. A rule depends only on facts that all ranks
+/* Reads and prints what rules say, and finds the calls that they fit. A rule depends only on facts that all ranks
  * know, so all ranks choose alike. Tested by tests/preload/choice_test.sh. */
 #include <limits.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ int preload_reduces(int collective) {
 
 /* ---- Schedules by name */
 
-/* The schedule of that name. A name without options finds the algorithm's first schedule. */
+/* Returns the schedule of that name. A name without options means the algorithm's first schedule. */
 static int find(const char* name, const struct preload_rule* rule) {
   const size_t length = strlen(name);
   for (int i = 0; i < quadrille_universal_count; i++) {
@@ -40,7 +40,7 @@ static int find(const char* name, const struct preload_rule* rule) {
   return PRELOAD_NATIVE;
 }
 
-/* "factor, tuna:radix=2|4|8, ": the values of an option stand behind one name. */
+/* Lists the names as "factor, tuna:radix=2|4|8, ", with the values of an option behind one name. */
 static void list_choices(const struct preload_rule* rule, char* text, size_t size) {
   size_t length = 0;
   const char* last = "";
@@ -50,14 +50,14 @@ static void list_choices(const struct preload_rule* rule, char* text, size_t siz
     const char* name = preload_schedule_name(i);
     const char* value = strrchr(name, '=');
     const int is_alike = value && strncmp(name, last, (size_t)(value + 1 - name)) == 0;
-    if (is_alike) length -= 2; /* over ", " */
+    if (is_alike) length -= 2; /* overwrites ", " */
     length += (size_t)snprintf(text + length, size - length, "%s%s, ", is_alike ? "|" : "",
                                is_alike ? value + 1 : name);
     last = name;
   }
 }
 
-/* Reads `name`=N, where N is from 1 to the most; -1 stands for another value. Returns 0 if the word does not begin so. */
+/* Reads `name`=N into *number, where N is from 1 to `most`. Sets -1 for another value. Returns 0 for another name. */
 static int read_option(const char* word, const char* name, int most, int* number) {
   const size_t length = strlen(name);
   char* end = NULL;
@@ -70,7 +70,7 @@ static int read_option(const char* word, const char* name, int most, int* number
   return 1;
 }
 
-/* Takes the schedule of a file for the rule. */
+/* Sets the rule's schedule to that of a file. */
 static int take_file(const char* name, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
   if (!name[strlen(PRELOAD_FILE)]) {
     snprintf(error, PRELOAD_TEXT, "'%s' lacks the path of a schedule file behind it", name);
@@ -97,7 +97,7 @@ static int take_option(const char* word, struct preload_rule* rule) {
          read_option(word, "block-size", INT_MAX, &rule->block_size);
 }
 
-/* Takes the options out of the text, and leaves the name. A path may have colons, so only options at its end count. */
+/* Moves the options from the text to the rule. A path may have colons, so only options at its end count. */
 static void take_options(char* text, struct preload_rule* rule) {
   char words[PRELOAD_NAME], *rest = NULL;
   for (char* colon; (colon = strrchr(text, ':')) && take_option(colon + 1, rule);) *colon = '\0';
@@ -111,7 +111,7 @@ static void take_options(char* text, struct preload_rule* rule) {
   }
 }
 
-/* Whether the schedule of the rule takes its options. */
+/* Returns whether the schedule of the rule takes the options of the rule. */
 static int check_options(const char* text, const struct preload_rule* rule,
                          char error[PRELOAD_TEXT]) {
   const char* wrong = NULL;
@@ -123,7 +123,7 @@ static int check_options(const char* text, const struct preload_rule* rule,
   return !wrong;
 }
 
-/* Finds the schedule of that name, without options. */
+/* Sets the rule's schedule to the one of that name. The name has no options; `text`, for errors, has them. */
 static int take_schedule(const char* name, const char* text, struct preload_rule* rule,
                          char error[PRELOAD_TEXT]) {
   char choices[300];
@@ -176,7 +176,7 @@ struct preload_rule preload_any_rule(int collective, int groups) {
 }
 
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule) {
-  if ((to->rule_count & (to->rule_count - 1)) == 0) { /* 0, 1, 2, 4, ..: the array is full */
+  if ((to->rule_count & (to->rule_count - 1)) == 0) { /* full at 0, 1, 2, 4, .. rules */
     const size_t capacity = to->rule_count ? 2 * (size_t)to->rule_count : 1;
     struct preload_rule* grown = realloc(to->rules, capacity * sizeof *grown);
     if (!grown) return 0;

@@ -1,4 +1,4 @@
-/* The collectives that are served, and the rules that choose a schedule for each call. Nothing here knows a communicator. */
+/* The collectives that the library serves, and the rules that choose a schedule for each call. Uses no MPI. */
 #ifndef QUADRILLE_PRELOAD_RULES_H_
 #define QUADRILLE_PRELOAD_RULES_H_
 
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* All that the library knows about the collectives. The columns are MPI's name, the runtime's name, the collective of
- * the schedules, the family of the arguments (quadrille.h), the direction of the data, and the size that rules compare. */
+/* All that the library knows about the collectives. The columns: MPI's name, the runtime's name, the schedules' name,
+ * the family of the arguments (quadrille.h), the direction of the data, and the size that rules compare. */
 #define PRELOAD_COLLECTIVES(ROW)     \
   PRELOAD_COLLECTIVES_WITH_DATA(ROW) \
   ROW(Barrier, barrier, "barrier", NOTHING, ALL_RANKS, BLOCK)
@@ -46,8 +46,8 @@ enum preload_size {
   PRELOAD_BLOCK,       /* one block, or one rank's contribution */
   PRELOAD_MEAN_BLOCK,  /* the mean block; every rank knows all lengths */
   PRELOAD_AGREED_MEAN, /* the mean block; the ranks agree on it in some calls */
-  PRELOAD_VECTOR,      /* the whole vector; the size of all reductions, and of nothing else */
-  PRELOAD_UNKNOWN      /* ranks do not know the same size */
+  PRELOAD_VECTOR,      /* the whole vector: the size of all reductions, and of nothing else */
+  PRELOAD_UNKNOWN      /* no size, since some ranks do not know it */
 };
 
 struct preload_facts {
@@ -59,13 +59,13 @@ extern const struct preload_facts preload_collectives[];
 
 enum {
   PRELOAD_NATIVE = -1,
-  PRELOAD_NAME = 256,          /* bytes of an algorithm */
-  PRELOAD_TEXT = 1024,         /* of an error */
-  PRELOAD_MOST_RULES = 1 << 24 /* of a rules file */
+  PRELOAD_NAME = 256,          /* bytes of an algorithm's name with options */
+  PRELOAD_TEXT = 1024,         /* bytes of an error message */
+  PRELOAD_MOST_RULES = 1 << 24 /* bytes of a rules file, at most */
 };
 
-/* The facts that the ranks of a communicator have agreed on. Nodes, and the ranks of the smallest and the largest
- * node, are 0 if they are unknown, and between groups. */
+/* The shape of a communicator, which its ranks agree on. `nodes`, and the ranks of the smallest (`least`) and the
+ * largest node (`most`), are 0 if they are unknown, and between groups. */
 struct preload_shape {
   int groups, ranks, remote_ranks;
   int nodes, least, most;
@@ -75,7 +75,7 @@ struct preload_range {
   int64_t least, most;
 };
 
-/* On a communicator of such a shape, calls of that many bytes follow a schedule. */
+/* A rule says which schedule calls follow whose communicator and bytes are in its ranges. */
 struct preload_rule {
   int collective, groups;
   struct preload_range nodes, ranks_a_node, ranks, bytes;
@@ -83,7 +83,7 @@ struct preload_rule {
   int universal;            /* the number of a schedule, or PRELOAD_NATIVE */
   int window, block_size;   /* options of the binding; 0: its defaults */
   double time, native_time; /* measured seconds; 0: not measured */
-  int64_t calls;            /* in which they were measured; 0: unknown */
+  int64_t calls;            /* so far in the run that measured; 0: unknown */
 };
 
 enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_ADAPT, PRELOAD_VERIFY, PRELOAD_LEARN };
@@ -100,45 +100,46 @@ struct preload_settings {
   const char* rules_file;        /* or NULL */
   const char* report;            /* QUADRILLE_REPORT, or NULL */
   const char* verifier;          /* QUADRILLE_VERIFIER, or NULL */
-  uint64_t hash;                 /* of all settings that decide */
+  uint64_t hash;                 /* of all settings that affect a choice */
   char ignored[64];              /* the first QUADRILLE_ variable of other software, or "" */
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
 };
 
-#define PRELOAD_HASH 0xcbf29ce484222325 /* of no bytes */
-/* The hash (FNV-1a) of these bytes after those of another hash. */
+#define PRELOAD_HASH 0xcbf29ce484222325 /* the hash of no bytes */
+/* Returns the hash (FNV-1a) of the bytes so far, whose hash is `hash`, followed by these bytes. */
 static inline uint64_t preload_hash(uint64_t hash, const void* bytes, size_t length) {
   for (size_t i = 0; i < length; i++)
     hash = (hash ^ ((const unsigned char*)bytes)[i]) * 0x100000001b3;
   return hash;
 }
 
-/* Whether calls without a rule are compared, so that rules are found. */
+/* Returns whether the mode races calls without a rule, and so finds rules. */
 static inline int preload_finds_rules(enum preload_mode mode) {
   return mode == PRELOAD_ADAPT || mode == PRELOAD_LEARN;
 }
 
 /* ---- settings.c */
 
-/* Reads the environment at the first call, but no rules file. */
+/* Returns the settings. The first call reads the environment, but no rules file. */
 const struct preload_settings* preload_settings(void);
-/* Reads the rules file into the settings at the first call. Returns its text, which the caller frees, or NULL. */
+/* Reads the rules file into the settings, once. Returns its text, which the caller frees, or NULL. */
 char* preload_read_own_rules(size_t* length);
-/* Adds the rules of that text, which another rank has read, to the settings. */
+/* Adds the rules of a rules file to the settings. `text` is the file's content, which another rank may have read. */
 void preload_take_rules(const char* text, size_t length);
-/* Names of files keep to this folder, or else to that in which this library was loaded. */
+/* Makes names of files relative to this folder. Before, it is the current folder at the loading of this library. */
 void preload_keep_to(const char* folder);
-/* Such a name. `full` has QD_MAX_PATH characters. Returns `full`, or `name` if it is too long. */
+/* Returns the absolute name of a file in `full`, which has QD_MAX_PATH characters, or `name` if it is too long. */
 const char* preload_full_name(const char* name, char* full);
-/* Before that call: `each` gets every error in the settings. */
+/* Passes every later error in the settings to `each`. Must precede the first call of preload_settings. */
 void preload_tell_errors(void (*each)(const char* error));
-/* Reads a plain file of at most so many bytes into memory that the caller frees. NULL if that fails. */
+/* Reads a plain file of at most `most` bytes into memory that the caller frees. Returns NULL and sets errno if
+ * not. */
 unsigned char* preload_read(const char* path, size_t most, size_t* length);
-/* Why it failed, by errno. */
+/* Returns the reason why preload_read failed, from errno. */
 const char* preload_unread_reason(void);
-/* The value of QUADRILLE. */
+/* Returns the value of QUADRILLE that stands for the mode. */
 const char* preload_mode_name(enum preload_mode mode);
-/* Whether the file that would be written cannot be, and the sentence that says so. */
+/* Return 1 and a sentence in `text` if the file of the rules, or of the report, cannot be written; else 0. */
 int preload_loses_rules(char text[PRELOAD_TEXT]);
 int preload_loses_report(char text[PRELOAD_TEXT]);
 
@@ -151,46 +152,47 @@ struct quadrille_universal;
 
 int preload_schedule_count(void);
 const struct quadrille_universal* preload_schedule(int number);
-/* "native", or the schedule's name. */
+/* Returns "native" for PRELOAD_NATIVE, or the schedule's name. */
 const char* preload_schedule_name(int number);
-/* Whether calls may choose the block size of the schedule. */
+/* Returns whether calls may choose the block size of the schedule. */
 int preload_takes_block_size(int number);
-/* Whether the schedule is for the collective on that many groups. */
+/* Returns whether the schedule is for the collective on that many groups. */
 int preload_is_scheduled(int number, int collective, int groups);
-/* Reads the schedule of that name, which begins with PRELOAD_FILE, if it was not read before. Returns its number, or PRELOAD_NATIVE
- * and a reason. Not for several threads at once; others may use what was read before. */
+/* Reads the schedule of a name that begins with PRELOAD_FILE, unless it was read before. Returns its number, or
+ * PRELOAD_NATIVE and a reason in `error`. One thread at a time may call it, while others use schedules. */
 int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]);
-/* Checks the schedules of files that the settings name, those for given nodes up to 64 ranks. Returns "", or a sentence on the first that
- * is not right. Later calls return the same. */
+/* Checks the schedules of files that the settings name, except those for more than 64 given ranks. Returns "", or a
+ * sentence about the first wrong one. Later calls return the same text. */
 const char* preload_unfollowed_file(void);
 
 /* ---- rules.c */
 
-/* The number of a collective, in any case of letters; -1 if there is none. */
+/* Returns the number of a collective. Its name may have any case. Returns -1 if no collective has the name. */
 int preload_collective_of(const char* name);
 int preload_reduces(int collective);
-/* Reads the schedule, window and block size from `text`, such as "tuna:radix=8:window=4" or "native". The rule has its
- * collective and groups already. Returns 0 and a reason in `error` if it fails. */
+/* Sets the rule's schedule, window and block size from `text`, such as "tuna:radix=8:window=4" or "native". The
+ * caller has set its collective and groups. Returns 0 and a reason in `error` if it fails. */
 int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]);
 /* Writes the text that preload_parse_algorithm reads. */
 void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size);
-/* A rule for any communicator and any bytes. */
+/* Returns a rule for any communicator and any bytes, with use=native. */
 struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; returns 0 if memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
-/* The rule that is there for the same calls, or NULL. */
+/* Returns the rule of the settings for the same calls as `rule`, or NULL. */
 struct preload_rule* preload_rule_for_same(const struct preload_settings* of,
                                            const struct preload_rule* rule);
-/* Adds a rule. Of two for the same calls the one stays that has saved more time. Returns 0 if memory ran out. */
+/* Adds a rule. Of two for the same calls, keeps the one that saved more time. Returns 0 if memory ran out. */
 int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule);
 int preload_asks_for_nodes(const struct preload_rule* rule);
 int preload_asks_for_bytes(const struct preload_rule* rule);
-/* Conditions on nodes count once the nodes are known. */
+/* Returns whether the shape is in the rule's ranges. Ignores the ranges of nodes if the nodes are unknown. */
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape);
-/* `bytes` is -1 if they are unknown. */
+/* Returns whether the bytes are in the rule's range. `bytes` is -1 if they are unknown. */
 int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes);
-/* The class of a size by powers of four: 0, 1 to 3, 4 to 15, and so on; -1 if the bytes are unknown. */
+/* Returns the class of a size, by powers of four: 0, 1 to 3, 4 to 15, and so on; -1 if the bytes are unknown. */
 int preload_size_class(int64_t bytes);
+/* Returns the bytes of a class of sizes; any bytes for the class -1. */
 struct preload_range preload_class_range(int size_class);
 
 /* ---- predict.c */
@@ -198,40 +200,40 @@ struct preload_range preload_class_range(int size_class);
 enum { PRELOAD_PREDICTED = 4 };
 struct preload_predicted {
   struct preload_rule rule;
-  double ratio; /* of its time and that of MPI's own */
+  double ratio; /* its time divided by that of MPI's own */
 };
-/* The schedules that are worth a race on communicators of this shape, whose nodes are known. Returns their number; -1 if
- * the table is wrong. `bytes` is -1 if they are unknown. */
+/* Finds the schedules that are worth a race on communicators of this shape. Returns their number, or -1 if the table
+ * is wrong. `bytes` is -1 if they are unknown. */
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
                     int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]);
 
-/* For calls that need canonical sums and have no other rule; NULL if no such schedule serves the collective. */
+/* Returns the rule of calls that need canonical sums and have no other rule, or NULL if no schedule has such sums. */
 const struct preload_rule* preload_canonical_rule(int collective, const struct preload_shape* shape,
                                                   int64_t bytes);
 
 /* ---- rules_file.c */
 
-/* Reads one line of a rules file. Returns 1; 0 if it has no rule; or -1 and the error. */
+/* Reads one line of a rules file. Returns 1 if it has a rule, 0 if it has none, or -1 and the error. */
 int preload_read_rule(const char* line, size_t length, struct preload_rule* rule,
                       char error[PRELOAD_TEXT]);
-/* Adds the rules of a file to the settings. If it is wrong, their error says "FILE:LINE: ..." and the result is 0. */
+/* Adds the rules of a file to the settings. If it is wrong, sets their error to "FILE:LINE: ..." and returns 0. */
 int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings);
-/* Writes a line that preload_read_rule reads. */
+/* Writes a rule as a line that preload_read_rule reads. */
 void preload_print_rule(FILE* file, const struct preload_rule* rule);
-/* Adds the rules that this job has found to the file of the settings, in which they replace those for the same calls. All other lines
- * stay. For one thread at a time. */
+/* Writes the rules that this job has found to the rules file, in place of those for the same calls. All other lines
+ * stay. `job_ends` as in preload_open. One thread at a time may call it. */
 void preload_write_rules(const struct preload_rule* found, int count, int job_ends);
-/* How many rules the last call wrote; 0 if there was none, -1 if it failed. */
+/* Returns how many rules preload_write_rules wrote last: 0 if it was never called, -1 if it failed. */
 int preload_written_rules(void);
-/* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. When the job ends, it waits
- * up to two seconds while another job writes the file. Before, it waits for nothing: errno is EAGAIN if another job writes, and for
- * pipes and devices. */
+/* Opens a file under another name, which preload_close changes to `path`. So no reader sees an unfinished file.
+ * Returns NULL if it fails. With `job_ends`, waits up to two seconds for another job that writes the file. Otherwise
+ * does not wait: sets errno to EAGAIN if another job writes it, and for pipes and devices. */
 FILE* preload_open(const char* path, int job_ends);
-/* Closes the file, which takes its name if it is complete. Otherwise reports that the `what` could not be written, and returns 0. `file`
- * may be NULL. */
+/* Closes the file, and gives it its name if it is complete. Otherwise prints that the `what`, such as "report", could
+ * not be written, and returns 0. `file` may be NULL. */
 int preload_close(FILE* file, const char* path, const char* what, int is_complete);
-/* Whether preload_open could open the file, without opening it. If not, errno says why. */
+/* Returns whether preload_open could open the file, without opening it. Sets errno if not. */
 int preload_may_write(const char* path);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// quadrille rules FILE...: checks rules files of the preload library and prints their rules, or makes one file of them. Files of the old
-// form, JSON, become lines. The library's own reader reads the lines.
+// quadrille rules FILE...: checks rules files of the preload library, and prints or writes their rules. Converts
+// files of the old form, JSON, to lines. The library's own reader reads the lines.
 //
 // Exit codes: 0 done, 2 bad input. Tested by tests/cli/rules_test.sh.
 #include "preload/rules.h"
@@ -21,13 +21,13 @@ using nlohmann::json;
 
 // ---- The old form: {"schema": 1, "rules": [{"collective": "bcast", "bytes": [16, null], "algorithm": "binomial"}]}
 
-// 16, or [16, 63], or [16, null]
+// Converts 16, [16, 63] or [16, null] to 16, 16..63 or 16..
 std::string range_text(const json& range) {
   if (!range.is_array()) return range.dump();
   return range.at(0).dump() + ".." + (range.at(1).is_null() ? "" : range.at(1).dump());
 }
 
-// The words for a member of a rule; the reader of lines checks them.
+// Returns the words for a member of a rule, or "" for those that line_of writes. The reader of lines checks them.
 std::string word_of(const std::string& name, const json& value) {
   for (const char* elsewhere : {"collective", "algorithm", "time", "native_time", "calls"})
     if (name == elsewhere) return "";
@@ -66,7 +66,7 @@ Result<std::string> lines_of(const std::string& path, const std::string& text) {
 
 // ---- Lines
 
-// A line of the text, which may have a rule.
+// A line of a rules file, and its rule if it has one.
 struct Line {
   std::string text;
   std::optional<preload_rule> rule;
@@ -79,14 +79,14 @@ bool are_for_same_calls(const preload_rule& a, preload_rule b) {
   return preload_rule_for_same(&one, &a) != nullptr;
 }
 
-// The rule for the same calls, or the end.
+// Finds the line with a rule for the same calls. Returns the end if there is none.
 std::vector<Line>::iterator find_same(std::vector<Line>& lines, const Line& line) {
   return std::find_if(lines.begin(), lines.end(), [&](const Line& one) {
     return one.rule && line.rule && are_for_same_calls(*one.rule, *line.rule);
   });
 }
 
-// Adds a line of a later file. It replaces an earlier rule for the same calls.
+// Adds a line of a later file. Its rule replaces an earlier rule for the same calls.
 void add(std::vector<Line>& lines, Line line) {
   const auto earlier = find_same(lines, line);
   if (earlier == lines.end())
@@ -106,7 +106,7 @@ Result<bool> read(const std::string& path, std::vector<Line>& lines) {
     text = *converted;
     where = path + ": rule ";
   }
-  // Of two rules for the same calls, the library takes the first.
+  // If a file has two rules for the same calls, the library follows the first.
   std::vector<Line> own;
   int64_t number = 1;
   for (size_t at = 0, end; at < text.size(); at = end + 1, number++) {

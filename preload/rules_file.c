@@ -1,4 +1,4 @@
-/* Rules files, read and written. A line is a rule; a comment begins with #:
+/* Reads and writes rules files. A line has one rule, and a comment begins with #:
  *
  *   alltoallv nodes=2.. ranks-a-node=8 use=tuna:radix=8
  *   allgather bytes=65536..262143 use=blocked-ring:block-size=16384  # 0.52 of native, 1200 calls
@@ -56,7 +56,7 @@ static int read_range(const char* value, struct preload_range* range) {
 
 enum field { RANKS, NODES, RANKS_A_NODE, BYTES, EVEN, GROUPS, USE, FIELDS };
 
-/* The field with the name that the word begins with, or FIELDS. Sets its value. */
+/* Returns the field whose name the word begins with, or FIELDS. Sets *value to the text behind the name. */
 static enum field field_of(const char* word, const char** value) {
   static const char* const names[] = {
       "ranks=", "nodes=", "ranks-a-node=", "bytes=", "even=", "groups=", "use="};
@@ -66,7 +66,7 @@ static enum field field_of(const char* word, const char** value) {
   return (enum field)field;
 }
 
-/* Reads NAME=VALUE into the rule. `seen` has the fields before it. Only sets *use to the value of use=, since groups= may follow. */
+/* Reads NAME=VALUE into the rule. `seen`: fields so far. Only keeps the value of use= in *use: groups= may follow. */
 static int read_field(const char* word, struct preload_rule* rule, unsigned* seen, const char** use,
                       char error[PRELOAD_TEXT]) {
   struct preload_range* const ranges[] = {&rule->ranks, &rule->nodes, &rule->ranks_a_node,
@@ -133,7 +133,7 @@ int preload_read_rule(const char* line, size_t length, struct preload_rule* rule
   return preload_parse_algorithm(use, rule, error) ? 1 : -1;
 }
 
-/* The length of the first line, with its end. */
+/* Returns the length of the first line, with its newline. */
 static size_t line_length(const char* text, size_t length) {
   const char* const end = memchr(text, '\n', length);
   return end ? (size_t)(end + 1 - text) : length;
@@ -185,7 +185,7 @@ void preload_print_rule(FILE* file, const struct preload_rule* rule) {
   if (rule->even >= 0) fprintf(file, " even=%s", rule->even ? "yes" : "no");
   print_range(file, "bytes", rule->bytes);
   fprintf(file, " use=%s", algorithm);
-  if (rule->time > 0 && rule->native_time > 0) { /* no locale may have a say in the point */
+  if (rule->time > 0 && rule->native_time > 0) { /* integers: a locale could change the point */
     const long long share = (long long)(100 * rule->time / rule->native_time + 0.5);
     fprintf(file, "  # %lld.%02lld of native, %lld calls", share / 100, share % 100,
             (long long)rule->calls);
@@ -197,7 +197,7 @@ static int written_rules;
 
 int preload_written_rules(void) { return written_rules; }
 
-/* Copies the lines of the file but for the rules that this job has found itself, now or the last time. */
+/* Copies the lines of the file, except rules for the same calls as rules of this job, from now or the last time. */
 static void print_others(FILE* file, const char* text, size_t length,
                          const struct preload_settings own[2]) {
   struct preload_rule rule;
@@ -213,7 +213,7 @@ static void print_others(FILE* file, const char* text, size_t length,
 }
 
 void preload_write_rules(const struct preload_rule* found, int count, int job_ends) {
-  static struct preload_settings own[2]; /* the job's own rules, and those that it wrote before */
+  static struct preload_settings own[2]; /* rules that the job writes now, and wrote last time */
   const char* const path = preload_settings()->rules_file;
   struct preload_settings present = {.mode = PRELOAD_LEARN};
   size_t length = 0;
@@ -240,8 +240,8 @@ void preload_write_rules(const struct preload_rule* found, int count, int job_en
 
 /* ---- Files */
 
-/* The full name of the file, behind symbolic links, and its name while it is written. A device or a pipe keeps its name; then the
- * result is 1. */
+/* Finds the file's full name, without symbolic links, and its partial name, used while it is written. Returns 1 for a
+ * device or a pipe, for which both names are the same. */
 static int find_names(const char* given, char name[PATH_MAX], char partial[PATH_MAX]) {
   struct stat status;
   char full[QD_MAX_PATH];
@@ -249,7 +249,7 @@ static int find_names(const char* given, char name[PATH_MAX], char partial[PATH_
   const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
   if (!realpath(path, name)) snprintf(name, PATH_MAX, "%s", path);
   const int length = snprintf(partial, PATH_MAX, is_special ? "%s" : "%s.partial", name);
-  if (length >= PATH_MAX) partial[0] = '\0'; /* which cannot be opened */
+  if (length >= PATH_MAX) partial[0] = '\0'; /* opening this fails */
   return is_special;
 }
 
@@ -266,8 +266,8 @@ int preload_may_write(const char* path) {
   return access(name, W_OK | X_OK) == 0;
 }
 
-/* Opens the empty partial file for this process alone: another job may write the same file. A job that ends renames the partial file, and
- * the next one makes its own. Returns -1 if so many tries fail. */
+/* Opens and empties the partial file, locked against other jobs that write the same file. When a job has renamed the
+ * partial file, the next job makes a new one. Returns -1 if all tries fail. */
 static int open_alone(const char* name, int tries) {
   enum { PAUSE = 10000 }; /* microseconds */
   for (int i = 0; i < tries; i++) {
@@ -285,7 +285,7 @@ static int open_alone(const char* name, int tries) {
   return -1;
 }
 
-/* Opens a pipe or a device, unless no process reads from the pipe. Then writing may wait. */
+/* Opens a pipe or a device when the job ends. Fails if no process reads from the pipe. Later writes may block. */
 static int open_special(const char* name, int job_ends) {
   errno = EAGAIN;
   const int file = job_ends ? open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK) : -1;
@@ -305,13 +305,13 @@ FILE* preload_open(const char* path, int job_ends) {
 }
 
 int preload_close(FILE* file, const char* path, const char* what, int is_complete) {
-  static int failures; /* of the rules and of the report, which are tried again and again */
+  static int failures; /* so far; only two are printed, since files are written repeatedly */
   char name[PATH_MAX], partial[PATH_MAX];
   const int is_special = find_names(path, name, partial),
             is_whole = is_complete && file && fflush(file) == 0 && !ferror(file);
   const int is_written = is_whole && (is_special || rename(partial, name) == 0);
   if (file && !is_written && !is_special) remove(partial);
-  if (file) fclose(file); /* last, since it lets another job write */
+  if (file) fclose(file); /* last, since this unlocks it for other jobs */
   if (!is_written && failures++ < 2)
     fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
   return is_written;

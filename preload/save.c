@@ -1,6 +1,6 @@
-/* Rules and reports go into files when MPI ends. A job that is killed keeps them too: a thread of rank 0 writes them after 1, 2, 4 .. 64
- * seconds, and then every minute. So no call waits for a file. The thread calls nothing of MPI, and holds no lock of calls while it
- * writes. Tested by tests/preload/corners_test.sh. */
+/* Writes rules and reports into their files when MPI ends. For jobs that are killed, a thread of rank 0 also writes
+ * them after 1, 2, 4 .. 64 seconds, and then every minute. So no call waits for a file. The thread calls nothing of
+ * MPI, and holds no lock that calls need while it writes. Tested by tests/preload/corners_test.sh. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -27,7 +27,7 @@ static void save_rules(void) {
   free(found.rules);
 }
 
-/* Waits until then, or until MPI ends. Returns whether that came first. */
+/* Waits until this time or until MPI ends. Returns whether MPI ended first. */
 static int ends_before(const struct timespec* time) {
   int code = 0;
   while ((code = sem_clockwait(&ends, CLOCK_MONOTONIC, time)) != 0 && errno == EINTR) continue;
@@ -49,7 +49,7 @@ static void* save_now_and_then(void* unused) {
   return unused;
 }
 
-/* The program's signals are for its own threads. */
+/* Blocks all signals in the new thread, since the program's own threads handle them. */
 void preload_save_begin(void) {
   const char* const report = preload_settings()->report;
   sigset_t all, former;

@@ -1,5 +1,5 @@
-/* The schedules that rules name: those for any nodes that are built in, then those of files, in the order of reading. Tested by
- * tests/preload/choice_test.sh and tests/cli/rules_test.sh. */
+/* Numbers the schedules that rules name: first those that are built in, for any nodes, then those of files, in the
+ * order of reading. Tested by tests/preload/choice_test.sh and tests/cli/rules_test.sh. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 
 enum { MOST_CHECKED = 64 }; /* ranks */
 
-/* They stay in their places, since other threads use them while rules of other jobs are read. */
+/* An array of fixed size: other threads use its elements while rules of other jobs are read. */
 static struct preload_file {
   struct quadrille_universal schedule; /* its name is "file:" and the path */
-  int is_large;                        /* too large for a check: it is followed without one */
+  int is_large;                        /* too many ranks to check: it is followed unchecked */
 } files[PRELOAD_MOST_FILES];
 static int file_count;
 _Static_assert(PRELOAD_MOST_FILES == 64, "as the sentence says");
@@ -53,7 +53,7 @@ int preload_takes_block_size(int number) {
   return takes;
 }
 
-/* Describes a file whose bytes are a schedule. Returns NULL or what is wrong. */
+/* Loads the schedule, and sets its collective, groups and is_large. Returns NULL or what is wrong. */
 static const char* describe(struct preload_file* file) {
   struct qd_program program;
   const char* wrong = qd_program_load(&program, file->schedule.bytes, file->schedule.length);
@@ -68,7 +68,7 @@ static const char* describe(struct preload_file* file) {
   return NULL;
 }
 
-/* Returns NULL or what is wrong. */
+/* Reads a schedule file and adds it to `files`. Returns NULL or what is wrong. */
 static const char* add_file(const char* name, const char* path) {
   struct preload_file added = {.schedule = {.name = NULL}};
   unsigned char* bytes = preload_read(path, QD_MAX_FILE_LENGTH, &added.schedule.length);
@@ -99,7 +99,7 @@ int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]) {
 
 /* ---- Whether schedules of files are right */
 
-/* The command that says it: QUADRILLE_VERIFIER, or that beside this library. */
+/* Returns the command that checks them: QUADRILLE_VERIFIER, or the one beside this library. */
 static const char* find_verifier(char full[QD_MAX_PATH]) {
   static const char name[] = "verifier";
   const char* const given = preload_settings()->verifier;
@@ -112,8 +112,7 @@ static const char* find_verifier(char full[QD_MAX_PATH]) {
   return full;
 }
 
-/* Checks the bytes of the schedule, which its file may no longer have. Returns the exit code of the command, or -1 if it cannot
- * be run. */
+/* Checks the schedule's bytes, since its file may have changed. Returns the exit code, or -1 if nothing was run. */
 static int check(const struct quadrille_universal* schedule, const char* verifier) {
   char name[64];
   const int file = memfd_create("schedule", 0), null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,12 +1,12 @@
-/* A call that may be served: preload_begin chooses its schedule, and preload_end records what happened. Plain calls keep
- * their decision, so further calls with the same arguments skip the rules. All ranks decide alike, because rules depend
- * only on settings, shapes and bytes that are the same at all ranks. Tested by tests/preload. */
+/* Serves a call: preload_begin chooses its schedule, preload_serve makes it, and preload_end records it. Plain calls
+ * keep their decision, so later calls with the same arguments skip the rules. All ranks decide alike, because rules
+ * depend only on settings, shapes and bytes that are the same at all ranks. Tested by tests/preload. */
 #include <stdlib.h>
 
 #include "preload/preload.h"
 #include "runtime/execute/api.h"
 
-/* The first rule that fits and may serve the call, or NULL. */
+/* Returns the first rule that fits the call and may serve it, or NULL. */
 static const struct preload_rule* rule_of(const struct preload_call* call) {
   struct preload_communicator* of = call->of;
   for (int i = of->first[call->collective]; i < of->first[call->collective + 1]; i++) {
@@ -18,15 +18,15 @@ static const struct preload_rule* rule_of(const struct preload_call* call) {
   return NULL;
 }
 
-/* Whether calls by the rule are raced with MPI's own. Who names a schedule in a variable gets it. */
+/* Returns whether the rule is raced with MPI's own collective. Rules of variables are not: users insist on them. */
 static int is_raced(const struct preload_rule* rule) {
   const struct preload_settings* settings = preload_settings();
   return settings->mode == PRELOAD_ADAPT && rule->universal != PRELOAD_NATIVE &&
          rule >= settings->rules + settings->first_of_file;
 }
 
-/* Whether the bits of a reduction may depend on the order of operands. Between groups, ranks beside the root do not know datatype
- * and operator. */
+/* Returns whether the bits of a reduction may depend on the order of operands. They may in a reduce between groups,
+ * since ranks beside the root do not know the datatype and the operator. */
 static int depends_on_order(const struct preload_call* call) {
   if (!preload_reduces(call->collective)) return 0;
   const int is_known = call->collective != PRELOAD_Reduce || call->of->shape.groups == 1;
@@ -35,7 +35,7 @@ static int depends_on_order(const struct preload_call* call) {
   return !is_known || !preload_is_exact(type, call->given.operation);
 }
 
-/* Sets what may serve a reduction, and the reason if it is MPI alone. */
+/* Restricts a reduction that depends on the order: to schedules with canonical sums, or to MPI, with the reason. */
 static void judge_sums(struct preload_call* call) {
   const enum preload_sums sums = preload_settings()->sums;
   if (sums == PRELOAD_ANY_SUMS || !depends_on_order(call)) return;
@@ -45,8 +45,8 @@ static void judge_sums(struct preload_call* call) {
     call->is_canonical = 1;
 }
 
-/* Whether the bound schedule serves the operator, which is the same on all ranks that have one. Calls without one pass. Canonical
- * sums are those of the ranks in the order of the communicator. */
+/* Returns whether the bound schedule serves the operator. A schedule serves one that does not commute, and canonical
+ * sums, only if it keeps the order of the communicator's ranks. */
 static int serves_operator(const struct preload_call* call) {
   int commutes = !call->is_canonical;
   if (commutes && call->significant & QD_OPERATOR && call->given.operation != MPI_OP_NULL)
@@ -54,7 +54,7 @@ static int serves_operator(const struct preload_call* call) {
   return commutes || quadrille_keeps_order(preload_handle(call->universal), call->of->comm);
 }
 
-/* Sets `universal`, the reason, and the handle of the schedule that makes the call. */
+/* Sets `universal`, the reason, and the handle of the schedule that serves the call. */
 static void choose(struct preload_call* call, const struct preload_rule* rule) {
   if (!rule) {
     if (!call->reason) call->reason = "no rule";
@@ -78,7 +78,7 @@ static void choose(struct preload_call* call, const struct preload_rule* rule) {
   call->is_refused = 1;
 }
 
-/* Whether the side's arguments are all in the decision or in the call that the runtime keeps, and keep their meaning. */
+/* Returns whether the decision or the runtime's kept call has all arguments of the side, with a lasting meaning. */
 static int is_plain(const struct qd_side* side) {
   return (side->uniform || (side->counts && !side->types)) && qd_is_predefined(side->type);
 }
@@ -88,7 +88,7 @@ static int are_plain(const struct preload_call* call) {
          (!(call->significant & QD_RECEIVE) || is_plain(&call->given.receive));
 }
 
-/* Whether the rule may depend on arrays of the call, or a wrong one among them would count. */
+/* Returns whether the choice may depend on arrays of the call, or a call with wrong arrays would be counted. */
 static int depends_on_arrays(const struct preload_call* call) {
   if (call->given.send.uniform && call->given.receive.uniform) return 0;
   return call->of->asks_for_bytes[call->collective] ||
@@ -96,7 +96,7 @@ static int depends_on_arrays(const struct preload_call* call) {
          (call->follower && call->universal == PRELOAD_NATIVE);
 }
 
-/* Whether calls of that role with these arguments follow the decision. */
+/* Returns whether calls of that role with these arguments follow the decision. Ignores the buffers. */
 static int is_for(const struct preload_decision* d, enum qd_role role,
                   const struct preload_key* key) {
   return d->is_kept && d->role == role && d->key.root == key->root &&
@@ -107,7 +107,7 @@ static int is_for(const struct preload_decision* d, enum qd_role role,
          (!(d->significant & QD_OPERATOR) || d->key.operation == key->operation);
 }
 
-/* The decision for these calls, or NULL. */
+/* Returns the decision for these calls, or NULL. */
 static struct preload_decision* find(struct preload_decisions* all, enum qd_role role,
                                      const struct preload_key* key) {
   for (unsigned i = 0; i < QD_KEPT_CALLS; i++)
@@ -115,7 +115,7 @@ static struct preload_decision* find(struct preload_decisions* all, enum qd_role
   return NULL;
 }
 
-/* Whether MPI takes a call without arrays that differs from the decision's in its buffers. */
+/* Returns whether MPI accepts the buffers of a call that otherwise equals the decision's. The call has no arrays. */
 static int are_right(const struct preload_communicator* of, enum qd_function function,
                      const struct preload_decision* d, const struct preload_key* key) {
   const uintptr_t from = (uintptr_t)key->sendbuf, to = (uintptr_t)key->recvbuf;
@@ -133,10 +133,10 @@ static int are_right(const struct preload_communicator* of, enum qd_function fun
   return !preload_is_refused(of, &checked);
 }
 
-/* Gives the decision the buffers of a call. Returns 0 if they have to be looked at first. */
+/* Gives the decision the buffers of a call. Returns 0 if they must be checked first. */
 static int take_buffers(const struct preload_communicator* of, enum qd_function function,
                         struct preload_decision* d, const struct preload_key* key) {
-  /* A call that this rank alone gets wrong must not count. The runtime has to know what is device memory. */
+  /* A call that is wrong at this rank alone must not be counted. Device memory must be marked for the runtime. */
   if (d->follower && !are_right(of, function, d, key)) return 0;
   if (!d->is_native && preload_loaded_driver() != PRELOAD_NO_DRIVER) return 0;
   d->key.sendbuf = key->sendbuf;
@@ -160,16 +160,16 @@ struct preload_decision* preload_find_decision(struct preload_communicator* of,
   return d;
 }
 
-/* The place for a decision: that of an earlier one, or the next. */
+/* Returns the place for a decision: that of an earlier decision for the same calls, or the next place. */
 static struct preload_decision* place_for(struct preload_decisions* all, enum qd_role role,
                                           const struct preload_key* key) {
   struct preload_decision* const earlier = find(all, role, key);
   return earlier ? earlier : &all->all[all->next++ % QD_KEPT_CALLS];
 }
 
-/* Whether further calls with these arguments follow the rule, or that there is none. */
+/* Returns whether later calls with these arguments may decide as this call did. `rule`: its rule, or NULL. */
 static int is_lasting(const struct preload_call* call, const struct preload_rule* rule) {
-  if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return 0; /* it did not serve */
+  if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return 0; /* it cannot serve */
   if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->given.operation))
     return 0;
   return !call->of->reason && !call->of->is_watched && !call->learner && !depends_on_arrays(call) &&
@@ -183,7 +183,7 @@ static void keep_decision(struct preload_call* call, const struct preload_rule* 
   call->decision = NULL;
   if (!is_lasting(call, rule)) return;
   call->decision = place_for(&call->of->decisions[call->collective], given->role, &key);
-  /* Elements of pairs have gaps. */
+  /* `reach`: types such as MPI_DOUBLE_INT have gaps, so a buffer may be longer than its packed bytes. */
   *call->decision = (struct preload_decision){
       .is_kept = 1,
       .is_native = call->universal == PRELOAD_NATIVE,
@@ -198,7 +198,7 @@ static void keep_decision(struct preload_call* call, const struct preload_rule* 
       .follower = call->follower};
 }
 
-/* Follows the decision for calls with these arguments. Returns whether there is one that can be followed. */
+/* Follows the call's decision. Returns 0 if there is none, or if its schedule cannot be bound. */
 static int follow_decision(struct preload_call* call) {
   struct preload_decision* const decision = call->decision;
   if (!decision) return 0;
@@ -209,17 +209,17 @@ static int follow_decision(struct preload_call* call) {
     preload_find_device(call);
     return 1;
   }
-  if (decision->follower) decision->follower->left++; /* it will be counted */
+  if (decision->follower) decision->follower->left++; /* the call is counted again later */
   return 0;
 }
 
-/* Whether the call moves nothing. Then MPI may refuse it at one rank alone, and the others do not notice. So nothing may count it. */
+/* Returns whether the call moves nothing. It is not counted: if one rank refuses it, the others do not notice. */
 static int is_empty(const struct preload_call* call) {
   return call->bytes == 0 && call->collective != PRELOAD_Barrier &&
          preload_finds_rules(preload_settings()->mode);
 }
 
-/* The rule that the call follows, or NULL. A call that needs canonical sums follows one in any case, if there is such a schedule. */
+/* Returns the rule that the call follows, or NULL. A call that needs canonical sums may follow a rule of its own. */
 static const struct preload_rule* find_rule(struct preload_call* call) {
   const struct preload_rule* rule = rule_of(call);
   if (call->is_canonical &&
@@ -234,7 +234,7 @@ static const struct preload_rule* find_rule(struct preload_call* call) {
   return rule;
 }
 
-/* Chooses what makes the call. */
+/* Chooses what serves the call, and keeps the decision. */
 static void decide(struct preload_call* call) {
   struct preload_communicator* of = call->of;
   call->significant = qd_significant(call->given.function, call->given.role);
@@ -246,7 +246,7 @@ static void decide(struct preload_call* call) {
   call->bytes = may_be_served ? preload_bytes(call) : -1;
   const struct preload_rule* rule = may_be_served ? find_rule(call) : NULL;
   if (may_be_served) choose(call, rule);
-  /* A call with these arguments and other buffers may be right, and then other ranks follow the rule. */
+  /* Keeps no decision of a wrong call: with other buffers the call may be right, and then follows the rule. */
   if (!is_wrong) keep_decision(call, rule);
   if (call->schedule != QUADRILLE_SCHEDULE_NULL && preload_find_device(call))
     call->reason = "copied by MPI: buffers are in device memory";

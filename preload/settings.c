@@ -1,5 +1,5 @@
-/* The settings that the environment of this process asks for, read once. world.c compares them between ranks, by a hash, and gives all
- * ranks the rules that rank 0 has read. Wrong settings become one error, and then nothing is served. Tested by
+/* Reads the settings from the environment of this process, once. world.c compares their hash between ranks, and gives
+ * all ranks the rules that rank 0 has read. If a setting is wrong, nothing is served. Tested by
  * tests/preload/choice_test.sh. */
 #include <ctype.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ extern char** environ;
 
 static struct preload_settings settings = {.mode = PRELOAD_ADAPT};
 
-/* Adds a setting and its name. The sum does not depend on the order of the environment. */
+/* Adds the hash of a setting and its name. The sum does not depend on the order of the environment. */
 static void hash(const char* name, const char* bytes, size_t length) {
   settings.hash += preload_hash(preload_hash(PRELOAD_HASH, name, strlen(name)), bytes, length);
 }
@@ -29,7 +29,7 @@ static void (*tell)(const char* error);
 
 void preload_tell_errors(void (*each)(const char* error)) { tell = each; }
 
-/* Tells the error, and keeps the first one. */
+/* Passes an error to `tell`, and keeps the first one in the settings. */
 __attribute__((format(printf, 1, 2))) static void refuse(const char* format, ...) {
   char text[PRELOAD_TEXT];
   va_list values;
@@ -71,7 +71,7 @@ static void read_sums(const char* value) {
   settings.sums = (enum preload_sums)found;
 }
 
-/* Reads QUADRILLE_ALLTOALL=linear. The rule holds for one group, two groups or both, if schedules of that name exist. */
+/* Reads a variable such as QUADRILLE_ALLTOALL=linear. Adds a rule for one group, for two, or for both. */
 static void read_collective(int collective, const char* variable, const char* value) {
   char errors[2][PRELOAD_TEXT];
   int found = 0;
@@ -84,7 +84,7 @@ static void read_collective(int collective, const char* variable, const char* va
   if (!found) refuse("%s: %.480s", variable, errors[0]);
 }
 
-/* The variables without a collective. Other places read the first of them, and the next three are texts that the settings keep. */
+/* The variables that name no collective. Other code reads the first ELSEWHERE. The next three are kept as texts. */
 enum { ELSEWHERE = 5 };
 static const char* const variables[] = {"QUADRILLE",        "QUADRILLE_DEBUG",    "QUADRILLE_STALL",
                                         "QUADRILLE_TRACE",  "QUADRILLE_MPI",      "QUADRILLE_RULES",
@@ -97,7 +97,7 @@ static int are_same(char a, char b) {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* How many letters are wrong, too many, missing or in the wrong order. Both names have fewer than NAME letters. */
+/* Returns how many letters are wrong, surplus, missing or swapped. Both names have fewer than NAME letters. */
 static int distance(const char* a, const char* b) {
   int rows[NAME][NAME] = {{0}};
   const int m = (int)strlen(a), n = (int)strlen(b);
@@ -114,7 +114,7 @@ static int distance(const char* a, const char* b) {
   return rows[m][n];
 }
 
-/* Finds the variable of this library that was misspelt: one letter in four is wrong. Returns 0 if there is none. */
+/* Finds the variable that the user may have meant: one letter in four may be wrong. Returns 0 if there is none. */
 static int is_misspelt(const char* variable, char meant[NAME]) {
   int fewest = NAME;
   for (int i = 1; i < VARIABLES + PRELOAD_COLLECTIVE_COUNT; i++) {
@@ -160,7 +160,7 @@ static void read_variable(const char* entry) {
 
 static char first_folder[QD_MAX_PATH];
 
-/* A program may change its folder later. */
+/* Notes the folder now, since a program may change it later. */
 __attribute__((constructor)) static void note_folder(void) {
   if (!getcwd(first_folder, sizeof first_folder)) first_folder[0] = '\0';
 }
@@ -176,7 +176,7 @@ unsigned char* preload_read(const char* path, size_t most, size_t* length) {
   char full[QD_MAX_PATH];
   errno = 0;
   const int opened =
-      open(preload_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, too */
+      open(preload_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* even of a pipe */
   if (opened < 0) return NULL;
   FILE* file = fstat(opened, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(opened, "rb") : NULL;
   if (!file) {
@@ -199,7 +199,7 @@ const char* preload_unread_reason(void) {
                           : strerror(errno);
 }
 
-/* The schedules of files that were read since the last call. */
+/* Adds the schedules of files that were read since the last call to the hash. */
 static void hash_schedules(void) {
   static int known;
   if (known < quadrille_universal_count) known = quadrille_universal_count;
@@ -208,12 +208,12 @@ static void hash_schedules(void) {
          preload_schedule(known)->length);
 }
 
-static int has_rules; /* those of the file */
+static int has_rules; /* whether the rules of a file were taken */
 
 void preload_take_rules(const char* text, size_t length) {
   char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];
   has_rules = 1;
-  if (length > 0) hash("", text, length); /* an empty file is as good as none */
+  if (length > 0) hash("", text, length); /* an empty file counts as none */
   memcpy(first, settings.error, sizeof first);
   const char* const path = settings.rules_file ? settings.rules_file : "the rules of rank 0";
   const int is_read = preload_read_rules(path, text, length, &settings);

@@ -2,10 +2,10 @@
  * schedule runs, and both results are compared. Bytes between the blocks' elements are never read, since they may not be
  * readable memory.
  *
- * MPI leaves the order of operands open. It may change a sum or product of floating-point numbers. One more reduction yields a
- * scale of the operands of each element, from which numbers.c tells how far two results may differ. Nobody can tell that of a
- * program's own operator on such numbers, so these calls are not compared. Zeros of both signs are equal. Tested by
- * tests/preload/choice_test.sh and corners_test.sh. */
+ * MPI leaves the order of operands open. It may change a sum or product of floating-point numbers. So another
+ * reduction computes a scale for each element, from which numbers.c bounds how far two results may differ. No such
+ * bound is known for the program's own operators on floating-point numbers, so these calls are not compared. Zeros of
+ * both signs are equal. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,19 +16,19 @@
 #include "runtime/execute/datatypes.h"
 
 struct preload_results {
-  int64_t size;     /* bytes of each of three packed parts: */
-  char* before;     /* the receive buffer before the call, MPI's own result, and the schedule's */
+  int64_t size;     /* bytes of each of the three packed buffers at `before`: */
+  char* before;     /* the contents before the call, MPI's own result, and the schedule's */
   int64_t received; /* bytes of a result, at most `size` */
   struct preload_numbers numbers;
-  int64_t elements;    /* of this rank's vector in a reduction with a scale; 0 in other calls */
-  char* operands;      /* this vector, packed */
-  long double* scales; /* of each element that this rank receives; NULL: bytes are compared */
+  int64_t elements;    /* of this rank's vector, in a reduction with a scale; else 0 */
+  char* operands;      /* this rank's vector, packed */
+  long double* scales; /* of each element that this rank receives; NULL: compare bytes */
   long double memory[];
 };
 
 /* ---- Calls that cannot be compared */
 
-/* Whether the datatype contains floating-point numbers; 1 if MPI does not say. Bytes may be anything. */
+/* Returns whether the datatype may contain floating-point numbers, as MPI_BYTE and types without description may. */
 static int has_floats(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   struct qd_envelope making;
@@ -51,7 +51,7 @@ static int has_floats(MPI_Datatype type) {
   return found;
 }
 
-/* Whether the order of operands may change the results of the call, by nobody knows how much. */
+/* Returns whether the order of operands may change the results of the call by an unknown amount. */
 static int depends_on_order(const struct preload_call* call,
                             const struct preload_numbers* numbers) {
   const int is_integer = numbers->kind == PRELOAD_SIGNED || numbers->kind == PRELOAD_UNSIGNED;
@@ -65,7 +65,7 @@ static int depends_on_order(const struct preload_call* call,
 
 typedef int conversion(const struct qd_side*, struct qd_block, char*, MPI_Comm);
 
-/* Converts all blocks of a side to or from their packed form, one after another. */
+/* Packs all blocks of a side one after another, or unpacks them. `way`: qd_pack or qd_unpack. */
 static void convert(const struct qd_side* side, int blocks, char* packed, conversion* way,
                     MPI_Comm comm) {
   for (int i = 0; i < blocks; i++) {
@@ -83,7 +83,7 @@ static void convert(const struct qd_side* side, int blocks, char* packed, conver
   }
 }
 
-/* The blocks that the call may overwrite: the receive blocks, and the operands of a reduction in place. */
+/* Returns the number of blocks that the call may overwrite: received ones, and operands of a reduction in place. */
 static int overwritten(const struct preload_call* call, struct qd_side* side) {
   const int blocks = preload_received(call, side);
   if (call->given.role != QD_ROLE_IN_PLACE || !preload_reduces(call->collective)) return blocks;
@@ -93,7 +93,7 @@ static int overwritten(const struct preload_call* call, struct qd_side* side) {
 
 /* ---- Scales */
 
-/* Adds up the operands' scales, of each element that this rank receives, in the call's own way. */
+/* Adds up the scales of the operands of each element that this rank receives, with the collective of the call. */
 static void add_scales(const struct preload_call* call, struct preload_results* results) {
   long double* const mine = results->memory;
   long double* const all = mine + results->elements;
@@ -122,7 +122,7 @@ static void add_scales(const struct preload_call* call, struct preload_results* 
     results->scales += qd_count_of(&call->given.receive, i);
 }
 
-/* Whether any rank has an element that may have any value. Collective. */
+/* Returns whether any rank receives an element that may have any value. Collective. */
 static int has_open_elements(const struct preload_call* call,
                              const struct preload_results* results) {
   struct qd_side side;
@@ -136,7 +136,7 @@ static int has_open_elements(const struct preload_call* call,
 
 /* ---- A call begins */
 
-/* The results of the call, still empty. NULL if memory runs out. */
+/* Allocates the results of the call. Returns NULL if memory runs out. */
 static struct preload_results* make(const struct preload_call* call,
                                     const struct preload_numbers* numbers) {
   struct qd_side side, received;
@@ -160,7 +160,7 @@ static struct preload_results* make(const struct preload_call* call,
   return results;
 }
 
-static int64_t calls, compared; /* so far, of this process */
+static int64_t calls, compared; /* so far in this process */
 
 void preload_verify_tell(void) {
   int rank = 0;
@@ -217,20 +217,21 @@ void preload_verify_native(const struct preload_call* call) {
 
 /* ---- Comparison of results */
 
-/* The number of operands of each element, at most. */
+/* Returns the greatest number of operands that an element may have. */
 static int operands(const struct preload_call* call) {
   const struct preload_shape* shape = &call->of->shape;
   return shape->ranks > shape->remote_ranks ? shape->ranks : shape->remote_ranks;
 }
 
-/* How far this element may be from MPI's own. */
+/* Returns how far this element may be from MPI's own. */
 static long double tolerance(const struct preload_call* call, const char* native, int64_t element) {
   const struct preload_results* results = call->results;
   return preload_tolerance(&results->numbers, call->given.operation, operands(call),
                            results->scales[element], native);
 }
 
-/* The first packed byte that differs, or the number of all. In a reduction with a scale, the first byte of its element. */
+/* Returns the offset of the first packed byte that differs, or the number of bytes if none does. In a reduction with
+ * a scale, returns the offset of the element that differs. */
 static int64_t first_difference(const struct preload_call* call, const char* native,
                                 const char* ours, int64_t size) {
   const struct preload_results* results = call->results;
@@ -240,7 +241,7 @@ static int64_t first_difference(const struct preload_call* call, const char* nat
     while (i < results->received && native[i] == ours[i]) i++;
     return i;
   }
-  /* An index stands behind its number. */
+  /* In a pair, the index follows the number. */
   const int64_t index = numbers->kind == PRELOAD_COMPLEX ? size : (int64_t)numbers->size;
   for (int64_t element = 0; i < results->received; element++, i += size) {
     if (preload_is_open(numbers, call->given.operation, results->scales[element])) continue;
@@ -251,7 +252,7 @@ static int64_t first_difference(const struct preload_call* call, const char* nat
   return i;
 }
 
-/* Says that the results differ at this element, first at this byte of it. */
+/* Prints that the results differ at this element. `byte`: the first byte of the element that differs. */
 static void tell(const struct preload_call* call, int block, int64_t element, int64_t byte,
                  MPI_Datatype type, const char* native, const char* ours) {
   const struct preload_numbers numbers = preload_numbers_of(type);

@@ -1,6 +1,6 @@
-/* What each rank of MPI_COMM_WORLD brings: its settings, and the node that it is on. All ranks tell all others in MPI_Init. So the
- * ranks of a later communicator agree without a message. Rank 0 reads the rules for all. MPI_Init also makes the communicator on
- * which the messages of all schedules travel. Tested by tests/preload/choice_test.sh and corners_test.sh. */
+/* Exchanges the settings and nodes of all ranks of MPI_COMM_WORLD in MPI_Init. So the ranks of a later communicator
+ * agree without a message. Rank 0 reads the rules for all. MPI_Init also makes the carrier, the communicator on which
+ * the messages of all schedules travel. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +10,23 @@
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/nodes.h"
 
-/* What a rank tells. */
+/* What a rank tells all others. */
 struct told {
   uint64_t hash; /* of its settings */
   int has_report, has_error, revokes;
-  int driver; /* enum qd_driver */
-  int rules;  /* rank 0 alone: the length of the rules that other ranks lack */
+  int driver; /* enum preload_driver */
+  int rules;  /* rank 0 alone: bytes of the rules that it has read; 0 elsewhere */
   uint64_t wishes[QD_WISHES];
 };
 
-static struct told* world; /* by rank; NULL: MPI_Init was not called */
+static struct told* world; /* by rank; NULL before MPI_Init */
 static int* node_of;       /* by rank: the lowest rank on the node */
 static int ranks, own;
 static MPI_Comm carrier = MPI_COMM_NULL; /* of all messages */
 static struct preload_tags tags;
 static const char* error; /* of this rank */
 
-/* Whether a part of the program beside MPI has the name of MPI's function that revokes a communicator. */
+/* Returns whether a part of the program other than MPI names MPI's function that revokes communicators. */
 static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
   static const char name[] = "MPIX_Comm_revoke";
   const char* strings = NULL;
@@ -41,11 +41,11 @@ static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
       if (d->d_tag == DT_STRSZ) length = d->d_un.d_val;
     }
   }
-  /* The dynamic linker has turned the offset into an address, but not in the kernel's part. */
+  /* The dynamic linker has made an address of the offset, except in the part that the kernel provides. */
   return (uintptr_t)strings > part->dlpi_addr && memmem(strings, length, name, sizeof name) != NULL;
 }
 
-/* A rank may run without this library, and the others wait for it. So this collective blocks in the library that says so. */
+/* Tells all ranks what this rank brings. Others wait here for a rank without this library. The wait reports that. */
 static void tell(size_t rules) {
   const struct preload_settings* const settings = preload_settings();
   MPI_Request request;
@@ -63,7 +63,7 @@ static void tell(size_t rules) {
   qd_wait_for_library(&request);
 }
 
-/* Gives all ranks the rules that rank 0 has read. Another job may have replaced the file before other ranks could read it. */
+/* Gives all ranks the rules that rank 0 has read. Another job may replace the file before other ranks read it. */
 static void share_rules(char* text, int length) {
   if (own != 0 && !(text = malloc((size_t)length))) qd_end_without_memory(MPI_COMM_WORLD);
   PMPI_Bcast(text, length, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -103,7 +103,7 @@ void preload_forget_world(void) {
   if (carrier != MPI_COMM_NULL) PMPI_Comm_free(&carrier);
 }
 
-/* Writes the ranks of MPI_COMM_WORLD that the members of a group are. Returns 0 if one is from elsewhere. */
+/* Sets `members` to the ranks that a group's members have in MPI_COMM_WORLD. Returns 0 if one is from elsewhere. */
 static int find_members(MPI_Group group, int count, int* members) {
   int* const all = malloc((size_t)count * sizeof *all);
   int are_known = 1;
@@ -119,8 +119,7 @@ static int find_members(MPI_Group group, int count, int* members) {
   return are_known;
 }
 
-/* Numbers the members: of two groups, the one whose first member has the lower rank comes first. Returns 0 if one is from
- * elsewhere. */
+/* Numbers the members. The group whose first has the lower rank comes first. Returns 0 if one is from elsewhere. */
 static int find_all_members(const struct preload_communicator* of, struct qd_members* all) {
   const int own_count = of->shape.ranks, other_count = of->shape.remote_ranks;
   int *const found = all->ranks, *const space = all->node_of;
@@ -150,7 +149,7 @@ static void find_nodes(const struct qd_members* all) {
   free(first);
 }
 
-/* What the members bring together. */
+/* What the members of a communicator have told, combined. */
 struct sum {
   int first_error; /* the first rank with an error, or that many ranks */
   int are_different, has_report, driver, revokes;
@@ -167,7 +166,7 @@ static void add(struct sum* sum, struct qd_members* all, int rank) {
     if (one->wishes[i] > all->wishes[i]) all->wishes[i] = one->wishes[i];
 }
 
-/* Says why nothing is served. */
+/* Prints why nothing is served, if `speaks`. Returns the reason. */
 static const char* refuse(int speaks, int* is_said, const char* text, const char* reason) {
   static int said_sums;
   if (speaks) preload_say_once(is_said, text);

@@ -1,4 +1,4 @@
-/* What ranks know together. The preload library passes these calls on to MPI, and tells nothing of them. */
+/* Combines what the ranks of MPI_COMM_WORLD know. The preload library does not intercept these calls of MPI. */
 #ifndef QUADRILLE_TOOLS_ALL_RANKS_H_
 #define QUADRILLE_TOOLS_ALL_RANKS_H_
 
@@ -17,7 +17,7 @@
   name " is loaded when MPI starts, so MPI's own collectives make all calls: if no buffer is in " \
        "device memory, start MPI without support of GPUs, such as by " DRIVER_VARIABLE
 
-/* The least, greatest or combined number of all ranks. Collective. */
+/* Returns the numbers of all ranks, reduced by the operation. Collective. */
 static inline uint64_t combine(uint64_t number, MPI_Op operation) {
   MPI_Request request;
   MPI_Iallreduce(MPI_IN_PLACE, &number, 1, MPI_UINT64_T, operation, MPI_COMM_WORLD, &request);
@@ -25,8 +25,8 @@ static inline uint64_t combine(uint64_t number, MPI_Op operation) {
   return number;
 }
 
-/* If a rank has loaded a driver of GPUs by the end of MPI_Init, the preload library serves nothing. Returns the sentence that says so,
- * the same at all ranks; NULL if no rank has one. Collective. */
+/* Returns a sentence that says why the preload library serves nothing, if a rank has loaded a driver of GPUs; NULL if
+ * none has. The same on all ranks. Collective. */
 static inline const char* find_driver(void) {
   const uint64_t driver = combine((uint64_t)preload_loaded_driver(), MPI_MAX);
   if (driver == PRELOAD_NO_DRIVER) return NULL;

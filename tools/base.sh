@@ -1,5 +1,5 @@
-# Sourced. default_base prints the commit where this branch left its upstream or the main branch, or else the one before
-# HEAD.
+# Defines default_base, for scripts that source this file. It prints the commit where this branch left its upstream or
+# the main branch, or else the commit before HEAD.
 default_base() {
   local other left
   for other in '@{upstream}' origin/HEAD origin/main main; do

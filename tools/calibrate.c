@@ -1,9 +1,9 @@
-/* mpirun -n RANKS calibrate: measures the machine for `generate --algorithm auto` and prints its flags: --bytes, --alpha,
- * --beta, --gap, the same inside a node, --beta-alone, --copy, --beta-copy, --eager, --port.
+/* mpirun -n RANKS calibrate: measures the machine for `generate --algorithm auto` and prints its flags: --bytes,
+ * --alpha, --beta, --gap, these three inside a node, --beta-alone, --copy, --beta-copy, --eager, --port.
  *
- * simulate/machine.h says what they mean. The ranks send as in an all-to-all: all at once, first to another node of as many
- * ranks, then inside their own. A second measurement with few ranks shows whether the ranks of a node share a port. Exit
- * codes: 0 done, 2 bad input, or ranks that cannot be measured. */
+ * simulate/machine.h says what the flags mean. All ranks send at once, as in an all-to-all: first to another node of
+ * as many ranks, then inside their own node. A second measurement with few ranks shows whether the ranks of a node
+ * share a port. Exit codes: 0 done, 2 bad input, or ranks that cannot be measured. */
 #include "tools/calibrate.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ struct arguments {
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 enum { LOADS_OF_PORT = 2, MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
 
-/* The next length of the list, or -1 if it is none. Moves the list on, or to NULL at its end. */
+/* Returns the next length of the list, or -1 if it is wrong. Moves *list behind it, or sets it to NULL at the end. */
 static int64_t next_length(const char** list) {
   int64_t bytes = -1;
   const char* const comma = strchr(*list, ',');
@@ -50,7 +50,7 @@ static int is_list(const char* list) {
   return 1;
 }
 
-/* Returns 0, with a sentence, if something is wrong with the words. */
+/* Reads the arguments. Prints what is wrong and returns 0 if it cannot. */
 static int parse(int count, char** words, struct arguments* a) {
   *a = (struct arguments){.seconds = 3};
   for (int i = 1; i < count; i += 2) {
@@ -78,13 +78,13 @@ static int parse(int count, char** words, struct arguments* a) {
   return a->bytes > 0 || a->messages;
 }
 
-/* The ranks, node by node. */
+/* Which rank is on which node. A node is named by its lowest rank. */
 struct nodes {
   int rank, ranks;
-  int* node_of;           /* a node is named by its lowest rank */
-  int* local_of;          /* the ranks of a node, from 0 on */
-  int* size_of;           /* of the nodes, by their lowest ranks; 0 on all other ranks */
-  int most, next_to_most; /* ranks on a node; 0 if there is none */
+  int* node_of;           /* the node of each rank */
+  int* local_of;          /* the number of each rank on its node, from 0 on */
+  int* size_of;           /* the ranks of each node; 0 for ranks that name no node */
+  int most, next_to_most; /* ranks of the two largest nodes; 0 if there is no second */
 };
 
 static int* numbers(int count) {
@@ -93,7 +93,7 @@ static int* numbers(int count) {
   return result;
 }
 
-/* Ranks of a node share memory. */
+/* Sets node_of on all ranks. The ranks of a node are those that share memory. */
 static void tell_nodes(struct nodes* n) {
   MPI_Comm node;
   int lowest = n->rank;
@@ -119,7 +119,7 @@ static void find_nodes(struct nodes* n) {
   }
 }
 
-/* Each node with at least `senders` ranks sends to the one that is half of all such nodes away. */
+/* Finds the partners of this rank's node. Of k nodes with `senders` ranks or more, each sends to the one k/2 on. */
 static void find_partners(const struct nodes* n, int senders, int* to, int* from) {
   int* nodes = numbers(n->ranks);
   int count = 0, at = 0;
@@ -155,8 +155,8 @@ static void translate(int* ranks, int count, MPI_Comm comm) {
 
 enum scope { BETWEEN, INSIDE };
 
-/* INSIDE: up to `senders` ranks of each node, each of which sends to all others of them. BETWEEN: `senders` ranks of each
- * node that has as many; each sends to as many ranks of another node, first to the one with its own number. */
+/* Makes a team. INSIDE: up to `senders` ranks of each node, which all send to each other. BETWEEN: `senders` ranks of
+ * each node that has as many. Each sends to as many ranks of another node, first to the one of its own number. */
 static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
   const int node = n->node_of[n->rank], local = n->local_of[n->rank], size = n->size_of[node];
   const int inside = scope == INSIDE, circle = inside && size < senders ? size : senders;
@@ -183,7 +183,7 @@ static void disband(struct quadrille_team* team) {
   free(team->from);
 }
 
-/* Times each load for `seconds`. Returns 0 if the longest messages take no longer than short ones: that is noise. */
+/* Times each load for `seconds`, and disbands the team. Returns 0 if long messages take no longer than short ones. */
 static int measure(struct quadrille_team team, const struct arguments* a, double seconds,
                    struct quadrille_round* round) {
   *round = quadrille_measure_round(&team, (int)a->bytes, seconds);
@@ -197,9 +197,8 @@ static double burst(struct quadrille_team team, double seconds) {
   return time;
 }
 
-/* Whether the ranks of a node share its port, or its memory. If they do, a burst of more senders takes as many times as long;
- * otherwise it takes as long as before. The measurement decides for the nearer of both. Only bursts tell: one message at a time
- * may leave the port idle. */
+/* Returns whether the ranks of a node share its port, or its memory. If they do, a burst of k times as many senders
+ * takes k times as long; otherwise it takes no longer. The answer is the nearer case. Only bursts fill a port. */
 static int shares_port(const struct nodes* n, enum scope scope, int many, int few, double seconds) {
   const double long_ones = burst(team_of(n, scope, many), seconds);
   return long_ones >= sqrt((double)many / few) * burst(team_of(n, scope, few), seconds);
@@ -209,10 +208,10 @@ static int shares_port(const struct nodes* n, enum scope scope, int many, int fe
 struct values {
   double alpha, beta, gap, alpha_inside, beta_inside, gap_inside, beta_alone, copy, beta_copy;
   int eager;  /* bytes */
-  int shares; /* the port */
+  int shares; /* whether the ranks of a node share its port */
 };
 
-/* The flags of a round in which `sharing` ranks share the port or the memory. */
+/* Sets the flags from a round in which `sharing` ranks share the port or the memory. */
 static void values_of(struct quadrille_round round, int sharing, double* alpha, double* beta,
                       double* gap) {
   *gap = round.per_message / sharing;
@@ -220,14 +219,14 @@ static void values_of(struct quadrille_round round, int sharing, double* alpha, 
   *beta = round.per_byte / sharing;
 }
 
-/* The first rank of another node than that of rank 0, or rank 1 if there is no other node. */
+/* Returns the first rank that is not on rank 0's node, or rank 1 if there is none. */
 static int first_of_another(const struct nodes* n) {
   for (int r = 1; r < n->ranks; r++)
     if (n->node_of[r] != n->node_of[0]) return r;
   return 1;
 }
 
-/* If the times are useless, returns 0 on all ranks alike. */
+/* Measures all values. Returns 0, on all ranks, if the times are useless. */
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->next_to_most, own = n->most;
   const int rounds = (pairs > 0) + (own > 1) + (own > 2);
@@ -278,7 +277,7 @@ static void print(const struct nodes* n, const struct arguments* a, const struct
          whole(v->beta_copy, ps), v->eager, v->shares ? "node" : "rank");
 }
 
-/* One line for each length: the time of a message between the first rank and the last. */
+/* Prints one line for each length: the time of a message between the first rank and the last. */
 static void print_messages(const struct nodes* n, const struct arguments* a) {
   int other = n->rank == 0;
   struct quadrille_team ends = {.to = &other, .from = &other, .peers = 1};
@@ -292,7 +291,7 @@ static void print_messages(const struct nodes* n, const struct arguments* a) {
   if (member) MPI_Comm_free(&ends.comm);
 }
 
-/* The program's exit code. */
+/* Measures and prints. Returns the program's exit code. */
 static int run(const struct arguments* a) {
   struct nodes n = {0};
   struct values v = {0};

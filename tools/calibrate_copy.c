@@ -1,8 +1,7 @@
-/* The time to copy a block into a message or out of one, as the library does it: it looks up where the block is and how
- * long. Copies of many bytes show the time of a byte.
+/* Measures the time to copy a block into a message or out of one. As in the library, the copy looks up the block's
+ * address and length. Copies of large blocks show the time of a byte.
  *
- * Times are means. If ranks share a core, most copies run between two switches of ranks, and a median would leave the
- * switches out. */
+ * Times are means. If ranks share a core, a median would omit the switches between ranks, which few copies meet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 enum { NUMBERS = 4, FEWEST = 64, MOST = FEWEST << (NUMBERS - 1), BYTES = 8, LEAST_CALLS = 5 };
 enum {
   AREA = 1 << 22
-}; /* more than the cache of a core, like blocks that a program has just made */
+}; /* bytes: more than the cache of a core, as with blocks that a program has just made */
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 
 static double mean_time(void (*work)(void*), void* with, double seconds) {
@@ -31,7 +30,7 @@ struct block {
   size_t bytes;
 };
 
-/* A message of this many blocks. */
+/* A message of `count` blocks. */
 struct message {
   int count;
   struct block sent[MOST], received[MOST];
@@ -48,7 +47,7 @@ static void fill_and_empty(void* with) {
     memcpy(m->received[i].address, next, m->received[i].bytes);
 }
 
-/* The mean time to fill and to empty a message of this many blocks. */
+/* Returns the mean seconds to fill and to empty a message of this many blocks. */
 static double time_of(int blocks, double seconds) {
   static struct message message;
   message.count = blocks;

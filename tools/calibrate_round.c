@@ -1,12 +1,11 @@
-/* Times of rounds, and the lines through them.
+/* Times rounds, and fits lines to the times.
  *
- * The ranks of a team stay in step by themselves: none can begin a round before its neighbors have ended the last. A time
- * is the mean of a stretch of rounds, because ranks that share a core take turns with many rounds at once. Of some
- * stretches the median counts, so that other work of the machine leaves few traces. The slowest rank's time is the team's.
- * All loads are timed in some passes, and the median of the passes counts. So work of the machine that lasts longer spoils
- * one pass of some loads.
- * Lengths and numbers of messages grow in powers of 4. Lines are fitted to relative errors, so that short messages count as
- * much as long ones. */
+ * The ranks of a team stay in step, since no rank can begin a round before its neighbors have ended the last. A time
+ * is the mean over a stretch of rounds, because ranks that share a core each run many rounds in a row. The median
+ * over several stretches counts, so that other work of the machine has little effect. The team's time is that of its
+ * slowest rank. Each load is timed in several passes, and the median of the passes counts. So a longer disturbance
+ * spoils only one pass of some loads. Lengths and numbers of messages grow by a factor of 4. Lines have the least
+ * relative errors, so short messages count as much as long ones. */
 #include "tools/calibrate.h"
 
 #include <math.h>
@@ -24,7 +23,7 @@ enum {
   MOST_TIMES = 1 << 22,
   MOST_EAGER = 1 << 22
 };
-static const double kSeen = 20e-6; /* seconds: more than one tick of the least precise clock */
+static const double kSeen = 20e-6; /* seconds: longer than a tick of any clock */
 
 void quadrille_calibration_fails(const char* sentence) {
   fprintf(stderr, "calibrate: %s\n", sentence);
@@ -42,7 +41,7 @@ static int by_value(const void* left, const void* right) {
   return a < b ? -1 : a > b;
 }
 
-/* Sorts the values. */
+/* Returns the median, and sorts the values. */
 static double median(double* values, int count) {
   qsort(values, (size_t)count, sizeof *values, by_value);
   return values[count / 2];
@@ -54,7 +53,7 @@ static double seconds_of(void (*work)(void*), void* with, int times) {
   return (MPI_Wtime() - start) / times;
 }
 
-/* How often the work fits into `seconds`, judged by the slowest rank's time so far. The same number on all ranks. */
+/* Returns how often the work fits into `seconds` at the slowest rank. To time it, runs it `times` times. */
 static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm comm, int times) {
   double once = seconds_of(work, with, times);
   MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);
@@ -63,7 +62,7 @@ static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm co
 
 double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds) {
   const double stretch = fmax(seconds / STRETCHES, kSeen);
-  work(with); /* connections are made */
+  work(with); /* so that all connections exist */
   const int few = times_in(stretch / 2, work, with, comm, 3);
   const int times = times_in(stretch, work, with, comm, few);
   double means[STRETCHES];
@@ -72,7 +71,7 @@ double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, dou
 }
 
 struct quadrille_line quadrille_line_through(const double* x, const double* times, int points) {
-  double one = 0, first = 0, second = 0, time = 0, moment = 0; /* of x, weighted by 1 / time^2 */
+  double one = 0, first = 0, second = 0, time = 0, moment = 0; /* sums, weighted by 1 / time^2 */
   for (int i = 0; i < points; i++) {
     const double weight = 1 / (times[i] * times[i]);
     one += weight;
@@ -88,13 +87,13 @@ struct quadrille_line quadrille_line_through(const double* x, const double* time
   return (struct quadrille_line){at_zero, slope};
 }
 
-/* A round of a team. */
+/* A round of a team: each rank sends this number of messages of `bytes` bytes. */
 struct load {
   const struct quadrille_team* team;
   int messages, bytes;
   char* buffer;
   MPI_Request* requests;
-  int turn; /* the first of the peers; another in each round, so that no two have a fixed lead */
+  int turn; /* index of the first peer, which changes each round, so that no peer is always first */
 };
 
 static void exchange(void* with) {
@@ -114,7 +113,7 @@ static void exchange(void* with) {
   load->turn = (load->turn + 1) % team->peers;
 }
 
-/* The slowest rank's time, on the ranks of the team; 0 on the others. */
+/* Returns the seconds of a round at the team's slowest rank, or 0 at ranks outside the team. */
 static double time_of(const struct quadrille_team* team, int messages, int bytes, double seconds) {
   if (team->comm == MPI_COMM_NULL) return 0;
   struct load load = {team, messages, bytes, NULL, NULL, 0};
@@ -127,7 +126,7 @@ static double time_of(const struct quadrille_team* team, int messages, int bytes
   return time;
 }
 
-/* Gives all ranks a value above 0 that some know. Ranks that wait leave their core to others. */
+/* Gives all ranks the values, which are 0 where they are not known. Ranks that wait sleep, and so free their core. */
 static void share(double* values, int count) {
   const struct timespec nap = {0, 200000};
   MPI_Request measured;
@@ -178,7 +177,7 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
   return (struct quadrille_round){by_size.at_zero, gap, by_size.slope + (more - gap) / of_many};
 }
 
-/* Whether a send of this length completes before its receive is posted. Both ends return the same. */
+/* Returns whether a send of this length completes before its receive is posted. Both ends return the same. */
 static int leaves(int is_sender, int other, char* buffer, int bytes) {
   enum { DATA, TOKEN };
   MPI_Request sent;

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 code=0
 
-# The name that a link gives to each heading: small letters, hyphens for spaces, other marks left out.
+# Prints the anchor of each heading: in small letters, with hyphens for spaces, without other marks.
 anchors() { sed -nE 's/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'; }
 
 for document in ./*.md docs/*.md theory/*.md; do

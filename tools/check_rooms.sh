@@ -23,10 +23,10 @@ tree=${1:-$(dirname "$(readlink -f "$0")")/..}
 cd "$tree"
 broken=0
 
-# The files of a room, sources or BUILD files.
+# files ROOM NAME...: prints the files of a room that have one of up to three names, such as '*.h' or BUILD.
 files() { [ ! -d "$1" ] || find "$1" -type f \( -name "$2" -o -name "${3:-$2}" -o -name "${4:-$2}" \); }
 
-# refuse FILES PATTERN EXCEPTIONS RULE: no line of the files may match PATTERN and not EXCEPTIONS.
+# refuse FILES PATTERN EXCEPTIONS RULE: prints RULE with each line of FILES that matches PATTERN and not EXCEPTIONS.
 refuse() {
   local found
   found=$(tr '\n' '\0' <<<"$1" | xargs -0 -r grep -nHE "$2" 2>/dev/null | grep -vE "$3" || true)
@@ -36,7 +36,7 @@ refuse() {
 }
 
 rooms='schedule|runtime|tools|generator|verifier|simulate|trace|view|emitted|preload|cli|tests|bench|examples|third_party'
-# room NAME ALLOWED RULE: the room includes, and names in its BUILD files, only its own files and ALLOWED.
+# room NAME ALLOWED RULE: checks that the room's #include lines and BUILD files name only its own files and ALLOWED.
 room() {
   refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
   refuse "$(files "$1" BUILD)" "^[^#]*\"//($rooms)[:/].*" \

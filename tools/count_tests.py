@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 
 
 def cases(report):
-    """The number of cases that passed and the names of the others, of one test.xml. A skipped case did not pass."""
+    """Returns how many cases of a test.xml passed, and the names of the others. A skipped case has not passed."""
     passed, failed = 0, []
     for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
         outcome = {child.tag for child in case}
@@ -33,7 +33,7 @@ def report_of(result):
 
 
 def count(events, tag):
-    """(passed, failures) of one run of `bazel test` that leaves out targets with the tag."""
+    """Returns (passed, failures) of a run of `bazel test`, which does not run targets with the tag."""
     passed, failures, targets, ran = 0, [], set(), set()
     for line in events:
         event = json.loads(line)

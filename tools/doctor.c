@@ -1,9 +1,9 @@
-/* doctor: one screen on what a job would get from Quadrille here, and on what is wrong.
+/* doctor: prints on one screen what a job would get from Quadrille here, and what is wrong.
  *
  *   quadrille doctor [PROGRAM]                   what can be known before a job
  *   mpirun -n 64 quadrille doctor [PROGRAM]      also the layout, and what would serve calls
  *
- * Every rank looks at its own environment; rank 0 prints what it has found, and findings of other ranks that it lacks.
+ * Every rank checks its own environment. Rank 0 prints its findings, and those that only other ranks have.
  * Exit codes: 0 all is well, 1 something is wrong, 2 bad usage. Tested by tests/preload/doctor_test.sh. */
 #include <errno.h>
 #include <mpi.h>
@@ -47,12 +47,12 @@ void doctor_finding(const char* format, ...) {
   vsnprintf(text, sizeof text, format, values);
   va_end(values);
   for (char* at = text; *at; at++)
-    if ((unsigned char)*at < ' ') *at = '?'; /* of a variable's value */
+    if ((unsigned char)*at < ' ') *at = '?'; /* a variable's value may have control characters */
   if (finding_count < FINDINGS && !is_found(text))
     memcpy(findings[finding_count++], text, sizeof text);
 }
 
-/* Adds a finding of another rank, unless it is known of this rank or one before. */
+/* Adds a finding of another rank, unless rank 0 or a lower rank has it too. */
 static void add_other(int other, const char* text) {
   char named[DOCTOR_TEXT];
   if (is_found(text)) return;
@@ -63,7 +63,7 @@ static void add_other(int other, const char* text) {
   doctor_finding("rank %d: %.*s", other, DOCTOR_TEXT - 24, text);
 }
 
-/* Rank 0 adds the findings of other ranks that it has not. Collective. */
+/* Adds the findings that only other ranks have to those of rank 0. Collective. */
 static void gather_findings(void) {
   for (int other = 1; other < ranks; other++) {
     static char texts[FINDINGS][DOCTOR_TEXT];
@@ -78,7 +78,7 @@ static void gather_findings(void) {
   }
 }
 
-/* Looks for a driver of GPUs, and for ranks whose environments differ from rank 0's. Returns 0 if nothing is served therefore.
+/* Looks for a driver of GPUs, and for ranks that differ from rank 0. Returns 0 if nothing is served then.
  * Collective. */
 static int compare_ranks(const struct doctor_environment* environment) {
   enum { HASH, PRELOADED, WORDS };
@@ -87,7 +87,7 @@ static int compare_ranks(const struct doctor_environment* environment) {
   uint64_t first[WORDS];
   memcpy(first, mine, sizeof first);
   MPI_Bcast(first, WORDS, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  int least[WORDS]; /* the lowest rank with another word; the number of ranks if there is none */
+  int least[WORDS]; /* the lowest rank that differs, for each word; `ranks` if none does */
   const char* driver = find_driver();
   for (int i = 0; i < WORDS; i++)
     least[i] = (int)combine((uint64_t)(mine[i] != first[i] ? rank : ranks), MPI_MIN);
@@ -105,7 +105,7 @@ static int compare_ranks(const struct doctor_environment* environment) {
   return least[HASH] == ranks && !driver;
 }
 
-/* Prints the findings; returns the exit code. */
+/* Prints the findings. Returns the exit code. */
 static int conclude(void) {
   if (finding_count == 0) printf("all is well\n");
   if (finding_count > 0) printf("%d to mend:\n", finding_count);
@@ -113,7 +113,7 @@ static int conclude(void) {
   return finding_count > 0;
 }
 
-/* Whether a launcher of any MPI library, or SLURM's, started this process. */
+/* Returns whether a launcher of any MPI library, or SLURM's, started this process. */
 static int is_started(void) {
   static const char* const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK"};
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
@@ -156,8 +156,8 @@ static int look_in_a_job(struct doctor_environment* environment) {
   return rank == 0 ? code : 0;
 }
 
-/* Starts this program again without Quadrille's libraries in LD_PRELOAD, which would serve its own calls. Keeps their names in
- * DOCTOR_LD_PRELOAD. */
+/* Starts this program again without Quadrille's libraries in LD_PRELOAD, which would otherwise serve its calls of
+ * MPI. Keeps the former value in DOCTOR_LD_PRELOAD. */
 static void leave_library(char** words) {
   char others[1 << 14] = "", *rest = NULL;
   const char* preloaded = getenv("LD_PRELOAD");

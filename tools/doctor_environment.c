@@ -1,5 +1,5 @@
-/* What `doctor` sees without MPI: the launcher in the path, the user's program, LD_PRELOAD and QUADRILLE's variables. The
- * settings and rules are read by the preload library's own code. Tested by tests/preload/doctor_test.sh. */
+/* Checks what `doctor` sees without MPI: the launcher in the path, the user's program, LD_PRELOAD and Quadrille's
+ * variables. The preload library's own code reads the settings and rules. Tested by tests/preload/doctor_test.sh. */
 #include <errno.h>
 #include <libgen.h>
 #include <math.h>
@@ -15,8 +15,8 @@
 
 static const struct {
   const char *name, *suffix, *launcher;
-  const char* version; /* is in what its launcher says to --version */
-  const char* symbol;  /* that only this library defines, whatever its file is called */
+  const char* version; /* a text that its launcher prints for --version */
+  const char* symbol;  /* a symbol that only this library defines, under any file name */
 } known[] = {
     [DOCTOR_OPENMPI] = {"Open MPI", "openmpi", "mpirun.openmpi", "Open MPI", "ompi_mpi_comm_world"},
     [DOCTOR_MPICH] = {"MPICH", "mpich", "mpiexec.hydra", "HYDRA", "MPIR_Dup_fn"},
@@ -28,7 +28,7 @@ const char* doctor_mpi_name(enum doctor_mpi mpi) {
 
 /* ---- Other programs */
 
-/* The child of `capture`: runs the command without a preloaded library. */
+/* Runs the command in the child process of `capture`, without a preloaded library. */
 static void become(char* const command[], int output) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
@@ -73,7 +73,7 @@ int doctor_find_in_path(const char* name, char found[PATH_MAX]) {
 
 /* ---- The MPI library */
 
-/* What the launcher in the path is for. It keeps `mpi` if the user has named one by QUADRILLE_MPI. */
+/* Finds out which MPI library the launcher in the path is for. Leaves `mpi` alone if QUADRILLE_MPI names one. */
 static void look_at_launcher(struct doctor_environment* environment) {
   char path[PATH_MAX], other[PATH_MAX], text[4096];
   if (!doctor_find_in_path("mpirun", path) && !doctor_find_in_path("mpiexec", path)) {
@@ -109,7 +109,7 @@ static int has_symbol(const unsigned char* file, size_t length, const char* name
   return memmem(file, length, name, strlen(name) + 1) != NULL;
 }
 
-/* The MPI library that this file of a library is, or uses. Returns 0 if it knows nothing of MPI. */
+/* Finds the MPI library that this library file is or uses. Returns 0 if the file has nothing to do with MPI. */
 static int find_mpi(const char* path, enum doctor_mpi* mpi) {
   enum { LONGEST = 1 << 28 };
   size_t length = 0;
@@ -178,7 +178,7 @@ static void look_at_program(const struct doctor_environment* environment) {
         program);
 }
 
-/* Where the preload library is installed: beside the folder of this program. */
+/* Sets `library`. The preload library is installed beside the folder of this program. */
 static void find_library(struct doctor_environment* environment) {
   char self[PATH_MAX] = "";
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -193,7 +193,7 @@ static void find_library(struct doctor_environment* environment) {
     doctor_finding("%s: %s: install Quadrille again", environment->library, strerror(errno));
 }
 
-/* One entry of LD_PRELOAD. */
+/* Checks one entry of LD_PRELOAD. */
 static void look_at_preloaded(struct doctor_environment* environment, const char* path) {
   char wrong[64];
   const enum doctor_mpi other = environment->mpi == DOCTOR_MPICH ? DOCTOR_OPENMPI : DOCTOR_MPICH;
@@ -219,7 +219,7 @@ void doctor_look_at_mpi(struct doctor_environment* environment) {
     look_at_launcher(environment);
   find_library(environment);
   if (environment->program) look_at_program(environment);
-  const char* value = getenv("DOCTOR_LD_PRELOAD"); /* before this program started itself again */
+  const char* value = getenv("DOCTOR_LD_PRELOAD"); /* set if this program has restarted itself */
   if (!value) value = getenv("LD_PRELOAD");
   char *const preloaded = strdup(value ? value : ""), *rest = NULL;
   for (char* one = preloaded ? strtok_r(preloaded, ": ", &rest) : NULL; one;
@@ -240,7 +240,7 @@ static int is_set(const char* name) {
 
 static void tell(const char* error) { doctor_finding("%s", error); }
 
-/* Whether the process can write files into the folder. The runtime makes a folder that is not there, but no parents. */
+/* Returns whether the process can write files into the folder. The runtime makes a missing folder, but no parents. */
 static int may_write_into(const char* folder) {
   char path[PATH_MAX];
   struct stat status;

@@ -1,5 +1,5 @@
-/* What would serve calls of a few sizes: the first rule that fits, or else the schedules that would be compared with MPI's own.
- * Only schedules that bind to MPI_COMM_WORLD count, as in the preload library. Tested by tests/preload/doctor_test.sh. */
+/* Prints what would serve calls of a few sizes: the first rule that fits, or else the schedules that would be raced.
+ * Only schedules that bind to MPI_COMM_WORLD count. Tested by tests/preload/doctor_test.sh. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct row {
   char cells[SIZES][CELL];
 };
 
-/* Whether the rule's schedule serves MPI_COMM_WORLD. Collective. */
+/* Returns whether the rule's schedule serves MPI_COMM_WORLD. Collective. */
 static int binds(const struct preload_rule* rule) {
   const struct quadrille_universal* universal = preload_schedule(rule->universal);
   const quadrille_bind_options options = {
@@ -35,7 +35,7 @@ static int binds(const struct preload_rule* rule) {
   return code == MPI_SUCCESS;
 }
 
-/* The first rule that fits, or NULL. */
+/* Returns the first rule that fits, or NULL. */
 static const struct preload_rule* rule_of(int collective, const struct preload_shape* shape,
                                           int64_t bytes) {
   const struct preload_settings* settings = preload_settings();
@@ -48,14 +48,14 @@ static const struct preload_rule* rule_of(int collective, const struct preload_s
   return NULL;
 }
 
-/* The schedule's name, without its options if they have no room. */
+/* Returns how many characters of the name to print. Leaves out the options if they have no room. */
 static int name_length(const char* name) {
   enum { ROOM = CELL - 5 }; /* the rest is for "?+N" */
   const size_t length = strlen(name), plain = strcspn(name, ":");
   return (int)(length <= ROOM ? length : plain < ROOM ? plain : ROOM);
 }
 
-/* "bruck", by a rule. */
+/* Prints the schedule of a rule, such as "bruck". */
 static void print_rule(const struct preload_rule* rule, char cell[CELL]) {
   const char* name = preload_schedule_name(rule->universal);
   if (strrchr(name, '/')) name = strrchr(name, '/') + 1; /* of a file */
@@ -68,7 +68,7 @@ static void print_rule(const struct preload_rule* rule, char cell[CELL]) {
   snprintf(cell, CELL, "native");
 }
 
-/* The schedules that would be raced with MPI's own, as far as they serve MPI_COMM_WORLD. Returns their number. */
+/* Returns how many schedules that serve MPI_COMM_WORLD would be raced with MPI's own. Sets *first to one's name. */
 static int find_candidates(int collective, const struct preload_shape* shape, int64_t bytes,
                            const char** first) {
   struct preload_predicted candidates[PRELOAD_PREDICTED];
@@ -88,7 +88,7 @@ static int find_candidates(int collective, const struct preload_shape* shape, in
   return count;
 }
 
-/* "bruck?+2", if bruck and two more would be compared; else "native". */
+/* Prints "bruck?+2" if bruck and two more schedules would be raced, and "native" if none would. */
 static void print_candidates(int collective, const struct preload_shape* shape, int64_t bytes,
                              char cell[CELL]) {
   const char* first = "native";
@@ -99,7 +99,7 @@ static void print_candidates(int collective, const struct preload_shape* shape, 
   snprintf(cell, CELL, "%.*s%.4s", name_length(first), first, more);
 }
 
-/* The bytes that rules compare in a call of this size; -1 if they are unknown. */
+/* Returns the bytes that rules compare in a call of this size, or -1 if they are unknown. */
 static int64_t bytes_of(int collective, int64_t bytes) {
   if (collective == PRELOAD_Barrier) return 0;
   return preload_collectives[collective].size == PRELOAD_UNKNOWN ? -1 : bytes;
@@ -117,7 +117,7 @@ static void fill(struct row* row, int collective, const struct preload_shape* sh
   }
 }
 
-/* Puts the second row into the first if they have the same cells: "alltoall, -v". */
+/* Adds the second row's name to the first row if their cells are equal: "alltoall, -v". Returns whether it has. */
 static int joins(struct row* row, const struct row* next, const char* base) {
   const size_t length = strlen(base), used = strlen(row->name);
   if (memcmp(row->cells, next->cells, sizeof row->cells) != 0 ||

@@ -1,4 +1,4 @@
-/* Whether a launcher started this program that its MPI library does not know: another library's, or another version's. */
+/* Finds out whether the wrong launcher started this program: that of another MPI library, or of another version. */
 #ifndef QUADRILLE_TOOLS_LAUNCHER_H_
 #define QUADRILLE_TOOLS_LAUNCHER_H_
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Launchers tell a process how many there are, and its number. MPI knows fewer then, often this one alone; one process says so.
- * Call it after MPI_Init. */
+/* Returns whether MPI knows fewer ranks than the launcher started: often each process is alone. Launchers pass the
+ * number of ranks, and a rank, in variables. The process with rank 0 prints what is wrong. Call it after MPI_Init. */
 static inline bool started_by_another(const char* tool) {
   static const char* const variables[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                              {"PMI_SIZE", "PMI_RANK"},

@@ -2,7 +2,7 @@
 # lint.sh [--base REV | --all] [--quick]: checks formatting, includes between rooms, links, lengths of files and rooms, and runs
 # clang-tidy over the sources that have changed since REV. Tested by //tests/structure:lint_test.
 #
-#   --base REV  since REV (default: tools/base.sh)
+#   --base REV  clang-tidy over the sources that have changed since REV (default: see tools/base.sh)
 #   --all       clang-tidy over every source
 #   --quick     clang-tidy over a few sources only, in less than a minute; continuous integration runs this
 #
@@ -43,7 +43,7 @@ changed() {
   git ls-files --others --exclude-standard -- '*.cc' '*.c' '*.h'
 }
 
-# The sources on stdin; for a header the source of the same name, or else one that includes it.
+# Prints the sources that stdin names. For a header, prints the source of its name, or else one that includes it.
 to_tidy() {
   local file
   while IFS= read -r file; do
@@ -58,13 +58,13 @@ to_tidy() {
           git grep -lF "#include \"$file\"" -- '*.cc' '*.c' | sed -n 1p || true
         fi
         ;;
-      install/test/*) ;; # a user's, of what is installed
+      install/test/*) ;; # a user's program, which needs an installation
       *) echo "$file" ;;
     esac
   done | sort -u
 }
 
-# clang-tidy over the files that stdin names.
+# Runs clang-tidy over the files that stdin names.
 tidy() {
   # shellcheck disable=SC2016 # $1 is the inner shell's
   xargs -r -P "$(nproc)" -I{} bash -c '
@@ -85,7 +85,7 @@ sources | xargs -r clang-format --dry-run -Werror || code=1
 git ls-files '*.cc' '*.h' '*.c' '*.bzl' '*.sh' '*.py' | xargs -r wc -l |
   awk '$2 != "total" && $1 > 700 {print $2 ": " $1 " lines, 700 are the most"; long = 1}
        END {exit long}' || code=1
-# tools/budgets.txt has the most lines of each room; the other files are the room `rest`.
+# Compares each room with its most lines in tools/budgets.txt. Files of no room count as the room `rest`.
 git ls-files -z | xargs -0 -r wc -l | awk 'NR == FNR {if ($1 !~ /^#/) most[$1] = $2; next}
   $2 != "total" {room = $2; sub("/.*", "", room); lines[room in most && room != $2 ? room : "rest"] += $1}
   END {for (room in lines) if (lines[room] > most[room]) {

@@ -1,7 +1,8 @@
 /* mpirun -n RANKS run FILE.qs [options]: runs a schedule, compares every byte with the result of the MPI library's own
  * collective, and prints the times of both.
  *
- * It calls both in turn, with a barrier before each. The time of a call is that of its slowest rank. Exit codes: 0 all
+ * It calls both in turn, with a barrier before each call. The slowest rank gives the time of a call. Exit codes: 0
+ * all
  * bytes right, 1 a byte was wrong, 2 bad input. */
 #include <limits.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static const char usage[] =
     "or half)\n"
     "  --layout trusted  ranks lie node by node as in the schedule, whatever memory they share\n";
 
-/* Reads a whole number in low .. high; returns 0, with a sentence, if the text is something else. */
+/* Reads a whole number in low .. high. Prints an error and returns 0 if the text is something else. */
 static int number(const char* flag, const char* text, int64_t low, int64_t high, int64_t* value) {
   if (text && quantity_whole(text, strlen(text), low, high, value)) return 1;
   fprintf(stderr, "run: %s wants a number from %lld to %lld\n", flag, (long long)low,
@@ -94,12 +95,12 @@ static unsigned char pattern(int source, int target, long offset) {
   return (unsigned char)(x ^ x >> 7 ^ x >> 16);
 }
 
-/* Small numbers, so that sums of them do not overflow. */
+/* Fills a buffer with small 64-bit integers, so that sums do not overflow. */
 static void fill(unsigned char* bytes, long size, int seed) {
   for (long i = 0; i < size; i++) bytes[i] = i % 8 < 4 ? pattern(seed, 0, i) : 0;
 }
 
-/* The number of bytes in which two results differ. Prints the place of the first. */
+/* Returns in how many bytes the result differs from the expected one. Prints the place of the first. */
 static long wrong_bytes(const struct call* c, const unsigned char* expected) {
   long wrong = 0;
   for (long i = 0; i < c->receive_size; i++) {
@@ -124,7 +125,7 @@ static double median(double* values, long count) {
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* If a call fails on one rank, the others may wait for it; so all end. */
+/* Ends all ranks if a call has failed on this one, since the others may wait for it. */
 static void end_unless_well(int code) {
   char text[MPI_MAX_ERROR_STRING];
   if (code == MPI_SUCCESS) return;
@@ -139,7 +140,7 @@ static _Noreturn void end_without_memory(void) {
   exit(2);
 }
 
-/* One call: its time, on rank 0, in microseconds. */
+/* Makes one call. Returns its microseconds at the slowest rank, on rank 0 only. */
 static double timed_call(quadrille_schedule schedule, const struct call* c, int native) {
   MPI_Barrier(MPI_COMM_WORLD);
   double mine = MPI_Wtime(), slowest = 0;
@@ -149,7 +150,7 @@ static double timed_call(quadrille_schedule schedule, const struct call* c, int 
   return slowest * 1e6;
 }
 
-/* Calls both with the same bytes; returns how many bytes differ on all ranks together. */
+/* Makes the call both ways with the same bytes. Returns how many bytes differ, summed over all ranks. */
 static long compare_bytes(quadrille_schedule schedule, struct call* c) {
   unsigned char *ours = c->receive, *native = malloc((size_t)c->receive_size + 1);
   int world = 0;
@@ -194,8 +195,8 @@ static void compare_times(quadrille_schedule schedule, const struct arguments* a
   free(ratios);
 }
 
-/* Splits the ranks into two groups. The first has the number of ranks of --first-group or of the schedule, or half
- * of them. Returns 0 if there are too few ranks. */
+/* Splits the ranks into two groups. The first has as many as --first-group or the schedule says, or half of them.
+ * Returns 0 if there are too few ranks. */
 static int split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -218,7 +219,7 @@ static int split(const struct arguments* a, const quadrille_schedule_info* info,
   return 1;
 }
 
-/* Loads and binds; returns 0 or an exit code. */
+/* Loads and binds the schedule. Returns 0 or an exit code. */
 static int bind(const struct arguments* a, struct call* c, quadrille_schedule* schedule,
                 quadrille_schedule_info* info) {
   char text[MPI_MAX_ERROR_STRING];

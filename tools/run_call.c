@@ -1,20 +1,20 @@
-/* Reductions add 64-bit integers, so that every order of them gives the same bytes. */
+/* Makes the calls of `run`. Reductions add 64-bit integers, so that every order of operands gives the same bytes. */
 #include "tools/run_call.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A collective, and the number of blocks in its buffers. */
+/* A collective, and which ranks have how many blocks in their buffers. */
 struct collective {
   const char *name, *mpi, *unit;
-  int sends, receives; /* blocks on the ranks that have any: 1, or one per peer */
+  int sends, receives; /* blocks of a buffer: 0, ONE or ONE_A_PEER */
   int (*function)(const struct call*, quadrille_schedule, int, const void*);
-  int is_rooted, root_sends, root_receives; /* the ranks that have a buffer */
+  int is_rooted, root_sends, root_receives; /* root_...: only the root has this buffer */
 };
 
 enum { ONE = 1, ONE_A_PEER = 2 };
 
-/* A function with the same arguments in MPI and here, between the schedule and the communicator. n: bytes; count: integers. */
+/* Defines a function that makes the call by MPI or a schedule, with these arguments. n: bytes; count: integers. */
 #define COLLECTIVE(name, Mpi, ours, ...)                                                         \
   static int name(const struct call* c, quadrille_schedule s, int native, const void* send) {    \
     const int n = (int)c->bytes, count = n / (int)sizeof(int64_t);                               \
@@ -84,13 +84,13 @@ int call_describe(struct call* c, const char* name, int root) {
     const long unit = (long)sizeof(int64_t);
     c->bytes = (c->bytes + unit - 1) / unit * unit;
   }
-  /* Between groups the second receives the data of the root of the first, or the reverse. */
+  /* Between groups, the root is in the first group, and all ranks of the second receive its data or send to it. */
   const int sends = k->root_sends ? is_root : !k->root_receives || c->groups == 1 || c->is_second;
   const int receives =
       k->root_receives ? is_root : !k->root_sends || c->groups == 1 || c->is_second;
   c->send_size = sends ? c->bytes * (k->sends == ONE_A_PEER ? c->peers : k->sends) : 0;
   c->receive_size = receives ? c->bytes * (k->receives == ONE_A_PEER ? c->peers : k->receives) : 0;
-  /* One block per rank of its own group, as the combined data of the other group is equally long. */
+  /* Between groups, both vectors must be equally long. So a rank contributes ranks * peers blocks. */
   if (strcmp(name, "reduce-scatter") == 0) {
     c->send_size = c->bytes * c->ranks * (c->groups == 2 ? c->peers : 1);
     c->receive_size = c->bytes * (c->groups == 2 ? c->peers : 1);

@@ -1,4 +1,4 @@
-/* `run` calls a collective in two ways: by a schedule, and by the MPI library. */
+/* Calls a collective for `run` in either of two ways: by a schedule, or by the MPI library. */
 #ifndef QUADRILLE_TOOLS_RUN_CALL_H_
 #define QUADRILLE_TOOLS_RUN_CALL_H_
 
@@ -6,12 +6,12 @@
 
 struct call {
   MPI_Comm comm;
-  /* Peers: ranks of the group with which this one exchanges blocks. */
+  /* peers: ranks of the group with which this rank exchanges blocks, its own or the other. */
   int groups, rank, ranks, peers;
   int is_second; /* this rank's group is the second of two */
   const struct collective* collective;
   char ours[32], native[32]; /* names of the functions */
-  const char* unit;          /* the things that have a length of `bytes`: "blocks" */
+  const char* unit;          /* what has a length of `bytes`, such as "blocks" */
   int root;                  /* the argument that this rank passes */
   long bytes;
   int in_place;
@@ -19,12 +19,12 @@ struct call {
   unsigned char *send, *receive;
 };
 
-/* An intercommunicator between the first `first` ranks and the others; frees `comm`. */
+/* Returns an intercommunicator between the first `first` ranks and the others. Frees `comm`. */
 MPI_Comm call_split(MPI_Comm comm, int first);
-/* Sets the fields that depend on the collective; returns 0 if it is not known. `root`: a rank of the communicator, or of
- * the first group. */
+/* Sets the fields that depend on the collective. `root`: a rank of the communicator, or of the first group. Returns 0
+ * if the collective is not known, or if it has no call in place and that is wanted. */
 int call_describe(struct call* call, const char* collective, int root);
-/* Calls it once; returns an MPI error code. */
+/* Makes the call once: by MPI if `native`, else by the schedule. Returns an MPI error code. */
 int call_once(const struct call* call, quadrille_schedule schedule, int native);
 
 #endif /* QUADRILLE_TOOLS_RUN_CALL_H_ */

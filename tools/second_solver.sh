@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# second_solver.sh: asks cvc5 about each proof that only Z3 has proven, by emitted/proofs.txt, and writes "cvc5" there
-# if it gives the same answers. `./dev bench prove` asks it about all proofs. Exit code 0: the same answers, or none was
-# asked. A line that ends with "cvc5:open" is not asked again: cvc5 left questions of that proof open. Each run names it.
+# second_solver.sh: asks cvc5 about each proof in emitted/proofs.txt that only Z3 has proven. If cvc5 gives the same
+# answers, writes "cvc5" there. Exit code 0: the answers are the same, or nothing was asked. It only names lines that
+# end with "cvc5:open": cvc5 left questions of these proofs open. `./dev bench prove` asks cvc5 about all proofs.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 list=emitted/proofs.txt
@@ -13,6 +13,6 @@ if [ ${#lines[@]} -eq 0 ]; then
   exit
 fi
 bazel run --noshow_progress --ui_event_filters=-info //verifier -- prove --second-solver cvc5 "${lines[@]%% *}"
-# Lines that have changed meanwhile are left unchanged.
+# Leaves lines alone that have changed meanwhile.
 for line in "${lines[@]}"; do sed -i "s/^$line\$/& cvc5/" "$list"; done
 echo "$list now says so; commit it"

@@ -1,10 +1,10 @@
-/* tune: learns rules for the preload library without an application. Start it like the programs that the rules are for:
+/* tune: learns rules for the preload library without an application. Users start it like the programs to be served:
  *
  *   mpirun -n 64 quadrille tune rules.txt [SIZE...] [--communicators world,rows=8,columns=8] [--counts uniform|skewed]
  *
- * This is a plain MPI program with the preload library in it. It calls each collective with blocks of these sizes, as
- * often as the library needs to learn, and the library writes the rules when MPI ends (docs/choosing.md). Exit codes: 0
- * done, 1 no rules were written, 2 bad usage or unusable files. Tested by tests/preload/tune_test.sh. */
+ * This is a plain MPI program that is linked with the preload library. It calls each collective with blocks of these
+ * sizes, as often as the library needs to learn. The library writes the rules when MPI ends (docs/choosing.md). Exit
+ * codes: 0 done, 1 no rules were written, 2 bad usage or files. Tested by tests/preload/tune_test.sh. */
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 #include "tools/launcher.h"
 
 enum {
-  CALLS = 600,    /* half of them are usually enough for the collective with the most schedules */
-  MOST = 1 << 28, /* bytes of a buffer */
+  CALLS = 600,    /* twice what the collective with the most schedules usually needs */
+  MOST = 1 << 28, /* bytes of a buffer, at most */
   MOST_SIZES = 64,
   MOST_PATTERNS = 16
 };
@@ -31,7 +31,7 @@ static const char* const kinds[] = {"world", "rows", "columns"};
 enum counts { UNIFORM, SKEWED };
 static const char* const distributions[] = {"uniform", "skewed"};
 
-/* One size in each class of sizes that rules tell apart, from 4 to 262143 bytes. */
+/* One size in bytes for each class of sizes that rules tell apart, from 4 to 262143 bytes. */
 static const int usual[] = {8, 32, 128, 512, 2048, 8192, 32768, 131072};
 
 struct request {
@@ -39,7 +39,7 @@ struct request {
   int sizes[MOST_SIZES], size_count;
   struct pattern {
     enum kind kind;
-    int number; /* of ranks in a row, or of columns */
+    int number; /* ranks in a row (ROWS), or number of columns (COLUMNS) */
   } patterns[MOST_PATTERNS];
   int pattern_count;
   enum counts counts;
@@ -47,7 +47,7 @@ struct request {
 
 static int rank, ranks;
 
-/* All ranks find the same error, and rank 0 reports it. */
+/* Prints an error on rank 0, since all ranks find the same one. Returns 0. */
 __attribute__((format(printf, 1, 2))) static int refuse(const char* format, ...) {
   va_list values;
   if (rank != 0) return 0;
@@ -80,7 +80,7 @@ static int read_pattern(struct request* request, const char* word, size_t length
     kind++;
   if (kind > COLUMNS || (kind == WORLD) != !equals)
     return refuse("--communicators: '%.*s' is none of %s", (int)length, word, form);
-  /* Each communicator has two ranks or more. */
+  /* These bounds give each communicator two ranks or more. */
   const int least = kind == ROWS ? 2 : 1, most = kind == ROWS ? ranks : ranks / 2;
   if (kind != WORLD && !quantity_whole(equals + 1, length - name - 1, least, most, &number))
     return refuse("--communicators: '%.*s': on %d ranks, N is a whole number from %d to %d",
@@ -154,9 +154,9 @@ static int read_words(struct request* request, char** words, int count) {
   return 1;
 }
 
-/* ---- The files. The library reads its settings here, and what is wrong with them is told before anything is measured. */
+/* ---- The files. The library reads its settings here, so errors in them are reported before anything is measured. */
 
-/* Whether the files can be used, on all ranks, and the library would serve calls. */
+/* Returns whether all ranks can use the files, and the library would serve calls. Collective. */
 static int may_learn(const char* rules) {
   char lost[PRELOAD_TEXT] = "";
   setenv("QUADRILLE", "learn", 1);
@@ -183,13 +183,13 @@ static int may_learn(const char* rules) {
 
 /* ---- Calls */
 
-/* The communicator, and the arguments of calls on it. */
+/* A communicator, and the arguments of calls on it. */
 struct call {
   MPI_Comm comm;
   int rank, ranks, bytes;
   char *sent, *received;
-  int *equal, *places;            /* blocks of `bytes` */
-  int *send_counts, *send_places; /* blocks of different lengths */
+  int *equal, *places;            /* counts and displacements of blocks of `bytes` */
+  int *send_counts, *send_places; /* the same for blocks of different lengths */
   int *receive_counts, *receive_places;
   MPI_Datatype* types;
 };
@@ -217,12 +217,12 @@ static void allreduce(const struct call* c) {
 static void reduce(const struct call* c) {
   MPI_Reduce(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, 0, c->comm);
 }
-/* Each rank gets as many bytes as the others, so the vector may have a few more than `bytes`. */
+/* All ranks get equally many bytes, so the vector may have a few more than `bytes`. */
 static void reduce_scatter_block(const struct call* c) {
   const int part = (c->bytes + c->ranks - 1) / c->ranks;
   MPI_Reduce_scatter_block(c->sent, c->received, part, MPI_BYTE, MPI_BOR, c->comm);
 }
-/* The vector has `bytes`, even if these are fewer than the ranks. */
+/* The vector has exactly `bytes`, even if there are more ranks. */
 static void reduce_scatter(const struct call* c) {
   for (int i = 0; i < c->ranks; i++) c->equal[i] = c->bytes / c->ranks + (i < c->bytes % c->ranks);
   MPI_Reduce_scatter(c->sent, c->received, c->equal, MPI_BYTE, MPI_BOR, c->comm);
@@ -251,11 +251,11 @@ static void (*const collectives[])(const struct call*) = {
     alltoall,   alltoallv, alltoallw, allgather,
     allgatherv, allreduce, reduce,    reduce_scatter_block,
     scan,       exscan,    bcast,     gather,
-    gatherv,    scatter,   scatterv,  reduce_scatter /* the last: it changes `equal` */
+    gatherv,    scatter,   scatterv,  reduce_scatter /* must be last, since it changes `equal` */
 };
 
-/* The length of a block to the rank that many ranks further on. Blocks have `bytes` on average. If they are skewed, every eighth is
- * nine times as long as the others. */
+/* Returns the length of the block to the rank `distance` ranks further on. Blocks have `bytes` bytes on average. If
+ * they are skewed, every eighth is nine times as long as the others. */
 static int length_of(const struct call* c, enum counts counts, int distance) {
   if (counts == UNIFORM) return c->bytes;
   const int long_ones = (c->ranks + 6) / 8; /* at distances 1, 9, 17 and so on */
@@ -264,7 +264,7 @@ static int length_of(const struct call* c, enum counts counts, int distance) {
   return (int)(9 * (all / parts) + (distance == 1 ? all % parts : 0));
 }
 
-/* Sets the lengths and places of all blocks. */
+/* Sets the counts and displacements of all blocks. */
 static void lay_out(struct call* c, enum counts counts) {
   int sent = 0, received = 0;
   for (int i = 0; i < c->ranks; i++) {
@@ -313,7 +313,7 @@ static void free_call(struct call* c) {
 
 /* ---- Learning */
 
-/* Each size has communicators of its own, where all calls have this size. */
+/* Makes a communicator for the calls of one size. */
 static MPI_Comm communicator_of(const struct pattern* pattern) {
   MPI_Comm comm;
   const int color = pattern->kind == WORLD  ? 0
@@ -361,10 +361,10 @@ static int usage(FILE* file) {
   return file == stdout ? 0 : 2;
 }
 
-/* Says what was learned, after MPI_Finalize. Returns the exit code. */
+/* Prints whether rules were written, after MPI_Finalize. Returns the exit code. */
 static int conclude(const char* path) {
   const int written = preload_written_rules();
-  if (written < 0) return 1; /* the library has told it */
+  if (written < 0) return 1; /* the library has reported the error */
   if (written == 0) {
     fprintf(stderr,
             "tune: no rules were written to %s; the report says what served the calls, and why\n",

@@ -1,10 +1,11 @@
 /* idle.so, for LD_PRELOAD: lets MPI processes that wait give up their core.
  *
  * Open MPI and MPICH poll for messages without end. With more ranks than cores, a measurement would show the polling
- * instead of the network. Here a process sleeps after a few polls that found nothing. It sleeps in ppoll on the library's
- * own epoll descriptors, for 100 us at most. TCP messages wake it at once; it sees messages in shared memory within that time.
+ * instead of the network. With this library, a process sleeps after a few polls that found nothing. It sleeps in
+ * ppoll on the MPI library's epoll descriptors, for 100 us at most. TCP messages wake it at once. Messages in shared
+ * memory wait until it wakes.
  *
- * The hooks: epoll_wait and sched_yield for Open MPI (with mpi_yield_when_idle 1 and opal_event_include epoll), and
+ * It hooks epoll_wait and sched_yield for Open MPI (with mpi_yield_when_idle 1 and opal_event_include epoll), and
  * ucp_worker_progress for MPICH over UCX. */
 #include <dlfcn.h>
 #include <poll.h>
@@ -24,7 +25,7 @@ static struct pollfd watched[DESCRIPTORS];
 static int watched_count;
 static __thread int in_vain; /* polls in a row that found nothing */
 
-/* Only polls of the main thread that do not wait are the library's progress. */
+/* Notes a descriptor to sleep on. Only the main thread's polls without a timeout belong to the library's progress. */
 static void watch(int epoll) {
   if (syscall(SYS_gettid) != getpid()) return;
   for (int i = 0; i < watched_count; i++)

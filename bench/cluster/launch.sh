@@ -1,5 +1,5 @@
 #!/bin/bash
-# launch.sh [-OPTIONS] nK COMMAND...: mpirun calls this instead of ssh.
+# launch.sh [-OPTIONS] nK COMMAND...: runs a command on node K. mpirun calls it instead of ssh.
 here=$(cd "$(dirname "$0")" && pwd)
 while [[ ${1:-} == -* ]]; do shift; done
 node=$1

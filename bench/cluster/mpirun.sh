@@ -1,6 +1,6 @@
 #!/bin/bash
 # mpirun.sh openmpi|mpich n0:8,n1:4 PROGRAM ARGUMENTS...: starts a program on the emulated cluster.
-# MPICH's launcher may complain about a bad termination after everything was printed. Judge by the output.
+# MPICH's launcher may complain about a bad termination after everything was printed. So callers judge by the output.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/names.sh"

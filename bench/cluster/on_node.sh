@@ -1,6 +1,6 @@
 #!/bin/bash
-# on_node.sh nK COMMAND...: runs a command on a node: in its network, with its host name and its /etc/hosts. The node has its
-# own boot id, because UCX tells machines apart by it.
+# on_node.sh nK COMMAND...: runs a command on node K: in its network, with its host name and its /etc/hosts. Each node
+# has its own boot id, by which UCX tells machines apart.
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/names.sh"
 node=$1

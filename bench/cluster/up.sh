@@ -1,7 +1,7 @@
 #!/bin/bash
-# up.sh NODES RATE_MBIT [MTU] [BURST]: makes an emulated cluster on this machine, as root. Each node is a network namespace
-# with one rate-limited interface (e0). A bridge in a namespace of its own joins them. TCP and the MPI libraries are real;
-# only the wires are software. down.sh removes the cluster.
+# up.sh NODES RATE_MBIT [MTU] [BURST]: makes an emulated cluster on this machine, as root. Each node is a network
+# namespace with one rate-limited interface (e0). A bridge in another namespace joins the nodes. TCP and the MPI
+# libraries are real, and only the wires are software. down.sh removes the cluster.
 #
 # A burst over 16k would let messages of 64 KiB through faster than the wire.
 set -euo pipefail
@@ -35,7 +35,7 @@ for ((i = 0; i < nodes; i++)); do
   limit "$switch" "port$i" # what it receives
 done
 
-# Addresses are resolved now, so that no measurement waits for ARP.
+# Resolves all addresses now, so that no measurement waits for ARP.
 for ((i = 0; i < nodes; i++)); do
   for ((j = 0; j < nodes; j++)); do
     if ((i == j)); then continue; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""arrays.py REPETITIONS, under mpirun: transforms of mpi4py-fft, objects and arrays by mpi4py's collectives, within and between groups.
+"""arrays.py REPETITIONS, under mpirun: transforms by mpi4py-fft, and mpi4py's collectives on one and two groups.
 
-Rank 0 prints a checksum of all data that moved, and sums with all their digits.
+The collectives move objects and arrays. Rank 0 prints checksums of all data that moved, and sums with all digits.
 """
 import sys
 import zlib
@@ -32,7 +32,7 @@ def transforms(slab):
 
 
 def moved(comm, partners):
-    """Collectives that move data, among `partners` ranks on the other side or the same one."""
+    """Moves data by collectives. `partners`: the ranks of the other group, or of the only one."""
     counts = [5 * i + 1 for i in range(partners)]
     mine = random.random(5 * comm.rank + 1)
     all_of_them = numpy.zeros(sum(counts))

@@ -1,6 +1,6 @@
-"""Silicon and water with GPAW, k-points and domains over the ranks: atomic orbitals, then a grid. Prints energies and forces with all digits.
+"""Computes silicon with atomic orbitals and water on a grid, with GPAW. Prints energies and forces with all digits.
 
-Plane waves are left out: natively, their last bits differ from run to run.
+The ranks divide k-points and domains. There are no plane waves: even natively, their last bits differ between runs.
 """
 from ase.build import bulk, molecule
 from gpaw import GPAW

@@ -1,10 +1,10 @@
-/* mpirun -n 6 closure [TIMES]: finds which vertices of a directed graph can be reached from which, its transitive closure.
- * It compares the result with Warshall's algorithm on one rank. A plain MPI program for any number of ranks.
+/* mpirun -n 6 closure [TIMES]: computes the transitive closure of a directed graph: which vertices can be reached
+ * from which. Compares it with Warshall's algorithm on one rank. This is a plain MPI program for any number of ranks.
  *
  * Path (x, y) belongs to the rank of y, and so do the edges that begin at y. In each step a rank extends its new
- * paths by one edge and sends them to their ranks, by MPI_Alltoallv after one count for each rank. The program ends
- * when no rank learns anything new. Most blocks are small and of different sizes, which is the case that TuNA is for. With the
- * preload library and QUADRILLE_ALLTOALLV=tuna, its schedule runs. */
+ * paths by one edge. It sends them to their ranks with MPI_Alltoallv, after an MPI_Alltoall of the counts. The
+ * program ends when no rank learns anything new. Most blocks are small and of different sizes, the case that TuNA is
+ * for. With the preload library and QUADRILLE_ALLTOALLV=tuna, a schedule of TuNA serves the calls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +17,17 @@ struct path {
 };
 
 static int rank, ranks;
-/* For each rank: the number of paths sent and received, and the index of the first one. */
+/* For each rank: the number of paths sent to it and received from it, and the index of the first of them. */
 static int *send, *send_at, *receive, *receive_at;
 
-/* The graph: two long paths that share some vertices, and branches from them. */
+/* Returns whether the graph has this edge. It has two long paths that share some vertices, and branches from them. */
 static int is_edge(int from, int to) {
   return to == from + 7 || (from % 9 == 0 && to == from / 3) || (from == 113 && to == 2);
 }
 
 static int owner(int vertex) { return vertex * vertex % ranks; }
 
-/* The paths that this rank knows, and the new ones. */
+/* The paths that this rank knows, and which of them are new. */
 struct known {
   char has[VERTICES][VERTICES];
   struct path fresh[MOST];
@@ -40,7 +40,7 @@ static void learn(struct known* known, struct path path) {
   known->fresh[known->fresh_count++] = path;
 }
 
-/* The new paths, extended by one edge. Those of rank r begin at send_at[r]. */
+/* Extends the new paths by one edge. Those that belong to rank r begin at longer[send_at[r]]. */
 static void extend(const struct known* known, struct path* longer) {
   int next = 0;
   for (int r = 0; r < ranks; r++) {
@@ -67,7 +67,7 @@ static void step(struct known* known, struct path* out, struct path* in, MPI_Dat
   for (int i = 0; i < all; i++) learn(known, in[i]);
 }
 
-/* How many paths this rank has too many or too few. */
+/* Returns how many paths this rank has too many or too few. */
 static int wrong_of(const struct known* known) {
   static char reach[VERTICES][VERTICES];
   int wrong = 0;
@@ -82,7 +82,7 @@ static int wrong_of(const struct known* known) {
   return wrong;
 }
 
-/* Finds all paths. Returns the number of steps, and in all[] the number of paths and of wrong ones. */
+/* Finds all paths. Returns the number of steps. Sets all[] to the paths and the wrong ones, summed over the ranks. */
 static int find_paths(MPI_Datatype pair, int all[2]) {
   static struct known known;
   static struct path out[MOST], in[MOST];

@@ -1,14 +1,14 @@
-/* The meeting of ocean.c and atmosphere.c, and the exchanges of their fields.
+/* Connects ocean.c and atmosphere.c, and exchanges their fields.
  *
- * Both models have one grid. The ocean's ranks have bands of its rows, and the atmosphere's ranks have bands of its columns.
- * Two collectives between the two groups of ranks couple the models in each step:
+ * Both models use the same grid. Each rank of the ocean has a band of rows, and each rank of the atmosphere a band of
+ * columns. Two collectives between the two groups of ranks couple the models in each step:
  *   alltoallv     sends each rank of the other model the cells that lie in both bands
  *   allgatherv    sends all ranks of the other model the means of this rank's rows or columns
- * An allgather has told all ranks before which bands the ranks of the other model have. MPI-2 introduced collectives between
- * groups for programs like these, of which one may start the other (Silva and Silva 1999).
+ * Before the first step, an allgather tells all ranks the bands of the other model. MPI-2 introduced collectives
+ * between groups for programs such as these, of which one may start the other (Silva and Silva 1999).
  *
  * The schedules serve any numbers of ranks. They are bazel-bin/emitted/allgather_between_groups_any.c and
- * alltoall_between_groups_any.c. Each program also steps both models on the whole grid, and compares what it receives. */
+ * alltoall_between_groups_any.c. As a check, each program also steps both models on the whole grid. */
 #ifndef EXAMPLES_COUPLING_COUPLING_H_
 #define EXAMPLES_COUPLING_COUPLING_H_
 
@@ -23,24 +23,24 @@
 
 enum { ROWS = 23, COLUMNS = 37, STEPS = 10, MOST_RANKS = 100 };
 
-/* Values in the cells of the grid, and their means over each row or column. */
+/* Temperatures in the cells of the grid, and their means over each row (ocean) or column (atmosphere). */
 struct field {
   double cell[ROWS][COLUMNS], mean[COLUMNS];
 };
 
-/* Rows of the ocean, columns of the atmosphere. */
+/* The lines of one rank: rows in the ocean, columns in the atmosphere. */
 struct band {
   int first, number;
 };
 
 static int is_ocean;
-static MPI_Comm own, other; /* this program's ranks; the intercommunicator with the other's */
+static MPI_Comm own, other; /* this program's ranks; the intercommunicator with the other program */
 static int ranks, other_ranks;
 static struct band mine;
 static int firsts[MOST_RANKS], numbers[MOST_RANKS]; /* the bands of the other model */
 static quadrille_schedule allgather, alltoall;
 
-/* Ends the job. Rank 0 of this program says why; the others wait, so that it has the time to. */
+/* Ends the job. Rank 0 of this program prints the reason. The others wait, so that it has time to do so. */
 static void stop(const char* why) {
   int rank = 0;
   MPI_Comm_rank(own, &rank);
@@ -51,8 +51,8 @@ static void stop(const char* why) {
   MPI_Barrier(own);
 }
 
-/* The programs meet in one of two ways. The ocean starts the atmosphere: its words are a program and a number of ranks. Or
- * one command has started both, and they share MPI_COMM_WORLD. */
+/* Connects the programs, in one of two ways. The ocean starts the atmosphere if its arguments are a program and a
+ * number of ranks. Otherwise one command has started both, and they share MPI_COMM_WORLD. */
 static void meet(char** words) {
   own = MPI_COMM_WORLD;
   MPI_Comm_get_parent(&other);
@@ -65,11 +65,11 @@ static void meet(char** words) {
   int rank = 0, all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &all);
-  /* The least rank of the atmosphere, and of the ocean. */
+  /* The lowest rank of the atmosphere, and that of the ocean. */
   int leaders[2] = {is_ocean ? all : rank, is_ocean ? rank : all};
   MPI_Allreduce(MPI_IN_PLACE, leaders, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (leaders[!is_ocean] == all) {
-    /* All ranks know it, so the job ends without MPI_Abort, which may lose the sentence. */
+    /* All ranks know the error, so the job ends without MPI_Abort, which may lose the message. */
     if (rank == 0) fprintf(stderr, "start 'ocean atmosphere RANKS', or both programs in one job\n");
     MPI_Finalize();
     exit(2);
@@ -78,8 +78,8 @@ static void meet(char** words) {
   MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, leaders[!is_ocean], 0, &other);
 }
 
-/* Meets the other program, and learns which bands its ranks have. Errors go to the communicator's handler. Here, as in any
- * MPI program, they end the job with a sentence that says what is wrong. */
+/* Connects to the other program, and learns the bands of its ranks. Errors go to the communicator's handler. Here, as
+ * in any MPI program, they end the job with a sentence that says what is wrong. */
 static void couple(char** words) {
   meet(words);
   int rank = 0;
@@ -99,7 +99,7 @@ static void couple(char** words) {
   quadrille_allgather(allgather, &mine.number, 1, MPI_INT, numbers, 1, MPI_INT, other);
 }
 
-/* Copies the cells in both this rank's band and that of rank k to the buffer, or back. Returns their number. */
+/* Copies the cells that are in both this rank's band and rank k's to the buffer, or back. Returns their number. */
 static int copy_block(int k, double cell[ROWS][COLUMNS], double* buffer, int back) {
   const struct band theirs = {firsts[k], numbers[k]};
   const struct band rows = is_ocean ? mine : theirs, columns = is_ocean ? theirs : mine;
@@ -111,7 +111,7 @@ static int copy_block(int k, double cell[ROWS][COLUMNS], double* buffer, int bac
   return rows.number * columns.number;
 }
 
-/* Sends this rank's band of `from`. Receives the cells in the band, and all means, of `to`, a field of the other model. */
+/* Sends this rank's band of `from`. Receives the band's cells and all means of `to`, a field of the other model. */
 static void exchange(struct field* from, struct field* to) {
   static double sent[ROWS * COLUMNS], received[ROWS * COLUMNS];
   int counts[MOST_RANKS], places[MOST_RANKS], all = 0;
@@ -127,7 +127,7 @@ static void exchange(struct field* from, struct field* to) {
                        numbers, firsts, MPI_DOUBLE, other);
 }
 
-/* ---- The models. A step takes the fields of both before it. A program steps its band; for the check, the whole grid. */
+/* ---- The models. A step uses both fields as they were before it. It covers a band, or the grid as a check. */
 
 static const struct band all_rows = {0, ROWS}, all_columns = {0, COLUMNS};
 
@@ -176,7 +176,7 @@ static void compare(const double* value, const double* expected) {
   wrong += memcmp(value, expected, sizeof *value) != 0;
 }
 
-/* Compares the cells of this rank's band and all means, which it has received, with those of the whole grid. */
+/* Compares the received cells of this rank's band and all received means with the values from the whole grid. */
 static void compare_received(const struct field* received, const struct field* expected) {
   const struct band rows = is_ocean ? mine : all_rows, columns = is_ocean ? all_columns : mine;
   for (int row = rows.first; row < rows.first + rows.number; row++)
@@ -193,7 +193,7 @@ static void step_both(struct field* sea, struct field* air) {
   step_atmosphere(air, &before, all_columns);
 }
 
-/* Reports, and leaves the other program. Returns the exit code. */
+/* Prints the result, and disconnects from the other program. Returns the exit code. */
 static int finish(const char* name) {
   long mine_of[2] = {values, wrong}, all[2] = {0, 0};
   int rank = 0;

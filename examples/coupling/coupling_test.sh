@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# coupling_test.sh MPI OCEAN ATMOSPHERE SPOILED: both programs find all values right, on several numbers of ranks, as one job
-# and with the ocean starting the atmosphere. They notice a byte that the spoiled ocean changes.
+# coupling_test.sh MPI OCEAN ATMOSPHERE SPOILED: checks that both programs find all values right, on several numbers
+# of ranks, as one job and if the ocean starts the atmosphere. They must notice a byte that the spoiled ocean changes.
 set -uo pipefail
 . tests/mpi/mpirun.sh
 mpi=$1 ocean=$2 atmosphere=$3 spoiled=$4
@@ -10,7 +10,7 @@ fail() {
   exit 1
 }
 
-# expect OCEANS ATMOSPHERES COMMAND...: in each of ten steps, a rank receives its cells and all means of the other model.
+# expect OCEANS ATMOSPHERES COMMAND...: checks that in each of ten steps, a rank receives its cells and all means.
 expect() {
   local oceans=$1 atmospheres=$2 said wanted
   shift 2
@@ -30,7 +30,7 @@ grep -qE '^ocean: 3 ranks .* [1-9][0-9]* wrong' <<<"$said" || fail "the wrong by
 said=$(start_ranks "$mpi" 2 60 "$ocean" 2>&1) && fail "an ocean ran alone: $said"
 grep -q "or both programs in one job" <<<"$said" || fail "nothing was said of the second program: $said"
 
-# Debian's MPICH starts no processes: it was built for a launcher that cannot.
+# Debian's MPICH starts no processes, since it was built for a launcher that cannot.
 if said=$(start_ranks "$mpi" 1 60 "$ocean" "$atmosphere" 1 2>&1); then
   expect 3 4 "$ocean" "$atmosphere" 4
   expect 4 2 "$ocean" "$atmosphere" 2

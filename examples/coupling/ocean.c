@@ -1,5 +1,5 @@
-/* mpirun -n 3 ocean atmosphere 4: a model of an ocean on 3 ranks, which starts one of the atmosphere on 4 ranks. In each step
- * they exchange the temperatures of their grids, which they have cut in different ways, by schedules for two groups.
+/* mpirun -n 3 ocean atmosphere 4: a model of an ocean on 3 ranks, which starts a model of the atmosphere on 4 ranks.
+ * In each step they exchange temperatures by schedules for two groups. Each model cuts the common grid its own way.
  *
  * An MPI library that cannot start programs runs both as one job: mpiexec -n 3 ocean : -n 4 atmosphere. */
 #include "examples/coupling/coupling.h"

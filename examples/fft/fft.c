@@ -1,12 +1,12 @@
-/* mpirun -n 6 fft [STEPS]: spreads heat over a distributed matrix by 2-D Fourier transforms. It compares the result with
- * FFTW's own transforms on one rank. A plain MPI program for any number of ranks.
+/* mpirun -n 6 fft [STEPS]: spreads heat over a distributed matrix by 2-D Fourier transforms. Compares the result with
+ * FFTW's own transforms on one rank. This is a plain MPI program for any number of ranks.
  *
- * Each rank holds some rows. In each step it transforms them, transposes the matrix with MPI_Alltoallv, and transforms the
- * columns that it then holds. Waves fade, short ones first, and everything goes back the same way.
+ * Each rank holds some rows. In each step the ranks transform their rows, transpose the matrix with MPI_Alltoallv,
+ * and transform the columns that they then hold. Waves fade, short ones first. Then everything goes back likewise.
  *
- * As in FFTW's own distribution, a rank has ceil(rows / ranks) rows, and the last ranks have fewer or none. So blocks differ, and
- * some are empty. The sizes are those of Fan et al. 2024, section VI. With the preload library and
- * QUADRILLE_ALLTOALLV=tuna, a schedule of TuNA runs. */
+ * As in FFTW's own distribution, a rank has ceil(rows / ranks) rows, and the last ranks have fewer or none. So blocks
+ * differ in size, and some are empty. The sizes are those of Fan et al. 2024, section VI. With the preload library
+ * and QUADRILLE_ALLTOALLV=tuna, a schedule of TuNA serves the calls. */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static void* memory(size_t elements, size_t size) {
   return result;
 }
 
-/* The first of n rows or columns that rank r has, and how many it has. */
+/* Return the first of n rows or columns that rank r has, and how many it has. */
 static int first(int n, int r) {
   const int most = (n + ranks - 1) / ranks;
   return r * most < n ? r * most : n;
@@ -30,12 +30,12 @@ static int first(int n, int r) {
 
 static int share(int n, int r) { return first(n, r + 1) - first(n, r); }
 
-/* An element of the matrix at the start. */
+/* Returns an element of the matrix at the start. */
 static double complex element(int row, int column) {
   return sin(1 + 3 * row + column * column) + I * cos(2 * row * column + row);
 }
 
-/* Fills n rows of the matrix, from row `first` on. */
+/* Fills n rows with those of the matrix, from row `first` on. */
 static void fill(double complex* rows, int first, int n, int width) {
   for (int row = 0; row < n; row++)
     for (int column = 0; column < width; column++)
@@ -51,15 +51,14 @@ static void transform(double complex* rows, int n, int length, int direction) {
   fftw_destroy_plan(plan);
 }
 
-/* The factor by which a wave fades in a step. It is divided by the number of elements, since two transforms multiply by
- * that number. */
+/* Returns the factor by which a wave fades, over the number of elements, by which two transforms multiply. */
 static double left_of(int row, int height, int column, int width) {
   const double k = row < height - row ? row : height - row;
   const double l = column < width - column ? column : width - column;
   return exp(-0.01 * (k * k + l * l)) / ((double)height * width);
 }
 
-/* Transposes: a matrix that was distributed by rows becomes distributed by columns. */
+/* The buffers and counts of a transpose. It turns a matrix distributed by rows into one distributed by columns. */
 struct transpose {
   int height, width;
   double complex *out, *in; /* the blocks, ordered by rank */
@@ -126,7 +125,7 @@ static void spread_heat(double complex* by_rows, int height, int width) {
   free(by_columns);
 }
 
-/* The same for the whole matrix, on one rank. */
+/* Makes all steps on the whole matrix, on one rank. */
 static void spread_heat_alone(double complex* matrix, int height, int width) {
   for (int step = 0; step < steps; step++)
     for (int direction = FFTW_FORWARD;; direction = FFTW_BACKWARD) {
@@ -139,7 +138,7 @@ static void spread_heat_alone(double complex* matrix, int height, int width) {
     }
 }
 
-/* How many elements of this rank's rows differ from those of one rank. */
+/* Returns how many elements of this rank's rows differ from the result on one rank. */
 static int wrong_of(const double complex* found, int height, int width) {
   double complex* matrix = memory((size_t)height * (size_t)width, sizeof *matrix);
   fill(matrix, 0, height, width);

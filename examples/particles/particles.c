@@ -1,9 +1,9 @@
-/* mpirun -n 6 particles: every rank gets the particles of all ranks, by a schedule that is linked in.
+/* mpirun -n 6 particles: gathers the particles of all ranks on every rank, by a schedule that is linked in.
  *
- * Ranks hold different numbers of particles, and rank 0 holds most of them, as after a few steps of a simulation. All ranks
- * need all particles, so they call MPI_Allgatherv. The schedule cuts them into blocks that travel round the nodes in a ring. It is
- * bazel-bin/emitted/allgather_1_2_3.c, for nodes of 1, 2 and 3 ranks. The program assigns the ranks to these nodes in
- * order. */
+ * Ranks hold different numbers of particles, and rank 0 holds most of them, as after a few steps of a simulation. All
+ * ranks need all particles, so they call quadrille_allgatherv. Its schedule cuts the data into blocks that travel
+ * round the nodes in a ring. The schedule is bazel-bin/emitted/allgather_1_2_3.c, for nodes of 1, 2 and 3 ranks. The
+ * program assigns the ranks to these nodes in order. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* mpirun -n 6 transpose: transposes a distributed matrix by a schedule that is linked in.
  *
- * Each of P ranks holds ROWS rows of a (P*ROWS) x (P*ROWS) matrix of doubles, as in a parallel FFT. A derived datatype
- * describes a block's columns, so nothing is packed by hand. The schedule is emitted/schedules/alltoall_1_2_3.c, for nodes
- * of 1, 2 and 3 ranks.
+ * Each of P ranks holds ROWS rows of a (P*ROWS) x (P*ROWS) matrix of doubles, as in a parallel FFT. A derived
+ * datatype describes a block's columns, so the program packs nothing itself. The schedule is
+ * emitted/schedules/alltoall_1_2_3.c, for nodes of 1, 2 and 3 ranks.
  *
  * The program assigns the six ranks to the schedule's nodes in order: rank 0, ranks 1 and 2, ranks 3 to 5. Without these
  * options, the ranks that share memory form a node. */
@@ -16,8 +16,8 @@ enum { RANKS = 6, ROWS = 4, COLUMNS = RANKS * ROWS };
 
 static double matrix[ROWS][COLUMNS], transposed[ROWS][COLUMNS];
 
-/* ROWS x ROWS doubles of a row-major matrix of COLUMNS columns, read row by row or, by `across`,
- * column by column; the next block starts ROWS columns further. */
+/* Returns the type of a block: ROWS x ROWS doubles of a row-major matrix of COLUMNS columns, read row by row or, if
+ * `across`, column by column. The next block starts ROWS columns further on. */
 static MPI_Datatype block_type(int across) {
   MPI_Datatype line, lines, block;
   if (across) {

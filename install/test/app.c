@@ -1,4 +1,4 @@
-/* A user's program, in C and in C++: an all-to-all by an installed schedule. */
+/* A user's program, valid in C and in C++, that makes an all-to-all by an installed schedule. */
 #include <quadrille/quadrille.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-"""spack_recipe.py RECIPE PREFIX: runs a recipe over stand-ins for Spack's API, and refuses names that Spack does not have.
+"""spack_recipe.py RECIPE PREFIX: runs a recipe with stand-ins for Spack's API, and refuses names that Spack lacks.
 
-The names are those that spack.package of Spack 1.0 exports, as far as recipes like this one use them, the attributes that
-its packages may define, and the methods of its EnvironmentModifications. Exit codes: 0 right, 1 wrong."""
+EXPORTED has names that spack.package of Spack 1.0 exports, as far as such recipes use them. ATTRIBUTES has what its
+packages may define, and CHANGES the methods of EnvironmentModifications. Exit codes: 0 right, 1 wrong."""
 import ast
 import builtins
 import subprocess
@@ -18,7 +18,7 @@ CHANGES = "append_flags append_path deprioritize_system_paths prepend_path prune
 
 
 def names(tree):
-    """Names that are read and neither defined in the recipe nor builtins."""
+    """Returns the names that the recipe reads but does not define, without builtins."""
     defined = set(dir(builtins))
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -31,7 +31,7 @@ def names(tree):
 
 
 class Changes:
-    """What a recipe does to an environment."""
+    """Records what a recipe does to an environment."""
 
     def __init__(self):
         self.made = []
@@ -51,7 +51,7 @@ class InstallError(Exception):
 
 
 def stand_ins():
-    """The modules that a recipe imports."""
+    """Makes stand-ins for the modules that a recipe imports. Returns that for spack.package."""
     package = types.ModuleType("spack.package")
     for name in EXPORTED:
         setattr(package, name, lambda *arguments, **options: None)
