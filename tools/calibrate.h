@@ -3,8 +3,8 @@
  *     alpha + shared * messages * (gap + beta * bytes)
  * seconds. `shared` is 1 if each rank has its own port, and otherwise the number of ranks of a node that send. Tested
  * by tests/mpi/calibrate_test.sh and, with known answers, by tests/simulation/calibrate_test.py. */
-#ifndef QUADRILLE_RUNTIME_CALIBRATE_H_
-#define QUADRILLE_RUNTIME_CALIBRATE_H_
+#ifndef QUADRILLE_TOOLS_CALIBRATE_H_
+#define QUADRILLE_TOOLS_CALIBRATE_H_
 
 #include <mpi.h>
 
@@ -59,4 +59,4 @@ double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, dou
 /* Ends the program on all ranks with exit code 2 and this sentence. */
 _Noreturn void quadrille_calibration_fails(const char* sentence);
 
-#endif /* QUADRILLE_RUNTIME_CALIBRATE_H_ */
+#endif /* QUADRILLE_TOOLS_CALIBRATE_H_ */

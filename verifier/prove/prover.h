@@ -31,7 +31,7 @@ struct Question {
 struct ObligationResult {
   std::string name;
   bool proven = false;
-  std::string failure;   // "the goal does not follow", "the hypotheses are contradictory", ...
+  std::string failure;   // "the goal does not follow", "the hypotheses contradict each other", ...
   bool unknown = false;  // whether the solver gave up
 };
 
