@@ -20,7 +20,6 @@ def quadrille_repositories(path):
         "mpich": "/usr/include/x86_64-linux-gnu/mpich",
         "openmpi": "/usr/lib/x86_64-linux-gnu/openmpi",
         "simgrid": "/usr/include/smpi",
-        "system": "/usr/include",
     }.items():
         native.new_local_repository(
             name = name,

@@ -63,7 +63,7 @@ room trace 'schedule[/:]|cli[/:]|simulate[/:]|view[/:]|runtime(/execute/trace_fo
 
 sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
 refuse "$sources" '# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'
-refuse "$(files . BUILD)" 'system//:z3|"-lz3"' '^(\./)?(verifier|tests/prove)/BUILD:' 'Z3 in verifier/ only'
+refuse "$(files . BUILD)" 'third_party:z3|"-lz3"' '^(\./)?(verifier|tests/prove)/BUILD:' 'Z3 in verifier/ only'
 refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
   'nothing that ships knows tests, measurements or examples'
 

@@ -19,7 +19,7 @@ def mpi_tests(rows):
                 srcs = [name + ".cc"],
                 visibility = ["//tests/trace:__pkg__"],
                 deps = ["//runtime:" + mpi, "//tests:effort"] + (
-                    ["//third_party/precompiled:precompiled_tests"] if options.get("own_main") else [":world_" + mpi, "@system//:gtest"]
+                    ["//third_party/precompiled:precompiled_tests"] if options.get("own_main") else [":world_" + mpi, "//third_party:gtest"]
                 ),
             )
             native.sh_test(

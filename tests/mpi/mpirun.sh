@@ -13,6 +13,8 @@ start_ranks() (
   case $mpi in
     openmpi)
       export OMPI_MCA_mpi_yield_when_idle=1  # Open MPI yields by itself only if this run alone has too few cores
+      # It looks for no networks, and ends the ranks of a job that has failed at once.
+      export OMPI_MCA_pml=ob1 OMPI_MCA_odls_base_sigkill_timeout=0
       timeout -k 5 "$limit" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
         -n "$ranks" "$@"
       ;;

@@ -19,7 +19,7 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr size_t kMutantStride = 9;
+constexpr size_t kMutantStride = 19;
 constexpr size_t kCaseStride = 3;
 constexpr int kEndlessStride = 100;
 constexpr int64_t kFewStatements = 1 << 16, kStatements = 1 << 20, kManyStatements = 1 << 25;

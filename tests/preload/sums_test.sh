@@ -19,9 +19,9 @@ native_bits() {
   right "$@"
   [ "$(bits)" = "$native" ] || problem "other bits than MPI's: $*"
 }
-native 10000
+native 4000
 for _ in 1 2 3; do
-  native_bits 4 QUADRILLE=adapt -- 10000
+  native_bits 4 QUADRILLE=adapt -- 4000
   reported allreduce 4.. '(compared|chosen)'
 done
 native 1000

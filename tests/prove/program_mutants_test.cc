@@ -18,7 +18,7 @@
 namespace quadrille {
 namespace {
 
-constexpr size_t kFlatStride = 7, kStride = 401, kMost = 1;
+constexpr size_t kFlatStride = 21, kStride = 401, kMost = 1;
 constexpr size_t kLimitStride = 16;  // times the others' stride: that of limits' mutants
 
 struct Counts {

@@ -16,7 +16,7 @@ right_tree() {
   printf '#include "runtime/program/table_format.h"\n#include "verifier/decode.h"\n' >"$tree/generator/main.cc"
   echo '#include "schedule/program.h"' >"$tree/verifier/check.cc"
   echo '#include <z3++.h>' >"$tree/verifier/prove/prover.cc"
-  printf 'package(default_visibility = ["//generator:__pkg__"])\ncc_library(\n    name = "prove",\n    deps = ["//schedule:walk", "@system//:z3"],\n)\n' >"$tree/verifier/BUILD"
+  printf 'package(default_visibility = ["//generator:__pkg__"])\ncc_library(\n    name = "prove",\n    deps = ["//schedule:walk", "//third_party:z3"],\n)\n' >"$tree/verifier/BUILD"
   printf '#include <mpi.h>\n#include "emitted/universal.h"\n#include "runtime/quadrille.h"\n' >"$tree/preload/serve.c"
   printf '#include "generator/registry.h"\n#include "verifier/check.h"\n' >"$tree/tests/any_test.cc"
 }
@@ -68,7 +68,7 @@ breaks trace/check.cc '#include "generator/registry.h"' "$trace_knows"
 breaks trace/file.cc '#include "runtime/execute/call.h"' "$trace_knows"
 breaks verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 breaks runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
-breaks generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'
+breaks generator/BUILD '    deps = ["//third_party:z3"],' 'Z3 in verifier/ only'
 breaks runtime/program/walk.c '#include "schedule/program.h"' "$runtime_knows"
 breaks runtime/BUILD '    deps = ["//generator:encode"],' "$runtime_knows"
 breaks runtime/program/load.c '#include <mpi.h>' 'runtime/program/ and runtime/plan/ need libc alone'
