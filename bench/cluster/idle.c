@@ -16,10 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef NAP_NANOSECONDS
-#define NAP_NANOSECONDS 100000
-#endif
-enum { DESCRIPTORS = 8, PATIENCE = 3, SLACK_NANOSECONDS = 1000 };
+enum { DESCRIPTORS = 8, PATIENCE = 3, NAP_NANOSECONDS = 100000, SLACK_NANOSECONDS = 1000 };
 
 static struct pollfd watched[DESCRIPTORS];
 static int watched_count;

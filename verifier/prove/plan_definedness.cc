@@ -78,7 +78,8 @@ void defined(Planner& p) {
   std::vector<Place> needed, asked;
   for (const Place& place : p.anatomy.places) {
     const size_t before = needed.size();
-    partial_conditions(place.expression, place.path, needed);
+    Path path = place.path;
+    partial_conditions(place.expression, path, needed);
     for (size_t i = before; i < needed.size(); ++i) needed[i].checked = place.checked;
   }
   for (const Place& place : needed) {

@@ -65,14 +65,23 @@ z3::expr_vector assumptions(Query& query) {
 
 z3::expr moved(const z3::expr& e, z3::context& to) { return {to, Z3_translate(e.ctx(), e, to)}; }
 
+Question question_of(const Obligation& obligation, const Program& program, z3::context& context) {
+  Query query(context, program);
+  obligation.build(query);
+  return {z3::mk_and(assumptions(query)), query.goal, query.mutant, query.bit_vectors};
+}
+
 }  // namespace
+
+Prover::Terms Prover::terms_of(const Question& question) {
+  kept_.insert(kept_.end(), {question.assumed, question.goal, question.mutant});
+  return {question.assumed.id(), question.goal.id(), question.mutant.id()};
+}
 
 ObligationResult Prover::run(const Obligation& obligation, const Program& program,
                              ProofResult& all) {
-  Query query(context_, program);
-  obligation.build(query);
-  const z3::expr assumed = z3::mk_and(assumptions(query));
-  const Terms terms = {assumed.id(), query.goal.id(), query.mutant.id()};
+  const Question asked = question_of(obligation, program, context_);
+  const Terms terms = terms_of(asked);
   ObligationResult result{obligation.name, false, "", false};
   if (const auto earlier = known_.find(terms); earlier != known_.end()) {
     ++all.known;
@@ -81,14 +90,19 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
     return result;
   }
   z3::context alone;
-  const Question question{moved(assumed, alone), moved(query.goal, alone),
-                          moved(query.mutant, alone), query.bit_vectors};
+  const Question question{moved(asked.assumed, alone), moved(asked.goal, alone),
+                          moved(asked.mutant, alone), asked.bit_vectors};
   ask(question, result);
   if (options_.keep_exports)
     all.exports.push_back(export_obligation(obligation.name, question, options_));
-  kept_.insert(kept_.end(), {assumed, query.goal, query.mutant});
   known_.emplace(terms, result);
   return result;
+}
+
+void Prover::take_as_proven(const Proof& proof, const ProofPlan& plan) {
+  for (const Obligation& obligation : plan.obligations)
+    known_.emplace(terms_of(question_of(obligation, proof.program, context_)),
+                   ObligationResult{obligation.name, true, "", false});
 }
 
 void Prover::ask(const Question& question, ObligationResult& result) const {

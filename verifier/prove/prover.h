@@ -57,11 +57,15 @@ class Prover {
   explicit Prover(const ProverOptions& options) : options_(options) {}
 
   ProofResult prove(const Proof& proof, const ProofPlan& plan);
+  // Takes all obligations of a proof as proven. Then prove() asks of a changed program only the others.
+  void take_as_proven(const Proof& proof, const ProofPlan& plan);
 
  private:
   // Z3's numbers of an obligation's three terms: equal numbers mean equal terms.
   using Terms = std::array<unsigned, 3>;
 
+  // Keeps the three terms of a query, and returns their numbers.
+  Terms terms_of(const Question& question);
   ObligationResult run(const Obligation& obligation, const Program& program, ProofResult& all);
   void ask(const Question& question, ObligationResult& result) const;
 

@@ -382,13 +382,14 @@ bool is_part_of(const Path& part, const Path& path) {
   return next == part.end();
 }
 
-void partial_conditions(const Expression& e, Path path, std::vector<Place>& out) {
+void partial_conditions(const Expression& e, Path& path, std::vector<Place>& out) {
   if (e.op == Operator::kChoose || e.op == Operator::kAnd) {
     partial_conditions(e.operands[0], path, out);
     path.push_back(where(e.operands[0]));
     partial_conditions(e.operands[1], path, out);
     path.back() = where(e.operands[0], false);
     if (e.op == Operator::kChoose) partial_conditions(e.operands[2], path, out);
+    path.pop_back();
     return;
   }
   for (const Expression& operand : e.operands) partial_conditions(operand, path, out);

@@ -171,7 +171,7 @@ bool is_part_of(const Path& part, const Path& path);
 
 // Adds the conditions under which the expression's partial operators are defined, each with the path to the operator.
 // The conditions of `and` and `? :` extend the path to the operands that they may skip.
-void partial_conditions(const Expression& e, Path path, std::vector<Place>& out);
+void partial_conditions(const Expression& e, Path& path, std::vector<Place>& out);
 
 }  // namespace quadrille::verifier
 
