@@ -35,7 +35,7 @@ refuse() {
   broken=1
 }
 
-rooms='schedule|runtime|tools|generator|verifier|simulate|trace|view|emitted|preload|cli|tests|bench|examples|third_party'
+rooms='schedule|runtime|tools|generator|verifier|simulate|trace|view|emitted|preload|cli|tests|bench|examples|third_party/precompiled'
 # room NAME ALLOWED RULE: checks that the room's #include lines and BUILD files name only its own files and ALLOWED.
 room() {
   refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
@@ -63,7 +63,7 @@ room trace 'schedule[/:]|cli[/:]|simulate[/:]|view[/:]|runtime(/execute/trace_fo
 
 sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
 refuse "$sources" '# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'
-refuse "$(files . BUILD)" 'third_party:z3|"-lz3"' '^(\./)?(verifier|tests/prove)/BUILD:' 'Z3 in verifier/ only'
+refuse "$(files . BUILD)" 'third_party:z3|"-lz3"' '^(\./)?(verifier|tests/prove|third_party)/BUILD:' 'Z3 in verifier/ only'
 refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
   'nothing that ships knows tests, measurements or examples'
 
