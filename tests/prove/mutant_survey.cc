@@ -73,9 +73,10 @@ Survey::Survey(const Variant& variant) : variant_(variant), prover_({.most_work 
   if (!proof.ok()) check(false, proof.error().message.c_str());
   proof_ = std::move(proof).value();
   mutants_ = quadrille::mutants(proof_.program);
-  const Result<verifier::ProofPlan> plan = verifier::plan_proof(proof_);
+  Result<verifier::ProofPlan> plan = verifier::plan_proof(proof_);
   check(plan.ok(), "the original has no plan of its proof");
-  prover_.take_as_proven(proof_, *plan);
+  plan_ = std::move(plan).value();
+  prover_.take_as_proven(proof_, plan_);
 }
 
 Fate Survey::fate(const Mutant& mutant, bool ask_prover) {
@@ -115,9 +116,8 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
 bool Survey::gives_up_on_original(const std::string& obligation) {
   const auto [known, is_new] = gives_up_.try_emplace(obligation, false);
   if (!is_new) return known->second;
-  const Result<verifier::ProofPlan> plan = verifier::plan_proof(proof_);
-  verifier::Prover prover({.most_work = kMostWork});
-  for (const verifier::Obligation& one : plan->obligations)
+  verifier::Prover prover({.most_work = kMostWork});  // which has taken nothing as proven
+  for (const verifier::Obligation& one : plan_.obligations)
     if (one.name == obligation)
       known->second = prover.prove(proof_, {{one}, {}, {}, false}).obligations[0].unknown;
   return known->second;

@@ -65,6 +65,7 @@ class Survey {
 
   const Variant& variant_;
   verifier::Proof proof_;
+  verifier::ProofPlan plan_;  // of the original
   std::vector<Mutant> mutants_;
   verifier::Prover prover_;
   std::map<std::string, int> failures_;   // by obligation: how many mutants failed it

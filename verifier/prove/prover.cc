@@ -74,16 +74,19 @@ Question question_of(const Obligation& obligation, const Program& program, z3::c
 }  // namespace
 
 Prover::Terms Prover::terms_of(const Question& question) {
-  kept_.insert(kept_.end(), {question.assumed, question.goal, question.mutant});
   return {question.assumed.id(), question.goal.id(), question.mutant.id()};
+}
+
+void Prover::know(const Question& question, const ObligationResult& result) {
+  kept_.insert(kept_.end(), {question.assumed, question.goal, question.mutant});
+  known_.emplace(terms_of(question), result);
 }
 
 ObligationResult Prover::run(const Obligation& obligation, const Program& program,
                              ProofResult& all) {
   const Question asked = question_of(obligation, program, context_);
-  const Terms terms = terms_of(asked);
   ObligationResult result{obligation.name, false, "", false};
-  if (const auto earlier = known_.find(terms); earlier != known_.end()) {
+  if (const auto earlier = known_.find(terms_of(asked)); earlier != known_.end()) {
     ++all.known;
     result = earlier->second;
     result.name = obligation.name;
@@ -95,14 +98,13 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
   ask(question, result);
   if (options_.keep_exports)
     all.exports.push_back(export_obligation(obligation.name, question, options_));
-  known_.emplace(terms, result);
+  know(asked, result);
   return result;
 }
 
 void Prover::take_as_proven(const Proof& proof, const ProofPlan& plan) {
   for (const Obligation& obligation : plan.obligations)
-    known_.emplace(terms_of(question_of(obligation, proof.program, context_)),
-                   ObligationResult{obligation.name, true, "", false});
+    know(question_of(obligation, proof.program, context_), {obligation.name, true, "", false});
 }
 
 void Prover::ask(const Question& question, ObligationResult& result) const {

@@ -64,8 +64,9 @@ class Prover {
   // Z3's numbers of an obligation's three terms: equal numbers mean equal terms.
   using Terms = std::array<unsigned, 3>;
 
-  // Keeps the three terms of a query, and returns their numbers.
-  Terms terms_of(const Question& question);
+  static Terms terms_of(const Question& question);
+  // Keeps a result for all obligations with these terms.
+  void know(const Question& question, const ObligationResult& result);
   ObligationResult run(const Obligation& obligation, const Program& program, ProofResult& all);
   void ask(const Question& question, ObligationResult& result) const;
 
