@@ -1,1 +1,0 @@
-#include "third_party/precompiled/library.h"
