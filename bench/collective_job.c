@@ -1,10 +1,11 @@
 #include "bench/collective_job.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/distribution.h"
 
 static const char* const names[OTHER] = {"alltoall",  "alltoallv",  "persistent",
                                          "allgather", "allgatherv", "reduce-scatterv"};
@@ -79,56 +80,22 @@ static void read_other(struct job* job, const char* name, const char* bytes) {
   job->received = (size_t)job->call.receive_size;
 }
 
-/* Returns a number in [0, 1) that depends only on the pair of ranks and a salt. */
-static double random_of(int source, int target, uint64_t salt) {
-  uint64_t x = (uint64_t)source << 40 ^ (uint64_t)target << 16 ^ salt;
-  for (int i = 0; i < 3; i++) x = (x ^ x >> 31) * 0x7fb5d329728ea185u + 0x9e3779b97f4a7c15u;
-  return (double)(x >> 11) / 9007199254740992.0;
-}
-
-/* A distribution: "uniform:MOST", "normal:MEAN:DEVIATION" or "power:EXPONENT:MOST". */
-struct distribution {
-  char kind;
-  double first, second;
-};
-
-static struct distribution read_distribution(const char* text) {
-  struct distribution d = {text[0], 0, 0};
-  const int uniform = sscanf(text, "uniform:%lf", &d.first) == 1;
-  const int other = sscanf(text, "normal:%lf:%lf", &d.first, &d.second) == 2 ||
-                    sscanf(text, "power:%lf:%lf", &d.first, &d.second) == 2;
-  if (!(uniform || other) || d.first < 0 || d.second < 0 || d.first > 1 << 30 || d.second > 1 << 30)
-    fail("sizes are given as uniform:MOST, normal:MEAN:DEVIATION or power:EXPONENT:MOST");
-  if (d.kind == 'p' && (d.first == 1 || d.second < 1))
-    fail(
-        "sizes are given as uniform:MOST, ...; a power law has an exponent other than 1 and a "
-        "largest size of 1 or more");
-  return d;
-}
-
-/* Returns the bytes that one rank sends to another. */
-static int size_of(const struct distribution* d, int source, int target) {
-  const double u = random_of(source, target, 1), v = random_of(source, target, 2);
-  if (d->kind == 'u') return (int)(u * (d->first + 1));
-  if (d->kind == 'p') {
-    const double rest = 1 - d->first; /* the exponent of the integral */
-    return (int)pow(1 + u * (pow(d->second, rest) - 1), 1 / rest);
-  }
-  const double x = d->first + d->second * sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
-  return x < 0 ? 0 : (int)x;
-}
-
 /* Sets the counts of an alltoallv, whose blocks differ from pair to pair. */
 static void read_sizes(struct job* job, const char* text) {
-  const struct distribution d = read_distribution(text);
+  struct distribution d;
+  if (!distribution_read(text, &d))
+    fail(
+        "sizes are given as uniform:MOST, normal:MEAN:DEVIATION or power:EXPONENT:MOST; a power "
+        "law has an exponent "
+        "other than 1 and a largest size of 1 or more");
   int* all = must(malloc(4 * (size_t)job->ranks * sizeof(int)));
   job->counts = all;
   job->displacements = all + job->ranks;
   job->send_counts = all + 2 * job->ranks;
   job->send_displacements = all + 3 * job->ranks;
   for (int r = 0; r < job->ranks; r++) {
-    job->counts[r] = size_of(&d, r, job->rank);
-    job->send_counts[r] = size_of(&d, job->rank, r);
+    job->counts[r] = (int)distribution_length(&d, r, job->rank, 1);
+    job->send_counts[r] = (int)distribution_length(&d, job->rank, r, 1);
     job->displacements[r] = (int)job->received;
     job->send_displacements[r] = (int)job->sent;
     job->received += (size_t)job->counts[r];

@@ -182,4 +182,14 @@ int bad_input(const char* program, const std::string& message) {
   return kBadInput;
 }
 
+int print_or_write(const char* program, const std::string& out, const std::string& text) {
+  if (out.empty()) {
+    fmt::print("{}", text);
+    return ExitCode::kVerified;
+  }
+  const Result<bool> written = write_file(out, text);
+  return written.ok() ? ExitCode::kVerified
+                      : bad_input(program, "--out: " + written.error().message);
+}
+
 }  // namespace quadrille::cli

@@ -41,6 +41,8 @@ int run_main(const char* program, int (*run)(int, char**), int argc, char** argv
 
 // Prints "PROGRAM: message" to stderr; returns kBadInput.
 int bad_input(const char* program, const std::string& message);
+// Prints the text, or writes it to the file of --out if that is given. Returns the exit code.
+int print_or_write(const char* program, const std::string& out, const std::string& text);
 
 }  // namespace quadrille::cli
 

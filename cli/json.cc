@@ -1,8 +1,6 @@
 // Tested by tests/cli/schemas_test.py.
 #include "cli/json.h"
 
-#include <fmt/format.h>
-
 namespace quadrille::cli {
 namespace {
 
@@ -24,7 +22,7 @@ size_t character(std::string_view text) {
 
 }  // namespace
 
-std::string json_text(std::string_view text) {
+std::string Json::quoted(std::string_view text) {
   std::string json = "\"";
   while (!text.empty()) {
     const size_t length = character(text);
@@ -40,39 +38,20 @@ std::string json_text(std::string_view text) {
   return json + '"';
 }
 
-std::string json_texts(const std::vector<std::string>& texts) {
-  std::vector<std::string> values;
-  for (const std::string& text : texts) values.push_back(json_text(text));
-  return json_list(values);
+Json::Json(const Members& members) : text_("{") {
+  for (const auto& [name, value] : members)
+    text_ += (text_.size() == 1 ? "" : ", ") + quoted(name) + ": " + value.text_;
+  text_ += '}';
 }
 
-std::string json_list(const std::vector<std::string>& values) {
-  return fmt::format("[{}]", fmt::join(values, ", "));
+Json Json::decimal(double value, int digits) {
+  Json json;
+  json.text_ = fmt::format("{:.{}f}", value, digits);
+  return json;
 }
 
-std::string json_lines(const std::vector<std::string>& values) {
-  return values.empty() ? "[]" : fmt::format("[\n{}\n]", fmt::join(values, ",\n"));
-}
-
-JsonObject& JsonObject::text(std::string_view name, std::string_view value) {
-  return this->value(name, json_text(value));
-}
-
-JsonObject& JsonObject::number(std::string_view name, std::optional<int64_t> value) {
-  return this->value(name, value ? fmt::format("{}", *value) : "null");
-}
-
-JsonObject& JsonObject::decimal(std::string_view name, double value) {
-  return this->value(name, fmt::format("{:.3f}", value));
-}
-
-JsonObject& JsonObject::truth(std::string_view name, bool value) {
-  return this->value(name, value ? "true" : "false");
-}
-
-JsonObject& JsonObject::value(std::string_view name, std::string_view json) {
-  members_ += fmt::format("{}{}: {}", members_.empty() ? "" : ", ", json_text(name), json);
-  return *this;
+Json Json::lines(const std::vector<Json>& values) {
+  return values.empty() ? Json(values) : list(values, "[\n", ",\n", "\n]");
 }
 
 }  // namespace quadrille::cli

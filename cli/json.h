@@ -2,37 +2,65 @@
 #ifndef QUADRILLE_CLI_JSON_H_
 #define QUADRILLE_CLI_JSON_H_
 
-#include <cstdint>
+#include <fmt/format.h>
+
+#include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace quadrille::cli {
 
-// Returns a string in quotes. It is safe in a script of an HTML page. Bytes that are not UTF-8 become U+FFFD.
-std::string json_text(std::string_view text);
-std::string json_texts(const std::vector<std::string>& texts);
-
-std::string json_list(const std::vector<std::string>& values);
-// Returns the list with a line for each value.
-std::string json_lines(const std::vector<std::string>& values);
-
-// An object. Its members keep their order. Absent numbers become null.
-class JsonObject {
+// A value. Commands convert numbers, texts, lists and absent values to it, and list the members of an object in their
+// order: Json{{"schema", 1}, {"files", names}, {"root", std::nullopt}}.
+class Json {
  public:
-  JsonObject& text(std::string_view name, std::string_view value);
-  JsonObject& number(std::string_view name, std::optional<int64_t> value);
-  JsonObject& decimal(std::string_view name, double value);  // with three decimals
-  JsonObject& truth(std::string_view name, bool value);
-  JsonObject& null(std::string_view name) { return value(name, "null"); }
-  JsonObject& value(std::string_view name, std::string_view json);
+  using Member = std::pair<std::string, Json>;
+  using Members = std::vector<Member>;
 
-  std::string str() const { return "{" + members_ + "}"; }
+  Json(std::nullopt_t = std::nullopt) : text_("null") {}
+  template <std::integral T>
+  Json(T value) : text_(fmt::format("{}", value)) {}
+  template <std::convertible_to<std::string_view> T>
+  Json(const T& text) : text_(quoted(text)) {}
+  template <class T>
+  Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json()) {}
+  template <class T>
+  Json(const std::vector<T>& values) : Json(list(values, "[", ", ", "]")) {}
+  Json(const Members& members);
+  Json(std::initializer_list<Member> members) : Json(Members(members)) {}
+
+  static Json decimal(double value, int digits = 3);
+  // Returns a list with a line for each value.
+  static Json lines(const std::vector<Json>& values);
+
+  const std::string& text() const { return text_; }
 
  private:
-  std::string members_;
+  // Quotes a text. The result is safe in a script of an HTML page. Bytes that are not UTF-8 become U+FFFD.
+  static std::string quoted(std::string_view text);
+
+  template <class T>
+  static Json list(const std::vector<T>& values, const char* begin, const char* between,
+                   const char* end) {
+    Json all;
+    all.text_ = begin;
+    for (size_t i = 0; i < values.size(); ++i)
+      all.text_ += (i == 0 ? "" : between) + Json(values[i]).text_;
+    all.text_ += end;
+    return all;
+  }
+
+  std::string text_;
 };
+
+inline Json::Members operator+(Json::Members first, const Json::Members& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
 
 }  // namespace quadrille::cli
 

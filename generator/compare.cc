@@ -224,36 +224,23 @@ std::string csv(const Curves& curves) {
   return text;
 }
 
-// Returns JSON as cli/schemas/compare.schema.json describes it.
+// Returns JSON as cli/schemas/compare.json describes it.
 std::string json(const Curves& curves, const CompareArguments& arguments) {
-  const auto numbers = [](const std::vector<std::optional<int64_t>>& all) {
-    std::vector<std::string> values;
-    for (const auto& each : all) values.push_back(each ? std::to_string(*each) : "null");
-    return cli::json_list(values);
+  const auto times = [](const std::optional<Curve>& one) {
+    return one ? cli::Json(one->times) : cli::Json();
   };
-  const auto curve = [&](const std::optional<Curve>& one) {
-    return one ? numbers(one->times) : "null";
-  };
-  std::vector<std::string> all;
-  for (const Curve& each : curves.curves) {
-    std::vector<std::string> fitted;
-    for (const bool is_fitted : each.fitted) fitted.emplace_back(is_fitted ? "true" : "false");
-    all.push_back(cli::JsonObject()
-                      .text("algorithm", each.name)
-                      .value("nanoseconds", numbers(each.times))
-                      .value("fitted", cli::json_list(fitted))
-                      .str());
-  }
-  return cli::JsonObject()
-             .number("schema", 1)
-             .text("collective", arguments.collective)
-             .text("title", curves.title)
-             .truth("measured", !arguments.measure.empty())
-             .value("bytes", numbers({curves.bytes.begin(), curves.bytes.end()}))
-             .value("curves", cli::json_lines(all))
-             .value("bound", curve(curves.bound))
-             .value("native", curve(curves.native))
-             .str() +
+  std::vector<cli::Json> all;
+  for (const Curve& each : curves.curves)
+    all.push_back({{"algorithm", each.name}, {"nanoseconds", each.times}, {"fitted", each.fitted}});
+  return cli::Json{{"schema", 1},
+                   {"collective", arguments.collective},
+                   {"title", curves.title},
+                   {"measured", !arguments.measure.empty()},
+                   {"bytes", curves.bytes},
+                   {"curves", cli::Json::lines(all)},
+                   {"bound", times(curves.bound)},
+                   {"native", times(curves.native)}}
+             .text() +
          "\n";
 }
 
@@ -349,12 +336,7 @@ int compare(const CompareArguments& arguments) {
                            : arguments.format == "csv"  ? csv(*curves)
                            : arguments.format == "json" ? json(*curves, arguments)
                                                         : table(*curves);
-  if (arguments.out.empty()) {
-    fmt::print("{}", text);
-    return 0;
-  }
-  const Result<bool> written = cli::write_file(arguments.out, text);
-  return written.ok() ? 0 : bad_input("compare", "--out: " + written.error().message);
+  return cli::print_or_write("compare", arguments.out, text);
 }
 
 }  // namespace quadrille

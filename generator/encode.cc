@@ -52,37 +52,14 @@ class Writer {
   Bytes bytes_;
 };
 
+// Opcodes are in the order of operators. A variable has no opcode.
 int opcode(Operator op) {
-  switch (op) {
-    case Operator::kConstant: return QD_CONSTANT;
-    case Operator::kParameter: return QD_PARAMETER;
-    case Operator::kRank: return QD_RANK;
-    case Operator::kRanks: return QD_RANKS;
-    case Operator::kRemoteRanks: return QD_REMOTE_RANKS;
-    case Operator::kGroup: return QD_GROUP;
-    case Operator::kRoot: return QD_ROOT;
-    case Operator::kAdd: return QD_ADD;
-    case Operator::kSubtract: return QD_SUBTRACT;
-    case Operator::kMultiply: return QD_MULTIPLY;
-    case Operator::kDivide: return QD_DIVIDE;
-    case Operator::kModulo: return QD_MODULO;
-    case Operator::kXor: return QD_XOR;
-    case Operator::kMinimum: return QD_MINIMUM;
-    case Operator::kMaximum: return QD_MAXIMUM;
-    case Operator::kWrap: return QD_WRAP;
-    case Operator::kEqual: return QD_EQUAL;
-    case Operator::kNotEqual: return QD_NOT_EQUAL;
-    case Operator::kLess: return QD_LESS;
-    case Operator::kLessEqual: return QD_LESS_EQUAL;
-    case Operator::kAnd: return QD_AND;
-    case Operator::kChoose: return QD_CHOOSE;
-    case Operator::kElement: return QD_ELEMENT;
-    case Operator::kLocate: return QD_LOCATE;
-    case Operator::kLength: return QD_LENGTH;
-    case Operator::kVariable: break;
-  }
-  check(false, "a variable has no opcode");
-  return 0;
+  constexpr int kShift = QD_RANK - static_cast<int>(Operator::kRank);
+  static_assert(QD_PARAMETER - QD_CONSTANT == static_cast<int>(Operator::kParameter) &&
+                QD_ADD - kShift == static_cast<int>(Operator::kAdd) &&
+                QD_EXPRESSION_END - kShift == kOperatorCount);
+  check(op != Operator::kVariable, "a variable has no opcode");
+  return static_cast<int>(op) + (op < Operator::kVariable ? QD_CONSTANT : kShift);
 }
 
 class CodeWriter {

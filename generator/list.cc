@@ -43,38 +43,32 @@ std::string text_of(const Algorithm& algorithm, const char* proven, const char* 
   return text;
 }
 
-std::string json_of(const Algorithm& algorithm) {
-  std::vector<std::string> options, numbers;
+cli::Json json_of(const Algorithm& algorithm) {
+  std::vector<cli::Json> options, numbers;
   for (const Option& option : algorithm.options)
-    options.push_back(cli::JsonObject()
-                          .text("flag", "--" + option.name)
-                          .value("values", cli::json_texts(option.values))
-                          .text("default", option.values[0])
-                          .text("help", option.help)
-                          .str());
+    options.push_back({{"flag", "--" + option.name},
+                       {"values", option.values},
+                       {"default", option.values[0]},
+                       {"help", option.help}});
   for (const Number& number : algorithm.numbers)
-    numbers.push_back(cli::JsonObject()
-                          .text("flag", flag_of(number.name))
-                          .number("default", number.initial)
-                          .number("least", number.least())
-                          .text("help", number.help)
-                          .str());
+    numbers.push_back({{"flag", flag_of(number.name)},
+                       {"default", number.initial},
+                       {"least", number.least()},
+                       {"help", number.help}});
   const Opening opening = said_of(algorithm);
-  return cli::JsonObject()
-      .text("collective", name_of(algorithm.collective))
-      .text("algorithm", algorithm.name)
-      .number("groups", algorithm.groups)
-      .text("summary", opening.idea)
-      .text("use", opening.use)
-      .text("cost", opening.cost)
-      .text("needs", opening.needs)
-      .text("source", opening.source)
-      .truth("proven", is_proven(algorithm))
-      .truth("any_nodes", is_proven(algorithm))
-      .value("options", cli::json_list(options))
-      .value("numbers", cli::json_list(numbers))
-      .truth("block_size", has_block_size(algorithm))
-      .str();
+  return {{"collective", name_of(algorithm.collective)},
+          {"algorithm", algorithm.name},
+          {"groups", algorithm.groups},
+          {"summary", opening.idea},
+          {"use", opening.use},
+          {"cost", opening.cost},
+          {"needs", opening.needs},
+          {"source", opening.source},
+          {"proven", is_proven(algorithm)},
+          {"any_nodes", is_proven(algorithm)},
+          {"options", options},
+          {"numbers", numbers},
+          {"block_size", has_block_size(algorithm)}};
 }
 
 }  // namespace
@@ -95,11 +89,10 @@ int list(const ListArguments& arguments) {
     fmt::print("{}", text_of(optimal(), kOptimalProven, kOptimalAnyNodes));
     return 0;
   }
-  std::vector<std::string> all;
+  std::vector<cli::Json> all;
   for (const Algorithm& algorithm : algorithms()) all.push_back(json_of(algorithm));
   all.push_back(json_of(optimal()));
-  fmt::print("{}\n",
-             cli::JsonObject().number("schema", 1).value("algorithms", cli::json_lines(all)).str());
+  fmt::print("{}\n", cli::Json{{"schema", 1}, {"algorithms", cli::Json::lines(all)}}.text());
   return 0;
 }
 

@@ -14,7 +14,7 @@ struct ListArguments {
 
 cli::Command add_list(cli::Command& program, ListArguments& arguments);
 
-// Prints text, or JSON as cli/schemas/list.schema.json describes it; returns the exit code.
+// Prints text, or JSON as cli/schemas/list.json describes it; returns the exit code.
 int list(const ListArguments& arguments);
 
 }  // namespace quadrille

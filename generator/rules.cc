@@ -237,11 +237,7 @@ int choose(const ChooseArguments& arguments) {
   if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
   const int64_t rules = std::count(text->begin(), text->end(), '\n');
   if (arguments.format == "json")
-    fmt::print("{}\n", cli::JsonObject()
-                           .number("schema", 1)
-                           .text("file", arguments.out)
-                           .number("rules", rules)
-                           .str());
+    fmt::print("{}\n", cli::Json{{"schema", 1}, {"file", arguments.out}, {"rules", rules}}.text());
   else
     fmt::print("{}: {} rules\n", arguments.out, rules);
   return 0;

@@ -162,12 +162,7 @@ int show(const ShowArguments& arguments) {
     return bad_input("show", cli::same_file_text("--out", arguments.out));
   const Result<std::string> text = show_text(arguments);
   if (!text.ok()) return bad_input("show", text.error().message);
-  if (arguments.out.empty()) {
-    fmt::print("{}", *text);
-    return 0;
-  }
-  const Result<bool> written = cli::write_file(arguments.out, *text);
-  return written.ok() ? 0 : bad_input("show", "--out: " + written.error().message);
+  return cli::print_or_write("show", arguments.out, *text);
 }
 
 cli::Command add_show(cli::Command& program, ShowArguments& arguments) {

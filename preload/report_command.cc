@@ -309,12 +309,7 @@ int run(int argc, char** argv) {
                      : format == "json" ? table.text(preload_print_json)
                                         : table.text(preload_print_summary);
   if (format == "text" && with_details) text += details(table);
-  if (out.empty()) {
-    fmt::print("{}", text);
-    return 0;
-  }
-  const Result<bool> written = cli::write_file(out, text);
-  return written.ok() ? 0 : bad_input("report", "--out: " + written.error().message);
+  return cli::print_or_write("report", out, text);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace quadrille {
 namespace {
 
 using cli::bad_input;
+using cli::ExitCode;
 using nlohmann::json;
 
 // ---- The old form: {"schema": 1, "rules": [{"collective": "bcast", "bytes": [16, null], "algorithm": "binomial"}]}
@@ -146,12 +147,8 @@ int run(int argc, char** argv) {
   }
   std::string text;
   for (const Line& line : lines) text += line.text + '\n';
-  if (out.empty()) {
-    fmt::print("{}", text);
-    return 0;
-  }
-  const Result<bool> written = cli::write_file(out, text);
-  if (!written.ok()) return bad_input("rules", "--out: " + written.error().message);
+  const int code = cli::print_or_write("rules", out, text);
+  if (out.empty() || code != ExitCode::kVerified) return code;
   const auto rules = std::count_if(lines.begin(), lines.end(),
                                    [](const Line& line) { return line.rule.has_value(); });
   fmt::print("{}: {} rule{}\n", out, rules, rules == 1 ? "" : "s");

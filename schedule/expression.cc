@@ -1,60 +1,23 @@
 // Answers questions about each operator: how many operands it has, and whether it carries a value. The printer, the
-// encoder, the decoder and validate() ask them.
+// encoder, the decoder and validate() ask them. Operators of one kind stand together, as opcodes do.
 #include "schedule/expression.h"
 
 namespace quadrille {
 
 int arity(Operator op) {
-  switch (op) {
-    case Operator::kConstant:
-    case Operator::kParameter:
-    case Operator::kVariable:
-    case Operator::kRank:
-    case Operator::kRanks:
-    case Operator::kRemoteRanks:
-    case Operator::kGroup:
-    case Operator::kRoot:
-    case Operator::kLength: return 0;
-    case Operator::kElement:
-    case Operator::kLocate: return 1;
-    case Operator::kChoose: return 3;
-    default: return 2;
-  }
+  if (op < Operator::kAdd || op == Operator::kLength) return 0;
+  if (op == Operator::kChoose) return 3;
+  return op == Operator::kElement || op == Operator::kLocate ? 1 : 2;
 }
 
-bool has_value(Operator op) {
-  switch (op) {
-    case Operator::kConstant:
-    case Operator::kParameter:
-    case Operator::kVariable:
-    case Operator::kElement:
-    case Operator::kLocate:
-    case Operator::kLength: return true;
-    default: return false;
-  }
-}
+bool has_value(Operator op) { return op <= Operator::kVariable || op >= Operator::kElement; }
 
 bool is_fixed(Operator op) {
-  switch (op) {
-    case Operator::kConstant:
-    case Operator::kParameter:
-    case Operator::kRank:
-    case Operator::kRanks:
-    case Operator::kRemoteRanks:
-    case Operator::kGroup:
-    case Operator::kRoot:
-    case Operator::kLength: return true;
-    default: return false;
-  }
+  return (op < Operator::kAdd && op != Operator::kVariable) || op == Operator::kLength;
 }
 
-bool is_comparison(Operator op) {
-  return op == Operator::kEqual || op == Operator::kNotEqual || op == Operator::kLess ||
-         op == Operator::kLessEqual;
-}
+bool is_comparison(Operator op) { return op >= Operator::kEqual && op <= Operator::kLessEqual; }
 
-bool reads_table(Operator op) {
-  return op == Operator::kElement || op == Operator::kLocate || op == Operator::kLength;
-}
+bool reads_table(Operator op) { return op >= Operator::kElement; }
 
 }  // namespace quadrille

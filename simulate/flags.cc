@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
-#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -47,182 +45,163 @@ Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t le
                            flag, text, least, INT32_MAX)};
 }
 
-void add_machine(cli::Command& command, MachineArguments& arguments, const std::string& when) {
-  const auto add = [&](const char* flag, std::string& into, const char* type,
-                       const std::string& help) { command.add(flag, type, &into, help); };
-  const Machine common;
-  add("--bytes", arguments.bytes, "SIZE",
-      when +
-          "the average length of a block, 4096 or 4KiB. A block is what a rank contributes "
-          "or gets by itself. In an all-to-all it goes to one other rank. In a reduction it is "
-          "the whole vector");
-  add("--machine", arguments.machine, "NAME|FILE",
-      fmt::format("{}its costs: one of {}, or a JSON file with these names, "
-                  "{{\"alpha\": \"30us\", \"beta\": \"100Gbit/s\"}}; flags replace them",
-                  when, machine_names()));
-  add("--alpha", arguments.alpha, "TIME",
-      fmt::format("the time of a message between nodes, 30us; nanoseconds without a unit (default "
-                  "{}ns)",
-                  common.between.alpha_ns));
-  add("--beta", arguments.beta, "TIME|RATE",
-      fmt::format("the time of one of its bytes, 125ps, or the rate, 100Gbit/s; picoseconds "
-                  "without a unit (default {}ps)",
-                  common.between.beta_ps));
-  add("--alpha-inside", arguments.alpha_inside, "TIME",
-      fmt::format("{}the time of a message inside a node (default: that of --machine, or a quarter "
-                  "of alpha)",
-                  when));
-  add("--beta-inside", arguments.beta_inside, "TIME|RATE",
-      fmt::format("{}the time of one of its bytes (default {}ps)", when, common.inside.beta_ps));
-  add("--gap", arguments.gap, "TIME",
-      fmt::format("{}the time from one message of a port to its next (default: that of --machine, "
-                  "or a fortieth of alpha)",
-                  when));
-  add("--gap-inside", arguments.gap_inside, "TIME",
-      fmt::format("{}the same for messages inside a node (default: that of --machine, or a "
-                  "fortieth of alpha)",
-                  when));
-  add("--copy", arguments.copy, "TIME",
-      fmt::format("{}the time to copy a block into or out of a message (default {}ns)", when,
-                  common.copy.alpha_ns));
-  add("--beta-copy", arguments.beta_copy, "TIME|RATE",
-      fmt::format("{}the time of each byte of such a copy (default {}ps)", when,
-                  common.copy.beta_ps));
-  add("--beta-alone", arguments.beta_alone, "TIME|RATE",
-      when +
-          "the time of a byte inside a node while no other message is there (default: as "
-          "--beta-inside)");
-  add("--eager", arguments.eager, "SIZE",
-      fmt::format("{}the longest message that its sender sends before the receive is posted "
-                  "(default {})",
-                  when, common.eager));
-  add("--port", arguments.port, "node|rank",
-      when +
-          "the ranks of a node share its port and its memory, or each has its own (default "
-          "node)");
-}
-
-void add_simulation(cli::Command& command, MachineArguments& arguments) {
-  command.add("--memory", "TIME|RATE", &arguments.memory,
-              "the time of a byte in the memory that all messages inside a node share; 0: it is no "
-              "limit (default: as --beta-inside)");
-  command.add("--overhead", "TIME", &arguments.overhead,
-              "how long a message keeps its sender busy, and its receiver (default 0)");
-  command.add("--beta-overhead", "TIME|RATE", &arguments.beta_overhead,
-              "the same for each of its bytes (default 0)");
-  command.add("--ports", "NUMBER", &arguments.ports,
-              "the ports of a node, or of a rank (default 1)");
-  command.add_flag("--exclusive", arguments.exclusive,
-                   "a port does not send and receive at the same time");
-  command.add(
-      "--switch-nodes", "NUMBER", &arguments.switch_nodes,
-      "a switch joins so many nodes, in the order of the schedule (default: one joins all)");
-  command.add("--switch-ports", "NUMBER", &arguments.switch_ports,
-              "the ports of a switch to the others, each as fast as a node's (default 1)");
-  command.add("--noise", "TIME", &arguments.noise,
-              "each message starts later by a random time of this mean (default 0)");
-  command.add("--seed", "NUMBER", &arguments.seed, "of all random numbers (default 1)");
-  command.add("--sharing", "in-turn|fair", &arguments.sharing,
-              "messages at a port go on one after another, or at once with equal shares (default "
-              "in-turn)");
-}
-
 namespace {
 
-// The name of each cost in flags and files; in flags "--" stands before it.
-struct CostName {
-  const char* name;
-  std::string MachineArguments::*text;
-};
-constexpr CostName kNames[] = {
-    {"alpha-inside", &MachineArguments::alpha_inside},
-    {"beta-inside", &MachineArguments::beta_inside},
-    {"gap", &MachineArguments::gap},
-    {"gap-inside", &MachineArguments::gap_inside},
-    {"copy", &MachineArguments::copy},
-    {"beta-copy", &MachineArguments::beta_copy},
-    {"beta-alone", &MachineArguments::beta_alone},
-    {"eager", &MachineArguments::eager},
-    {"port", &MachineArguments::port},
-    {"alpha", &MachineArguments::alpha},
-    {"beta", &MachineArguments::beta},
-    {"memory", &MachineArguments::memory},
-    {"overhead", &MachineArguments::overhead},
-    {"beta-overhead", &MachineArguments::beta_overhead},
-    {"noise", &MachineArguments::noise},
-    {"sharing", &MachineArguments::sharing},
-    {"ports", &MachineArguments::ports},
-    {"switch-nodes", &MachineArguments::switch_nodes},
-    {"switch-ports", &MachineArguments::switch_ports},
-    {"seed", &MachineArguments::seed},
-};
+using Reader = std::string (*)(const std::string& flag, const std::string& text, int64_t& value);
 
-using Reader = std::string (*)(const std::string&, const std::string&, int64_t&);
-struct Cost {
-  const char* flag;
-  const std::string& text;
-  Reader read;
-  int64_t& value;
-};
-// Returns the first error, or an empty string.
-std::string read_costs(std::initializer_list<Cost> costs) {
-  for (const Cost& cost : costs)
-    if (std::string error = cost.read(cost.flag, cost.text, cost.value); !error.empty())
-      return error;
-  return "";
+std::string read_eager(const std::string& flag, const std::string& text, int64_t& value) {
+  const Result<int64_t> bytes = read_bytes(flag.c_str(), text, 0);
+  if (bytes.ok()) value = *bytes;
+  return bytes.ok() ? "" : bytes.error().message;
 }
 
 std::string read_ports(const std::string& flag, const std::string& text, int64_t& value) {
-  if (text.empty() || quantity_whole(text.data(), text.size(), 1, kMostPorts, &value)) return "";
+  if (quantity_whole(text.data(), text.size(), 1, kMostPorts, &value)) return "";
   return fmt::format("{}: '{}' is not a number from 1 to {}", flag, text, kMostPorts);
 }
 
 std::string read_seed(const std::string& flag, const std::string& text, int64_t& value) {
-  if (text.empty() || quantity_whole(text.data(), text.size(), 0, INT64_MAX, &value)) return "";
+  if (quantity_whole(text.data(), text.size(), 0, INT64_MAX, &value)) return "";
   return fmt::format("{}: '{}' is not a whole number", flag, text);
 }
 
-// Sets is_other to whether the text is the second word. An empty text changes nothing; other texts give an error.
-std::string read_word(const char* flag, const std::string& text, const char* one, const char* other,
-                      bool& is_other) {
-  if (text == one || text == other) is_other = text == other;
-  if (text.empty() || text == one || text == other) return "";
+// Sets the value to whether the text is the second word.
+std::string read_word(const std::string& flag, const std::string& text, const char* one,
+                      const char* other, int64_t& value) {
+  value = text == other;
+  if (text == one || text == other) return "";
   return fmt::format("{}: '{}' is none of {}, {}", flag, text, one, other);
 }
+std::string read_port(const std::string& flag, const std::string& text, int64_t& by_rank) {
+  return read_word(flag, text, "node", "rank", by_rank);
+}
+std::string read_sharing(const std::string& flag, const std::string& text, int64_t& is_fair) {
+  return read_word(flag, text, "in-turn", "fair", is_fair);
+}
+
+// A machine whose costs are all numbers.
+struct Numbers {
+  explicit Numbers(const Machine& machine)
+      : machine(machine),
+        memory(machine.memory_ps.value_or(kNone)),
+        by_rank(machine.port == PortScope::kRank),
+        is_fair(machine.sharing == Sharing::kFair) {}
+  static constexpr int64_t kNone = -1;
+  Machine machine;
+  int64_t memory, by_rank, is_fair;
+};
+
+// The commands that have the flag of a cost: those with block sizes or a model, those with a model, or simulations.
+enum class Use { kBlockSizes, kModel, kSimulation };
+
+// A cost. It has this name in a file, and "--" before it in flags. {} in the help stands for the default.
+struct Cost {
+  const char *name, *type;
+  std::string& text;
+  Reader read;
+  int64_t& value;
+  Use use;
+  const char* help;
+};
+
+std::vector<Cost> costs_of(MachineArguments& a, Numbers& numbers) {
+  Machine& m = numbers.machine;
+  using enum Use;
+  return {
+      {"alpha", "TIME", a.alpha, read_alpha, m.between.alpha_ns, kBlockSizes,
+       "the time of a message between nodes, 30us; nanoseconds without a unit (default {}ns)"},
+      {"beta", "TIME|RATE", a.beta, read_beta, m.between.beta_ps, kBlockSizes,
+       "the time of one of its bytes, 125ps, or the rate, 100Gbit/s; picoseconds without a unit "
+       "(default {}ps)"},
+      {"alpha-inside", "TIME", a.alpha_inside, read_alpha, m.inside.alpha_ns, kModel,
+       "the time of a message inside a node (default: that of --machine, or a quarter of alpha)"},
+      {"beta-inside", "TIME|RATE", a.beta_inside, read_beta, m.inside.beta_ps, kModel,
+       "the time of one of its bytes (default {}ps)"},
+      {"gap", "TIME", a.gap, read_alpha, m.gap_ns, kModel,
+       "the time from one message of a port to its next (default: that of --machine, or a "
+       "fortieth of alpha)"},
+      {"gap-inside", "TIME", a.gap_inside, read_alpha, m.gap_inside_ns, kModel,
+       "the same for messages inside a node (default: that of --machine, or a fortieth of alpha)"},
+      {"copy", "TIME", a.copy, read_alpha, m.copy.alpha_ns, kModel,
+       "the time to copy a block into or out of a message (default {}ns)"},
+      {"beta-copy", "TIME|RATE", a.beta_copy, read_beta, m.copy.beta_ps, kModel,
+       "the time of each byte of such a copy (default {}ps)"},
+      {"beta-alone", "TIME|RATE", a.beta_alone, read_beta, m.beta_alone_ps, kModel,
+       "the time of a byte inside a node while no other message is there (default: as "
+       "--beta-inside)"},
+      {"eager", "SIZE", a.eager, read_eager, m.eager, kModel,
+       "the longest message that its sender sends before the receive is posted (default {})"},
+      {"port", "node|rank", a.port, read_port, numbers.by_rank, kModel,
+       "the ranks of a node share its port and its memory, or each has its own (default node)"},
+      {"memory", "TIME|RATE", a.memory, read_beta, numbers.memory, kSimulation,
+       "the time of a byte in the memory that all messages inside a node share; 0: it is no limit "
+       "(default: as --beta-inside)"},
+      {"overhead", "TIME", a.overhead, read_alpha, m.overhead.alpha_ns, kSimulation,
+       "how long a message keeps its sender busy, and its receiver (default {})"},
+      {"beta-overhead", "TIME|RATE", a.beta_overhead, read_beta, m.overhead.beta_ps, kSimulation,
+       "the same for each of its bytes (default {})"},
+      {"ports", "NUMBER", a.ports, read_ports, m.ports, kSimulation,
+       "the ports of a node, or of a rank (default {})"},
+      {"switch-nodes", "NUMBER", a.switch_nodes, read_ports, m.switch_nodes, kSimulation,
+       "a switch joins so many nodes, in the order of the schedule (default: one joins all)"},
+      {"switch-ports", "NUMBER", a.switch_ports, read_ports, m.switch_ports, kSimulation,
+       "the ports of a switch to the others, each as fast as a node's (default {})"},
+      {"noise", "TIME", a.noise, read_alpha, m.noise_ns, kSimulation,
+       "each message starts later by a random time of this mean (default {})"},
+      {"seed", "NUMBER", a.seed, read_seed, m.seed, kSimulation,
+       "of all random numbers (default {})"},
+      {"sharing", "in-turn|fair", a.sharing, read_sharing, numbers.is_fair, kSimulation,
+       "messages at a port go on one after another, or at once with equal shares (default "
+       "in-turn)"},
+  };
+}
+
+// Adds the flags of costs. The help of those that only a model uses begins with `when`.
+void add_costs(cli::Command& command, MachineArguments& arguments, bool are_simulated,
+               const std::string& when) {
+  Numbers common{Machine{}};
+  for (const Cost& cost : costs_of(arguments, common))
+    if ((cost.use == Use::kSimulation) == are_simulated)
+      command.add(
+          std::string("--") + cost.name, cost.type, &cost.text,
+          (cost.use == Use::kModel ? when : "") + fmt::format(fmt::runtime(cost.help), cost.value));
+}
+
+}  // namespace
+
+void add_machine(cli::Command& command, MachineArguments& arguments, const std::string& when) {
+  command.add("--bytes", "SIZE", &arguments.bytes,
+              when +
+                  "the average length of a block, 4096 or 4KiB. A block is what a rank contributes "
+                  "or gets by itself. In an all-to-all it goes to one other rank. In a reduction "
+                  "it is the whole vector");
+  command.add("--machine", "NAME|FILE", &arguments.machine,
+              fmt::format("{}its costs: one of {}, or a JSON file with these names, "
+                          "{{\"alpha\": \"30us\", \"beta\": \"100Gbit/s\"}}; flags replace them",
+                          when, machine_names()));
+  add_costs(command, arguments, false, when);
+}
+
+void add_simulation(cli::Command& command, MachineArguments& arguments) {
+  add_costs(command, arguments, true, "");
+  command.add_flag("--exclusive", arguments.exclusive,
+                   "a port does not send and receive at the same time");
+}
+
+namespace {
 
 // Replaces the costs of the machine that are given.
-Result<bool> read_into(const MachineArguments& arguments, Machine& machine) {
-  int64_t memory = machine.memory_ps.value_or(0);
-  bool by_rank = machine.port == PortScope::kRank, is_fair = machine.sharing == Sharing::kFair;
-  std::string error =
-      read_costs({{"--alpha", arguments.alpha, read_alpha, machine.between.alpha_ns},
-                  {"--beta", arguments.beta, read_beta, machine.between.beta_ps},
-                  {"--alpha-inside", arguments.alpha_inside, read_alpha, machine.inside.alpha_ns},
-                  {"--beta-inside", arguments.beta_inside, read_beta, machine.inside.beta_ps},
-                  {"--gap", arguments.gap, read_alpha, machine.gap_ns},
-                  {"--gap-inside", arguments.gap_inside, read_alpha, machine.gap_inside_ns},
-                  {"--copy", arguments.copy, read_alpha, machine.copy.alpha_ns},
-                  {"--beta-copy", arguments.beta_copy, read_beta, machine.copy.beta_ps},
-                  {"--beta-alone", arguments.beta_alone, read_beta, machine.beta_alone_ps},
-                  {"--overhead", arguments.overhead, read_alpha, machine.overhead.alpha_ns},
-                  {"--beta-overhead", arguments.beta_overhead, read_beta, machine.overhead.beta_ps},
-                  {"--memory", arguments.memory, read_beta, memory},
-                  {"--noise", arguments.noise, read_alpha, machine.noise_ns},
-                  {"--ports", arguments.ports, read_ports, machine.ports},
-                  {"--switch-nodes", arguments.switch_nodes, read_ports, machine.switch_nodes},
-                  {"--switch-ports", arguments.switch_ports, read_ports, machine.switch_ports},
-                  {"--seed", arguments.seed, read_seed, machine.seed}});
-  if (error.empty()) error = read_word("--port", arguments.port, "node", "rank", by_rank);
-  if (error.empty()) error = read_word("--sharing", arguments.sharing, "in-turn", "fair", is_fair);
-  if (!error.empty()) return Error{error};
-  if (!arguments.eager.empty()) {
-    const Result<int64_t> eager = read_bytes("--eager", arguments.eager, 0);
-    if (!eager.ok()) return eager.error();
-    machine.eager = *eager;
+Result<bool> read_into(MachineArguments arguments, Machine& machine) {
+  Numbers numbers(machine);
+  for (const Cost& cost : costs_of(arguments, numbers)) {
+    if (cost.text.empty()) continue;
+    const std::string error = cost.read(std::string("--") + cost.name, cost.text, cost.value);
+    if (!error.empty()) return Error{error};
   }
-  if (!arguments.memory.empty()) machine.memory_ps = memory;
-  machine.port = by_rank ? PortScope::kRank : PortScope::kNode;
-  machine.sharing = is_fair ? Sharing::kFair : Sharing::kInTurn;
+  machine = numbers.machine;
+  if (numbers.memory != Numbers::kNone) machine.memory_ps = numbers.memory;
+  machine.port = numbers.by_rank ? PortScope::kRank : PortScope::kNode;
+  machine.sharing = numbers.is_fair ? Sharing::kFair : Sharing::kInTurn;
   machine.exclusive |= arguments.exclusive;
   if (!arguments.switch_ports.empty() && machine.switch_nodes == 0)
     return Error{"--switch-ports: say with --switch-nodes how many nodes a switch joins"};
@@ -256,6 +235,8 @@ Result<MachineArguments> read_file_of_costs(const std::string& text) {
                        static_cast<size_t>(tokens[i].end - tokens[i].start));
   };
   MachineArguments costs;
+  Numbers unused{Machine{}};
+  const std::vector<Cost> all = costs_of(costs, unused);
   std::set<std::string> keys;
   for (int i = 1; i < count; i += 2) {
     const std::string key = word(i);
@@ -265,10 +246,10 @@ Result<MachineArguments> read_file_of_costs(const std::string& text) {
       return Error{fmt::format("{}: its value is neither a text nor a number", key)};
     const std::string value = word(i + 1);
     if (!keys.insert(key).second) return Error{fmt::format("{}: it is there twice", key)};
-    const auto* const name = std::find_if(std::begin(kNames), std::end(kNames),
-                                          [&](const CostName& each) { return key == each.name; });
-    if (name != std::end(kNames))
-      costs.*(name->text) = value;
+    const auto cost =
+        std::find_if(all.begin(), all.end(), [&](const Cost& each) { return key == each.name; });
+    if (cost != all.end())
+      cost->text = value;
     else if (key == "exclusive" && (value == "true" || value == "false"))
       costs.exclusive = value == "true";
     else if (key != "source")
@@ -325,16 +306,14 @@ Result<Machine> read_machine(const MachineArguments& arguments) {
   return machine;
 }
 
-Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why) {
+Result<bool> refuse_model(MachineArguments arguments, bool all, const std::string& why) {
   if (!arguments.bytes.empty()) return Error{"--bytes: " + why};
   if (!arguments.machine.empty()) return Error{"--machine: " + why};
   if (arguments.exclusive) return Error{"--exclusive: " + why};
-  for (const CostName& name : kNames) {
-    const bool is_kept =
-        !all && (name.text == &MachineArguments::alpha || name.text == &MachineArguments::beta);
-    if (!(arguments.*(name.text)).empty() && !is_kept)
-      return Error{fmt::format("--{}: {}", name.name, why)};
-  }
+  Numbers unused{Machine{}};
+  for (const Cost& cost : costs_of(arguments, unused))
+    if (!cost.text.empty() && (all || cost.use != Use::kBlockSizes))
+      return Error{fmt::format("--{}: {}", cost.name, why)};
   return true;
 }
 

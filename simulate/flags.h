@@ -43,7 +43,7 @@ std::string machine_names();
 
 // Refuses the flags of a machine where none is used. The error names a flag that was given, and the reason `why`.
 // --alpha and --beta are refused only if `all`, because block sizes use them, too.
-Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
+Result<bool> refuse_model(MachineArguments arguments, bool all, const std::string& why);
 
 }  // namespace quadrille
 

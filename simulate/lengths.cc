@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -18,13 +16,6 @@
 
 namespace quadrille {
 namespace {
-
-// Returns a number from 0 to below 1 that depends only on the arguments.
-double random_of(int64_t from, int64_t to, uint64_t salt) {
-  uint64_t x = static_cast<uint64_t>(from) << 40 ^ static_cast<uint64_t>(to) << 16 ^ salt;
-  for (int i = 0; i < 3; ++i) x = (x ^ x >> 31) * 0x7fb5d329728ea185U + 0x9e3779b97f4a7c15U;
-  return static_cast<double>(x >> 11) / 9007199254740992.0;
-}
 
 constexpr int64_t kMostBytes = INT32_MAX;  // of a block in a file
 
@@ -52,25 +43,13 @@ std::string read_line(std::string_view line, size_t processes, std::vector<int64
 
 Result<BlockLengths> BlockLengths::drawn(const std::string& text, int64_t seed) {
   BlockLengths lengths;
-  char end = 0;
-  double& first = lengths.first_;
-  double& second = lengths.second_;
-  if (std::sscanf(text.c_str(), "uniform:%lf%c", &first, &end) == 1)
-    lengths.kind_ = Distribution::kUniform;
-  else if (std::sscanf(text.c_str(), "normal:%lf:%lf%c", &first, &second, &end) == 2)
-    lengths.kind_ = Distribution::kNormal;
-  else if (std::sscanf(text.c_str(), "power:%lf:%lf%c", &first, &second, &end) == 2)
-    lengths.kind_ = Distribution::kPower;
-  const bool is_power = lengths.kind_ == Distribution::kPower;
-  constexpr double kMost = 1 << 30;
-  if (lengths.kind_ == Distribution::kNone || !(first >= 0 && first <= kMost) ||
-      !(second >= 0 && second <= kMost) || (is_power && (first == 1 || second < 1)))
+  if (!distribution_read(text.c_str(), &lengths.distribution_))
     return Error{
         fmt::format("'{}' is none of uniform:MOST, normal:MEAN:DEVIATION, power:EXPONENT:MOST with "
                     "numbers from 0 to "
                     "2^30, an exponent that is not 1, and a MOST of a power law of 1 or more",
                     text)};
-  lengths.seed_ = static_cast<uint64_t>(seed - 1) << 2;
+  lengths.seed_ = static_cast<uint64_t>(seed);
   return lengths;
 }
 
@@ -96,17 +75,7 @@ Result<BlockLengths> BlockLengths::read(const std::string& text, size_t processe
 int64_t BlockLengths::of(int64_t from, int64_t to) const {
   if (!matrix_.empty())
     return matrix_[static_cast<size_t>(from) * processes_ + static_cast<size_t>(to)];
-  if (kind_ == Distribution::kNone) return most_;
-  const double u = random_of(from, to, seed_ ^ 1);
-  if (kind_ == Distribution::kUniform) return static_cast<int64_t>(u * (first_ + 1));
-  if (kind_ == Distribution::kPower) {
-    const double rest = 1 - first_;  // the exponent of the integral
-    return static_cast<int64_t>(std::pow(1 + u * (std::pow(second_, rest) - 1), 1 / rest));
-  }
-  constexpr double kCircle = 6.283185307179586;
-  const double v = random_of(from, to, seed_ ^ 2);
-  const double x = first_ + second_ * std::sqrt(-2 * std::log(1 - u)) * std::cos(kCircle * v);
-  return x < 0 ? 0 : static_cast<int64_t>(x);
+  return distribution_.kind ? distribution_length(&distribution_, from, to, seed_) : most_;
 }
 
 namespace {

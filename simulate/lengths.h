@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/distribution.h"
 #include "schedule/result.h"
 
 namespace quadrille {
@@ -17,15 +18,13 @@ class BlockLengths {
   BlockLengths() = default;
   // Gives every block this number of bytes.
   explicit BlockLengths(int64_t bytes) : most_(bytes) {}
-  // Draws lengths from "uniform:MOST", "normal:MEAN:DEVIATION", or "power:EXPONENT:MOST". In the last, the
-  // probability of x bytes is proportional to x^-EXPONENT. A length depends only on the seed and the two processes.
-  // Seed 1 draws the lengths of bench/collective.c.
+  // Draws lengths as cli/distribution.h says. Seed 1 draws those of bench/collective.c.
   static Result<BlockLengths> drawn(const std::string& text, int64_t seed);
   // Reads a line for each sender: the bytes for each receiver, with commas or blanks between. Errors name the line.
   static Result<BlockLengths> read(const std::string& text, size_t processes);
 
   // True if blocks may have different lengths.
-  bool differ() const { return !matrix_.empty() || kind_ != Distribution::kNone; }
+  bool differ() const { return !matrix_.empty() || distribution_.kind != 0; }
   // Returns the bytes of the block from process `from` to process `to`.
   int64_t of(int64_t from, int64_t to) const;
 
@@ -35,10 +34,8 @@ class BlockLengths {
   bool leaves_out_empty = true;
 
  private:
-  enum class Distribution { kNone, kUniform, kNormal, kPower };
   int64_t most_ = 0;
-  Distribution kind_ = Distribution::kNone;
-  double first_ = 0, second_ = 0;  // the two numbers of the distribution
+  distribution distribution_ = {};
   uint64_t seed_ = 0;
   std::vector<int64_t> matrix_;  // by sender and receiver
   size_t processes_ = 0;

@@ -155,10 +155,10 @@ std::string json_of(const TracedRun& run, const std::vector<Row>& rows) {
         R"({}{{"call": {}, "collective": {}, "algorithm": {}, "hash": "{}", "ranks": {}, "request": {}, )"
         R"("begun_ns": {}, "time_ns": {}, "messages": {}, "bytes": {}, "slowest_rank": {}, )"
         R"("longest_wait_ns": {}, "difference": {}}})",
-        row.call == 0 ? "\n" : ",\n", row.call + 1, cli::json_text(bound.collective),
-        cli::json_text(bound.algorithm), bound.hash, bound.ranks.size(), bound.request, call.begun,
-        row.time / 1000, row.messages, row.bytes, row.slowest,
-        (row.longest.end - row.longest.begin) / 1000, cli::json_text(row.difference));
+        row.call == 0 ? "\n" : ",\n", row.call + 1, cli::Json(bound.collective).text(),
+        cli::Json(bound.algorithm).text(), bound.hash, bound.ranks.size(), bound.request,
+        call.begun, row.time / 1000, row.messages, row.bytes, row.slowest,
+        (row.longest.end - row.longest.begin) / 1000, cli::Json(row.difference).text());
   }
   return text + "]}\n";
 }
@@ -236,15 +236,6 @@ Result<Shown> show_call(const Arguments& arguments, const TracedRun& run, Checke
   return Shown{*page};
 }
 
-int write(const Arguments& arguments, const std::string& text) {
-  if (arguments.out.empty()) {
-    fmt::print("{}", text);
-    return ExitCode::kVerified;
-  }
-  const Result<bool> written = cli::write_file(arguments.out, text);
-  return written.ok() ? ExitCode::kVerified : bad_input(kName, "--out: " + written.error().message);
-}
-
 Result<std::vector<verifier::ScheduleFile>> open_all(const std::vector<std::string>& paths) {
   std::vector<verifier::ScheduleFile> all;
   for (const std::string& path : paths) {
@@ -282,14 +273,15 @@ int show(const Arguments& arguments) {
     const Result<Shown> shown =
         show_call(arguments, *run, checker, static_cast<size_t>(arguments.call.value_or(1)) - 1);
     if (!shown.ok()) return bad_input(kName, shown.error().message);
-    if (!shown->differs) return write(arguments, shown->text);
+    if (!shown->differs) return cli::print_or_write(kName, arguments.out, shown->text);
     fmt::print(stderr, "{}: {}\n", kName, shown->text);
     return ExitCode::kRefuted;
   }
   const Result<std::vector<Row>> rows = check_all(*run, checker, progress);
   if (!rows.ok()) return bad_input(kName, rows.error().message);
-  const int code = write(arguments, arguments.format == "json" ? json_of(*run, *rows)
-                                                               : text_of(arguments, *run, *rows));
+  const int code = cli::print_or_write(
+      kName, arguments.out,
+      arguments.format == "json" ? json_of(*run, *rows) : text_of(arguments, *run, *rows));
   const bool agree = std::all_of(rows->begin(), rows->end(),
                                  [](const Row& row) { return row.difference.empty(); });
   return code != ExitCode::kVerified || agree ? code : ExitCode::kRefuted;

@@ -27,14 +27,15 @@ using cli::ExitCode;
 // What `check` prints about a file or a program, and the exit code.
 struct Told {
   int code = ExitCode::kVerified;
-  std::string text;  // or JSON, as --format says
+  std::string text;
+  cli::Json json;  // instead of the text, if --format says so
 };
 
 bool is_json(const CheckArguments& arguments) { return arguments.format == "json"; }
 
-Told refuse(const CheckArguments& arguments, const std::string& file, const std::string& why) {
+Told refuse(const std::string& file, const std::string& why) {
   bad_input("check", why);
-  return {ExitCode::kBadInput, is_json(arguments) ? error_json(file, why) : ""};
+  return {ExitCode::kBadInput, "", error_json(file, why)};
 }
 
 // Returns the last line of a report: time and memory.
@@ -63,11 +64,10 @@ Told check_proof(const std::string& file, const ScheduleFile& read,
   const CallArguments& call = arguments.call;
   const Schedule& schedule = read.schedule;
   if (arguments.ports || !call.counts.empty() || !call.parameters.empty() || call.root)
-    return refuse(arguments, file, wants_nodes(file, schedule).message);
+    return refuse(file, wants_nodes(file, schedule).message);
   const auto bytes = static_cast<int64_t>(read.bytes.size());
-  return {
-      is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown,
-      is_json(arguments) ? proof_json(file, schedule, bytes) : proof_report(file, schedule, bytes)};
+  return {is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown,
+          proof_report(file, schedule, bytes), proof_json(file, schedule, bytes)};
 }
 
 PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& schedule,
@@ -137,16 +137,15 @@ Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
 Told check_file(const std::string& file, const CheckArguments& arguments) {
   const Clock clock;
   const Result<ScheduleFile> read = open_schedule(file, arguments.call);
-  if (!read.ok()) return refuse(arguments, file, read.error().message);
+  if (!read.ok()) return refuse(file, read.error().message);
   const std::vector<uint8_t>& bytes = read->bytes;
   if (serves_any_nodes(read->schedule.job)) return check_proof(file, *read, arguments);
   Schedule schedule = read->schedule;
   schedule.job = with_fixed_tables(schedule.program, std::move(schedule.job));
   const Result<std::vector<Call>> calls = calls_to_check(arguments.call, schedule);
-  if (!calls.ok()) return refuse(arguments, file, calls.error().message);
+  if (!calls.ok()) return refuse(file, calls.error().message);
   const Result<std::vector<CheckedCall>> checked = check_calls(schedule, *calls, arguments);
-  if (!checked.ok())
-    return refuse(arguments, file, fmt::format("{}: {}", file, checked.error().message));
+  if (!checked.ok()) return refuse(file, fmt::format("{}: {}", file, checked.error().message));
   const PlansVerdict plans = check_plans(bytes, schedule, *checked);
   const bool some_calls =
       !is_proven(schedule) && (uses_counts(schedule.program) || has_more_roots(schedule, *checked));
@@ -154,10 +153,12 @@ Told check_file(const std::string& file, const CheckArguments& arguments) {
                    : arguments.all_calls && some_calls               ? ExitCode::kUnknown
                                                                      : ExitCode::kVerified;
   if (is_json(arguments))
-    return {code, check_json(file, schedule, bytes.size(), *checked, plans, clock.seconds())};
-  return {code, check_report(file, schedule, bytes.size(), *checked, plans.lawful) +
-                    (plans.text.empty() ? "" : report_line("plans", plans.text)) +
-                    cost_text(clock.seconds())};
+    return {code, "", check_json(file, schedule, bytes.size(), *checked, plans, clock.seconds())};
+  return {code,
+          check_report(file, schedule, bytes.size(), *checked, plans.lawful) +
+              (plans.text.empty() ? "" : report_line("plans", plans.text)) +
+              cost_text(clock.seconds()),
+          {}};
 }
 
 // ---- A program on all topologies
@@ -267,9 +268,9 @@ std::string all_topologies_report(const CheckArguments& arguments, const Program
 Told check_program(const CheckArguments& arguments) {
   const Clock clock;
   const std::string& file = arguments.program;
-  if (const auto wrong = refusal(arguments)) return refuse(arguments, file, *wrong);
+  if (const auto wrong = refusal(arguments)) return refuse(file, *wrong);
   const Result<Program> program = read_program(file);
-  if (!program.ok()) return refuse(arguments, file, program.error().message);
+  if (!program.ok()) return refuse(file, program.error().message);
   cli::Progress progress;
   const Result<AllTopologies> all = check_all_topologies(
       *program, *arguments.up_to, arguments.ports,
@@ -278,15 +279,14 @@ Told check_program(const CheckArguments& arguments) {
           progress.say(fmt::format("{} of {} topologies: {}", done, topologies, nodes));
       });
   progress.say("");
-  if (!all.ok()) return refuse(arguments, file, fmt::format("{}: {}", file, all.error().message));
+  if (!all.ok()) return refuse(file, fmt::format("{}: {}", file, all.error().message));
   const int code = all->failing        ? ExitCode::kRefuted
                    : all->checked == 0 ? ExitCode::kUnknown
                                        : ExitCode::kVerified;
-  if (is_json(arguments))
-    return {code, all_topologies_json(file, *program, *arguments.up_to, *all, clock.seconds())};
-  const bool is_text = !is_schedule_file(file);
   return {code,
-          all_topologies_report(arguments, *program, *all, is_text) + cost_text(clock.seconds())};
+          all_topologies_report(arguments, *program, *all, !is_schedule_file(file)) +
+              cost_text(clock.seconds()),
+          all_topologies_json(file, *program, *arguments.up_to, *all, clock.seconds())};
 }
 
 }  // namespace
@@ -299,17 +299,18 @@ int check(const CheckArguments& arguments) {
   if (arguments.program.empty() && arguments.up_to)
     return bad_input("check", "--up-to: it is for --program FILE; leave it out");
   int worst = ExitCode::kVerified;
-  std::vector<std::string> results;
+  std::vector<cli::Json> results;
   const auto tell = [&](const Told& told) {
     worst = graver(worst, told.code);
-    results.push_back(told.text);
+    results.push_back(told.json);
     if (!is_json(arguments)) fmt::print("{}", told.text);
   };
   if (!arguments.program.empty())
     tell(check_program(arguments));
   else
     for (const std::string& file : arguments.files) tell(check_file(file, arguments));
-  if (is_json(arguments)) fmt::print("{}\n", results_json(results));
+  if (is_json(arguments))
+    fmt::print("{}\n", cli::Json{{"schema", 1}, {"results", cli::Json::lines(results)}}.text());
   return worst;
 }
 

@@ -3,8 +3,8 @@
 // sequence has one form. Rings and trees sum neighbors, so their sums are one or two runs for any number of ranks.
 // Every rule about blocks is one function.
 //
-// Tested by contents_test.cc (against arrays and lists) and received_test.cc of tests/verifier/, and by
-// tests/reject/ and mutation.
+// Tested by tests/verifier/memory_test.cc, which compares them with arrays, lists and sets, and by tests/reject/ and
+// tests/mutation/.
 #include "verifier/memory.h"
 
 #include <fmt/core.h>

@@ -132,54 +132,37 @@ struct Claim {
 
 bool is_json(const ProveArguments& arguments) { return arguments.format == "json"; }
 
-// ---- JSON: cli/schemas/prove.schema.json
+// ---- JSON: cli/schemas/prove.json
 
-std::string program_json(const NamedProof& named, const ProofPlan& plan, const ProofResult& result,
-                         const Judgement& judgement, const std::vector<Claim>& claims) {
-  std::vector<std::string> obligations, false_claims;
+using cli::Json;
+
+Json program_json(const NamedProof& named, const ProofPlan& plan, const ProofResult& result,
+                  const Judgement& judgement, const std::vector<Claim>& claims) {
+  std::vector<Json> obligations, false_claims;
   for (const ObligationResult& one : result.obligations) {
-    cli::JsonObject object;
-    object.text("name", one.name).truth("proven", one.proven);
-    if (!one.proven) object.text("failure", one.failure);
-    obligations.push_back(object.str());
+    Json::Members members = {{"name", one.name}, {"proven", one.proven}};
+    if (!one.proven) members.emplace_back("failure", one.failure);
+    obligations.emplace_back(members);
   }
-  for (const Claim& claim : claims) {
-    cli::JsonObject object;
-    object.text("name", claim.name);
-    if (claim.counterexample)
-      object.text("counterexample", *claim.counterexample);
-    else
-      object.null("counterexample");
-    false_claims.push_back(object.str());
-  }
+  for (const Claim& claim : claims)
+    false_claims.push_back({{"name", claim.name}, {"counterexample", claim.counterexample}});
   const Program& program = named.proof.program;
-  return cli::JsonObject()
-      .text("name", named.name)
-      .text("verdict", judgement.code == ExitCode::kVerified  ? "proven"
-                       : judgement.code == ExitCode::kRefuted ? "refuted"
-                                                              : "unknown")
-      .text("algorithm", program.algorithm.text)
-      .text("collective", name_of(program.collective))
-      .number("groups", program.groups)
-      .text("scope", plan.scope)
-      .truth("deadlocks", plan.deadlocks)
-      .text("words", judgement.text)
-      .number("walked_ranks",
-              judgement.walked ? std::optional(judgement.walked->ranks) : std::nullopt)
-      .value("failing", judgement.failing ? failing_json(program, *judgement.failing) : "null")
-      .value("obligations", cli::json_list(obligations))
-      .value("false_claims", cli::json_list(false_claims))
-      .decimal("seconds", result.seconds)
-      .str();
-}
-
-std::string opinion_json(const std::string& command, const SecondOpinion& opinion) {
-  return cli::JsonObject()
-      .text("command", command)
-      .number("questions", opinion.questions)
-      .value("disagreements", cli::json_texts(opinion.disagreements))
-      .decimal("seconds", opinion.seconds)
-      .str();
+  return {
+      {"name", named.name},
+      {"verdict", judgement.code == ExitCode::kVerified  ? "proven"
+                  : judgement.code == ExitCode::kRefuted ? "refuted"
+                                                         : "unknown"},
+      {"algorithm", program.algorithm.text},
+      {"collective", name_of(program.collective)},
+      {"groups", program.groups},
+      {"scope", plan.scope},
+      {"deadlocks", plan.deadlocks},
+      {"words", judgement.text},
+      {"walked_ranks", judgement.walked ? std::optional(judgement.walked->ranks) : std::nullopt},
+      {"failing", failing_json(program, judgement.failing)},
+      {"obligations", obligations},
+      {"false_claims", false_claims},
+      {"seconds", Json::decimal(result.seconds)}};
 }
 
 class Session {
@@ -215,12 +198,11 @@ class Session {
                  worst_ == ExitCode::kVerified ? ": everything proven" : "");
     if (exports_wanted()) worst_ = graver(worst_, hand_on(*proofs));
     if (is_json(arguments_))
-      fmt::print("{}\n", cli::JsonObject()
-                             .number("schema", 1)
-                             .value("programs", cli::json_lines(programs_))
-                             .value("second_solver", opinion_)
-                             .decimal("seconds", took.count())
-                             .str());
+      fmt::print("{}\n", Json{{"schema", 1},
+                              {"programs", Json::lines(programs_)},
+                              {"second_solver", opinion_},
+                              {"seconds", Json::decimal(took.count())}}
+                             .text());
     return worst_;
   }
 
@@ -365,7 +347,10 @@ class Session {
     const SecondOpinion opinion = ask_second_solver(arguments_.second_solver, files, exports_);
     const int code = opinion.disagreements.empty() ? ExitCode::kVerified : ExitCode::kUnknown;
     if (is_json(arguments_)) {
-      opinion_ = opinion_json(arguments_.second_solver, opinion);
+      opinion_ = {{"command", arguments_.second_solver},
+                  {"questions", opinion.questions},
+                  {"disagreements", opinion.disagreements},
+                  {"seconds", Json::decimal(opinion.seconds)}};
       return code;
     }
     for (const std::string& disagreement : opinion.disagreements)
@@ -382,8 +367,8 @@ class Session {
   size_t obligations_ = 0;
   int worst_ = ExitCode::kVerified;
   std::vector<std::vector<Export>> exports_;
-  std::vector<std::string> programs_;  // as JSON
-  std::string opinion_ = "null";       // of the second solver, as JSON
+  std::vector<Json> programs_;
+  Json opinion_;  // of the second solver
 };
 
 // ---- The beginning of a proof

@@ -54,7 +54,7 @@ std::string lanes_json(const Figure& figure, const Lanes& lanes) {
   std::string names, ranks, nodes;
   for (const Lane& lane : lanes.all) {
     const char* const comma = names.empty() ? "" : ",";
-    names += comma + cli::json_text(lane.name);
+    names += comma + cli::Json(lane.name).text();
     ranks += fmt::format("{}{}", comma, lane.ranks);
     nodes += fmt::format("{}{}", comma, lane.node);
   }
@@ -73,7 +73,7 @@ std::string rows_json(const Figure& figure, const Lanes& lanes) {
     keys.add_signed(row.key - key);
     key = row.key;
     keys.add(row.last_key ? *row.last_key - row.key : 0);
-    headings += (headings.empty() ? "" : ",") + cli::json_text(row.heading);
+    headings += (headings.empty() ? "" : ",") + cli::Json(row.heading).text();
     statements.add(static_cast<int64_t>(row.statements.size()));
     for (const int statement : row.statements) statements.add(statement);
     const std::vector<LaneArc> all = lane_arcs(row, lanes);
@@ -155,7 +155,7 @@ class RunWriter {
     return fmt::format(
         "{{\"name\":{},\"time\":{},\"tick\":{},\"detail\":{},\"idle\":[{}],\"spans\":{},"
         "\"messages\":{},\"windows\":{},\"path\":{}}}",
-        cli::json_text(run_.name), run_.outcome->time, tick_, detail, idle(),
+        cli::Json(run_.name).text(), run_.outcome->time, tick_, detail, idle(),
         detail ? spans() : shares(), detail ? messages() : "\"\"", windows(), path());
   }
 

@@ -13,32 +13,29 @@ namespace {
 
 using Values = std::vector<std::pair<std::string, int64_t>>;
 
-std::optional<int64_t> bytes(const std::string& text, int64_t least = 0, int64_t most = INT32_MAX) {
+// Returns the value that `read` reads from the text, if it accepts it.
+template <class Read, class... Limits>
+std::optional<int64_t> value_of(Read read, const std::string& text, Limits... limits) {
   int64_t value = -7;
-  if (quantity_bytes(text.data(), text.size(), least, most, &value)) return value;
+  if (read(text.data(), text.size(), limits..., &value)) return value;
   EXPECT_EQ(value, -7) << "a refusal writes: " << text;
   return std::nullopt;
+}
+
+std::optional<int64_t> bytes(const std::string& text, int64_t least = 0, int64_t most = INT32_MAX) {
+  return value_of(quantity_bytes, text, least, most);
 }
 
 std::optional<int64_t> whole(const std::string& text, int64_t least, int64_t most) {
-  int64_t value = -7;
-  if (quantity_whole(text.data(), text.size(), least, most, &value)) return value;
-  EXPECT_EQ(value, -7) << "a refusal writes: " << text;
-  return std::nullopt;
+  return value_of(quantity_whole, text, least, most);
 }
 
 std::optional<int64_t> nanoseconds(const std::string& text) {
-  int64_t value = -7;
-  if (quantity_time(text.data(), text.size(), 1000, 1000000000, &value)) return value;
-  EXPECT_EQ(value, -7) << "a refusal writes: " << text;
-  return std::nullopt;
+  return value_of(quantity_time, text, 1000, 1000000000);
 }
 
 std::optional<int64_t> of_a_byte(const std::string& text) {
-  int64_t value = -7;
-  if (quantity_time_of_a_byte(text.data(), text.size(), 1000000000, &value)) return value;
-  EXPECT_EQ(value, -7) << "a refusal writes: " << text;
-  return std::nullopt;
+  return value_of(quantity_time_of_a_byte, text, 1000000000);
 }
 
 TEST(Quantity, SizesHaveBinaryUnits) {

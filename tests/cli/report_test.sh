@@ -77,21 +77,20 @@ printf 'quadrille: the calls' >text.txt
 refuses 'report: text.txt:1: this is no JSON; let QUADRILLE_REPORT name a file that ends in .json' report text.txt
 printf '{"schema": 2, "calls": []}' >old.json
 refuses 'report: old.json: "schema" is not 3' report old.json
-document "$(line bcst native 'no rule' 1 1 0 0 0 0)" >wrong.json
-refuses "wrong.json: this is no report of the preload library: \"collective\" is 'bcst'" report wrong.json
-document "$(line bcast native 'no rule' 1.5 1 0 0 0 0)" >wrong.json
-refuses '"calls" is no whole number' report wrong.json
-document "$(line bcast native 'no rule' -1 1 0 0 0 0)" >wrong.json
-refuses '"calls" is negative' report wrong.json
-echo '[]' >wrong.json
-refuses 'wrong.json: this is no report of the preload library: it is no JSON object' report wrong.json
-document '{"collective": "bcast"}' >wrong.json
-refuses 'wrong.json: this is no report of the preload library: "bytes" is missing' report wrong.json
-# changed OLD NEW TEXT: replaces OLD by NEW in the report, and expects a refusal that says TEXT.
-changed() {
-  sed "s/$1/$2/" one.json >wrong.json
-  refuses "wrong.json: this is no report of the preload library: $3" report wrong.json
+# no_report REPORT TEXT: expects a refusal that says TEXT.
+no_report() {
+  echo "$1" >wrong.json
+  refuses "wrong.json: this is no report of the preload library: $2" report wrong.json
 }
+no_report "$(document "$(line bcst native 'no rule' 1 1 0 0 0 0)")" "\"collective\" is 'bcst'"
+no_report "$(document "$(line bcast native 'no rule' 1.5 1 0 0 0 0)")" '"calls" is no whole number'
+no_report "$(document "$(line bcast native 'no rule' -1 1 0 0 0 0)")" '"calls" is negative'
+no_report '[]' 'it is no JSON object'
+no_report "$(document '{"collective": "bcast"}')" '"bytes" is missing'
+no_report '{"schema": 3, "ranks": 1, "seconds": 1, "calls": null}' '"calls" is no array'
+no_report "$(document 1)" 'a call is no object: {...}'
+# changed OLD NEW TEXT: replaces OLD by NEW in the report, and expects a refusal that says TEXT.
+changed() { no_report "$(sed "s/$1/$2/" one.json)" "$3"; }
 changed '"seconds": 2,' '"seconds": -1,' '"seconds" is negative'
 changed '"seconds": 2,' '"seconds": 1e999,' 'a number in it is too great'
 changed '"seconds": 2,' '"seconds": 1e308,' '"seconds" is too great'
@@ -105,10 +104,6 @@ changed '\[4, 15\]' '5' '"bytes" is no array of two numbers'
 changed '\[4, 4\]' '[-7, 1]' '"ranks_a_node" is negative'
 changed '"schedule": "native"' '"schedule": 1' '"schedule" is no text'
 changed 'binomial' 'a\\tb' '"schedule" has a quote, a backslash or a control character'
-echo '{"schema": 3, "ranks": 1, "seconds": 1, "calls": null}' >wrong.json
-refuses 'wrong.json: this is no report of the preload library: "calls" is no array' report wrong.json
-document 1 >wrong.json
-refuses 'wrong.json: this is no report of the preload library: a call is no object: {...}' report wrong.json
 refuses 'slow.json: it is of 1 rank, unlike the reports before it; add up reports of equal jobs' report one.json slow.json
 refuses 'missing.json: No such file' report missing.json
 refuses '--out' report one.json --out one.json

@@ -94,24 +94,19 @@ refuses "--bytes: 'much'" simulate two.qs --bytes much
 refuses '--window: 0 is not a number of steps from 1 to 65536' simulate two.qs --bytes 8 --window 0
 refuses "--ports: '0' is not a number from 1 to 1024" simulate two.qs --bytes 8 --ports 0
 refuses "--switch-nodes: '-1' is not a number" simulate two.qs --bytes 8 --switch-nodes -1
-echo '{"alpha": "30us", "betta": "200Mbit/s"}' >bad.json
-refuses "--machine: bad.json: 'betta' is no cost of a machine; each has the name of a flag" simulate two.qs --bytes 8 --machine bad.json
-echo '{"alpha": "soon"}' >bad.json
-refuses "--machine: bad.json: --alpha: 'soon' is not a time" simulate two.qs --bytes 8 --machine bad.json
-echo '{"alpha": ["1us"]}' >bad.json
-refuses '--machine: bad.json: alpha: its value is neither a text nor a number' simulate two.qs --bytes 8 --machine bad.json
-echo '[1, 2]' >bad.json
-refuses '--machine: bad.json: it is no JSON object' simulate two.qs --bytes 8 --machine bad.json
-for bad in '{alpha: 9us}' '{"alpha": "9us"} x' '{"alpha"'; do
-  echo "$bad" >bad.json
-  refuses '--machine: bad.json: it is no JSON object' simulate two.qs --bytes 8 --machine bad.json
+refuses_costs() { # SENTENCE JSON
+  echo "$2" >bad.json
+  refuses "--machine: bad.json: $1" simulate two.qs --bytes 8 --machine bad.json
+}
+refuses_costs "'betta' is no cost of a machine; each has the name of a flag" '{"alpha": "30us", "betta": "200Mbit/s"}'
+refuses_costs "--alpha: 'soon' is not a time" '{"alpha": "soon"}'
+for bad in '["1us"]' '' '""'; do
+  refuses_costs 'alpha: its value is neither a text nor a number' "{\"alpha\"${bad:+: $bad}}"
 done
-for bad in '{"alpha"}' '{"alpha": ""}'; do
-  echo "$bad" >bad.json
-  refuses '--machine: bad.json: alpha: its value is neither' simulate two.qs --bytes 8 --machine bad.json
+for bad in '[1, 2]' '{alpha: 9us}' '{"alpha": "9us"} x' '{"alpha"'; do
+  refuses_costs 'it is no JSON object' "$bad"
 done
-echo '{"alpha": "9us", "alpha": "8us"}' >bad.json
-refuses '--machine: bad.json: alpha: it is there twice' simulate two.qs --bytes 8 --machine bad.json
+refuses_costs 'alpha: it is there twice' '{"alpha": "9us", "alpha": "8us"}'
 refuses '; name one of ethernet-10g, ' simulate two.qs --bytes 8 --machine nowhere
 # A machine file uses the names of the flags. A flag on the command line replaces the file's value.
 echo '{"alpha": "30us", "beta": "200Mbit/s", "ports": 2, "exclusive": true, "source": "of a test"}' >costs.json

@@ -87,60 +87,31 @@ Answers ask_call(Ask ask, const std::string& declaration, int64_t ranks, int64_t
 
 Expression is_true() { return apply(Operator::kLess, {constant(0), constant(1)}); }
 
-Answers ask_parameters(int64_t number) {
-  Program program = program_of(kAlone);
-  for (int64_t i = 0; i < number; ++i) program.parameters.push_back({{fmt::format("p{}", i)}});
-  return ask_program(program);
+// Returns a function that changes a program for one rank by a number, and asks all readers about it.
+std::function<Answers(int64_t)> changed(void (*change)(Program& program, int64_t number)) {
+  return [change](int64_t number) {
+    Program program = program_of(kAlone);
+    change(program, number);
+    return ask_program(program);
+  };
 }
 
-Answers ask_tables(int64_t number) {
-  Program program = program_of(kAlone);
-  for (int64_t i = 0; i < number; ++i)
-    program.tables.push_back({{fmt::format("t{}", i)}, TableKind::kNodes, 0, {}, {}, {}, {}});
-  return ask_program(program);
-}
-
-Answers ask_literals(int64_t number) {
-  Program program = program_of(std::string("algorithm a for allgather\ntable t = 7\n") +
-                               "copy send[0] to recv[rank]\n");
-  program.tables[0].entries.resize(number);
-  return ask_program(program);
-}
-
-Answers ask_requirements(int64_t number) {
-  Program program = program_of(kAlone);
-  program.requirements.resize(number, is_true());
-  return ask_program(program);
-}
-
-Answers ask_statements(int64_t depth) {
-  Program program = program_of(kAlone);
+void add_statements(Program& program, int64_t depth) {
   Body inner = {{Let{{"x"}, constant(0)}}};
   for (int64_t i = 1; i < depth; ++i) inner = {{If{is_true(), inner, {}}}};
   program.body.push_back(inner[0]);
-  return ask_program(program);
 }
 
-Answers ask_expression(int64_t depth) {
-  Program program = program_of(kAlone);
+void add_expression(Program& program, int64_t depth) {
   Expression deep = constant(1);
   for (int64_t i = 0; i < depth; ++i) deep = apply(Operator::kAdd, {deep, constant(1)});
   program.body.push_back({Let{{"x"}, deep}});
-  return ask_program(program);
 }
 
-Answers ask_variables(int64_t number) {
-  Program program = program_of(kAlone);
-  for (int64_t i = 0; i < number; ++i) program.body.push_back({Let{{"x"}, constant(0)}});
-  return ask_program(program);
-}
-
-// Asks about a program of `number` constants. The code keeps `rank` as a constant, but not 0 and 1.
-Answers ask_constants(int64_t number) {
-  Program program = program_of(kAlone);
+// Adds constants until there are `number`. The code keeps `rank` as a constant, but not 0 and 1.
+void add_constants(Program& program, int64_t number) {
   for (int64_t i = 1; i < number; ++i)
     program.body.push_back({If{is_true(), {{Let{{"x"}, constant(1 + i)}}}, {}}});
-  return ask_program(program);
 }
 
 // Constants of a job's formulas count together with those of the program.
@@ -151,12 +122,6 @@ Answers ask_formulas(int64_t number) {
   for (int64_t i = 3; i < number; ++i)
     program.body.push_back({If{is_true(), {{Let{{"x"}, constant(1 + i)}}}, {}}});
   return ask_file(encode(program, job));
-}
-
-Answers ask_window(int64_t steps) {
-  Program program = program_of(kAlone);
-  program.window = steps;
-  return ask_program(program);
 }
 
 Bytes name_section(uint64_t length) {
@@ -265,15 +230,31 @@ std::vector<LimitCase> cases() {
   return {
       {"FILE_LENGTH", QD_MAX_FILE_LENGTH, ask_file_length, QD_LONG_FILE},
       {"RANKS", QD_MAX_RANKS, ask_ranks, "1048576"},
-      {"WINDOW", QD_MAX_WINDOW, ask_window, "65536"},
-      {"PARAMETERS", QD_MAX_PARAMETERS, ask_parameters, QD_MANY_PARAMETERS},
-      {"TABLES", QD_MAX_TABLES, ask_tables, QD_MANY_TABLES},
-      {"LITERALS", QD_MAX_LITERALS, ask_literals, QD_MANY_LITERALS},
-      {"REQUIREMENTS", QD_MAX_REQUIREMENTS, ask_requirements, QD_MANY_REQUIREMENTS},
-      {"DEPTH", QD_MAX_DEPTH, ask_statements, QD_DEEP_STATEMENTS},
-      {"DEPTH", QD_MAX_DEPTH, ask_expression, QD_DEEP_EXPRESSION},
-      {"VARIABLES", QD_MAX_VARIABLES, ask_variables, QD_MANY_VARIABLES},
-      {"CONSTANTS", QD_MAX_CONSTANTS, ask_constants, QD_MANY_CONSTANTS},
+      {"WINDOW", QD_MAX_WINDOW, changed([](Program& p, int64_t n) { p.window = n; }), "65536"},
+      {"PARAMETERS", QD_MAX_PARAMETERS, changed([](Program& p, int64_t n) {
+         for (int64_t i = 0; i < n; ++i) p.parameters.push_back({{fmt::format("p{}", i)}});
+       }),
+       QD_MANY_PARAMETERS},
+      {"TABLES", QD_MAX_TABLES, changed([](Program& p, int64_t n) {
+         for (int64_t i = 0; i < n; ++i)
+           p.tables.push_back({{fmt::format("t{}", i)}, TableKind::kNodes, 0, {}, {}, {}, {}});
+       }),
+       QD_MANY_TABLES},
+      {"LITERALS", QD_MAX_LITERALS, changed([](Program& p, int64_t n) {
+         p = program_of("algorithm a for allgather\ntable t = 7\ncopy send[0] to recv[rank]\n");
+         p.tables[0].entries.resize(n);
+       }),
+       QD_MANY_LITERALS},
+      {"REQUIREMENTS", QD_MAX_REQUIREMENTS,
+       changed([](Program& p, int64_t n) { p.requirements.resize(n, is_true()); }),
+       QD_MANY_REQUIREMENTS},
+      {"DEPTH", QD_MAX_DEPTH, changed(add_statements), QD_DEEP_STATEMENTS},
+      {"DEPTH", QD_MAX_DEPTH, changed(add_expression), QD_DEEP_EXPRESSION},
+      {"VARIABLES", QD_MAX_VARIABLES, changed([](Program& p, int64_t n) {
+         p.body.insert(p.body.end(), n, Statement{Let{{"x"}, constant(0)}});
+       }),
+       QD_MANY_VARIABLES},
+      {"CONSTANTS", QD_MAX_CONSTANTS, changed(add_constants), QD_MANY_CONSTANTS},
       {"CONSTANTS", QD_MAX_CONSTANTS, ask_formulas, QD_MANY_CONSTANTS},
       {"NAME_LENGTH", QD_MAX_NAME_LENGTH, ask_name, ""},
       {"COST", QD_MAX_COST, ask_cost, QD_GREAT_COST},

@@ -53,6 +53,19 @@ void wait_for_all(Scripts& scripts) {
                             .sends_done = static_cast<int32_t>(script.sends.size())});
 }
 
+struct Sent {
+  int32_t from, to;
+  int64_t bytes;
+};
+
+// Returns scripts of processes that send these messages and then wait for all of them.
+Scripts scripts_of(int32_t count, const std::vector<Sent>& messages) {
+  Scripts scripts = processes(count);
+  for (const auto& [from, to, bytes] : messages) message(scripts, from, to, bytes);
+  wait_for_all(scripts);
+  return scripts;
+}
+
 int64_t time_of(const Scripts& scripts, const Machine& machine) {
   const Result<Outcome> outcome = simulate(scripts, machine);
   EXPECT_TRUE(outcome.ok()) << outcome.error().message;
@@ -69,9 +82,7 @@ class BothSharings : public testing::TestWithParam<Sharing> {
 };
 
 TEST_P(BothSharings, TakeLatencyAndBytesForOneMessage) {
-  Scripts scripts = processes(2);
-  message(scripts, 0, 1, 500);
-  wait_for_all(scripts);
+  Scripts scripts = scripts_of(2, {{0, 1, 500}});
   EXPECT_EQ(time_of(scripts, machine()), kLatency + 500 * kByte);
   scripts.node = {0, 0};
   scripts.nodes = 1;
@@ -79,21 +90,14 @@ TEST_P(BothSharings, TakeLatencyAndBytesForOneMessage) {
 }
 
 TEST_P(BothSharings, KeepAPortBusyWithTheBytesOfAllItsMessages) {
-  Scripts scripts = processes(4);
-  for (const int32_t to : {1, 2, 3}) message(scripts, 0, to, 500);
-  wait_for_all(scripts);
-  EXPECT_EQ(time_of(scripts, machine()), kLatency + 3 * 500 * kByte);
-  Scripts incast = processes(4);
-  for (const int32_t from : {1, 2, 3}) message(incast, from, 0, 500);
-  wait_for_all(incast);
-  EXPECT_EQ(time_of(incast, machine()), kLatency + 3 * 500 * kByte);
+  for (const std::vector<Sent>& messages :
+       {std::vector<Sent>{{0, 1, 500}, {0, 2, 500}, {0, 3, 500}},
+        {{1, 0, 500}, {2, 0, 500}, {3, 0, 500}}})
+    EXPECT_EQ(time_of(scripts_of(4, messages), machine()), kLatency + 3 * 500 * kByte);
 }
 
 TEST_P(BothSharings, SendAndReceiveAtOnceUnlessThePortIsExclusive) {
-  Scripts scripts = processes(2);
-  message(scripts, 0, 1, 500);
-  message(scripts, 1, 0, 500);
-  wait_for_all(scripts);
+  const Scripts scripts = scripts_of(2, {{0, 1, 500}, {1, 0, 500}});
   EXPECT_EQ(time_of(scripts, machine()), kLatency + 500 * kByte);
   Machine exclusive = machine();
   exclusive.exclusive = true;
@@ -101,12 +105,9 @@ TEST_P(BothSharings, SendAndReceiveAtOnceUnlessThePortIsExclusive) {
 }
 
 TEST_P(BothSharings, GiveARankItsOwnPortOnlyIfItHasOne) {
-  Scripts scripts = processes(4);
+  Scripts scripts = scripts_of(4, {{0, 2, 500}, {1, 3, 500}});
   scripts.node = {0, 0, 1, 1};
   scripts.nodes = 2;
-  message(scripts, 0, 2, 500);
-  message(scripts, 1, 3, 500);
-  wait_for_all(scripts);
   EXPECT_EQ(time_of(scripts, machine()), kLatency + 2 * 500 * kByte);
   Machine own = machine();
   own.port = PortScope::kRank;
@@ -117,9 +118,7 @@ TEST_P(BothSharings, GiveARankItsOwnPortOnlyIfItHasOne) {
 }
 
 TEST_P(BothSharings, PassThePortsOfASwitchOnTheWayToAnother) {
-  Scripts scripts = processes(6);
-  for (const int32_t from : {0, 1, 2}) message(scripts, from, from + 3, 500);
-  wait_for_all(scripts);
+  const Scripts scripts = scripts_of(6, {{0, 3, 500}, {1, 4, 500}, {2, 5, 500}});
   Machine tree = machine();
   tree.switch_nodes = 3;
   EXPECT_EQ(time_of(scripts, tree), kLatency + 3 * 500 * kByte);
@@ -146,8 +145,6 @@ TEST_P(BothSharings, StartMessagesLaterIfThereIsNoise) {
 }
 
 TEST_P(BothSharings, StartALongMessageWhenItsReceiveIsPosted) {
-  Scripts scripts = processes(3);
-  message(scripts, 0, 1, 500);
   Scripts late = processes(3);
   message(late, 2, 1, 100);
   late.all[1].turns.push_back({.receives_done = 1});
@@ -175,9 +172,7 @@ TEST_P(BothSharings, ReportPlansThatWaitForEachOther) {
 }
 
 TEST_P(BothSharings, CountOverheadsAndCopiesOfTheProcess) {
-  Scripts scripts = processes(2);
-  message(scripts, 0, 1, 500);
-  wait_for_all(scripts);
+  Scripts scripts = scripts_of(2, {{0, 1, 500}});
   for (Post* end : {&scripts.all[0].sends[0], &scripts.all[1].receives[0]})
     end->parts = end->all_parts = 3;
   scripts.all[1].turns.push_back({.copies = 2, .copied = 50});
@@ -247,10 +242,7 @@ TEST(Usage, IsTheShareOfEachPartOfTheTime) {
 }
 
 TEST_P(BothSharings, NoteTheUseOfPorts) {
-  Scripts scripts = processes(3);
-  message(scripts, 0, 2, 500);
-  message(scripts, 1, 2, 500);
-  wait_for_all(scripts);
+  const Scripts scripts = scripts_of(3, {{0, 2, 500}, {1, 2, 500}});
   PortUse use{2, true, false, {}, {}};
   const Result<Outcome> outcome = simulate(scripts, machine(), {}, nullptr, &use);
   ASSERT_TRUE(outcome.ok());
@@ -264,11 +256,7 @@ TEST_P(BothSharings, NoteTheUseOfPorts) {
 
 TEST(InTurn, HoldsUpNoMessageForTheSakeOfAnotherOnesReceiver) {
   // Process 0's second message waits at the port of 2, behind a longer one. Its third message does not wait.
-  Scripts scripts = processes(4);
-  message(scripts, 1, 2, 5000);
-  message(scripts, 0, 2, 500);
-  message(scripts, 0, 3, 500);
-  wait_for_all(scripts);
+  const Scripts scripts = scripts_of(4, {{1, 2, 5000}, {0, 2, 500}, {0, 3, 500}});
   const Result<Outcome> outcome = simulate(scripts, plain());
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->ends[2], kLatency + 5500 * kByte);
@@ -276,10 +264,7 @@ TEST(InTurn, HoldsUpNoMessageForTheSakeOfAnotherOnesReceiver) {
 }
 
 TEST(InTurn, SendsTheFirstMessageFirst) {
-  Scripts scripts = processes(3);
-  message(scripts, 0, 1, 500);
-  message(scripts, 0, 2, 500);
-  wait_for_all(scripts);
+  const Scripts scripts = scripts_of(3, {{0, 1, 500}, {0, 2, 500}});
   const Result<Outcome> outcome = simulate(scripts, plain());
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->ends[1], kLatency + 500 * kByte);
@@ -289,11 +274,7 @@ TEST(InTurn, SendsTheFirstMessageFirst) {
 TEST(Fair, GivesEqualSharesAndTheRestToThoseThatCanUseIt) {
   // Two messages share the port of 0, and two that of 3. The message from 1 to 3 shares no port at its sender. The
   // one from 0 to 3 is longer, and has both ports alone at the end.
-  Scripts scripts = processes(4);
-  message(scripts, 0, 2, 300);
-  message(scripts, 0, 3, 500);
-  message(scripts, 1, 3, 300);
-  wait_for_all(scripts);
+  const Scripts scripts = scripts_of(4, {{0, 2, 300}, {0, 3, 500}, {1, 3, 300}});
   Machine fair = plain();
   fair.sharing = Sharing::kFair;
   Trace trace;
@@ -361,9 +342,7 @@ TEST(CriticalPath, NamesTheMessagesThatAreBeforeTheLastOneAtItsPorts) {
 }
 
 TEST(Goal, ListsTheMessagesAndWhatEachWaitsFor) {
-  Scripts scripts = processes(2);
-  message(scripts, 0, 1, 100);
-  wait_for_all(scripts);
+  const Scripts scripts = scripts_of(2, {{0, 1, 100}});
   EXPECT_EQ(goal_text(scripts),
             "num_ranks 2\n\nrank 0 {\ns0: send 100b to 1\nm1: calc 0\nm1 requires s0\n}\n"
             "\nrank 1 {\nr0: recv 100b from 0\nm1: calc 0\nm1 requires r0\n}\n");

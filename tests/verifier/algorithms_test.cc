@@ -11,7 +11,6 @@
 #include "tests/support/effort.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
-#include "tests/verifier/hops.h"
 #include "tests/verifier/reports.h"
 #include "verifier/check.h"
 
@@ -21,6 +20,15 @@ namespace {
 const std::vector<Variant>& alltoalls() {
   static const std::vector<Variant> kAll = variants_of(Collective::kAlltoall);
   return kAll;
+}
+
+// Returns the number of distances z*radix^x below `ranks`, with 1 <= z < radix. Each is a round of TuNA, in which
+// every rank sends one message.
+int64_t one_hop_distances(int64_t ranks, int64_t radix) {
+  int64_t distances = 0;
+  for (int64_t power = 1; power < ranks; power *= radix)
+    for (int64_t z = 1; z < radix && z * power < ranks; ++z) ++distances;
+  return distances;
 }
 
 // Whether ranks forward blocks of other ranks.

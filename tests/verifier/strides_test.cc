@@ -16,8 +16,6 @@ using Strided = StridedBatch::Strided;
 
 constexpr int kTries = kSanitized ? 2 : 20;
 
-int64_t within(int64_t low, int64_t high) { return drawn(low, high); }
-
 int64_t at(const Strided& value, int64_t t) { return value.at + t * value.by; }
 
 // By byte: the key of the step in which it arrived.
@@ -25,10 +23,10 @@ using Bytes = std::map<int64_t, int64_t>;
 
 // Draws tiles that begin just after the known bytes, or end just before them, or lie anywhere.
 Tiles random_tiles(const Bytes& bytes, int64_t key) {
-  const int64_t length = within(1, 4), count = within(1, 5);
+  const int64_t length = drawn(1, 4), count = drawn(1, 5);
   const int64_t by = drawn_of<int64_t>(int64_t{length}, -length, length, -length, 0, 1, 7);
-  Tiles tiles{{key, within(0, 3)}, {within(0, 30), by}, length, count};
-  if (!bytes.empty() && within(0, 4) > 0)
+  Tiles tiles{{key, drawn(0, 3)}, {drawn(0, 30), by}, length, count};
+  if (!bytes.empty() && drawn(0, 4) > 0)
     tiles.low.at = by > 0 ? bytes.rbegin()->first + 1 : bytes.begin()->first - length;
   return tiles;
 }
@@ -38,7 +36,7 @@ void try_held_ranges() {
   Bytes bytes;
   std::vector<Tiles> came;
   int64_t key = 0;
-  for (int64_t arrivals = within(0, 8); arrivals > 0; --arrivals) {
+  for (int64_t arrivals = drawn(0, 8); arrivals > 0; --arrivals) {
     const Tiles tiles = random_tiles(bytes, key);
     Bytes more = bytes;
     bool again = false;
@@ -54,22 +52,22 @@ void try_held_ranges() {
     if (arrival != HeldRanges::Arrival::kNew) break;
     bytes = more;
     came.push_back(tiles);
-    key = tiles.key.last(tiles.count) + within(0, 3);
+    key = tiles.key.last(tiles.count) + drawn(0, 3);
   }
   for (int i = 0; i < 20; ++i) {
-    const int64_t length = within(1, 5);
-    Tiles tiles{{within(-2, key + 6), within(0, 4)},
-                {within(-2, 34), drawn_of<int64_t>(int64_t{length}, -length, 0, 2)},
+    const int64_t length = drawn(1, 5);
+    Tiles tiles{{drawn(-2, key + 6), drawn(0, 4)},
+                {drawn(-2, 34), drawn_of<int64_t>(int64_t{length}, -length, 0, 2)},
                 length,
-                within(1, 6)};
-    Settled settled{{within(-2, key + 6), within(-1, 4)},
-                    drawn_of<int64_t>(INT64_MIN, INT64_MIN, within(-2, key + 4))};
-    if (!came.empty() && within(0, 4) > 0) {  // in the order of arrival, some steps later
-      tiles = came[within(0, static_cast<int64_t>(came.size()))];
+                drawn(1, 6)};
+    Settled settled{{drawn(-2, key + 6), drawn(-1, 4)},
+                    drawn_of<int64_t>(INT64_MIN, INT64_MIN, drawn(-2, key + 4))};
+    if (!came.empty() && drawn(0, 4) > 0) {  // in the order of arrival, some steps later
+      tiles = came[drawn(0, static_cast<int64_t>(came.size()))];
       tiles.low.at += drawn_of<int64_t>(0, 0, 0, 1, int64_t{tiles.low.by});
-      tiles.count = std::max<int64_t>(1, tiles.count + within(-2, 3));
-      settled.after = {tiles.key.at + within(-1, 4), tiles.key.by + within(-1, 2)};
-      tiles.key = {settled.after.at + within(-1, 3), settled.after.by + within(0, 2)};
+      tiles.count = std::max<int64_t>(1, tiles.count + drawn(-2, 3));
+      settled.after = {tiles.key.at + drawn(-1, 4), tiles.key.by + drawn(-1, 2)};
+      tiles.key = {settled.after.at + drawn(-1, 3), settled.after.by + drawn(0, 2)};
     }
     HeldRanges::Held expected = HeldRanges::Held::kSettled;
     for (int64_t t = 0; t < tiles.count && expected == HeldRanges::Held::kSettled; ++t)
@@ -117,12 +115,12 @@ MessageList in_other_cuts(const std::vector<MessagePiece>& all) {
              all[j].key == at(next.key, next.count) && all[j].block == at(next.block, next.count) &&
              all[j].low == at(next.low, next.count);
     };
-    if (i + 1 < all.size() && within(0, 3) > 0) {
+    if (i + 1 < all.size() && drawn(0, 3) > 0) {
       next.key.by = all[i + 1].key - all[i].key;
       next.block.by = all[i + 1].block - all[i].block;
       next.low.by = all[i + 1].low - all[i].low;
     }
-    while (i + next.count < all.size() && fits(i + next.count) && within(0, 6) > 0) ++next.count;
+    while (i + next.count < all.size() && fits(i + next.count) && drawn(0, 6) > 0) ++next.count;
     i += next.count;
     result.add(next);
   }
@@ -131,8 +129,8 @@ MessageList in_other_cuts(const std::vector<MessagePiece>& all) {
 
 // Changes a random item; or it and all later ones, by a growing amount; or gives these the first item's length.
 void change(std::vector<MessagePiece>& all) {
-  const auto where = static_cast<size_t>(within(0, static_cast<int64_t>(all.size())));
-  const int64_t part = within(0, 4), kind = within(0, 3);
+  const auto where = static_cast<size_t>(drawn(0, static_cast<int64_t>(all.size())));
+  const int64_t part = drawn(0, 4), kind = drawn(0, 3);
   for (size_t i = where; i < all.size(); ++i) {
     int64_t* const parts[] = {&all[i].key, &all[i].block, &all[i].low, &all[i].length};
     if (kind == 2)
@@ -147,17 +145,17 @@ void try_message_lists() {
   MessageList sent;
   std::vector<MessagePiece> all;
   int64_t key = 0;
-  for (int64_t i = within(1, 6); i > 0; --i) {
-    const bool message = i % 2 == 1 || all.empty() || within(0, 2) == 0;
-    const MessageBatch next{{key, message ? within(1, 3) : 0},
-                            {within(0, 4), within(0, 2)},
-                            {within(0, 4), within(0, 3)},
+  for (int64_t i = drawn(1, 6); i > 0; --i) {
+    const bool message = i % 2 == 1 || all.empty() || drawn(0, 2) == 0;
+    const MessageBatch next{{key, message ? drawn(1, 3) : 0},
+                            {drawn(0, 4), drawn(0, 2)},
+                            {drawn(0, 4), drawn(0, 3)},
                             drawn_of<int64_t>(int64_t{MessageBatch::kWhole}, 3, 5),
-                            within(1, 6),
+                            drawn(1, 6),
                             message};
     sent.add(next);
     for (const MessagePiece& one : one_by_one(next, lengths)) all.push_back(one);
-    key = next.key.last(next.count) + within(1, 3);
+    key = next.key.last(next.count) + drawn(1, 3);
   }
   REQUIRE(!MessageList::compare(sent, in_other_cuts(all), lengths));
 
@@ -184,11 +182,11 @@ PROPERTY(MessageList, AreTheSameHoweverTheyAreCut) {
 PROPERTY(KeyHistory, KnowsHowManyStepsMayBeInFlight) {
   KeyHistory history;
   std::vector<int64_t> keys;
-  int64_t key = within(-5, 5);
-  for (int64_t i = within(1, 6); i > 0; --i) {
-    const Strided steps{key, within(1, 3)};
-    const int64_t count = within(1, 6);
-    const Strided after{within(-8, 8) + key - 4, drawn_of<int64_t>(int64_t{steps.by}, 0, 1)};
+  int64_t key = drawn(-5, 5);
+  for (int64_t i = drawn(1, 6); i > 0; --i) {
+    const Strided steps{key, drawn(1, 3)};
+    const int64_t count = drawn(1, 6);
+    const Strided after{drawn(-8, 8) + key - 4, drawn_of<int64_t>(int64_t{steps.by}, 0, 1)};
     int64_t least = 0;
     for (int64_t t = 0; t < count; ++t) {
       keys.push_back(at(steps, t));
@@ -199,17 +197,17 @@ PROPERTY(KeyHistory, KnowsHowManyStepsMayBeInFlight) {
     }
     history.add(steps, count);
     REQUIRE(history.window(after, count) == least);
-    key = steps.last(count) + within(1, 3);
+    key = steps.last(count) + drawn(1, 3);
   }
 }
 
 PROPERTY(KeySet, CountsDistinctKeys) {
   KeySet set;
   std::set<int64_t> keys;
-  for (int64_t i = within(0, 8); i > 0; --i) {
-    const Strided key{drawn_of<int64_t>(within(-70, 300), within(-70, 300), int64_t{1} << 40),
+  for (int64_t i = drawn(0, 8); i > 0; --i) {
+    const Strided key{drawn_of<int64_t>(drawn(-70, 300), drawn(-70, 300), int64_t{1} << 40),
                       drawn_of<int64_t>(1, 1, 2, 64)};
-    const int64_t count = within(1, 200);
+    const int64_t count = drawn(1, 200);
     set.add(key, count);
     for (int64_t t = 0; t < count; ++t) keys.insert(at(key, t));
   }
