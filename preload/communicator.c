@@ -212,6 +212,7 @@ static void share_rules(char* text, int length) {
 void preload_know_world(void) {
   int *greatest = NULL, has_greatest = 0;
   size_t length = 0;
+  uint64_t no_trace = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &own);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   world = calloc((size_t)ranks, sizeof *world);
@@ -224,6 +225,9 @@ void preload_know_world(void) {
     tell(0);
   }
   free(rules);
+  for (int i = 0; i < ranks; i++)
+    if (world[i].wishes[QD_NO_TRACE] > no_trace) no_trace = world[i].wishes[QD_NO_TRACE];
+  if (no_trace > 1) qd_trace_refuse(no_trace, 0); /* a rank cannot write its trace */
   qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
   qd_private_communicator(MPI_COMM_WORLD, &carrier);
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &greatest, &has_greatest);
