@@ -202,11 +202,12 @@ static void tell(size_t rules) {
 
 /* Gives all ranks the rules that rank 0 has read. Another job may replace the file before other ranks read it. */
 static void share_rules(char* text, int length) {
-  if (own != 0 && !(text = malloc((size_t)length))) qd_end_without_memory(MPI_COMM_WORLD);
-  PMPI_Bcast(text, length, MPI_BYTE, 0, MPI_COMM_WORLD);
-  if (own == 0) return;
-  preload_take_rules(text, (size_t)length);
-  free(text);
+  char* const shared = own == 0 ? text : malloc((size_t)length);
+  if (!shared) qd_end_without_memory(MPI_COMM_WORLD);
+  PMPI_Bcast(shared, length, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (shared == text) return; /* rank 0 has taken them */
+  preload_take_rules(shared, (size_t)length);
+  free(shared);
 }
 
 void preload_know_world(void) {

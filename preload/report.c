@@ -184,10 +184,10 @@ void preload_report_end(void) {
   struct preload_table all = {.count = 0};
   struct preload_line* gathered =
       gather(name != NULL, recorded.lines, (size_t)recorded.count * sizeof *recorded.lines, &size);
-  if (!gathered || !name) return;
   PMPI_Comm_size(MPI_COMM_WORLD, &all.ranks);
-  for (size_t i = 0; i < size / sizeof *gathered; i++) preload_add_line(&all, &gathered[i]);
-  if (all.count > 0 || strcmp(name, "1") != 0) write_report(name, &all, 1);
+  for (size_t i = 0; gathered && i < size / sizeof *gathered; i++)
+    preload_add_line(&all, &gathered[i]);
+  if (gathered && name && (all.count > 0 || strcmp(name, "1") != 0)) write_report(name, &all, 1);
   free(all.lines);
   free(gathered);
 }

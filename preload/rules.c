@@ -443,7 +443,7 @@ int preload_written_rules(void) { return written_rules; }
 /* Copies the lines of the file, except rules for the same calls as rules of this job, from now or the last time. */
 static void print_others(FILE* file, const char* text, size_t length,
                          const struct preload_settings own[2]) {
-  struct preload_rule rule;
+  struct preload_rule rule = {.collective = 0};
   char error[PRELOAD_TEXT];
   for (size_t at = 0, next; at < length; at += next) {
     next = line_length(text + at, length - at);

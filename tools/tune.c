@@ -155,7 +155,10 @@ static int read_words(struct request* request, char** words, int count) {
       is_read = read_size(request, words[i]);
     if (!is_read) return 0;
   }
-  if (!request->rules) return refuse("it wants the name of a rules file, such as rules.txt");
+  if (!request->rules) {
+    refuse("it wants the name of a rules file, such as rules.txt");
+    return 0;
+  }
   if (ranks == 1)
     return refuse(
         "one rank sends nothing; start it with two or more: mpirun -n RANKS quadrille tune");

@@ -523,7 +523,7 @@ void qd_message_deliver(struct qd_call* c, struct qd_posting p) {
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   if ((is_known && c->plan.is_typed) || m->count == 0) return;
   const int64_t bytes = is_known ? qd_bytes_of(c, p) : 0;
-  char* from = is_known ? NULL : read_message(c, p);
+  char* from = is_known ? c->memory.scratch : read_message(c, p); /* scratch: no bytes are read */
   if (c->outcome.is_lost) return forget_parts(c, m);
   if (bytes > 0) {
     if (qd_uses_type_of_parts(c, m) || (m->zero_copy && c->data.receive_is_contiguous)) return;
