@@ -13,7 +13,6 @@
 #include "emitted/universal.h"
 #include "preload/preload.h"
 #include "preload/race.h"
-#include "runtime/execute/arena.h"
 #include "runtime/execute/datatypes.h"
 
 struct preload_learner {
@@ -390,17 +389,12 @@ static struct preload_rule rule_of(const struct preload_learner* learner) {
   return rule;
 }
 
-/* Returns whether the learner has found a new rule, which this process writes. */
-static int is_found(const struct preload_learner* one) {
-  return one->is_first && !one->of && one->race.is_settled;
-}
-
 struct preload_settings preload_found_rules(void) {
   struct preload_settings found = {.rule_count = 0};
   pthread_mutex_lock(&lock);
   for (const struct preload_learner* one = shapes; one; one = one->next) {
     const struct preload_rule rule = rule_of(one);
-    if (is_found(one)) preload_add_rule(&found, &rule);
+    if (one->is_first && !one->of && one->race.is_settled) preload_add_rule(&found, &rule);
   }
   pthread_mutex_unlock(&lock);
   return found;

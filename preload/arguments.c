@@ -51,14 +51,6 @@ int preload_received(const struct preload_call* call, struct qd_side* side) {
   return is_one ? 1 : peers(call);
 }
 
-int preload_find_device(struct preload_call* call) {
-  struct qd_side *const send = &call->given.send, *const receive = &call->given.receive;
-  send->on_device = call->significant & QD_SEND_BUFFER && preload_is_device_memory(send->base);
-  receive->on_device =
-      call->significant & QD_RECEIVE_BUFFER && preload_is_device_memory(receive->base);
-  return send->on_device || receive->on_device;
-}
-
 struct qd_side preload_operands(const struct preload_call* call) {
   struct qd_side side = call->significant & QD_SEND_BUFFER ? call->given.send : call->given.receive;
   const int is_scattered = call->collective == PRELOAD_Reduce_scatter ||
@@ -160,11 +152,4 @@ int64_t preload_bytes(const struct preload_call* call) {
     }
     default: return -1;
   }
-}
-
-int preload_is_refused(const struct preload_communicator* of, const struct qd_arguments* given) {
-  const struct qd_ranks ranks = {of->shape.ranks, of->shape.remote_ranks, of->rank};
-  struct qd_arguments checked = *given;
-  qd_check_arguments(&ranks, &checked);
-  return checked.error != NULL;
 }

@@ -43,54 +43,47 @@ int preload_has_canonical_sums(int universal) {
          quadrille_info(preload_handle(universal), &info) == MPI_SUCCESS && info.canonical;
 }
 
-enum {
-  KEPT = sizeof((struct preload_bound*)0)->agreed / sizeof *((struct preload_bound*)0)->agreed
-};
-
-static int is_same(struct preload_options a, struct preload_options b) {
-  return a.window == b.window && a.block_size == b.block_size;
+static int is_same(const quadrille_bind_options* a, const quadrille_bind_options* b) {
+  return a->window == b->window && a->block_size == b->block_size;
 }
 
 /* Returns whether the last binding was with these options, even if it was refused. */
-static int is_current(const struct preload_bound* bound, struct preload_options wanted) {
-  return bound->state != PRELOAD_UNBOUND && is_same(bound->now, wanted);
+static int is_current(const struct preload_bound* bound, const quadrille_bind_options* wanted) {
+  return bound->state != PRELOAD_UNBOUND && is_same(&bound->now, wanted);
 }
 
-static int has_agreed(const struct preload_bound* bound, struct preload_options wanted) {
-  for (unsigned i = 0; i < bound->agreements && i < KEPT; i++)
-    if (is_same(bound->agreed[i], wanted)) return 1;
+static int has_agreed(const struct preload_bound* bound, const quadrille_bind_options* wanted) {
+  for (unsigned i = 0; i < bound->agreements && i < PRELOAD_AGREED; i++)
+    if (is_same(&bound->agreed[i], wanted)) return 1;
   return 0;
 }
 
-static struct preload_options options_of(const struct preload_rule* rule) {
-  return (struct preload_options){rule->window, rule->block_size};
-}
-
-static quadrille_bind_options bind_options(struct preload_options o) {
-  return (quadrille_bind_options){
-      .size = sizeof(quadrille_bind_options), .window = o.window, .block_size = o.block_size};
+static quadrille_bind_options options_of(const struct preload_rule* rule) {
+  return (quadrille_bind_options){.size = sizeof(quadrille_bind_options),
+                                  .window = rule->window,
+                                  .block_size = rule->block_size};
 }
 
 /* Gives a bound schedule other options, with which all ranks could bind it before. */
-static void retune(struct preload_communicator* of, int universal, struct preload_options options) {
-  const quadrille_bind_options known = bind_options(options);
-  quadrille_retune(preload_handle(universal), of->comm, &known);
-  of->bound[universal].now = options;
+static void retune(struct preload_communicator* of, int universal,
+                   const quadrille_bind_options* known) {
+  quadrille_retune(preload_handle(universal), of->comm, known);
+  of->bound[universal].now = *known;
 }
 
 /* Ends a binding that all ranks have tried. If a rank failed, an earlier binding stays, with its options. */
 static void end_binding(struct preload_communicator* of, const struct preload_rule* rule,
                         int failed) {
   struct preload_bound* bound = &of->bound[rule->universal];
-  const struct preload_options wanted = options_of(rule);
-  if (failed && bound->state == PRELOAD_BOUND) return retune(of, rule->universal, bound->now);
+  const quadrille_bind_options wanted = options_of(rule);
+  if (failed && bound->state == PRELOAD_BOUND) return retune(of, rule->universal, &bound->now);
   bound->state = failed ? PRELOAD_REFUSED : PRELOAD_BOUND;
   bound->now = wanted;
   if (failed) return;
   qd_bound(preload_handle(rule->universal), of->comm, of->tag);
   /* Options drop out of `agreed`. No rank may make a kept call with them while others agree on them anew. */
-  if (bound->agreements >= KEPT) memset(of->decisions, 0, sizeof of->decisions);
-  bound->agreed[bound->agreements++ % KEPT] = wanted;
+  if (bound->agreements >= PRELOAD_AGREED) memset(of->decisions, 0, sizeof of->decisions);
+  bound->agreed[bound->agreements++ % PRELOAD_AGREED] = wanted;
 }
 
 /* The ranks agree on each schedule, since one of them may lack memory. The first agreement also chooses the tag. */
@@ -101,14 +94,13 @@ void preload_bind_all(struct preload_communicator* of, const struct preload_rule
   int made = 0;
   for (int i = 0; i < count; i++) {
     const int universal = rules[i].universal;
-    const struct preload_options wanted = options_of(&rules[i]);
-    const quadrille_bind_options options = bind_options(wanted);
-    if (universal == PRELOAD_NATIVE || is_current(&of->bound[universal], wanted) ||
-        has_agreed(&of->bound[universal], wanted))
+    const quadrille_bind_options wanted = options_of(&rules[i]);
+    if (universal == PRELOAD_NATIVE || is_current(&of->bound[universal], &wanted) ||
+        has_agreed(&of->bound[universal], &wanted))
       continue;
     bound[made++] = &rules[i];
     mine[made] =
-        (uint64_t)qd_bind_members(preload_handle(universal), of->comm, &options, &of->members);
+        (uint64_t)qd_bind_members(preload_handle(universal), of->comm, &wanted, &of->members);
   }
   if (made == 0) return;
   if (of->tag < 0) mine[0] = preload_offer_tag(preload_own_tags());
@@ -120,11 +112,11 @@ void preload_bind_all(struct preload_communicator* of, const struct preload_rule
 
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
   const struct preload_bound* bound = &of->bound[rule->universal];
-  const struct preload_options wanted = options_of(rule);
-  if (is_current(bound, wanted)) return bound->state == PRELOAD_BOUND;
-  if (has_agreed(bound, wanted))
-    retune(of, rule->universal, wanted);
+  const quadrille_bind_options wanted = options_of(rule);
+  if (is_current(bound, &wanted)) return bound->state == PRELOAD_BOUND;
+  if (has_agreed(bound, &wanted))
+    retune(of, rule->universal, &wanted);
   else
     preload_bind_all(of, rule, 1);
-  return bound->state == PRELOAD_BOUND && is_current(bound, wanted);
+  return bound->state == PRELOAD_BOUND && is_current(bound, &wanted);
 }

@@ -101,17 +101,17 @@ static int has_library(void) {
 
 static void look(void) {
   const char* const mode = getenv("QUADRILLE");
-  const int is_off = mode && strcmp(mode, "off") == 0;
   show_mpi();
+  if (mode && strcmp(mode, "off") == 0) return;
   if (!has_library())
     fprintf(stderr,
             "quadrille: this preload library is for another MPI library than the program's; it "
             "does nothing\n");
-  else if (!is_off && has_standard_abi())
+  else if (has_standard_abi())
     fprintf(stderr,
             "quadrille: the program's MPI library has the standard ABI of MPI, which this preload "
             "library is not for; it does nothing\n");
-  else if (!is_off && !(core = dlopen(core_file, RTLD_NOW | RTLD_LOCAL)))
+  else if (!(core = dlopen(core_file, RTLD_NOW | RTLD_LOCAL)))
     fprintf(stderr,
             "quadrille: the rest of the preload library cannot be loaded, so it does nothing: %s\n",
             dlerror());

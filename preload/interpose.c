@@ -164,11 +164,9 @@ DEFINE_FORTRAN(ompi_comm_create_errhandler_f) /* of mpi_f08 */
 static int finish(MPI_Comm self, int key, void* attribute, void* extra) {
   (void)self, (void)key, (void)attribute, (void)extra;
   preload_is_inside = 1;
-  preload_save_end();
-  preload_report();
+  preload_report_end();
   preload_verify_tell();
   preload_forget_communicators();
-  preload_forget_world();
   preload_is_inside = 0;
   return MPI_SUCCESS;
 }

@@ -12,7 +12,8 @@ extern _Thread_local int preload_is_inside;
 extern __attribute__((visibility("default"))) void* (*preload_next_of)(const char* name);
 /* Takes the folder in which the process began. front.c calls it. */
 __attribute__((visibility("default"))) void preload_begin_in(const char* folder);
-/* Learns the settings and nodes of all ranks of MPI_COMM_WORLD (world.c). Collective. Runs at the end of MPI_Init. */
+/* Learns the settings and nodes of all ranks of MPI_COMM_WORLD (communicator.c). Collective. Runs at the end of
+ * MPI_Init. */
 void preload_know_world(void);
 /* Returns the next definition of a function, which it looks up once and keeps in *next. */
 void* preload_next(void** next, const char* name);

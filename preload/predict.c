@@ -127,17 +127,6 @@ static const char* const rows[] = {
     "scatter groups 0 linear,100,100 tree,100,100",
 };
 
-/* Returns whether the row is for calls of `bytes` bytes. Sets *algorithms to its first algorithm. */
-static int fits(const char* row, const char* collective, const char* nodes, int64_t bytes,
-                const char** algorithms) {
-  char name[32], kind[32];
-  long long least = 0;
-  int length = 0;
-  if (sscanf(row, "%31s %31s %lld %n", name, kind, &least, &length) < 3) return 0;
-  *algorithms = row + length;
-  return strcmp(name, collective) == 0 && strcmp(kind, nodes) == 0 && least <= bytes;
-}
-
 int preload_predict(int collective, const struct preload_shape* shape, int64_t bytes,
                     int is_openmpi, struct preload_predicted predicted[PRELOAD_PREDICTED]) {
   enum { UNKNOWN = 4096 }; /* bytes that are assumed if they are unknown */
@@ -145,11 +134,15 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
   const char* const nodes = shape->groups == 2 ? "groups" : is_shared ? "shared" : "apart";
   const int64_t middle =
       bytes < 0 ? UNKNOWN : preload_class_range(preload_size_class(bytes)).most / 2 + 1;
-  const char *at = "", *found = "";
-  char algorithm[PRELOAD_NAME], error[PRELOAD_TEXT];
+  const char* found = "";
+  char algorithm[PRELOAD_NAME], error[PRELOAD_TEXT], name[32], kind[32];
+  long long least = 0;
   int count = 0, of_openmpi = 0, of_mpich = 0, length = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (fits(rows[i], preload_collectives[collective].scheduled, nodes, middle, &at)) found = at;
+    if (sscanf(rows[i], "%31s %31s %lld %n", name, kind, &least, &length) == 3 &&
+        strcmp(name, preload_collectives[collective].scheduled) == 0 && strcmp(kind, nodes) == 0 &&
+        least <= middle)
+      found = rows[i] + length;
   while (count < PRELOAD_PREDICTED &&
          sscanf(found, "%255[^,],%d,%d %n", algorithm, &of_openmpi, &of_mpich, &length) == 3) {
     struct preload_predicted* to = &predicted[count];

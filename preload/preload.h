@@ -1,7 +1,7 @@
 /* Declares what the files of the preload library share. The library serves MPI's collectives by schedules, in
  * unchanged programs. docs/guide.md describes it for users.
  *
- * A call of the program comes to front.c, which passes it to calls.c. communicator.c finds the communicator's state,
+ * A call of the program comes to front.c, which passes it to serve.c. communicator.c finds the communicator's state,
  * and makes it at the first call. Then a rule names a schedule, or none (rules.h). The runtime makes the call by the
  * schedule. Without one, the next definition of the MPI function makes it. All ranks decide alike, from settings that
  * they have compared, the communicator's shape, and bytes that all ranks know. */
@@ -20,16 +20,12 @@
 
 /* ---- communicator.c */
 
-/* Options of a binding. */
-struct preload_options {
-  int window, block_size;
-};
-
 /* Whether a schedule is bound to this communicator, and with which options. */
+enum { PRELOAD_AGREED = 4 };
 struct preload_bound {
   enum { PRELOAD_UNBOUND, PRELOAD_BOUND, PRELOAD_REFUSED } state;
-  struct preload_options now;
-  struct preload_options agreed[4]; /* the last options with which all ranks could bind it */
+  quadrille_bind_options now;
+  quadrille_bind_options agreed[PRELOAD_AGREED]; /* the last with which all ranks could bind it */
   unsigned agreements;
 };
 
@@ -116,43 +112,29 @@ extern _Thread_local struct preload_recent {
   struct preload_communicator* of; /* or NULL */
 } preload_recent;
 extern unsigned preload_freed_so_far;
+/* Returns how often this process has freed or forgotten the state of communicators. */
+static inline unsigned preload_freed(void) {
+  return __atomic_load_n(&preload_freed_so_far, __ATOMIC_RELAXED);
+}
 /* Returns what preload_communicator_of returns, in few instructions for the communicator of the last call. */
 static inline struct preload_communicator* preload_quickly(MPI_Comm comm) {
   const struct preload_recent* const recent = &preload_recent;
-  return recent->of && recent->comm == comm &&
-                 recent->freed == __atomic_load_n(&preload_freed_so_far, __ATOMIC_RELAXED)
+  return recent->of && recent->comm == comm && recent->freed == preload_freed()
              ? recent->of
              : preload_communicator_of(comm);
 }
 /* Returns the state of the communicator, and makes it at the first call. Returns NULL if MPI does not run, and for
  * MPI_COMM_NULL. Sets the role of this rank in `given`. */
 struct preload_communicator* preload_meet(MPI_Comm comm, struct qd_arguments* given);
-/* Returns how often this process has freed or forgotten the state of communicators. */
-unsigned preload_freed(void);
 /* Leaves all later calls on the communicator to MPI. Keeps the pointer to the reason. */
 void preload_stop_serving(struct preload_communicator* of, const char* reason);
 /* Does so if `driver`, an enum preload_driver that all ranks agree on, is a driver of GPUs. */
 void preload_meet_driver(struct preload_communicator* of, int driver);
-/* Forgets the state of all communicators, because MPI ends. */
+/* Forgets the state of all communicators and frees the carrier, because MPI ends. */
 void preload_forget_communicators(void);
 
-const char* preload_driver_reason(int driver);
-/* Prints the text to stderr unless *is_said is set, and sets it. So a process prints the text once. */
-void preload_say_once(int* is_said, const char* text);
-
-/* ---- world.c */
-
-/* Finds the members, the nodes, and whether the communicator is watched. Returns why nothing is served, or NULL. */
-const char* preload_agree(struct preload_communicator* of);
+/* The tags of this process's messages on the carrier. */
 struct preload_tags* preload_own_tags(void);
-/* Frees the carrier of all messages, because MPI ends. */
-void preload_forget_world(void);
-
-/* ---- gather.c */
-
-/* Gathers `size` bytes of each rank of MPI_COMM_WORLD on rank 0, into memory that the caller frees, of *all bytes.
- * Returns NULL on other ranks, if a rank does not want it, and if memory ran out. Collective. */
-void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all);
 
 /* ---- bind.c */
 
@@ -195,8 +177,6 @@ struct preload_call {
 MPI_Datatype preload_type(const struct qd_side* side, int block);
 /* Returns the packed bytes of the first `blocks` blocks, or -1 if a block with elements has no type. */
 int64_t preload_side_bytes(const struct qd_side* side, int blocks);
-/* Returns whether this rank's own arguments are wrong, whatever other ranks pass. MPI then reports the error. */
-int preload_is_refused(const struct preload_communicator* of, const struct qd_arguments* given);
 /* Returns the bytes that rules compare, the same on all ranks; -1 if ranks do not know them. May be collective. */
 int64_t preload_bytes(const struct preload_call* call);
 /* Returns whether the ranks must agree on the mean block, because each knows only its own blocks. */
@@ -209,94 +189,13 @@ int64_t preload_agree_on_mean(const struct preload_communicator* of, int64_t sen
 int64_t preload_own_bytes(const struct preload_call* call);
 /* Sets *side to the blocks that this rank receives. Returns their number. */
 int preload_received(const struct preload_call* call, struct qd_side* side);
-/* Marks each side whose buffer at this rank is device memory. Returns whether there is one. */
-int preload_find_device(struct preload_call* call);
 /* Returns the vector that this rank contributes to a reduction, as one block. */
 struct qd_side preload_operands(const struct preload_call* call);
 
-/* ---- serve.c */
-
-/* Returns the role of this rank in a call. */
-static inline enum qd_role preload_role(const struct preload_communicator* of,
-                                        const struct qd_arguments* given) {
-  return qd_role_of(given->function, of->shape.groups == 2, of->rank, given->root, given->send.base,
-                    given->receive.base);
-}
-
-/* Compare a call with a decision: the first function its buffers, the second its other arguments. Both are short,
- * since small calls that go to MPI pay for nothing else. */
-static inline __attribute__((always_inline)) int preload_has_buffers(
-    const struct preload_decision* d, const struct preload_key* key) {
-  return d->key.sendbuf == key->sendbuf && d->key.recvbuf == key->recvbuf;
-}
-static inline __attribute__((always_inline)) int preload_is_like(const struct preload_decision* d,
-                                                                 const struct preload_key* key) {
-  return d->is_kept && d->key.sent == key->sent && d->key.received == key->received &&
-         d->key.send_type == key->send_type && d->key.receive_type == key->receive_type &&
-         d->key.operation == key->operation && d->key.root == key->root;
-}
-
-/* Returns whether the decision still holds. If it does, the call counts for the decision's follower. */
-static inline int preload_follows(const struct preload_decision* d) {
-  struct preload_follower* const follower = d->follower;
-  if (!follower) return 1;
-  if (d->choice != follower->choices || follower->left == 0) return 0;
-  follower->left--;
-  return 1;
-}
-
-/* Returns the decision for calls with these significant arguments, and makes it the latest. Returns NULL if there is
- * none, or if the buffers must be checked first. */
-struct preload_decision* preload_find_decision(struct preload_communicator* of,
-                                               enum qd_function function,
-                                               const struct preload_key* key);
-/* Chooses what serves the call. Returns whether the caller must now call MPI's own collective. */
-int preload_begin(struct preload_call* call, MPI_Comm comm);
-/* Makes the call by its schedule, if it has one. `code`: what MPI's own collective returned, or MPI_SUCCESS. Returns
- * the code for the program, or QD_LEFT_TO_MPI. */
-int preload_serve(struct preload_call* call, int code);
-/* Records the call for the report and the learner, and verifies its results. Returns the code for the program. */
-int preload_end(struct preload_call* call, int code);
-
-/* ---- numbers.c */
-
-enum { PRELOAD_NUMBER = 128 }; /* the length of a printed number, at most */
-
-/* How the elements of a datatype are numbers. A pair is a real number and its index. */
-struct preload_numbers {
-  enum {
-    PRELOAD_OPAQUE, /* anything else */
-    PRELOAD_SIGNED,
-    PRELOAD_UNSIGNED,
-    PRELOAD_REAL,
-    PRELOAD_COMPLEX,
-    PRELOAD_PAIR,
-    PRELOAD_REAL_PAIR /* the index is a real number, too */
-  } kind;
-  size_t size; /* bytes of a number */
-};
-
-struct preload_numbers preload_numbers_of(MPI_Datatype type);
-/* Returns whether the result has the same bits in every order of operands. */
-int preload_is_exact(MPI_Datatype type, MPI_Op operation);
-/* Prints an element into `text`. Its kind is not PRELOAD_OPAQUE. */
-void preload_print_number(const struct preload_numbers* numbers, const char* element,
-                          char text[PRELOAD_NUMBER]);
-/* Returns whether operands have a scale. The sum of their scales bounds how far two results differ (numbers.c). */
-int preload_has_scale(const struct preload_numbers* numbers, MPI_Op operation);
-long double preload_scale(const struct preload_numbers* numbers, MPI_Op operation,
-                          const char* element);
-/* Returns whether operands whose scales add up to `scale` allow any result. */
-int preload_is_open(const struct preload_numbers* numbers, MPI_Op operation, long double scale);
-/* Returns how far another result may be from `native`, MPI's own. `scale`: the sum of the operands' scales. */
-long double preload_tolerance(const struct preload_numbers* numbers, MPI_Op operation, int operands,
-                              long double scale, const char* native);
-/* Returns whether the real or complex numbers at the start of two elements differ by at most the tolerance. */
-int preload_is_near(const struct preload_numbers* numbers, const char* native, const char* ours,
-                    long double tolerance);
-
 /* ---- verify.c */
 
+/* Returns whether a reduction has the same bits in every order of operands. */
+int preload_is_exact(MPI_Datatype type, MPI_Op operation);
 /* Counts the call. If a schedule serves it, keeps the contents of the receive buffer, on all ranks or on none. */
 void preload_verify_begin(struct preload_call* call);
 /* Keeps the data that MPI's own collective received, and restores the buffer. */
@@ -318,22 +217,13 @@ void preload_learners_free(struct preload_communicator* of);
 /* Returns the rules that this process has found as rank 0 of communicators. The caller frees them. Thread-safe. */
 struct preload_settings preload_found_rules(void);
 
-/* ---- save.c */
-
-/* Starts the thread that saves rules and reports, at the end of MPI_Init. */
-void preload_save_begin(void);
-/* Ends that thread when MPI ends. Rank 0 writes the rules of all ranks, if all keep them. Collective. */
-void preload_save_end(void);
-
 /* ---- report.c */
 
+/* Starts the clock of the report, and the thread that saves rules and reports, at the end of MPI_Init. */
+void preload_report_begin(void);
 /* Adds a call to the report, at rank 0 of its communicator. `code`: what the call returned. */
 void preload_record(const struct preload_call* call, int code, double seconds);
-/* Starts the clock of the report, when MPI begins. */
-void preload_report_begin(void);
-/* Prints or writes the table of all ranks on rank 0. Collective over MPI_COMM_WORLD. */
-void preload_report(void);
-/* Writes what this rank has recorded so far to the report's file. Thread-safe. */
-void preload_report_save(void);
+/* Writes the rules and the report of all ranks on rank 0 when MPI ends. Collective over MPI_COMM_WORLD. */
+void preload_report_end(void);
 
 #endif /* QUADRILLE_PRELOAD_PRELOAD_H_ */

@@ -40,9 +40,7 @@ void preload_add_line(struct preload_table* table, const struct preload_line* li
 double preload_saved(const struct preload_line* line);
 /* Returns whether the run has measured these calls or has paid for races of them. */
 int preload_is_measured(const struct preload_line* line);
-/* Sorts the lines by their seconds, the longest first. */
-void preload_sort_lines(struct preload_table* table);
-/* Both sort the lines. The summary is a headline, and then one line for each collective. */
+/* Both sort the lines by their seconds, the longest first. The summary is a headline, and then one line for each collective. */
 void preload_print_summary(FILE* file, struct preload_table* table);
 void preload_print_json(FILE* file, struct preload_table* table);
 

@@ -45,7 +45,7 @@ static int by_seconds(const void* a, const void* b) {
   return (x < y) - (x > y);
 }
 
-void preload_sort_lines(struct preload_table* table) {
+static void sort_lines(struct preload_table* table) {
   if (table->count > 0) qsort(table->lines, (size_t)table->count, sizeof *table->lines, by_seconds);
 }
 
@@ -134,7 +134,7 @@ void preload_print_summary(FILE* file, struct preload_table* table) {
   const locale_t former = plain_numbers();
   char ranks[32] = "rank 0";
   if (table->ranks > 1) snprintf(ranks, sizeof ranks, "mean of %d ranks", table->ranks);
-  preload_sort_lines(table);
+  sort_lines(table);
   print_headline(file, table);
   fprintf(file, "%-31s  %12s  %22s\n", ranks, "with waiting", "--- without waiting --");
   fprintf(file, "%-20s  %9s  %12s  %10s  %10s  %10s  %-25s  %s\n", "collective", "calls", "seconds",
@@ -171,7 +171,7 @@ static void print_json_line(FILE* file, const struct preload_line* one) {
 void preload_print_json(FILE* file, struct preload_table* table) {
   const locale_t former = plain_numbers();
   const struct sum all = add_up(table, -1);
-  preload_sort_lines(table);
+  sort_lines(table);
   fprintf(file, "{\"schema\": %d, \"ranks\": %d, \"seconds\": %.6f, ", PRELOAD_REPORT_SCHEMA,
           table->ranks, table->seconds);
   fprintf(file, "\"collective_seconds\": %.6f, \"saved_seconds\": ", all.seconds);

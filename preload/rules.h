@@ -126,7 +126,7 @@ const struct preload_settings* preload_settings(void);
 char* preload_read_own_rules(size_t* length);
 /* Adds the rules of a rules file to the settings. `text` is the file's content, which another rank may have read. */
 void preload_take_rules(const char* text, size_t length);
-/* Makes names of files relative to this folder. Before, it is the current folder at the loading of this library. */
+/* Makes names of files relative to this folder, instead of the current one. */
 void preload_keep_to(const char* folder);
 /* Returns the absolute name of a file in `full`, which has QD_MAX_PATH characters, or `name` if it is too long. */
 const char* preload_full_name(const char* name, char* full);
@@ -179,12 +179,7 @@ void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t
 struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; returns 0 if memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
-/* Returns the rule of the settings for the same calls as `rule`, or NULL. */
-struct preload_rule* preload_rule_for_same(const struct preload_settings* of,
-                                           const struct preload_rule* rule);
-/* Adds a rule. Of two for the same calls, keeps the one that saved more time. Returns 0 if memory ran out. */
-int preload_merge_rule(struct preload_settings* to, const struct preload_rule* rule);
-int preload_asks_for_nodes(const struct preload_rule* rule);
+int preload_are_for_same_calls(const struct preload_rule* a, const struct preload_rule* b);
 int preload_asks_for_bytes(const struct preload_rule* rule);
 /* Returns whether the shape is in the rule's ranges. Ignores the ranges of nodes if the nodes are unknown. */
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape);
@@ -194,6 +189,27 @@ int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes);
 int preload_size_class(int64_t bytes);
 /* Returns the bytes of a class of sizes; any bytes for the class -1. */
 struct preload_range preload_class_range(int size_class);
+
+/* Reads one line of a rules file. Returns 1 if it has a rule, -1 if it has none, or 0 and the error. */
+int preload_read_rule(const char* line, size_t length, struct preload_rule* rule,
+                      char error[PRELOAD_TEXT]);
+/* Adds the rules of a file to the settings. If it is wrong, writes "FILE:LINE: ..." to `wrong` and returns 0. */
+int preload_read_rules(const char* path, const char* text, size_t length,
+                       struct preload_settings* settings, char wrong[PRELOAD_TEXT]);
+/* Writes the rules that this job has found to the rules file, in place of those for the same calls. All other lines
+ * stay. `job_ends` as in preload_open. One thread at a time may call it. */
+void preload_write_rules(const struct preload_rule* found, int count, int job_ends);
+/* Returns how many rules preload_write_rules wrote last: 0 if it was never called, -1 if it failed. */
+int preload_written_rules(void);
+/* Opens a file under another name, which preload_close changes to `path`. So no reader sees an unfinished file.
+ * Returns NULL if it fails. With `job_ends`, waits up to two seconds for another job that writes the file. Otherwise
+ * does not wait: sets errno to EAGAIN if another job writes it, and for pipes and devices. */
+FILE* preload_open(const char* path, int job_ends);
+/* Closes the file, and gives it its name if it is complete. Otherwise prints that the `what`, such as "report", could
+ * not be written, and returns 0. `file` may be NULL. */
+int preload_close(FILE* file, const char* path, const char* what, int is_complete);
+/* Returns whether preload_open could open the file, without opening it. Sets errno if not. */
+int preload_may_write(const char* path);
 
 /* ---- predict.c */
 
@@ -210,31 +226,6 @@ int preload_predict(int collective, const struct preload_shape* shape, int64_t b
 /* Returns the rule of calls that need canonical sums and have no other rule, or NULL if no schedule has such sums. */
 const struct preload_rule* preload_canonical_rule(int collective, const struct preload_shape* shape,
                                                   int64_t bytes);
-
-/* ---- rules_file.c */
-
-/* Reads one line of a rules file. Returns 1 if it has a rule, 0 if it has none, or -1 and the error. */
-int preload_read_rule(const char* line, size_t length, struct preload_rule* rule,
-                      char error[PRELOAD_TEXT]);
-/* Adds the rules of a file to the settings. If it is wrong, sets their error to "FILE:LINE: ..." and returns 0. */
-int preload_read_rules(const char* path, const char* text, size_t length,
-                       struct preload_settings* settings);
-/* Writes a rule as a line that preload_read_rule reads. */
-void preload_print_rule(FILE* file, const struct preload_rule* rule);
-/* Writes the rules that this job has found to the rules file, in place of those for the same calls. All other lines
- * stay. `job_ends` as in preload_open. One thread at a time may call it. */
-void preload_write_rules(const struct preload_rule* found, int count, int job_ends);
-/* Returns how many rules preload_write_rules wrote last: 0 if it was never called, -1 if it failed. */
-int preload_written_rules(void);
-/* Opens a file under another name, which preload_close changes to `path`. So no reader sees an unfinished file.
- * Returns NULL if it fails. With `job_ends`, waits up to two seconds for another job that writes the file. Otherwise
- * does not wait: sets errno to EAGAIN if another job writes it, and for pipes and devices. */
-FILE* preload_open(const char* path, int job_ends);
-/* Closes the file, and gives it its name if it is complete. Otherwise prints that the `what`, such as "report", could
- * not be written, and returns 0. `file` may be NULL. */
-int preload_close(FILE* file, const char* path, const char* what, int is_complete);
-/* Returns whether preload_open could open the file, without opening it. Sets errno if not. */
-int preload_may_write(const char* path);
 
 #ifdef __cplusplus
 }

@@ -73,17 +73,10 @@ struct Line {
   std::optional<preload_rule> rule;
 };
 
-bool are_for_same_calls(const preload_rule& a, preload_rule b) {
-  struct preload_settings one = {};
-  one.rules = &b;
-  one.rule_count = 1;
-  return preload_rule_for_same(&one, &a) != nullptr;
-}
-
 // Finds the line with a rule for the same calls. Returns the end if there is none.
 std::vector<Line>::iterator find_same(std::vector<Line>& lines, const Line& line) {
   return std::find_if(lines.begin(), lines.end(), [&](const Line& one) {
-    return one.rule && line.rule && are_for_same_calls(*one.rule, *line.rule);
+    return one.rule && line.rule && preload_are_for_same_calls(&*one.rule, &*line.rule);
   });
 }
 
@@ -116,7 +109,7 @@ Result<bool> read(const std::string& path, std::vector<Line>& lines) {
     preload_rule rule;
     char error[PRELOAD_TEXT];
     const int found = preload_read_rule(line.text.data(), line.text.size(), &rule, error);
-    if (found < 0) return Error{fmt::format("{}{}: {}", where, number, error)};
+    if (found == 0) return Error{fmt::format("{}{}: {}", where, number, error)};
     if (found > 0) line.rule = rule;
     if (find_same(own, line) == own.end()) own.push_back(std::move(line));
   }

@@ -1,10 +1,32 @@
-/* Serves a call: preload_begin chooses its schedule, preload_serve makes it, and preload_end records it. Plain calls
- * keep their decision, so later calls with the same arguments skip the rules. All ranks decide alike, because rules
- * depend only on settings, shapes and bytes that are the same at all ranks. Tested by tests/preload. */
+/* Serves a call: begin chooses its schedule, serve makes it, and end records it. Plain calls keep their decision, so
+ * later calls with the same arguments skip the rules. All ranks decide alike, because rules depend only on settings,
+ * shapes and bytes that are the same at all ranks.
+ *
+ * At the end of this file are MPI's collectives as the library serves them, each under MPI's name and under the
+ * name of the profiling interface. Open MPI's Fortran interfaces call the latter. The runtime describes a call by
+ * its two sides, so the rest need not know MPI's signatures. Tested by tests/preload. */
 #include <stdlib.h>
 
+#include "preload/interpose.h"
 #include "preload/preload.h"
 #include "runtime/execute/api.h"
+
+/* Returns whether this rank's own arguments are wrong, whatever other ranks pass. MPI then reports the error. */
+static int is_refused(const struct preload_communicator* of, const struct qd_arguments* given) {
+  const struct qd_ranks ranks = {of->shape.ranks, of->shape.remote_ranks, of->rank};
+  struct qd_arguments checked = *given;
+  qd_check_arguments(&ranks, &checked);
+  return checked.error != NULL;
+}
+
+/* Marks each side whose buffer at this rank is device memory. Returns whether there is one. */
+static int find_device(struct preload_call* call) {
+  struct qd_side *const send = &call->given.send, *const receive = &call->given.receive;
+  send->on_device = call->significant & QD_SEND_BUFFER && preload_is_device_memory(send->base);
+  receive->on_device =
+      call->significant & QD_RECEIVE_BUFFER && preload_is_device_memory(receive->base);
+  return send->on_device || receive->on_device;
+}
 
 /* Returns the first rule that fits the call and may serve it, or NULL. */
 static const struct preload_rule* rule_of(const struct preload_call* call) {
@@ -96,6 +118,28 @@ static int depends_on_arrays(const struct preload_call* call) {
          (call->follower && call->universal == PRELOAD_NATIVE);
 }
 
+/* Compare a call with a decision: the first function its buffers, the second its other arguments. Both are short,
+ * since small calls that go to MPI pay for nothing else. */
+static inline __attribute__((always_inline)) int has_buffers(const struct preload_decision* d,
+                                                             const struct preload_key* key) {
+  return d->key.sendbuf == key->sendbuf && d->key.recvbuf == key->recvbuf;
+}
+static inline __attribute__((always_inline)) int is_like(const struct preload_decision* d,
+                                                         const struct preload_key* key) {
+  return d->is_kept && d->key.sent == key->sent && d->key.received == key->received &&
+         d->key.send_type == key->send_type && d->key.receive_type == key->receive_type &&
+         d->key.operation == key->operation && d->key.root == key->root;
+}
+
+/* Returns whether the decision still holds. If it does, the call counts for the decision's follower. */
+static inline int follows(const struct preload_decision* d) {
+  struct preload_follower* const follower = d->follower;
+  if (!follower) return 1;
+  if (d->choice != follower->choices || follower->left == 0) return 0;
+  follower->left--;
+  return 1;
+}
+
 /* Returns whether calls of that role with these arguments follow the decision. Ignores the buffers. */
 static int is_for(const struct preload_decision* d, enum qd_role role,
                   const struct preload_key* key) {
@@ -130,7 +174,7 @@ static int are_right(const struct preload_communicator* of, enum qd_function fun
       .receive = QD_EQUAL(key->recvbuf, key->received, key->receive_type),
       .root = key->root,
       .operation = key->operation};
-  return !preload_is_refused(of, &checked);
+  return !is_refused(of, &checked);
 }
 
 /* Gives the decision the buffers of a call. Returns 0 if they must be checked first. */
@@ -144,27 +188,22 @@ static int take_buffers(const struct preload_communicator* of, enum qd_function 
   return 1;
 }
 
-struct preload_decision* preload_find_decision(struct preload_communicator* of,
-                                               enum qd_function function,
-                                               const struct preload_key* key) {
+/* Returns the decision for calls with these significant arguments, and makes it the latest. Returns NULL if there is
+ * none, or if the buffers must be checked first. */
+static struct preload_decision* find_decision(struct preload_communicator* of,
+                                              enum qd_function function,
+                                              const struct preload_key* key) {
   struct preload_decisions* const all = &of->decisions[function];
   struct preload_decision *d = all->all, *const end = d + QD_KEPT_CALLS;
-  while (d < end && !preload_is_like(d, key)) d++;
-  if (d == end || !preload_has_buffers(d, key)) {
+  while (d < end && !is_like(d, key)) d++;
+  if (d == end || !has_buffers(d, key)) {
     const enum qd_role role = qd_role_of(function, of->shape.groups == 2, of->rank, key->root,
                                          key->sendbuf, key->recvbuf);
     if (d == end || d->role != role) d = find(all, role, key);
-    if (!d || !(preload_has_buffers(d, key) || take_buffers(of, function, d, key))) return NULL;
+    if (!d || !(has_buffers(d, key) || take_buffers(of, function, d, key))) return NULL;
   }
   all->latest = d;
   return d;
-}
-
-/* Returns the place for a decision: that of an earlier decision for the same calls, or the next place. */
-static struct preload_decision* place_for(struct preload_decisions* all, enum qd_role role,
-                                          const struct preload_key* key) {
-  struct preload_decision* const earlier = find(all, role, key);
-  return earlier ? earlier : &all->all[all->next++ % QD_KEPT_CALLS];
 }
 
 /* Returns whether later calls with these arguments may decide as this call did. `rule`: its rule, or NULL. */
@@ -182,7 +221,9 @@ static void keep_decision(struct preload_call* call, const struct preload_rule* 
   if (call->decision) call->decision->is_kept = 0;
   call->decision = NULL;
   if (!is_lasting(call, rule)) return;
-  call->decision = place_for(&call->of->decisions[call->collective], given->role, &key);
+  struct preload_decisions* const all = &call->of->decisions[call->collective];
+  call->decision = find(all, given->role, &key);
+  if (!call->decision) call->decision = &all->all[all->next++ % QD_KEPT_CALLS];
   /* `reach`: types such as MPI_DOUBLE_INT have gaps, so a buffer may be longer than its packed bytes. */
   *call->decision = (struct preload_decision){
       .is_kept = 1,
@@ -206,7 +247,7 @@ static int follow_decision(struct preload_call* call) {
   call->significant = decision->significant;
   if (preload_bind(call->of, rule)) {
     call->schedule = preload_handle(rule->universal);
-    preload_find_device(call);
+    find_device(call);
     return 1;
   }
   if (decision->follower) decision->follower->left++; /* the call is counted again later */
@@ -239,7 +280,7 @@ static void decide(struct preload_call* call) {
   struct preload_communicator* of = call->of;
   call->significant = qd_significant(call->given.function, call->given.role);
   call->reason = of->reason;
-  const int is_wrong = !call->reason && preload_is_refused(of, &call->given);
+  const int is_wrong = !call->reason && is_refused(of, &call->given);
   if (is_wrong) call->reason = "MPI refuses the call";
   if (!call->reason) judge_sums(call);
   const int may_be_served = !call->reason;
@@ -248,12 +289,13 @@ static void decide(struct preload_call* call) {
   if (may_be_served) choose(call, rule);
   /* Keeps no decision of a wrong call: with other buffers the call may be right, and then follows the rule. */
   if (!is_wrong) keep_decision(call, rule);
-  if (call->schedule != QUADRILLE_SCHEDULE_NULL && preload_find_device(call))
+  if (call->schedule != QUADRILLE_SCHEDULE_NULL && find_device(call))
     call->reason = "copied by MPI: buffers are in device memory";
   if (preload_settings()->mode == PRELOAD_VERIFY) preload_verify_begin(call);
 }
 
-int preload_begin(struct preload_call* call, MPI_Comm comm) {
+/* Chooses what serves the call. Returns whether the caller must now call MPI's own collective. */
+static int begin(struct preload_call* call, MPI_Comm comm) {
   struct preload_communicator* of = preload_meet(comm, &call->given);
   call->of = of;
   call->collective = (int)call->given.function;
@@ -266,7 +308,9 @@ int preload_begin(struct preload_call* call, MPI_Comm comm) {
   return call->schedule == QUADRILLE_SCHEDULE_NULL || call->is_verified;
 }
 
-int preload_serve(struct preload_call* call, int code) {
+/* Makes the call by its schedule, if it has one. `code`: what MPI's own collective returned, or MPI_SUCCESS. Returns
+ * the code for the program, or QD_LEFT_TO_MPI. */
+static int serve(struct preload_call* call, int code) {
   if (call->is_verified) preload_verify_native(call);
   if (call->schedule == QUADRILLE_SCHEDULE_NULL || code != MPI_SUCCESS) return code;
   struct qd_arguments arguments = call->given;
@@ -280,7 +324,8 @@ int preload_serve(struct preload_call* call, int code) {
   return code;
 }
 
-int preload_end(struct preload_call* call, int code) {
+/* Records the call for the report and the learner, and verifies its results. Returns the code for the program. */
+static int end(struct preload_call* call, int code) {
   if (!call->of) return code;
   /* If the call failed, an error handler may have freed the communicator. */
   const int is_alive = code == MPI_SUCCESS || call->freed == preload_freed();
@@ -293,3 +338,102 @@ int preload_end(struct preload_call* call, int code) {
   free(call->results);
   return code;
 }
+
+/* ---- The functions that the program calls */
+
+/* The arguments of each family, as the next definition takes them. */
+#define EQUAL_BLOCKS_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
+#define EQUAL_BLOCKS_OF_ROOT_ARGUMENTS EQUAL_BLOCKS_ARGUMENTS, root
+#define COUNTED_BLOCKS_ARGUMENTS \
+  sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
+#define TYPED_BLOCKS_ARGUMENTS                                                        \
+  sendbuf, sendcounts, sdispls, (const void*)sendtypes, recvbuf, recvcounts, rdispls, \
+      (const void*)recvtypes
+#define GATHERED_BLOCKS_ARGUMENTS \
+  sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
+#define GATHERED_BLOCKS_OF_ROOT_ARGUMENTS GATHERED_BLOCKS_ARGUMENTS, root
+#define SCATTERED_BLOCKS_OF_ROOT_ARGUMENTS \
+  sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root
+#define BUFFER_OF_ROOT_ARGUMENTS buffer, count, datatype, root
+#define ELEMENTS_ARGUMENTS sendbuf, recvbuf, count, datatype, op
+#define ELEMENTS_OF_ROOT_ARGUMENTS ELEMENTS_ARGUMENTS, root
+#define COUNTED_ELEMENTS_ARGUMENTS sendbuf, recvbuf, recvcounts, datatype, op
+#define NOTHING_ARGUMENTS
+
+/* Returns whether a schedule may serve calls of the collective, or they are watched. Canonical sums need no rule. */
+static inline int is_considered(const struct preload_communicator* of, int collective) {
+  return of->adapts || of->first[collective] < of->first[collective + 1] || of->is_watched ||
+         (preload_settings()->sums == PRELOAD_CANONICAL_SUMS && preload_reduces(collective));
+}
+
+#define GIVEN(Name, family) \
+  (struct qd_arguments) { .function = QD_##Name, QD_SIDES_OF_##family }
+
+/* Whether a call's arrays differ from the decision's. The program may have changed them, even to wrong values. */
+#define HAS_OTHER_ARRAYS(Name, family)                                           \
+  (!(GIVEN(Name, family).send.uniform && GIVEN(Name, family).receive.uniform) && \
+   !decision->is_native &&                                                       \
+   !qd_has_arrays(&decision->kept,                                               \
+                  (const int* const[]){GIVEN(Name, family).send.counts,          \
+                                       GIVEN(Name, family).send.displacements,   \
+                                       GIVEN(Name, family).receive.counts,       \
+                                       GIVEN(Name, family).receive.displacements}))
+
+/* Makes a call by MPI's function `next`, by a schedule, or by both to compare their results. */
+#define CALL(entry, Name, family, Count, Displacement)                                             \
+  static inline __attribute__((always_inline)) int call_##entry(                                   \
+      void* next_one, QD_LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm) {          \
+    typedef int signature(QD_LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm);            \
+    signature* const next = (signature*)next_one;                                                  \
+    int code = MPI_SUCCESS;                                                                        \
+    preload_is_inside = 1;                                                                         \
+    struct preload_communicator* const of = preload_quickly(comm);                                 \
+    const struct preload_key key = preload_key_of(&GIVEN(Name, family));                           \
+    struct preload_decision* decision = of ? of->decisions[QD_##Name].latest : NULL;               \
+    int is_left = 0;                                                                               \
+    if (of && !(decision && has_buffers(decision, &key) && is_like(decision, &key))) {             \
+      const struct preload_key other = key; /* so that only this path has a key in memory */       \
+      is_left = !is_considered(of, QD_##Name);                                                     \
+      decision = is_left ? NULL : find_decision(of, QD_##Name, &other);                            \
+    }                                                                                              \
+    if (decision && (HAS_OTHER_ARRAYS(Name, family) || !follows(decision))) decision = NULL;       \
+    if (decision ? decision->is_native : is_left) {                                                \
+      code = next(QD_LISTED(family##_ARGUMENTS) comm);                                             \
+    } else if (!decision || (code = qd_repeat(&decision->kept, key.sendbuf, key.recvbuf, comm)) == \
+                                QD_LEFT_TO_MPI) {                                                  \
+      struct preload_call call = {.given = GIVEN(Name, family), .decision = decision};             \
+      code = MPI_SUCCESS;                                                                          \
+      if (begin(&call, comm)) code = next(QD_LISTED(family##_ARGUMENTS) comm);                     \
+      code = serve(&call, code);                                                                   \
+      if (code == QD_LEFT_TO_MPI) code = next(QD_LISTED(family##_ARGUMENTS) comm);                 \
+      code = end(&call, code);                                                                     \
+    }                                                                                              \
+    preload_is_inside = 0;                                                                         \
+    return code;                                                                                   \
+  }
+
+/* The function that the program calls. */
+#define DEFINE(function, Name, family, Count, Displacement)                                     \
+  PRELOAD_DEFINE(function,                                                                      \
+                 preload_is_inside ? next(QD_LISTED(family##_ARGUMENTS) comm)                   \
+                                   : call_##function(next, QD_LISTED(family##_ARGUMENTS) comm), \
+                 (QD_LISTED(QUADRILLE_##family(Count, Displacement)) MPI_Comm comm))
+
+/* MPI 4 has functions with large counts. A program may call them even if this library was built with an older MPI. */
+#define ALL(DO, Name, family)                           \
+  DO(MPI_##Name, Name, family, int, int)                \
+  DO(PMPI_##Name, Name, family, int, int)               \
+  DO(MPI_##Name##_c, Name, family, MPI_Count, MPI_Aint) \
+  DO(PMPI_##Name##_c, Name, family, MPI_Count, MPI_Aint)
+
+/* A barrier has no large counts. */
+#define BARRIER(DO)                           \
+  DO(MPI_Barrier, Barrier, NOTHING, int, int) \
+  DO(PMPI_Barrier, Barrier, NOTHING, int, int)
+
+#define CALL_ALL(Name, name, scheduled, family, direction, size) ALL(CALL, Name, family)
+PRELOAD_COLLECTIVES_WITH_DATA(CALL_ALL)
+BARRIER(CALL)
+#define DEFINE_ALL(Name, name, scheduled, family, direction, size) ALL(DEFINE, Name, family)
+PRELOAD_COLLECTIVES_WITH_DATA(DEFINE_ALL)
+BARRIER(DEFINE)

@@ -1,5 +1,5 @@
-/* Reads the settings from the environment of this process, once. world.c compares their hash between ranks, and gives
- * all ranks the rules that rank 0 has read. If a setting is wrong, nothing is served. Tested by
+/* Reads the settings from the environment of this process, once. communicator.c compares their hash between ranks,
+ * and gives all ranks the rules that rank 0 has read. If a setting is wrong, nothing is served. Tested by
  * tests/preload/choice_test.sh. */
 #include <ctype.h>
 #include <errno.h>
@@ -40,10 +40,6 @@ __attribute__((format(printf, 1, 2))) static void refuse(const char* format, ...
   if (!settings.error[0]) memcpy(settings.error, text, sizeof text);
 }
 
-static void refuse_memory(int is_added) {
-  if (!is_added) refuse("memory ran out while rules were read");
-}
-
 static const char* const modes[] = {[PRELOAD_OFF] = "off",
                                     [PRELOAD_ON] = "on",
                                     [PRELOAD_ADAPT] = "adapt",
@@ -78,7 +74,7 @@ static void read_collective(int collective, const char* variable, const char* va
   for (int groups = 1; groups <= 2; groups++) {
     struct preload_rule rule = preload_any_rule(collective, groups);
     if (!preload_parse_algorithm(value, &rule, errors[groups - 1])) continue;
-    refuse_memory(preload_add_rule(&settings, &rule));
+    if (!preload_add_rule(&settings, &rule)) refuse("memory ran out while rules were read");
     found = 1;
   }
   if (!found) refuse("%s: %.480s", variable, errors[0]);
@@ -160,11 +156,6 @@ static void read_variable(const char* entry) {
 
 static char first_folder[QD_MAX_PATH];
 
-/* Notes the folder now, since a program may change it later. */
-__attribute__((constructor)) static void note_folder(void) {
-  if (!getcwd(first_folder, sizeof first_folder)) first_folder[0] = '\0';
-}
-
 void preload_keep_to(const char* folder) { snprintf(first_folder, QD_MAX_PATH, "%s", folder); }
 
 const char* preload_full_name(const char* name, char* full) {
@@ -211,15 +202,11 @@ static void hash_schedules(void) {
 static int has_rules; /* whether the rules of a file were taken */
 
 void preload_take_rules(const char* text, size_t length) {
-  char first[PRELOAD_TEXT], wrong[PRELOAD_TEXT];
+  char wrong[PRELOAD_TEXT];
   has_rules = 1;
   if (length > 0) hash("", text, length); /* an empty file counts as none */
-  memcpy(first, settings.error, sizeof first);
   const char* const path = settings.rules_file ? settings.rules_file : "the rules of rank 0";
-  const int is_read = preload_read_rules(path, text, length, &settings);
-  memcpy(wrong, settings.error, sizeof wrong);
-  memcpy(settings.error, first, sizeof first);
-  if (!is_read) refuse("%s", wrong);
+  if (!preload_read_rules(path, text, length, &settings, wrong)) refuse("%s", wrong);
   hash_schedules();
 }
 
@@ -255,18 +242,19 @@ const struct preload_settings* preload_settings(void) {
   return &settings;
 }
 
+/* Returns 0 if the file can be written, else 1 and a sentence. */
+static int loses(const char* variable, const char* name, char text[PRELOAD_TEXT]) {
+  if (preload_may_write(name)) return 0;
+  snprintf(text, PRELOAD_TEXT, "%s: %.500s cannot be written: %s", variable, name, strerror(errno));
+  return 1;
+}
+
 int preload_loses_rules(char text[PRELOAD_TEXT]) {
   const char* name = preload_settings()->rules_file;
-  if (!name || !preload_finds_rules(settings.mode) || preload_may_write(name)) return 0;
-  snprintf(text, PRELOAD_TEXT, "QUADRILLE_RULES: %.500s cannot be written: %s", name,
-           strerror(errno));
-  return 1;
+  return name && preload_finds_rules(settings.mode) && loses("QUADRILLE_RULES", name, text);
 }
 
 int preload_loses_report(char text[PRELOAD_TEXT]) {
   const char* name = preload_settings()->report;
-  if (!name || strcmp(name, "1") == 0 || preload_may_write(name)) return 0;
-  snprintf(text, PRELOAD_TEXT, "QUADRILLE_REPORT: %.500s cannot be written: %s", name,
-           strerror(errno));
-  return 1;
+  return name && strcmp(name, "1") != 0 && loses("QUADRILLE_REPORT", name, text);
 }

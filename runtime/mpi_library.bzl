@@ -1,7 +1,7 @@
 """The runtime, built against one MPI library."""
 
 # The headers that the preload library and tests include besides the public one.
-SHARED = ["execute/%s.h" % name for name in ["api", "arena", "arguments", "datatypes", "nodes", "significance"]]
+SHARED = ["execute/%s.h" % name for name in ["api", "arguments", "datatypes", "nodes", "significance"]]
 
 def quadrille_library(name, mpi, copts = []):
     """Defines the target `name`, and `libquadrille_NAME.so`, whose soname ends in QUADRILLE_VERSION_MAJOR.

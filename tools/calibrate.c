@@ -2,16 +2,31 @@
  * --alpha, --beta, --gap, these three inside a node, --beta-alone, --copy, --beta-copy, --eager, --port.
  *
  * simulate/machine.h says what the flags mean. All ranks send at once, as in an all-to-all: first to another node of
- * as many ranks, then inside their own node. A second measurement with few ranks shows whether the ranks of a node
- * share a port. Exit codes: 0 done, 2 bad input, or ranks that cannot be measured. */
-#include "tools/calibrate.h"
-
+ * as many ranks, then inside their own node. In a round, each rank of a team sends a number of messages of a number
+ * of bytes, and receives as many. A round takes
+ *     alpha + shared * messages * (gap + beta * bytes)
+ * seconds. `shared` is 1 if each rank has its own port, and otherwise the number of ranks of a node that send. A
+ * second measurement with few ranks shows whether the ranks of a node share a port.
+ *
+ * The ranks of a team stay in step, since no rank can begin a round before its neighbors have ended the last. A time
+ * is the mean over a stretch of rounds, because ranks that share a core each run many rounds in a row. The median
+ * over several stretches counts, so that other work of the machine has little effect. The team's time is that of its
+ * slowest rank. Each load is timed in several passes, and the median of the passes counts. So a longer disturbance
+ * spoils only one pass of some loads. Lengths and numbers of messages grow by a factor of 4. Lines have the least
+ * relative errors, so short messages count as much as long ones.
+ *
+ * Times of copies are means. If ranks share a core, a median would omit the switches between ranks, which few copies
+ * meet. Exit codes: 0 done, 2 bad input, or ranks that cannot be measured. Tested by tests/mpi/calibrate_test.sh and,
+ * with known answers, by tests/simulation/calibrate_test.py. */
 #include <math.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/quantity.h"
+#include "runtime/execute/nodes.h"
 #include "tools/launcher.h"
 
 static const char usage[] =
@@ -32,8 +47,20 @@ struct arguments {
   const char* messages;
 };
 
+static const double kSeen = 20e-6;         /* seconds: longer than a tick of any clock */
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
-enum { LOADS_OF_PORT = 2, MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
+enum {
+  SMALLEST = 16, /* bytes of the shortest of SIZES messages; each is 4 times as long as the last */
+  SIZES = 8,
+  NUMBERS = 4, /* of messages in a round: 1, 4, 16, 64; of blocks in a copy: 64, 128, 256, 512 */
+  LONGEST_OF_MANY = 1 << 14,
+  LOADS_OF_ROUND = SIZES + NUMBERS,
+  LOADS_OF_COPY = NUMBERS + 1,
+  LOADS_OF_PORT = 2,
+  PASSES = 3,
+  MOST_SECONDS = 3600,
+  MOST_MESSAGE = 1 << 30
+};
 
 /* Returns the next length of the list, or -1 if it is wrong. Moves *list behind it, or sets it to NULL at the end. */
 static int64_t next_length(const char** list) {
@@ -78,6 +105,317 @@ static int parse(int count, char** words, struct arguments* a) {
   return a->bytes > 0 || a->messages;
 }
 
+/* ---- Times */
+
+/* Ends the program on all ranks with exit code 2 and this sentence. */
+static _Noreturn void fail(const char* sentence) {
+  fprintf(stderr, "calibrate: %s\n", sentence);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  exit(2);
+}
+
+static void* allocate(size_t count, size_t size) {
+  void* const memory = calloc(count, size);
+  if (!memory) fail("out of memory");
+  return memory;
+}
+
+static int by_value(const void* left, const void* right) {
+  const double a = *(const double*)left, b = *(const double*)right;
+  return a < b ? -1 : a > b;
+}
+
+/* Returns the median, and sorts the values. */
+static double median(double* values, int count) {
+  qsort(values, (size_t)count, sizeof *values, by_value);
+  return values[count / 2];
+}
+
+static double seconds_of(void (*work)(void*), void* with, int times) {
+  const double start = MPI_Wtime();
+  for (int i = 0; i < times; i++) work(with);
+  return (MPI_Wtime() - start) / times;
+}
+
+/* Returns how often the work fits into `seconds` at the slowest rank. To time it, runs it `times` times. */
+static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm comm, int times) {
+  double once = seconds_of(work, with, times);
+  MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return (int)fmin(seconds / fmax(once, 1e-9) + 1, 1 << 22);
+}
+
+/* Returns the seconds of one `work(with)`, repeated for about `seconds`: the median over several stretches of the
+ * mean time in a stretch. All ranks of the communicator repeat it equally often. */
+static double median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds) {
+  enum { STRETCHES = 7 };
+  const double stretch = fmax(seconds / STRETCHES, kSeen);
+  work(with); /* so that all connections exist */
+  const int few = times_in(stretch / 2, work, with, comm, 3);
+  const int times = times_in(stretch, work, with, comm, few);
+  double means[STRETCHES];
+  for (int i = 0; i < STRETCHES; i++) means[i] = seconds_of(work, with, times);
+  return median(means, STRETCHES);
+}
+
+/* A line fitted to times: at_zero + slope * x. Neither number is below 0. */
+struct line {
+  double at_zero, slope;
+};
+
+/* Returns the line through `points` points (x[i], times[i]) with the least squares of relative errors. */
+static struct line line_through(const double* x, const double* times, int points) {
+  double one = 0, first = 0, second = 0, time = 0, moment = 0; /* sums, weighted by 1 / time^2 */
+  for (int i = 0; i < points; i++) {
+    const double weight = 1 / (times[i] * times[i]);
+    one += weight;
+    first += weight * x[i];
+    second += weight * x[i] * x[i];
+    time += weight * times[i];
+    moment += weight * times[i] * x[i];
+  }
+  const double slope = (one * moment - first * time) / (one * second - first * first);
+  if (slope < 0) return (struct line){time / one, 0};
+  const double at_zero = (time - slope * first) / one;
+  if (at_zero < 0) return (struct line){0, moment / second};
+  return (struct line){at_zero, slope};
+}
+
+/* ---- Rounds */
+
+/* Ranks that send to each other at the same time. */
+struct team {
+  MPI_Comm comm; /* of the team; MPI_COMM_NULL at all other ranks */
+  int* to;       /* ranks in `comm` to which this rank sends, in this order */
+  int* from;     /* ranks in `comm` from which it receives, in this order */
+  int peers;     /* the length of each list */
+};
+
+/* The parts of a round's time, in seconds. */
+struct round {
+  double at_zero;     /* a round of one empty message: alpha + shared * gap */
+  double per_message; /* shared * gap */
+  double per_byte;    /* shared * beta */
+};
+
+/* A round of a team: each rank sends this number of messages of `bytes` bytes. */
+struct load {
+  const struct team* team;
+  int messages, bytes;
+  char* buffer;
+  MPI_Request* requests;
+  int turn; /* index of the first peer, which changes each round, so that no peer is always first */
+};
+
+static void exchange(void* with) {
+  struct load* load = with;
+  const struct team* team = load->team;
+  const size_t bytes = (size_t)load->bytes;
+  const int messages = load->messages;
+  char *in = load->buffer, *out = in + (size_t)messages * bytes;
+  MPI_Request* request = load->requests;
+  for (int i = 0; i < messages; i++, in += bytes)
+    MPI_Irecv(in, load->bytes, MPI_BYTE, team->from[(load->turn + i) % team->peers], 0, team->comm,
+              request++);
+  for (int i = 0; i < messages; i++, out += bytes)
+    MPI_Isend(out, load->bytes, MPI_BYTE, team->to[(load->turn + i) % team->peers], 0, team->comm,
+              request++);
+  MPI_Waitall(2 * messages, load->requests, MPI_STATUSES_IGNORE);
+  load->turn = (load->turn + 1) % team->peers;
+}
+
+/* Returns the seconds of a round at the team's slowest rank, or 0 at ranks outside the team. */
+static double time_of(const struct team* team, int messages, int bytes, double seconds) {
+  if (team->comm == MPI_COMM_NULL) return 0;
+  struct load load = {team, messages, bytes, NULL, NULL, 0};
+  load.buffer = allocate(2 * (size_t)messages * (size_t)bytes + 1, 1);
+  load.requests = allocate(2 * (size_t)messages, sizeof *load.requests);
+  double time = median_time(exchange, &load, team->comm, seconds);
+  MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, team->comm);
+  free(load.buffer);
+  free(load.requests);
+  return time;
+}
+
+/* Gives all ranks the values, which are 0 where they are not known. Ranks that wait sleep, and so free their core. */
+static void share(double* values, int count) {
+  const struct timespec nap = {0, 200000};
+  MPI_Request measured;
+  int done = 0;
+  MPI_Ibarrier(MPI_COMM_WORLD, &measured);
+  for (;;) {
+    MPI_Test(&measured, &done, MPI_STATUS_IGNORE);
+    if (done) break;
+    nanosleep(&nap, NULL);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+/* Returns the seconds of a round of 16 messages of 16 KiB at the slowest rank. Other ranks than the team's sleep. */
+static double measure_burst(const struct team* team, double seconds) {
+  enum { MESSAGES = 16 };
+  double of_passes[PASSES];
+  for (int pass = 0; pass < PASSES; pass++)
+    of_passes[pass] = time_of(team, MESSAGES, LONGEST_OF_MANY, seconds / PASSES);
+  double time = median(of_passes, PASSES);
+  share(&time, 1);
+  return time;
+}
+
+/* Returns the seconds of a round of one message of `bytes` bytes, measured likewise. */
+static double measure_message(const struct team* team, int bytes, double seconds) {
+  double time = time_of(team, 1, bytes, seconds);
+  share(&time, 1);
+  return time;
+}
+
+/* Returns the parts of a round's time, measured likewise. Times each load for about `seconds`. In rounds of many
+ * messages, these have `bytes` bytes, at most 16 KiB. */
+static struct round measure_round(const struct team* team, int bytes, double seconds) {
+  const int of_many = bytes < LONGEST_OF_MANY ? bytes : LONGEST_OF_MANY;
+  double sizes[SIZES], numbers[NUMBERS], times[SIZES + NUMBERS], of_passes[SIZES + NUMBERS][PASSES];
+  for (int i = 0; i < SIZES; i++) sizes[i] = SMALLEST << 2 * i;
+  for (int i = 0; i < NUMBERS; i++) numbers[i] = 1 << 2 * i;
+  for (int pass = 0; pass < PASSES; pass++) {
+    for (int i = 0; i < SIZES; i++)
+      of_passes[i][pass] = time_of(team, 1, SMALLEST << 2 * i, seconds / PASSES);
+    for (int i = 0; i < NUMBERS; i++)
+      of_passes[SIZES + i][pass] = time_of(team, 1 << 2 * i, of_many, seconds / PASSES);
+  }
+  for (int i = 0; i < SIZES + NUMBERS; i++) times[i] = median(of_passes[i], PASSES);
+  share(times, SIZES + NUMBERS);
+  const struct line by_size = line_through(sizes, times, SIZES);
+  const struct line by_number = line_through(numbers, times + SIZES, NUMBERS);
+  const double more = fmax(0, by_number.slope - of_many * by_size.slope);
+  const double gap = fmin(more, by_size.at_zero);
+  return (struct round){by_size.at_zero, gap, by_size.slope + (more - gap) / of_many};
+}
+
+/* Returns whether a send of this length completes before its receive is posted. Both ends return the same. */
+static int leaves(int is_sender, int other, char* buffer, int bytes) {
+  enum { DATA, TOKEN };
+  MPI_Request sent;
+  int gone = 0;
+  if (is_sender) MPI_Isend(buffer, bytes, MPI_BYTE, other, DATA, MPI_COMM_WORLD, &sent);
+  MPI_Sendrecv(NULL, 0, MPI_BYTE, other, TOKEN, NULL, 0, MPI_BYTE, other, TOKEN, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  if (is_sender) {
+    MPI_Test(&sent, &gone, MPI_STATUS_IGNORE);
+    MPI_Send(&gone, 1, MPI_INT, other, TOKEN, MPI_COMM_WORLD);
+    if (!gone) MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(&gone, 1, MPI_INT, other, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer, bytes, MPI_BYTE, other, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  return gone;
+}
+
+/* Returns the bytes of the longest message, a power of two up to 4 MiB, whose send completes before its receive is
+ * posted, or 0 if there is none. All ranks except these two sleep. */
+static int measure_eager(int sender, int receiver) {
+  enum { MOST_EAGER = 1 << 22 };
+  double eager = 0;
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == sender || rank == receiver) {
+    char* buffer = allocate(MOST_EAGER, 1);
+    const int other = rank == sender ? receiver : sender;
+    for (int bytes = 1; bytes <= MOST_EAGER && leaves(rank == sender, other, buffer, bytes);
+         bytes *= 2)
+      eager = bytes;
+    free(buffer);
+  }
+  share(&eager, 1);
+  return (int)eager;
+}
+
+/* ---- Copies of blocks into a message or out of one. As in the library, they look up each block's address. */
+
+enum { FEWEST = 64, MOST = FEWEST << (NUMBERS - 1), BYTES = 8 };
+
+static double mean_time(void (*work)(void*), void* with, double seconds) {
+  work(with);
+  const double start = MPI_Wtime();
+  double elapsed = 0;
+  int calls = 0;
+  for (; calls < 5 || elapsed < seconds; calls++) {
+    work(with);
+    elapsed = MPI_Wtime() - start;
+  }
+  return elapsed / calls;
+}
+
+struct block {
+  char* address;
+  size_t bytes;
+};
+
+/* A message of `count` blocks. */
+struct message {
+  int count;
+  struct block sent[MOST], received[MOST];
+  char together[MOST * BYTES], blocks[2 * MOST * BYTES];
+};
+
+static void fill_and_empty(void* with) {
+  struct message* m = with;
+  char* next = m->together;
+  for (int i = 0; i < m->count; next += m->sent[i++].bytes)
+    memcpy(next, m->sent[i].address, m->sent[i].bytes);
+  next = m->together;
+  for (int i = 0; i < m->count; next += m->received[i++].bytes)
+    memcpy(m->received[i].address, next, m->received[i].bytes);
+}
+
+/* Returns the mean seconds to fill and to empty a message of this many blocks. */
+static double copy_time(int blocks, double seconds) {
+  static struct message message;
+  message.count = blocks;
+  for (int i = 0; i < blocks; i++) {
+    message.sent[i] = (struct block){message.blocks + i * BYTES, BYTES};
+    message.received[i] = (struct block){message.blocks + (MOST + i) * BYTES, BYTES};
+  }
+  return mean_time(fill_and_empty, &message, seconds);
+}
+
+/* Returns the slowest rank's seconds to copy a small block into or out of a message. All ranks copy. */
+static double measure_copy(double seconds) {
+  double numbers[NUMBERS], times[NUMBERS];
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < NUMBERS; i++) {
+    numbers[i] = FEWEST << i;
+    times[i] = copy_time(FEWEST << i, seconds);
+  }
+  double copy = line_through(numbers, times, NUMBERS).slope / 2;
+  MPI_Allreduce(MPI_IN_PLACE, &copy, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return copy;
+}
+
+/* Returns the seconds to copy one byte of a large block, measured likewise; 0 if the clock does not see it. */
+static double measure_copied_byte(double seconds) {
+  enum {
+    AREA = 1 << 22
+  }; /* bytes: more than the cache of a core, as with blocks that a program has just made */
+  char *const from = allocate(AREA, 1), *const to = allocate(AREA, 1);
+  memcpy(to, from, AREA);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  double copied = 0, elapsed = 0, least = 0;
+  do {
+    from[(size_t)copied % (AREA - 1)] ^= to[AREA / 2];
+    memcpy(to, from, AREA);
+    copied += AREA;
+    elapsed = MPI_Wtime() - start;
+    least = kLeastPerByte * copied; /* in a simulation copies take no time */
+  } while (elapsed < seconds && elapsed > least);
+  double byte = elapsed > least ? elapsed / copied : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &byte, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  free(from);
+  free(to);
+  return byte;
+}
+
+/* ---- Nodes and teams */
+
 /* Which rank is on which node. A node is named by its lowest rank. */
 struct nodes {
   int rank, ranks;
@@ -87,21 +425,7 @@ struct nodes {
   int most, next_to_most; /* ranks of the two largest nodes; 0 if there is no second */
 };
 
-static int* numbers(int count) {
-  int* result = calloc((size_t)count, sizeof *result);
-  if (!result) quadrille_calibration_fails("out of memory");
-  return result;
-}
-
-/* Sets node_of on all ranks. The ranks of a node are those that share memory. */
-static void tell_nodes(struct nodes* n) {
-  MPI_Comm node;
-  int lowest = n->rank;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, n->rank, MPI_INFO_NULL, &node);
-  MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-  MPI_Comm_free(&node);
-  MPI_Allgather(&lowest, 1, MPI_INT, n->node_of, 1, MPI_INT, MPI_COMM_WORLD);
-}
+static int* numbers(int count) { return allocate((size_t)count, sizeof(int)); }
 
 static void find_nodes(struct nodes* n) {
   MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
@@ -109,7 +433,7 @@ static void find_nodes(struct nodes* n) {
   n->node_of = numbers(n->ranks);
   n->local_of = numbers(n->ranks);
   n->size_of = numbers(n->ranks);
-  tell_nodes(n);
+  qd_gather_nodes(MPI_COMM_WORLD, n->rank, n->node_of);
   for (int r = 0; r < n->ranks; r++) n->local_of[r] = n->size_of[n->node_of[r]]++;
   for (int r = 0; r < n->ranks; r++) {
     const int size = n->size_of[r], more = size > n->most;
@@ -157,11 +481,11 @@ enum scope { BETWEEN, INSIDE };
 
 /* Makes a team. INSIDE: up to `senders` ranks of each node, which all send to each other. BETWEEN: `senders` ranks of
  * each node that has as many. Each sends to as many ranks of another node, first to the one of its own number. */
-static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
+static struct team team_of(const struct nodes* n, enum scope scope, int senders) {
   const int node = n->node_of[n->rank], local = n->local_of[n->rank], size = n->size_of[node];
   const int inside = scope == INSIDE, circle = inside && size < senders ? size : senders;
   const int member = local < circle && (inside ? circle > 1 : size >= senders);
-  struct quadrille_team team = {.peers = member ? circle - inside : 0};
+  struct team team = {.peers = member ? circle - inside : 0};
   MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->rank, &team.comm);
   if (!member) return team;
   int to = node, from = node;
@@ -177,22 +501,22 @@ static struct quadrille_team team_of(const struct nodes* n, enum scope scope, in
   return team;
 }
 
-static void disband(struct quadrille_team* team) {
+static void disband(struct team* team) {
   if (team->comm != MPI_COMM_NULL) MPI_Comm_free(&team->comm);
   free(team->to);
   free(team->from);
 }
 
 /* Times each load for `seconds`, and disbands the team. Returns 0 if long messages take no longer than short ones. */
-static int measure(struct quadrille_team team, const struct arguments* a, double seconds,
-                   struct quadrille_round* round) {
-  *round = quadrille_measure_round(&team, (int)a->bytes, seconds);
+static int measure(struct team team, const struct arguments* a, double seconds,
+                   struct round* round) {
+  *round = measure_round(&team, (int)a->bytes, seconds);
   disband(&team);
   return round->at_zero > 0 && round->per_byte > kLeastPerByte;
 }
 
-static double burst(struct quadrille_team team, double seconds) {
-  const double time = quadrille_measure_burst(&team, seconds);
+static double burst(struct team team, double seconds) {
+  const double time = measure_burst(&team, seconds);
   disband(&team);
   return time;
 }
@@ -212,8 +536,7 @@ struct values {
 };
 
 /* Sets the flags from a round in which `sharing` ranks share the port or the memory. */
-static void values_of(struct quadrille_round round, int sharing, double* alpha, double* beta,
-                      double* gap) {
+static void values_of(struct round round, int sharing, double* alpha, double* beta, double* gap) {
   *gap = round.per_message / sharing;
   *alpha = round.at_zero - round.per_message;
   *beta = round.per_byte / sharing;
@@ -230,10 +553,9 @@ static int first_of_another(const struct nodes* n) {
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->next_to_most, own = n->most;
   const int rounds = (pairs > 0) + (own > 1) + (own > 2);
-  struct quadrille_round outer = {0}, inner = {0}, two = {0};
+  struct round outer = {0}, inner = {0}, two = {0};
   int told = 1;
-  const double seconds =
-      a->seconds / (QUADRILLE_LOADS_OF_ROUND * rounds + LOADS_OF_PORT + QUADRILLE_LOADS_OF_COPY);
+  const double seconds = a->seconds / (LOADS_OF_ROUND * rounds + LOADS_OF_PORT + LOADS_OF_COPY);
   if (pairs > 0) told &= measure(team_of(n, BETWEEN, pairs), a, seconds, &outer);
   if (own > 1) told &= measure(team_of(n, INSIDE, own), a, seconds, &inner);
   *v = (struct values){.shares = 1};
@@ -245,9 +567,9 @@ static int calibrate(const struct nodes* n, const struct arguments* a, struct va
   values_of(outer, v->shares && pairs > 0 ? pairs : 1, &v->alpha, &v->beta, &v->gap);
   values_of(inner, v->shares ? own : 1, &v->alpha_inside, &v->beta_inside, &v->gap_inside);
   v->beta_alone = own > 2 ? two.per_byte : inner.per_byte;
-  v->eager = quadrille_measure_eager(0, first_of_another(n));
-  v->copy = quadrille_measure_copy(seconds);
-  v->beta_copy = quadrille_measure_copied_byte(seconds);
+  v->eager = measure_eager(0, first_of_another(n));
+  v->copy = measure_copy(seconds);
+  v->beta_copy = measure_copied_byte(seconds);
   return told;
 }
 
@@ -280,12 +602,12 @@ static void print(const struct nodes* n, const struct arguments* a, const struct
 /* Prints one line for each length: the time of a message between the first rank and the last. */
 static void print_messages(const struct nodes* n, const struct arguments* a) {
   int other = n->rank == 0;
-  struct quadrille_team ends = {.to = &other, .from = &other, .peers = 1};
+  struct team ends = {.to = &other, .from = &other, .peers = 1};
   const int member = n->rank == 0 || n->rank == n->ranks - 1;
   MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->rank, &ends.comm);
   for (const char* rest = a->messages; rest;) {
     const int64_t bytes = next_length(&rest);
-    const double time = quadrille_measure_message(&ends, (int)bytes, a->seconds / 10);
+    const double time = measure_message(&ends, (int)bytes, a->seconds / 10);
     if (n->rank == 0) printf("message %lld %.12e\n", (long long)bytes, time);
   }
   if (member) MPI_Comm_free(&ends.comm);
@@ -317,10 +639,7 @@ static int run(const struct arguments* a) {
 
 int main(int argc, char** argv) {
   struct arguments a;
-  if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-    printf("%s", usage);
-    return 0;
-  }
+  if (wants_help(argc, argv, usage)) return 0;
   if (!parse(argc, argv, &a)) return 2;
   MPI_Init(&argc, &argv);
   const int code = started_by_another("calibrate") ? 2 : run(&a);

@@ -48,7 +48,7 @@ room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'schedule(/limits\.h|:limits)' 'runtime/ knows no other room but the limits of schedule/'
 room tools 'runtime(/(quadrille|execute/(datatypes|nodes))\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload(/(device|rules|interpose)\.h|:device|:rules|:preload_)|emitted(/universal\.h|:universal)|cli(/quantity\.h|:quantity)' \
   'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
-room preload 'runtime(/(quadrille|execute/(api|arena|arguments|datatypes|nodes|significance)|program/program)\.h|:program|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))|view(/(assets|pack)\.h|:text)' \
+room preload 'runtime(/(quadrille|execute/(api|arguments|datatypes|nodes|significance)|program/program)\.h|:program|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))|view(/(assets|pack)\.h|:text)' \
   'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/check\.h|:check|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'

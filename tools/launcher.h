@@ -1,4 +1,4 @@
-/* Finds out whether the wrong launcher started this program: that of another MPI library, or of another version. */
+/* What all programs here do first. */
 #ifndef QUADRILLE_TOOLS_LAUNCHER_H_
 #define QUADRILLE_TOOLS_LAUNCHER_H_
 
@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether MPI knows fewer ranks than the launcher started: often each process is alone. Launchers pass the
+/* Prints the usage and returns true if the user asks for it. */
+static inline bool wants_help(int count, char** words, const char* usage) {
+  const bool wants = count == 2 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0);
+  if (wants) printf("%s", usage);
+  return wants;
+}
+
+/* Finds out whether the wrong launcher started this program: that of another MPI library, or of another version.
+ * Returns whether MPI knows fewer ranks than the launcher started: often each process is alone. Launchers pass the
  * number of ranks, and a rank, in variables. The process with rank 0 prints what is wrong. Call it after MPI_Init. */
 static inline bool started_by_another(const char* tool) {
   static const char* const variables[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},

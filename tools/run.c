@@ -2,8 +2,7 @@
  * collective, and prints the times of both.
  *
  * It calls both in turn, with a barrier before each call. The slowest rank gives the time of a call. Exit codes: 0
- * all
- * bytes right, 1 a byte was wrong, 2 bad input. */
+ * all bytes right, 1 a byte was wrong, 2 bad input. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,55 +34,52 @@ static const char usage[] =
     "or half)\n"
     "  --layout trusted  ranks lie node by node as in the schedule, whatever memory they share\n";
 
-/* Reads a whole number in low .. high. Prints an error and returns 0 if the text is something else. */
-static int number(const char* flag, const char* text, int64_t low, int64_t high, int64_t* value) {
-  if (text && quantity_whole(text, strlen(text), low, high, value)) return 1;
-  fprintf(stderr, "run: %s wants a number from %lld to %lld\n", flag, (long long)low,
-          (long long)high);
-  return 0;
-}
+/* An option with a number in low .. high, of bytes if `is_size`. */
+struct option {
+  const char* name;
+  int is_size;
+  int64_t low, high, *value;
+};
 
-static int size(const char* flag, const char* text, int64_t low, int64_t high, int64_t* value) {
-  if (text && quantity_bytes(text, strlen(text), low, high, value)) return 1;
-  fprintf(stderr, "run: %s wants a number of bytes from %lld to %lld, such as 4096 or 4KiB\n", flag,
-          (long long)low, (long long)high);
+/* Reads the number. Prints an error and returns 0 if the text is something else. */
+static int read_number(const struct option* o, const char* text) {
+  if (text &&
+      (o->is_size ? quantity_bytes : quantity_whole)(text, strlen(text), o->low, o->high, o->value))
+    return 1;
+  fprintf(stderr, "run: %s wants a number %sfrom %lld to %lld%s\n", o->name,
+          o->is_size ? "of bytes " : "", (long long)o->low, (long long)o->high,
+          o->is_size ? ", such as 4096 or 4KiB" : "");
   return 0;
 }
 
 static int parse(int count, char** words, struct arguments* a) {
   *a = (struct arguments){.bytes = 1024, .repetitions = 20};
+  const struct option options[] = {
+      {"--bytes", 1, 0, 1 << 30, &a->bytes}, {"--repetitions", 0, 1, 1000000, &a->repetitions},
+      {"--window", 0, 1, 65536, &a->window}, {"--block-size", 1, 1, INT_MAX, &a->block_size},
+      {"--root", 0, 0, INT_MAX, &a->root},   {"--first-group", 0, 1, INT_MAX, &a->first_group}};
+  enum { OPTIONS = sizeof options / sizeof *options };
   for (int i = 1; i < count; i++) {
-    const char* word = words[i];
-    const char* value = i + 1 < count ? words[i + 1] : NULL;
-    int ok = 1, taken = 1;
-    if (strcmp(word, "--bytes") == 0) {
-      ok = size(word, value, 0, 1 << 30, &a->bytes);
-    } else if (strcmp(word, "--repetitions") == 0) {
-      ok = number(word, value, 1, 1000000, &a->repetitions);
-    } else if (strcmp(word, "--window") == 0) {
-      ok = number(word, value, 1, 65536, &a->window);
-    } else if (strcmp(word, "--block-size") == 0) {
-      ok = size(word, value, 1, INT_MAX, &a->block_size);
-    } else if (strcmp(word, "--root") == 0) {
-      ok = number(word, value, 0, INT_MAX, &a->root);
-    } else if (strcmp(word, "--first-group") == 0) {
-      ok = number(word, value, 1, INT_MAX, &a->first_group);
-    } else if (strcmp(word, "--layout") == 0) {
+    const char *const word = words[i], *const value = i + 1 < count ? words[i + 1] : NULL;
+    int o = 0, ok = 1;
+    while (o < OPTIONS && strcmp(word, options[o].name) != 0) o++;
+    const int is_layout = strcmp(word, "--layout") == 0;
+    i += o < OPTIONS || is_layout;
+    if (o < OPTIONS) {
+      ok = read_number(&options[o], value);
+    } else if (is_layout) {
       ok = a->trusted = value && strcmp(value, "trusted") == 0;
       if (!ok) fprintf(stderr, "run: --layout knows 'trusted' only\n");
+    } else if (strcmp(word, "--synchronous") == 0) {
+      a->synchronous = 1;
+    } else if (strcmp(word, "--in-place") == 0) {
+      a->in_place = 1;
+    } else if (word[0] == '-' || a->file) {
+      ok = fprintf(stderr, "run: '%s' is not known\n%s", word, usage) < 0;
     } else {
-      taken = 0;
-      if (strcmp(word, "--synchronous") == 0)
-        a->synchronous = 1;
-      else if (strcmp(word, "--in-place") == 0)
-        a->in_place = 1;
-      else if (word[0] == '-' || a->file)
-        ok = fprintf(stderr, "run: '%s' is not known\n%s", word, usage) < 0;
-      else
-        a->file = word;
+      a->file = word;
     }
     if (!ok) return 0;
-    i += taken;
   }
   if (!a->file) fprintf(stderr, "%s", usage);
   return a->file != NULL;
@@ -294,10 +290,7 @@ static int run(const struct arguments* a) {
 
 int main(int argc, char** argv) {
   struct arguments a;
-  if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-    printf("%s", usage);
-    return 0;
-  }
+  if (wants_help(argc, argv, usage)) return 0;
   if (!parse(argc, argv, &a)) return 2;
   MPI_Init(&argc, &argv);
   const int code = started_by_another("run") ? 2 : run(&a);

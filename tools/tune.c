@@ -26,6 +26,23 @@ enum {
 
 /* ---- The command line */
 
+static const char usage[] =
+    "usage: mpirun -n RANKS quadrille tune RULES.txt [SIZE...] [--communicators LIST]\n"
+    "                                      [--counts KIND]\n\n"
+    "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
+    "many ranks a node as this is started with, and adds the rules to RULES.txt: for the\n"
+    "preload library, by QUADRILLE_RULES=RULES.txt. A size is a number of bytes, or 4KiB.\n"
+    "Without sizes it takes 8, 32, 128 .. 128KiB: one size of each class from 4 bytes to\n"
+    "256KiB. Exit codes: 0 done, 1 no rules were written, 2 bad usage or files.\n\n"
+    "  --communicators LIST  of world, rows=N (rows of N ranks each: N*i to N*i+N-1) and "
+    "columns=N\n"
+    "                        (N columns: every N-th rank), such as world,rows=8,columns=8;\n"
+    "                        default world\n"
+    "  --counts KIND         lengths of the blocks of alltoallv and alltoallw: uniform, or "
+    "skewed,\n"
+    "                        where every eighth is nine times as long as the others; default\n"
+    "                        uniform\n";
+
 enum kind { WORLD, ROWS, COLUMNS };
 static const char* const kinds[] = {"world", "rows", "columns"};
 enum counts { UNIFORM, SKEWED };
@@ -188,71 +205,45 @@ struct call {
   MPI_Comm comm;
   int rank, ranks, bytes;
   char *sent, *received;
+  int* parts;                     /* counts of a vector of `bytes` */
   int *equal, *places;            /* counts and displacements of blocks of `bytes` */
   int *send_counts, *send_places; /* the same for blocks of different lengths */
   int *receive_counts, *receive_places;
   MPI_Datatype* types;
 };
 
-static void alltoall(const struct call* c) {
-  MPI_Alltoall(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, c->comm);
-}
-static void alltoallv(const struct call* c) {
-  MPI_Alltoallv(c->sent, c->send_counts, c->send_places, MPI_BYTE, c->received, c->receive_counts,
-                c->receive_places, MPI_BYTE, c->comm);
-}
-static void alltoallw(const struct call* c) {
-  MPI_Alltoallw(c->sent, c->send_counts, c->send_places, c->types, c->received, c->receive_counts,
-                c->receive_places, c->types, c->comm);
-}
-static void allgather(const struct call* c) {
-  MPI_Allgather(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, c->comm);
-}
-static void allgatherv(const struct call* c) {
-  MPI_Allgatherv(c->sent, c->bytes, MPI_BYTE, c->received, c->equal, c->places, MPI_BYTE, c->comm);
-}
-static void allreduce(const struct call* c) {
-  MPI_Allreduce(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, c->comm);
-}
-static void reduce(const struct call* c) {
-  MPI_Reduce(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, 0, c->comm);
-}
+#define COLLECTIVE(name, Name, ...) \
+  static void name(const struct call* c) { MPI_##Name(__VA_ARGS__, c->comm); }
+#define SENT c->sent, c->bytes, MPI_BYTE
+#define RECEIVED c->received, c->bytes, MPI_BYTE
+#define OPERANDS c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR
+COLLECTIVE(alltoall, Alltoall, SENT, RECEIVED)
+COLLECTIVE(alltoallv, Alltoallv, c->sent, c->send_counts, c->send_places, MPI_BYTE, c->received,
+           c->receive_counts, c->receive_places, MPI_BYTE)
+COLLECTIVE(alltoallw, Alltoallw, c->sent, c->send_counts, c->send_places, c->types, c->received,
+           c->receive_counts, c->receive_places, c->types)
+COLLECTIVE(allgather, Allgather, SENT, RECEIVED)
+COLLECTIVE(allgatherv, Allgatherv, SENT, c->received, c->equal, c->places, MPI_BYTE)
+COLLECTIVE(allreduce, Allreduce, OPERANDS)
+COLLECTIVE(reduce, Reduce, OPERANDS, 0)
 /* All ranks get equally many bytes, so the vector may have a few more than `bytes`. */
-static void reduce_scatter_block(const struct call* c) {
-  const int part = (c->bytes + c->ranks - 1) / c->ranks;
-  MPI_Reduce_scatter_block(c->sent, c->received, part, MPI_BYTE, MPI_BOR, c->comm);
-}
+COLLECTIVE(reduce_scatter_block, Reduce_scatter_block, c->sent, c->received,
+           (c->bytes + c->ranks - 1) / c->ranks, MPI_BYTE, MPI_BOR)
 /* The vector has exactly `bytes`, even if there are more ranks. */
-static void reduce_scatter(const struct call* c) {
-  for (int i = 0; i < c->ranks; i++) c->equal[i] = c->bytes / c->ranks + (i < c->bytes % c->ranks);
-  MPI_Reduce_scatter(c->sent, c->received, c->equal, MPI_BYTE, MPI_BOR, c->comm);
-}
-static void scan(const struct call* c) {
-  MPI_Scan(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, c->comm);
-}
-static void exscan(const struct call* c) {
-  MPI_Exscan(c->sent, c->received, c->bytes, MPI_BYTE, MPI_BOR, c->comm);
-}
-static void bcast(const struct call* c) { MPI_Bcast(c->received, c->bytes, MPI_BYTE, 0, c->comm); }
-static void gather(const struct call* c) {
-  MPI_Gather(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, 0, c->comm);
-}
-static void gatherv(const struct call* c) {
-  MPI_Gatherv(c->sent, c->bytes, MPI_BYTE, c->received, c->equal, c->places, MPI_BYTE, 0, c->comm);
-}
-static void scatter(const struct call* c) {
-  MPI_Scatter(c->sent, c->bytes, MPI_BYTE, c->received, c->bytes, MPI_BYTE, 0, c->comm);
-}
-static void scatterv(const struct call* c) {
-  MPI_Scatterv(c->sent, c->equal, c->places, MPI_BYTE, c->received, c->bytes, MPI_BYTE, 0, c->comm);
-}
+COLLECTIVE(reduce_scatter, Reduce_scatter, c->sent, c->received, c->parts, MPI_BYTE, MPI_BOR)
+COLLECTIVE(scan, Scan, OPERANDS)
+COLLECTIVE(exscan, Exscan, OPERANDS)
+COLLECTIVE(bcast, Bcast, RECEIVED, 0)
+COLLECTIVE(gather, Gather, SENT, RECEIVED, 0)
+COLLECTIVE(gatherv, Gatherv, SENT, c->received, c->equal, c->places, MPI_BYTE, 0)
+COLLECTIVE(scatter, Scatter, SENT, RECEIVED, 0)
+COLLECTIVE(scatterv, Scatterv, c->sent, c->equal, c->places, MPI_BYTE, RECEIVED, 0)
 
 static void (*const collectives[])(const struct call*) = {
     alltoall,   alltoallv, alltoallw, allgather,
     allgatherv, allreduce, reduce,    reduce_scatter_block,
     scan,       exscan,    bcast,     gather,
-    gatherv,    scatter,   scatterv,  reduce_scatter /* must be last, since it changes `equal` */
-};
+    gatherv,    scatter,   scatterv,  reduce_scatter};
 
 /* Returns the length of the block to the rank `distance` ranks further on. Blocks have `bytes` bytes on average. If
  * they are skewed, every eighth is nine times as long as the others. */
@@ -268,6 +259,7 @@ static int length_of(const struct call* c, enum counts counts, int distance) {
 static void lay_out(struct call* c, enum counts counts) {
   int sent = 0, received = 0;
   for (int i = 0; i < c->ranks; i++) {
+    c->parts[i] = c->bytes / c->ranks + (i < c->bytes % c->ranks);
     c->equal[i] = c->bytes;
     c->places[i] = i * c->bytes;
     c->types[i] = MPI_BYTE;
@@ -293,21 +285,21 @@ static struct call make_call(MPI_Comm comm, int bytes) {
   MPI_Comm_rank(comm, &c.rank);
   MPI_Comm_size(comm, &c.ranks);
   const size_t count = (size_t)c.ranks;
+  int** const arrays[] = {&c.parts,       &c.equal,          &c.places,        &c.send_counts,
+                          &c.send_places, &c.receive_counts, &c.receive_places};
+  int* next = allocate(count, sizeof arrays / sizeof *arrays * sizeof *next);
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += count) *arrays[i] = next;
   c.sent = allocate(count, (size_t)bytes);
   c.received = allocate(count, (size_t)bytes);
-  int** const arrays[] = {&c.equal,       &c.places,         &c.send_counts,
-                          &c.send_places, &c.receive_counts, &c.receive_places};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    *arrays[i] = allocate(count, sizeof **arrays[i]);
   c.types = allocate(count, sizeof(MPI_Datatype));
   return c;
 }
 
 static void free_call(struct call* c) {
-  void* const all[] = {c->sent,           c->received,       c->equal,
-                       c->places,         c->send_counts,    c->send_places,
-                       c->receive_counts, c->receive_places, c->types};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  free(c->parts); /* and the arrays behind it */
+  free(c->sent);
+  free(c->received);
+  free(c->types);
   MPI_Comm_free(&c->comm);
 }
 
@@ -340,27 +332,6 @@ static void learn(const struct request* request, const struct pattern* pattern) 
   }
 }
 
-static int usage(FILE* file) {
-  fprintf(
-      file,
-      "usage: mpirun -n RANKS quadrille tune RULES.txt [SIZE...] [--communicators LIST]\n"
-      "                                      [--counts KIND]\n\n"
-      "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
-      "many ranks a node as this is started with, and adds the rules to RULES.txt: for the\n"
-      "preload library, by QUADRILLE_RULES=RULES.txt. A size is a number of bytes, or 4KiB.\n"
-      "Without sizes it takes 8, 32, 128 .. 128KiB: one size of each class from 4 bytes to\n"
-      "256KiB. Exit codes: 0 done, 1 no rules were written, 2 bad usage or files.\n\n"
-      "  --communicators LIST  of world, rows=N (rows of N ranks each: N*i to N*i+N-1) and "
-      "columns=N\n"
-      "                        (N columns: every N-th rank), such as world,rows=8,columns=8;\n"
-      "                        default world\n"
-      "  --counts KIND         lengths of the blocks of alltoallv and alltoallw: uniform, or "
-      "skewed,\n"
-      "                        where every eighth is nine times as long as the others; default\n"
-      "                        uniform\n");
-  return file == stdout ? 0 : 2;
-}
-
 /* Prints whether rules were written, after MPI_Finalize. Returns the exit code. */
 static int conclude(const char* path) {
   const int written = preload_written_rules();
@@ -377,9 +348,11 @@ static int conclude(const char* path) {
 
 int main(int count, char** words) {
   struct request request = {.counts = UNIFORM};
-  const int wants_help =
-      count == 2 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0);
-  if (wants_help || count < 2) return usage(wants_help ? stdout : stderr);
+  if (wants_help(count, words, usage)) return 0;
+  if (count < 2) {
+    fprintf(stderr, "%s", usage);
+    return 2;
+  }
   preload_is_inside = 1; /* the library reads its settings later, in may_learn */
   MPI_Init(&count, &words);
   preload_is_inside = 0;

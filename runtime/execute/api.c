@@ -3,30 +3,9 @@
 
 #include <string.h>
 
-#include "runtime/execute/bind.h"
 #include "runtime/execute/call.h"
 #include "runtime/execute/channel.h"
 #include "runtime/execute/counts.h"
-
-/* Which collective of schedules serves each of MPI's functions. */
-static const unsigned char collectives[QD_FUNCTION_COUNT] = {
-    [QD_Allgather] = QD_ALLGATHER,
-    [QD_Allgatherv] = QD_ALLGATHER,
-    [QD_Allreduce] = QD_ALLREDUCE,
-    [QD_Alltoall] = QD_ALLTOALL,
-    [QD_Alltoallv] = QD_ALLTOALL,
-    [QD_Alltoallw] = QD_ALLTOALL,
-    [QD_Barrier] = QD_BARRIER,
-    [QD_Bcast] = QD_BROADCAST,
-    [QD_Exscan] = QD_EXSCAN,
-    [QD_Gather] = QD_GATHER,
-    [QD_Gatherv] = QD_GATHER,
-    [QD_Reduce] = QD_REDUCE,
-    [QD_Reduce_scatter] = QD_REDUCE_SCATTER,
-    [QD_Reduce_scatter_block] = QD_REDUCE_SCATTER,
-    [QD_Scan] = QD_SCAN,
-    [QD_Scatter] = QD_SCATTER,
-    [QD_Scatterv] = QD_SCATTER};
 
 static struct qd_ranks ranks_of(const struct qd_binding* binding) {
   const struct qd_layout* layout = &binding->layout;
@@ -148,9 +127,7 @@ static int keep(struct qd_binding* b, const struct qd_arguments* given,
   last->receives_sent = made->receive.base != given->receive.base;
   last->reach = -1;
   if (given->send.uniform && given->receive.uniform) return 1;
-  if (!qd_lengthen((void**)&last->arrays, &last->array_capacity, 4 * (int64_t)blocks,
-                   sizeof *last->arrays))
-    return 0;
+  if (!QD_LENGTHEN(last->arrays, last->array_capacity, 4 * (int64_t)blocks)) return 0;
   keep_arrays(last, &last->given.send, significant & QD_SEND_COUNTS ? last->arrays : NULL, blocks);
   keep_arrays(last, &last->given.receive,
               significant & QD_RECEIVE_COUNTS ? last->arrays + 2 * blocks : NULL, blocks);
@@ -251,7 +228,7 @@ static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Com
 /* Finds the binding, or makes it, and finds this rank's role in the call. Returns an MPI error code. */
 static int find(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
                 struct qd_binding** binding) {
-  const int code = qd_find_binding(schedule, comm, collectives[a->function], binding);
+  const int code = qd_find_binding(schedule, comm, qd_scheduled[a->function], binding);
   if (code != MPI_SUCCESS) return code;
   const struct qd_ranks ranks = ranks_of(*binding);
   a->role = qd_role_of(a->function, ranks.remote_ranks > 0, ranks.rank, a->root, a->send.base,

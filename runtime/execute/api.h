@@ -31,6 +31,8 @@ enum { QD_LEFT_TO_MPI = -1 };
 void qd_serve_preload(void);
 /* Says that memory ran out, and ends the job. Otherwise other ranks of the communicator would wait for ever. */
 _Noreturn void qd_end_without_memory(MPI_Comm comm);
+/* Frees all memory that no call uses. */
+void qd_trim_arena(void);
 /* Frees the bindings to all communicators with this handle, except those of persistent calls. */
 void qd_close_channels(MPI_Comm comm);
 /* Creates the runtime's attribute keys, and an attribute of MPI_COMM_SELF: when MPI_Finalize deletes it, everything
@@ -44,6 +46,9 @@ void qd_begin_in(const char* folder);
  * returns. */
 enum { QD_NO_DEBUG, QD_NO_TRACE, QD_TRACE_SPEAKER, QD_WISHES };
 void qd_wish(uint64_t wishes[QD_WISHES]);
+/* trace.c. Reports, on one process, why nothing is traced. Takes the greatest QD_NO_TRACE and QD_TRACE_SPEAKER of all
+ * processes. */
+void qd_trace_refuse(uint64_t answer, uint64_t speaker);
 /* The ranks of a communicator that the preload library serves, numbered from 0. In an intercommunicator, the ranks of
  * one group follow those of the other. The library keeps this until it has called qd_close_channels. */
 struct qd_members {

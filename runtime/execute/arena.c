@@ -1,10 +1,9 @@
 /* Long buffers are mapped pages, since malloc may keep memory after it is freed. Tested by tests/net/memory_test.cc
  * and tests/preload/adapt_test.sh. */
-#include "runtime/execute/arena.h"
-
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "runtime/execute/api.h"
 #include "runtime/execute/state.h"
 
 /* Returns the smallest spare buffer that is large enough but not twice as large. The caller holds the lock. */

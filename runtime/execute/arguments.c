@@ -6,6 +6,37 @@
 
 #include "runtime/execute/datatypes.h"
 
+enum { S = QD_SEND, R = QD_RECEIVE, O = QD_OPERATOR };
+
+/* Roles are in the order of enum qd_role. The counts of a reduce-scatter are receive arguments. */
+static const unsigned char table[QD_FUNCTION_COUNT][QD_ROLE_COUNT] = {
+    /* usual, in place, other; between groups: usual, leaf, idle */
+    [QD_Allgather] = {S | R, R, 0, S | R, 0, 0},
+    [QD_Allgatherv] = {S | R, R, 0, S | R, 0, 0},
+    [QD_Allreduce] = {S | R | O, R | O, 0, S | R | O, 0, 0},
+    [QD_Alltoall] = {S | R, R, 0, S | R, 0, 0},
+    [QD_Alltoallv] = {S | R, R, 0, S | R, 0, 0},
+    [QD_Alltoallw] = {S | R, R, 0, S | R, 0, 0},
+    [QD_Barrier] = {0, 0, 0, 0, 0, 0},
+    [QD_Bcast] = {S, S, R, S, R, 0},
+    [QD_Exscan] = {S | R | O, R | O, S | O, 0, 0, 0},
+    [QD_Gather] = {S | R, R, S, R, S, 0},
+    [QD_Gatherv] = {S | R, R, S, R, S, 0},
+    [QD_Reduce] = {S | R | O, R | O, S | O, R | O, S | O, 0},
+    [QD_Reduce_scatter] = {S | R | O, R | O, 0, S | R | O, 0, 0},
+    [QD_Reduce_scatter_block] = {S | R | O, R | O, 0, S | R | O, 0, 0},
+    [QD_Scan] = {S | R | O, R | O, 0, 0, 0, 0},
+    [QD_Scatter] = {S | R, S, R, S, R, 0},
+    [QD_Scatterv] = {S | R, S, R, S, R, 0},
+};
+
+#define SCHEDULED(Name, name, scheduled, family) QD_##scheduled,
+const unsigned char qd_scheduled[QD_FUNCTION_COUNT] = {QD_FUNCTIONS(SCHEDULED) QD_BARRIER};
+
+unsigned qd_significant(enum qd_function function, enum qd_role role) {
+  return table[function][role];
+}
+
 /* Returns a number below 0 if a count is negative, 0 if all counts are 0, and else a number above 0. */
 static int64_t sign_of_counts(const struct qd_side* side, int ranks) {
   int64_t all = side->uniform ? side->count : 0;
@@ -107,18 +138,13 @@ static int is_aliased(const struct qd_ranks* r, const struct qd_arguments* a, un
       send->type_size == 0 || sign_of_counts(send, blocks[0]) <= 0 ||
       sign_of_counts(receive, blocks[1]) <= 0)
     return 0;
-  switch (a->function) {
-    case QD_Alltoall:
-    case QD_Alltoallv:
-    case QD_Alltoallw:
+  switch (qd_scheduled[a->function]) {
+    case QD_ALLTOALL:
       return send->base == receive->base && send->count == receive->count &&
              send->counts == receive->counts && send->large_counts == receive->large_counts;
-    case QD_Allgather:
-    case QD_Allgatherv:
-    case QD_Gather:
-    case QD_Gatherv: return send->base == qd_block_of(receive, r->rank).address;
-    case QD_Scatter:
-    case QD_Scatterv: return receive->base == qd_block_of(send, r->rank).address;
+    case QD_ALLGATHER:
+    case QD_GATHER: return send->base == qd_block_of(receive, r->rank).address;
+    case QD_SCATTER: return receive->base == qd_block_of(send, r->rank).address;
     default: return send->base == receive->base;
   }
 }
@@ -166,16 +192,11 @@ static void forget_elements(struct qd_arguments* a) {
 static void count_blocks(const struct qd_ranks* r, enum qd_function function, int blocks[2]) {
   const int peers = r->remote_ranks > 0 ? r->remote_ranks : r->ranks;
   blocks[0] = blocks[1] = 1;
-  switch (function) {
-    case QD_Alltoall:
-    case QD_Alltoallv:
-    case QD_Alltoallw: blocks[0] = blocks[1] = peers; break;
-    case QD_Allgather:
-    case QD_Allgatherv:
-    case QD_Gather:
-    case QD_Gatherv: blocks[1] = peers; break;
-    case QD_Scatter:
-    case QD_Scatterv: blocks[0] = peers; break;
+  switch (qd_scheduled[function]) {
+    case QD_ALLTOALL: blocks[0] = blocks[1] = peers; break;
+    case QD_ALLGATHER:
+    case QD_GATHER: blocks[1] = peers; break;
+    case QD_SCATTER: blocks[0] = peers; break;
     default: break;
   }
 }

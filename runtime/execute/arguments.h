@@ -22,6 +22,9 @@ struct qd_arguments {
   int commutes;      /* the operator is commutative */
 };
 
+/* Expands to the arguments and a comma, or to nothing if there are none. */
+#define QD_LISTED(...) __VA_ARGS__ __VA_OPT__(, )
+
 /* For each family of arguments: sides, root and operator, from arguments with the names in quadrille.h. */
 #define QD_SIDES_OF_EQUAL_BLOCKS \
   .send = QD_EQUAL(sendbuf, sendcount, sendtype), .receive = QD_EQUAL(recvbuf, recvcount, recvtype)
@@ -50,6 +53,7 @@ struct qd_arguments {
 #define QD_SIDES_OF_COUNTED_ELEMENTS      \
   .send = QD_EQUAL(sendbuf, 0, datatype), \
   .receive = QD_COUNTED(recvbuf, recvcounts, (const int*)NULL, datatype), .operation = op
+#define QUADRILLE_NOTHING(Count, Displacement)
 #define QD_SIDES_OF_NOTHING \
   .send = QD_EQUAL(NULL, 0, MPI_BYTE), .receive = QD_EQUAL(NULL, 0, MPI_BYTE)
 

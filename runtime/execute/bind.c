@@ -4,15 +4,158 @@
  * waits in vain. All ranks compute the rest from the same data. A further agreement covers what may still differ: a
  * rank may run out of memory or find an error in a broken schedule. Tested by tests/net/refusals_test.cc and
  * memory_test.cc. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/execute/api.h"
-#include "runtime/execute/bind.h"
 #include "runtime/execute/channel.h"
 #include "runtime/execute/counts.h"
 #include "runtime/execute/nodes.h"
+
+/* ---- Problems of this rank, and the agreement of all ranks */
+
+void qd_refuse(struct qd_problem* problem, int error_class, const char* text) {
+  problem->error_class = error_class;
+  snprintf(problem->text, sizeof problem->text, "%s", text);
+}
+
+/* Sets the problem, with the class MPI_ERR_NO_MEM if the text is qd_no_memory. */
+static void refuse_for(struct qd_problem* problem, int error_class, const char* text) {
+  qd_refuse(problem, text == qd_no_memory ? MPI_ERR_NO_MEM : error_class, text);
+}
+
+void qd_refuse_broken(struct qd_problem* problem, const char* error) {
+  char text[QD_TEXT];
+  if (error == qd_not_served) return qd_refuse(problem, MPI_ERR_UNSUPPORTED_OPERATION, error);
+  snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
+  refuse_for(problem, MPI_ERR_INTERN, error == qd_no_memory ? error : text);
+}
+
+/* Returns the caller's options, with defaults for fields that its header lacks. Refuses invalid values. */
+static quadrille_bind_options known_options(const quadrille_bind_options* options,
+                                            struct qd_problem* problem) {
+  quadrille_bind_options known = {sizeof known, QUADRILLE_LAYOUT_SHARED, 0, 0, 0};
+  if (!options) return known;
+  if (options->size < sizeof options->size + 3 * sizeof(int)) {
+    qd_refuse(problem, MPI_ERR_ARG,
+              "the size field of the bind options is not set to sizeof(quadrille_bind_options)");
+    return known;
+  }
+  known.layout = options->layout;
+  known.window = options->window;
+  known.synchronous = options->synchronous;
+  /* Programs that were compiled with the first version of the header lack this field. */
+  if (options->size >= sizeof known) known.block_size = options->block_size;
+  if (known.layout != QUADRILLE_LAYOUT_SHARED && known.layout != QUADRILLE_LAYOUT_TRUSTED)
+    qd_refuse(problem, MPI_ERR_ARG,
+              "the layout is neither QUADRILLE_LAYOUT_SHARED nor QUADRILLE_LAYOUT_TRUSTED");
+  if (known.window < 0 || known.window > QD_MAX_WINDOW)
+    qd_refuse(problem, MPI_ERR_ARG, "the window is negative or more than 65536 steps");
+  _Static_assert(QD_MAX_WINDOW == 65536, "as the sentence says");
+  if (known.block_size < 0 || known.block_size > INT_MAX)
+    qd_refuse(problem, MPI_ERR_ARG,
+              "the block size is negative or larger than an int can hold; give 1 or more "
+              "bytes, or 0 for the schedule's own choice");
+  return known;
+}
+
+/* Refuses a block size if the program takes none, and the lack of one if the program has no rule to choose it. */
+static void check_block_size(const struct qd_program* program, int64_t block_size,
+                             struct qd_problem* problem) {
+  int without_rule = 0;
+  for (int i = 0; i < program->parameter_count; i++)
+    without_rule += program->rules[i].at_call && program->parameters[i] == QD_CHOOSE_NONE;
+  if (block_size > 0 && !qd_takes_block_size(program))
+    qd_refuse(problem, MPI_ERR_ARG,
+              "the schedule takes no block size; bind without one, or generate one that "
+              "pipelines");
+  if (block_size == 0 && without_rule > 0)
+    qd_refuse(problem, MPI_ERR_ARG,
+              "the schedule does not say how its block size is chosen; bind with the "
+              "option block_size");
+}
+
+/* Between groups, MPI_Allreduce gives each group the result of the other. A second one gives each its own. */
+int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation,
+                 MPI_Comm comm) {
+  enum { AT_ONCE = 32 };
+  uint64_t own[AT_ONCE];
+  MPI_Count size = 0;
+  int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
+  if (code != MPI_SUCCESS) return code;
+  if (!inter) return PMPI_Allreduce(mine, all, count, type, operation, comm);
+  PMPI_Type_size_x(type, &size);
+  for (int i = 0; i < count && code == MPI_SUCCESS; i += AT_ONCE) {
+    const int some = count - i < AT_ONCE ? count - i : AT_ONCE;
+    char* const result = (char*)all + (size_t)i * (size_t)size;
+    code = PMPI_Allreduce((const char*)mine + (size_t)i * (size_t)size, result, some, type,
+                          operation, comm);
+    if (code == MPI_SUCCESS) code = PMPI_Allreduce(result, own, some, type, operation, comm);
+    if (code == MPI_SUCCESS) code = PMPI_Reduce_local(own, result, some, type, operation);
+  }
+  return code;
+}
+
+void qd_wish(uint64_t wishes[QD_WISHES]) {
+  wishes[QD_NO_DEBUG] = !qd_settings()->debug;
+  wishes[QD_NO_TRACE] = qd_trace_ask();
+  wishes[QD_TRACE_SPEAKER] = qd_trace_speaker();
+}
+
+/* The result of the agreement, equal on all ranks. */
+struct agreement {
+  int error_class;            /* the greatest of all ranks */
+  const char* difference;     /* an error text if ranks bring different arguments, or NULL */
+  uint64_t wishes[QD_WISHES]; /* the greatest of all ranks */
+};
+
+/* Collective. Compares the schedules, first_ranks, layouts and block sizes of all ranks. `schedule_data` and
+ * `options` may be NULL. Returns an MPI error code. */
+static int agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
+                 const quadrille_bind_options* options, int first_ranks,
+                 struct agreement* agreement) {
+  enum { EQUAL = 5, WISHES = 1 + 2 * EQUAL, WORDS = WISHES + QD_WISHES };
+  static const char* const differences[EQUAL] = {
+      "ranks bring different schedules; load the same file everywhere",
+      "ranks bring different schedules; load the same file everywhere",
+      "ranks make first groups of different sizes; give the same number everywhere",
+      "ranks bind with different layouts; give the same option everywhere",
+      "ranks bind with different block sizes; give the same everywhere"};
+  /* x is equal at all ranks if and only if the maximum of ~x is the complement of the maximum of x. */
+  uint64_t mine[WORDS] = {(uint64_t)error_class}, all[WORDS];
+  if (schedule_data) memcpy(&mine[1], schedule_data->program.hash, QD_HASH_LENGTH);
+  mine[3] = (uint64_t)first_ranks;
+  mine[4] = options ? (uint64_t)options->layout : 0;
+  mine[5] = options ? (uint64_t)options->block_size : 0;
+  for (int i = 1; i <= EQUAL; i++) mine[EQUAL + i] = ~mine[i];
+  qd_wish(&mine[WISHES]);
+  const int code = qd_allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX, comm);
+  agreement->error_class = (int)all[0];
+  agreement->difference = NULL;
+  for (int i = EQUAL; i > 0; i--)
+    if (all[i] != ~all[EQUAL + i]) agreement->difference = differences[i - 1];
+  memcpy(agreement->wishes, &all[WISHES], sizeof agreement->wishes);
+  return code;
+}
+
+int qd_all_succeeded(MPI_Comm comm, struct qd_problem* problem) {
+  struct agreement agreement;
+  const int code = agree(comm, problem->error_class, NULL, NULL, 0, &agreement);
+  if (code == MPI_SUCCESS && agreement.error_class == MPI_SUCCESS) return 1;
+  if (problem->error_class == MPI_SUCCESS)
+    qd_refuse(problem, code == MPI_SUCCESS ? agreement.error_class : MPI_ERR_OTHER,
+              agreement.error_class == MPI_ERR_NO_MEM
+                  ? "another rank is out of memory"
+                  : "another rank cannot follow the schedule; its own message, or "
+                    "QUADRILLE_DEBUG=1, says why");
+  else if (code == MPI_SUCCESS)
+    problem->error_class = agreement.error_class;
+  return 0;
+}
+
+/* ---- Bindings */
 
 /* Finds a binding by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all
  * ranks find the same binding. Returns NULL if there is none. */
@@ -22,11 +165,6 @@ static struct qd_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
   while (binding && memcmp(binding->schedule_data->program.hash, hash, QD_HASH_LENGTH) != 0)
     binding = binding->next;
   return binding;
-}
-
-/* Sets the problem to an error of the nodes, the layout or the tables. */
-static void refuse_tables(struct qd_problem* problem, const char* error) {
-  qd_refuse_for(problem, MPI_ERR_TOPOLOGY, error);
 }
 
 /* Makes the call that the binding keeps. Returns NULL and sets `problem` if that fails. */
@@ -49,7 +187,7 @@ void qd_binding_plan(struct qd_binding* binding, int whole, struct qd_problem* p
   if (qd_is_of_call(binding, error))
     binding->tables.temporary_blocks = 0;
   else if (error)
-    return refuse_tables(problem, error);
+    return refuse_for(problem, MPI_ERR_TOPOLOGY, error);
   binding->call = make_call(binding, whole, problem);
   if (!binding->call) binding->are_tables_good = 0;
 }
@@ -140,7 +278,7 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
   if (!is_enough) return qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
   const char* error = qd_lay_out(&binding->layout, &binding->schedule_data->program,
                                  binding->channel->node_of, options->layout, failure);
-  if (error) return refuse_tables(problem, error);
+  if (error) return refuse_for(problem, MPI_ERR_TOPOLOGY, error);
   qd_binding_plan(binding, 0, problem);
 }
 
@@ -187,7 +325,7 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
     error = qd_find_nodes(channel);
   struct qd_binding* binding = NULL;
   if (error)
-    refuse_tables(problem, error);
+    refuse_for(problem, MPI_ERR_TOPOLOGY, error);
   else
     binding = make_alone(schedule_data, channel, comm, first_ranks, options, problem);
   if (!qd_all_succeeded(channel->comm, problem) || !binding) {
@@ -224,7 +362,7 @@ static void check_groups(const struct qd_program* program, MPI_Comm comm, int fi
 }
 
 /* Sets the problem to the error on which the ranks agreed, if there is one. Returns whether there is none. */
-static int take_agreement(const struct qd_agreement* agreement, struct qd_problem* problem) {
+static int take_agreement(const struct agreement* agreement, struct qd_problem* problem) {
   if (problem->error_class != MPI_SUCCESS)
     problem->error_class = agreement->error_class;
   else if (agreement->error_class != MPI_SUCCESS)
@@ -247,7 +385,7 @@ static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_C
   else if (data->failure_class != MPI_SUCCESS)
     qd_refuse(problem, data->failure_class, data->failure);
   else
-    qd_check_block_size(&data->program, options->block_size, problem);
+    check_block_size(&data->program, options->block_size, problem);
   if (problem->error_class == MPI_SUCCESS) check_groups(&data->program, comm, first_ranks, problem);
   if (!data || data->failure_class == MPI_SUCCESS) return data;
   qd_release(data);
@@ -259,10 +397,10 @@ static struct qd_schedule_data* find_schedule(quadrille_schedule schedule, MPI_C
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                          const quadrille_bind_options* options, struct qd_problem* problem,
                          struct qd_binding** result) {
-  const quadrille_bind_options known = qd_known_options(options, problem);
+  const quadrille_bind_options known = known_options(options, problem);
   struct qd_schedule_data* data = find_schedule(schedule, comm, first_ranks, &known, problem);
-  struct qd_agreement agreement;
-  int code = qd_agree(comm, problem->error_class, data, &known, first_ranks, &agreement);
+  struct agreement agreement;
+  int code = agree(comm, problem->error_class, data, &known, first_ranks, &agreement);
   if (code == MPI_SUCCESS && take_agreement(&agreement, problem)) {
     *result = binding_of(comm, data->program.hash);
     if (*result && (*result)->layout.first_ranks != first_ranks)
@@ -293,7 +431,7 @@ static int bind(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
 int qd_bind_members(quadrille_schedule schedule, MPI_Comm comm,
                     const quadrille_bind_options* options, const struct qd_members* members) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
-  const quadrille_bind_options known = qd_known_options(options, &problem);
+  const quadrille_bind_options known = known_options(options, &problem);
   struct qd_schedule_data* data = find_schedule(schedule, comm, 0, &known, &problem);
   struct qd_channel* channel = qd_open_members(comm, members);
   struct qd_binding* binding = NULL;
@@ -352,12 +490,12 @@ int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
   struct qd_problem problem = {MPI_SUCCESS, ""};
   const int code = check_communicator(comm);
   if (code != MPI_SUCCESS) return code;
-  const quadrille_bind_options known = qd_known_options(options, &problem);
+  const quadrille_bind_options known = known_options(options, &problem);
   struct qd_binding* binding = bound_to(comm, schedule);
   if (!binding)
     qd_refuse(&problem, MPI_ERR_ARG, "the schedule is not bound to the communicator; bind it");
   else
-    qd_check_block_size(&binding->schedule_data->program, known.block_size, &problem);
+    check_block_size(&binding->schedule_data->program, known.block_size, &problem);
   if (!binding || problem.error_class != MPI_SUCCESS)
     return qd_error(comm, problem.error_class, "%s", problem.text);
   retune(binding, &known);

@@ -270,17 +270,11 @@ int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
   return code == MPI_SUCCESS ? PMPI_Type_commit(large) : code;
 }
 
-/* Writes a count that an int holds, and the type for it. The caller frees `*made` unless it is MPI_DATATYPE_NULL. */
-static int int_sized(struct qd_block block, MPI_Datatype type, int* count, MPI_Datatype* as,
-                     MPI_Datatype* made) {
-  *made = MPI_DATATYPE_NULL;
+/* Writes a count that an int holds, and the type for it. The caller frees this type if it is not `type`. */
+static int int_sized(int64_t count, MPI_Datatype type, int* few, MPI_Datatype* as) {
   *as = type;
-  *count = (int)block.count;
-  if (block.count <= INT_MAX) return MPI_SUCCESS;
-  const int code = qd_large_type(block.count, type, made);
-  *as = *made;
-  *count = 1;
-  return code;
+  *few = count <= INT_MAX ? (int)count : 1;
+  return count <= INT_MAX ? MPI_SUCCESS : qd_large_type(count, type, as);
 }
 
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
@@ -296,14 +290,14 @@ int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
   /* Open MPI reports no error if a message from a rank to itself is too long. */
   if (source.count * from->type_size > target.count * to->type_size) return MPI_ERR_TRUNCATE;
   int send_count, receive_count;
-  MPI_Datatype send_type, receive_type, made_send, made_receive;
-  int code = int_sized(source, from->type, &send_count, &send_type, &made_send);
+  MPI_Datatype send_type, receive_type;
+  int code = int_sized(source.count, from->type, &send_count, &send_type);
   if (code != MPI_SUCCESS) return code;
-  code = int_sized(target, to->type, &receive_count, &receive_type, &made_receive);
+  code = int_sized(target.count, to->type, &receive_count, &receive_type);
   if (code == MPI_SUCCESS)
     code = PMPI_Sendrecv(source.address, send_count, send_type, own, tag, target.address,
                          receive_count, receive_type, own, tag, comm, MPI_STATUS_IGNORE);
-  if (made_send != MPI_DATATYPE_NULL) PMPI_Type_free(&made_send);
-  if (made_receive != MPI_DATATYPE_NULL) PMPI_Type_free(&made_receive);
+  if (send_type != from->type) PMPI_Type_free(&send_type);
+  if (receive_type != to->type) PMPI_Type_free(&receive_type);
   return code;
 }

@@ -1,7 +1,7 @@
 /* A call: a plan, and the memory and blocks that the executor uses while it follows the plan.
  *
  * run.c makes, begins and ends calls. executor.c follows the operations. messages.c posts and delivers every message
- * that is not one block at one address. blocks.c copies and reduces blocks.
+ * that is not one block at one address, and copies and reduces blocks.
  *
  * How blocks travel. If only the two ends of a message know its lengths, and every message is one block, a block
  * travels with the user's datatype. Otherwise blocks travel as bytes: packed, or in a reduction as the elements are
@@ -197,16 +197,8 @@ void qd_watch(const struct qd_call* call, const MPI_Request* request, MPI_Reques
 void qd_watch_counts(const struct qd_binding* binding, MPI_Request request, int peer,
                      int is_receive);
 
-/* blocks.c. Makes a buffer at least `size` bytes large; its contents are lost. Returns 0 if memory ran out. */
+/* messages.c, too. Makes a buffer at least `size` bytes large; its contents are lost. Returns 0 if memory ran out. */
 int qd_reserve_buffer(struct qd_call* call, int buffer, int64_t size);
-/* Reserves a buffer and returns its address. Ends the job if memory ran out. */
-char* qd_need_buffer(struct qd_call* call, int buffer, int64_t size);
-/* Copies the parts of a message one after the other to `to`. Returns the end of the copy. */
-char* qd_gather_parts(struct qd_call* call, const struct qd_message* message, char* to);
-/* Copies or reduces a message into its parts. A temporary block of unknown length stays in the buffer. */
-void qd_scatter_parts(struct qd_call* call, struct qd_posting posting, char* from);
-/* Makes the temporary blocks of a lost message empty. */
-void qd_forget_parts(struct qd_call* call, const struct qd_message* message);
 /* Copies this rank's block to itself from the send buffer to the receive buffer. */
 void qd_copy_own(struct qd_call* call);
 /* Takes memory for the temporary blocks of the plan. They keep their contents. Returns 0 if memory ran out. */
@@ -226,6 +218,10 @@ static inline int qd_uses_type_of_parts(const struct qd_call* call,
 
 static inline void qd_call_check(struct qd_call* call, int code) {
   if (code != MPI_SUCCESS && call->outcome.error == MPI_SUCCESS) call->outcome.error = code;
+}
+
+static inline int qd_call_is_right(const struct qd_call* c) {
+  return c->outcome.error == MPI_SUCCESS && !c->outcome.is_lost && c->outcome.mismatch.source < 0;
 }
 
 /* Reduces `count` elements at `from` into those at `to`. `side`: where `from` stands. May overwrite `from`. */

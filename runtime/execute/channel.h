@@ -2,7 +2,6 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_
 #define QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_
 
-#include "runtime/execute/agree.h"
 #include "runtime/execute/api.h"
 #include "runtime/execute/binding.h"
 

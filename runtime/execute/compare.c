@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/agree.h"
 #include "runtime/execute/counts.h"
 
 struct interval {
@@ -27,7 +26,7 @@ static int find_overlap(const struct qd_binding* binding, const struct qd_side* 
   struct interval* intervals = malloc((size_t)ranks * sizeof *intervals);
   int count = 0, found = 0;
   for (int rank = 0; rank < ranks && intervals; rank++) {
-    const int64_t length = side->counts ? side->counts[rank] : side->large_counts[rank];
+    const int64_t length = qd_count_of(side, rank);
     const int64_t start =
         side->displacements ? side->displacements[rank] : side->large_displacements[rank];
     if (length > 0) intervals[count++] = (struct interval){start, start + length, rank};
@@ -95,6 +94,7 @@ static int compare(const struct qd_binding* binding, MPI_Comm comm,
   int code = find_difference(binding, numbers, count, &i);
   if (code == MPI_SUCCESS && i == count) return MPI_SUCCESS;
   const int64_t most = numbers[2 * count + i], least = -numbers[3 * count + i];
+  const char* const unit = qd_reduces(&binding->schedule_data->program) ? "elements" : "bytes";
   if (code == MPI_SUCCESS) code = find_owners(binding, numbers[i], least, most, owners);
   if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (i == count - 1)
@@ -105,10 +105,7 @@ static int compare(const struct qd_binding* binding, MPI_Comm comm,
   return qd_error(comm, MPI_ERR_COUNT,
                   "the ranks disagree: rank %d's contribution is %lld %s at rank %d and "
                   "%lld %s at rank %d; call with the same counts everywhere",
-                  i, (long long)least,
-                  qd_reduces(&binding->schedule_data->program) ? "elements" : "bytes", owners[0],
-                  (long long)most,
-                  qd_reduces(&binding->schedule_data->program) ? "elements" : "bytes", owners[1]);
+                  i, (long long)least, unit, owners[0], (long long)most, unit, owners[1]);
 }
 
 int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root) {

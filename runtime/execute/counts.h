@@ -13,24 +13,12 @@ struct qd_global_counts {
       [2]; /* by QD_PIECE_SEND and QD_PIECE_RECEIVE: messages use the user's buffer itself */
 };
 
-/* Returns whether the groups must exchange counts. Then qd_read_counts is collective. */
-int qd_exchanges_counts(const struct qd_global_counts* call);
-/* Reads lengths and offsets of all blocks, and the program's counts. Marks tables or plan as stale if they have
- * changed since the last call. Returns NULL, or an error text and writes its class. */
-const char* qd_read_counts(const struct qd_global_counts* call, int* error_class);
-/* Returns where a block of the schedule is in the user's buffer `buffer`: QD_PIECE_SEND or QD_PIECE_RECEIVE. */
-struct qd_block qd_users_block(const struct qd_global_counts* call, int buffer, int32_t block);
-/* Returns where this rank's contribution to an allgather is before the call. */
-struct qd_block qd_contribution(const struct qd_global_counts* call);
-/* Returns the bytes of this rank's contribution, or -1 if 64 bits do not hold the number. */
-int64_t qd_contributed(const struct qd_global_counts* call);
+/* global_counts.c: calls whose counts all ranks know: allgather, reductions, scans and broadcast. */
 
 /* Fills the tables of both groups, so that both return the same errors. Returns NULL, or an error text. */
 const char* qd_fill_tables(struct qd_binding* binding);
 /* Returns whether an error of the tables depends on the counts, the parameters or the root of the call. */
 int qd_is_of_call(const struct qd_binding* binding, const char* error);
-
-/* global_counts.c: calls whose counts all ranks know: allgather, reductions, scans and broadcast. */
 
 /* Does everything before the first message. `differs` becomes empty, or says which counts disagree; the caller then
  * makes the call and returns that error. Returns an MPI error code, after the error handler was called. */

@@ -85,7 +85,7 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
                   struct qd_block source, const struct qd_side* to, struct qd_block target);
 
-/* communicator.c. These return whether MPI accepts the operator for elements of the type, and whether the type is
+/* channel.c. These return whether MPI accepts the operator for elements of the type, and whether the type is
  * committed. They use a private communicator, so that MPI does not call the user's error handler. */
 int qd_operator_fits(MPI_Op operation, MPI_Datatype type);
 int qd_is_committed(MPI_Datatype type);

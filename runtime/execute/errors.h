@@ -17,6 +17,20 @@ int qd_broken_error(MPI_Comm comm, const char* error);
 void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int target,
                           int64_t expected);
 
+/* ---- bind.c: problems of a rank at binding, on which all ranks agree. */
+
+/* The reason why this rank cannot continue. The class MPI_SUCCESS means that it can. */
+struct qd_problem {
+  int error_class;
+  char text[QD_TEXT];
+};
+void qd_refuse(struct qd_problem* problem, int error_class, const char* text);
+/* Sets the problem for a schedule that could not be planned. `error` is a text of the builder. */
+void qd_refuse_broken(struct qd_problem* problem, const char* error);
+
+/* Collective. Returns whether no rank has a problem. If another rank has one, this rank gets one too. */
+int qd_all_succeeded(MPI_Comm comm, struct qd_problem* problem);
+
 /* Returns whether MPI_Init was called, and MPI_Finalize was not. */
 int qd_mpi_is_usable(void);
 

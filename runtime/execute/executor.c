@@ -1,6 +1,6 @@
 /* Follows a plan: posts messages and waits for them. First, the operations of the plan become a list of actions, each
  * of one message or copy. Then a loop executes the actions. It handles the usual ones itself: messages of one part of
- * known length at one address, and copies and reductions of ranges. It leaves others to messages.c and blocks.c. */
+ * known length at one address, and copies and reductions of ranges. It leaves others to messages.c. */
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
@@ -133,7 +133,7 @@ int qd_call_list(struct qd_call* c) {
   /* A receive has up to three actions: post, wait, deliver. A send has two. The own copy and END are two more. */
   const int64_t most =
       3 * (int64_t)plan->receives.count + 2 * (int64_t)plan->sends.count + plan->copy_count + 2;
-  if (!qd_lengthen((void**)&c->actions, &c->action_capacity, most, sizeof *c->actions)) return 0;
+  if (!QD_LENGTHEN(c->actions, c->action_capacity, most)) return 0;
   l.next = c->actions;
   for (const struct qd_operation* o = plan->operations; o->kind != QD_PLAN_END; o++)
     if (o->kind == QD_PLAN_MESSAGES)
@@ -318,7 +318,7 @@ INLINED void await_long(struct qd_call* c, const struct qd_action* a, int is_obs
     send_early(c, t, a);
 }
 
-/* Copies or reduces a range of known length. Returns 0 if blocks are missing or blocks.c has to do it. */
+/* Copies or reduces a range of known length. Returns 0 if blocks are missing or messages.c has to do it. */
 INLINED int copy(struct qd_call* c, const struct qd_action* a, char* from, int is_buffer) {
   char* const to = c->data.blocks[a->region].address + a->low;
   if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;

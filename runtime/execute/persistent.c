@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/bind.h"
 #include "runtime/execute/channel.h"
 #include "runtime/execute/counts.h"
 #include "runtime/execute/state.h"
@@ -203,9 +202,7 @@ static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
     }
     if (c->outcome.is_lost) return qd_refuse(problem, MPI_ERR_OTHER, "MPI failed at another rank");
     if (c->outcome.mismatch.source >= 0)
-      return qd_refuse(problem, MPI_ERR_INTERN,
-                       "the schedule is broken: it brings blocks to where others belong; "
-                       "verify it");
+      return qd_refuse_broken(problem, "it brings blocks to where others belong");
     qd_call_release(c);
   }
   qd_set_aside(c);

@@ -20,13 +20,13 @@ static int fit_buffers(struct qd_call* c) {
 /* Takes memory for the transfers of all messages of the plan. Returns 0 if memory ran out. */
 static int fit_transfers(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
-  return qd_lengthen((void**)&c->memory.receiving, &c->memory.receiving_capacity,
-                     (int64_t)plan->receives.count + 1, sizeof *c->memory.receiving) &&
-         qd_lengthen((void**)&c->memory.sending, &c->memory.sending_capacity,
-                     (int64_t)plan->sends.count + 1, sizeof *c->memory.sending) &&
+  return QD_LENGTHEN(c->memory.receiving, c->memory.receiving_capacity,
+                     (int64_t)plan->receives.count + 1) &&
+         QD_LENGTHEN(c->memory.sending, c->memory.sending_capacity,
+                     (int64_t)plan->sends.count + 1) &&
          (c->builder.traits.has_global_counts ||
-          qd_lengthen((void**)&c->memory.lengths_of_parts, &c->memory.part_capacity,
-                      (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
+          QD_LENGTHEN(c->memory.lengths_of_parts, c->memory.part_capacity,
+                      (int64_t)plan->part_count + 1));
 }
 
 /* Takes buffers for receives that begin with lengths. Returns 0 if memory ran out. */
@@ -71,10 +71,8 @@ static int fit_blocks(struct qd_call* c) {
   const int32_t before = c->memory.temporary_capacity;
   const int64_t regions = (int64_t)c->plan.regions.count + 1,
                 temporaries = (int64_t)c->plan.regions.temporaries + 1;
-  if (!qd_lengthen((void**)&c->data.blocks, &c->data.block_capacity, regions,
-                   sizeof *c->data.blocks) ||
-      !qd_lengthen((void**)&c->memory.temporaries, &c->memory.temporary_capacity, temporaries,
-                   sizeof *c->memory.temporaries))
+  if (!QD_LENGTHEN(c->data.blocks, c->data.block_capacity, regions) ||
+      !QD_LENGTHEN(c->memory.temporaries, c->memory.temporary_capacity, temporaries))
     return 0;
   memset(c->data.blocks, 0, (size_t)regions * sizeof *c->data.blocks);
   memset(c->memory.temporaries + before, 0,
@@ -244,7 +242,6 @@ static void rewind_position(struct qd_call* c) {
 
 void qd_call_begin(struct qd_call* c) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
-  const int is_ours = c->builder.traits.has_global_counts; /* messages are ranges of bytes */
   /* The last call gave back its long temporary blocks. */
   if (c->is_planned && c->memory.has_long && !qd_make_temporaries(c))
     qd_end_without_memory(c->comm);
@@ -260,7 +257,8 @@ void qd_call_begin(struct qd_call* c) {
   c->data.send_type = is_typed ? c->data.send.type : MPI_BYTE;
   c->data.receive_type = is_typed ? c->data.receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
-  c->sends_early = is_ours && c->builder.traits.at_once > 0 && !c->is_watched;
+  c->sends_early =
+      c->builder.traits.has_global_counts && c->builder.traits.at_once > 0 && !c->is_watched;
   c->outcome.error = MPI_SUCCESS;
   c->outcome.is_lost = 0;
   c->outcome.mismatch.source = -1;
@@ -291,10 +289,6 @@ static void follow_in_parts(struct qd_call* c) {
   }
 }
 
-static inline int is_right(const struct qd_call* c) {
-  return c->outcome.error == MPI_SUCCESS && !c->outcome.is_lost && c->outcome.mismatch.source < 0;
-}
-
 void qd_call_finish(struct qd_call* c) {
   if (c->is_planned)
     qd_call_progress(c, 1);
@@ -303,7 +297,7 @@ void qd_call_finish(struct qd_call* c) {
   if (c->is_observed) qd_trace_end(c);
   /* A persistent call keeps the memory that it took when it was made. */
   if (c->memory.has_long && !c->is_persistent) give_long(c);
-  c->binding->last.may_repeat = is_right(c) && !c->builder.error;
+  c->binding->last.may_repeat = qd_call_is_right(c) && !c->builder.error;
   c->is_ready = c->binding->last.may_repeat && c->is_planned && !c->is_observed &&
                 !c->memory.has_long && !c->in_place;
 }
@@ -328,7 +322,7 @@ int qd_call_again(struct qd_call* c, MPI_Comm comm) {
   if (c->is_ready) {
     rewind_position(c);
     qd_call_progress(c, 1);
-    if (is_right(c)) return MPI_SUCCESS;
+    if (qd_call_is_right(c)) return MPI_SUCCESS;
     c->is_ready = c->binding->last.may_repeat = 0;
   } else {
     qd_call_begin(c);

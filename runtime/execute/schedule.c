@@ -1,4 +1,4 @@
-/* Loads schedules, and keeps them until their handles and bindings are freed. */
+/* Makes handles. Loads schedules, and keeps them until their handles and bindings are freed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,33 @@
 
 #include "runtime/execute/schedule.h"
 #include "runtime/execute/state.h"
+
+/* Doubles the number of entries. Returns 0 if memory ran out. */
+static int grow(struct qd_handles* h) {
+  const uint32_t count = h->count ? 2 * h->count : 8;
+  struct qd_handle_entry* grown = realloc(h->entries, count * sizeof *grown);
+  if (!grown) return 0;
+  memset(grown + h->count, 0, (count - h->count) * sizeof *grown);
+  h->hint = h->count;
+  h->entries = grown;
+  h->count = count;
+  return 1;
+}
+
+uint64_t qd_handle_make(struct qd_handles* h, void* object) {
+  uint32_t looked = 0;
+  for (; looked < h->count && h->entries[h->hint].object; looked++)
+    h->hint = (h->hint + 1) % h->count;
+  if (looked == h->count && !grow(h)) return 0;
+  h->entries[h->hint].object = object;
+  return (uint64_t)h->entries[h->hint].generation << 32 | (h->hint + 1);
+}
+
+void qd_handle_free(struct qd_handles* h, uint64_t handle) {
+  h->hint = (uint32_t)handle - 1;
+  h->entries[h->hint].object = NULL;
+  h->entries[h->hint].generation++;
+}
 
 /* Returns the schedule of a handle, or NULL. The caller holds the lock. */
 static struct qd_schedule_data* data_of(quadrille_schedule schedule) {
@@ -50,21 +77,10 @@ static void load_bytes(struct qd_schedule_data* schedule_data, const char* what,
     fail(schedule_data, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
 }
 
-/* Reads a file, but stops soon after the length of the longest schedule. Returns NULL if memory ran out. */
+/* Reads a file, but stops after the length of the longest schedule. Returns NULL if memory ran out. */
 static unsigned char* read_whole(FILE* file, uint64_t* length) {
-  uint64_t capacity = 4096;
-  unsigned char* bytes = malloc(capacity);
-  *length = 0;
-  while (bytes && *length <= QD_MAX_FILE_LENGTH) {
-    const size_t got = fread(bytes + *length, 1, capacity - *length, file);
-    if (got == 0) return bytes;
-    *length += got;
-    if (*length < capacity) continue;
-    capacity *= 2;
-    unsigned char* grown = realloc(bytes, capacity);
-    if (!grown) free(bytes);
-    bytes = grown;
-  }
+  unsigned char* const bytes = malloc(QD_MAX_FILE_LENGTH + 1);
+  *length = bytes ? fread(bytes, 1, QD_MAX_FILE_LENGTH + 1, file) : 0;
   return bytes;
 }
 

@@ -6,31 +6,38 @@
 
 #include <mpi.h>
 
+#include "runtime/program/table_format.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* MPI's collectives. */
-enum qd_function {
-  QD_Allgather,
-  QD_Allgatherv,
-  QD_Allreduce,
-  QD_Alltoall,
-  QD_Alltoallv,
-  QD_Alltoallw,
-  QD_Bcast,
-  QD_Exscan,
-  QD_Gather,
-  QD_Gatherv,
-  QD_Reduce,
-  QD_Reduce_scatter,
-  QD_Reduce_scatter_block,
-  QD_Scan,
-  QD_Scatter,
-  QD_Scatterv,
-  QD_Barrier,
-  QD_FUNCTION_COUNT
-};
+/* MPI's collectives. The columns: MPI's name, the runtime's name, the collective of the schedules that serve it, and
+ * the family of its arguments (quadrille.h). */
+#define QD_FUNCTIONS(ROW)                                                   \
+  ROW(Allgather, allgather, ALLGATHER, EQUAL_BLOCKS)                        \
+  ROW(Allgatherv, allgatherv, ALLGATHER, GATHERED_BLOCKS)                   \
+  ROW(Allreduce, allreduce, ALLREDUCE, ELEMENTS)                            \
+  ROW(Alltoall, alltoall, ALLTOALL, EQUAL_BLOCKS)                           \
+  ROW(Alltoallv, alltoallv, ALLTOALL, COUNTED_BLOCKS)                       \
+  ROW(Alltoallw, alltoallw, ALLTOALL, TYPED_BLOCKS)                         \
+  ROW(Bcast, bcast, BROADCAST, BUFFER_OF_ROOT)                              \
+  ROW(Exscan, exscan, EXSCAN, ELEMENTS)                                     \
+  ROW(Gather, gather, GATHER, EQUAL_BLOCKS_OF_ROOT)                         \
+  ROW(Gatherv, gatherv, GATHER, GATHERED_BLOCKS_OF_ROOT)                    \
+  ROW(Reduce, reduce, REDUCE, ELEMENTS_OF_ROOT)                             \
+  ROW(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, COUNTED_ELEMENTS)     \
+  ROW(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER, ELEMENTS) \
+  ROW(Scan, scan, SCAN, ELEMENTS)                                           \
+  ROW(Scatter, scatter, SCATTER, EQUAL_BLOCKS_OF_ROOT)                      \
+  ROW(Scatterv, scatterv, SCATTER, SCATTERED_BLOCKS_OF_ROOT)
+
+#define QD_NUMBER(Name, name, scheduled, family) QD_##Name,
+enum qd_function { QD_FUNCTIONS(QD_NUMBER) QD_Barrier, QD_FUNCTION_COUNT };
+#undef QD_NUMBER
+
+/* The enum qd_collective of the schedules that serve each of MPI's collectives. */
+extern const unsigned char qd_scheduled[QD_FUNCTION_COUNT];
 
 /* Arguments, as bits. The only buffer of a broadcast is a send buffer at the root, and a receive buffer elsewhere.
  * The count and the datatype of a reduction belong to both sides. Root and communicator always matter. */

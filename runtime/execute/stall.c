@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "runtime/execute/api.h"
 #include "runtime/execute/call.h"
@@ -15,11 +14,7 @@ struct watch {
   double begun, next; /* when to print next, in seconds after `begun` */
 };
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+static double now(void) { return 1e-9 * (double)qd_trace_nanoseconds(); }
 
 /* Waits until one of two requests is complete, and returns 0. The second may be null. If it is time to print before,
  * returns the seconds of the wait so far. */

@@ -6,10 +6,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "runtime/execute/arena.h"
 #include "runtime/program/program.h"
 
-/* ---- Tables of handles (handles.c). The caller holds the lock of qd_global. */
+/* ---- Tables of handles (schedule.c). The caller holds the lock of qd_global. */
 
 struct qd_handle_entry {
   void* object; /* NULL: the entry is free */
@@ -35,6 +34,23 @@ static inline void* qd_object_of(const struct qd_handles* handles, uint64_t hand
   const struct qd_handle_entry* entry = &handles->entries[index];
   return entry->generation == handle >> 32 ? entry->object : NULL;
 }
+
+/* ---- Memory for long blocks (arena.c). A call takes it and gives it back at its end. Then the next call can use it. */
+
+/* A call keeps buffers of at most this many bytes. */
+enum { QD_KEPT = 1 << 20 };
+
+struct qd_buffer {
+  char* address;
+  int64_t size; /* bytes */
+};
+
+/* Returns a buffer of at least `size` bytes. Its address is NULL if memory ran out. */
+struct qd_buffer qd_take_buffer(int64_t size);
+/* Gives memory back, and empties the buffer. */
+void qd_give_buffer(struct qd_buffer* buffer);
+
+/* ---- Errors, settings and traces */
 
 #define QD_TEXT 256 /* bytes of an error text: the smallest MPI_MAX_ERROR_STRING of MPI libraries */
 
@@ -97,10 +113,7 @@ struct qd_global {
 };
 extern struct qd_global qd_global;
 
-/* settings.c. Returns the settings, which the first call reads. */
+/* errors.c. Returns the settings, which the first call reads. */
 const struct qd_settings* qd_settings(void);
-
-/* communicator.c. Frees the private communicator of this rank alone when MPI deletes the attribute that holds it. */
-int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_STATE_H_ */

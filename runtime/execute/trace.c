@@ -293,8 +293,7 @@ void qd_trace_plan(struct qd_call* c) {
 void qd_trace_end(struct qd_call* c) {
   struct qd_trace_part* part = c->trace.part;
   if (!part) return;
-  part->has_failed = c->outcome.error != MPI_SUCCESS || c->outcome.is_lost ||
-                     c->outcome.mismatch.source >= 0 || c->builder.error;
+  part->has_failed = !qd_call_is_right(c) || c->builder.error;
   part->ended = c->trace.last;
   c->trace.part = NULL;
 }

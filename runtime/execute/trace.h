@@ -48,8 +48,6 @@ static inline int64_t qd_trace_ticks(void) {
 uint64_t qd_trace_ask(void);
 /* Returns 0 if QUADRILLE_TRACE is not set, else the rank in MPI_COMM_WORLD plus 1. */
 uint64_t qd_trace_speaker(void);
-/* Reports, on one process, why nothing is traced. Takes the greatest results of the two functions on all ranks. */
-void qd_trace_refuse(uint64_t answer, uint64_t speaker);
 /* Collective. Must be called if all ranks can trace. Gives the binding an id and compares the clocks of the ranks. */
 void qd_trace_bind(struct qd_binding* binding);
 /* Notes that a copy of a binding is that of its n-th persistent call. Does nothing if the binding is not traced. */

@@ -33,10 +33,9 @@ static int fit_known(struct qd_builder* b) {
   const int64_t temporaries = plan->regions.temporaries;
   plan->regions.receive_blocks = b->input.known[QD_PIECE_RECEIVE]->blocks;
   plan->regions.count = QD_TEMPORARY_REGIONS + plan->regions.temporaries;
-  if (!qd_lengthen((void**)&b->memory.accessed, &b->memory.accessed_capacity,
-                   plan->regions.receive_blocks + temporaries + 1, sizeof *b->memory.accessed) ||
-      !qd_lengthen((void**)&b->memory.temporaries, &b->memory.temporary_capacity, temporaries + 1,
-                   sizeof *b->memory.temporaries))
+  if (!QD_LENGTHEN(b->memory.accessed, b->memory.accessed_capacity,
+                   plan->regions.receive_blocks + temporaries + 1) ||
+      !QD_LENGTHEN(b->memory.temporaries, b->memory.temporary_capacity, temporaries + 1))
     return 0;
   memset(b->memory.temporaries, 0, (size_t)temporaries * sizeof *b->memory.temporaries);
   return 1;
@@ -71,8 +70,8 @@ static int fit_blocks(struct qd_builder* b) {
     plan->regions.own_receive =
         plan->regions.send_blocks + (plan->regions.receive_blocks > 1 ? input->own : 0);
   }
-  return qd_lengthen((void**)&b->memory.holders, &b->memory.holder_capacity,
-                     (int64_t)plan->regions.temporaries + 1, sizeof *b->memory.holders);
+  return QD_LENGTHEN(b->memory.holders, b->memory.holder_capacity,
+                     (int64_t)plan->regions.temporaries + 1);
 }
 
 /* Opens the builder for a collective in which only the two ends know the lengths. */
@@ -125,13 +124,6 @@ void qd_builder_retune(struct qd_builder* b, int window, int has_block_size) {
   if (!b->plan->is_typed) b->window.waiting = waiting_steps(b->window.size);
   b->input.has_block_size = has_block_size;
   b->traits.at_once = bytes_at_once(&b->input);
-}
-
-void qd_builder_forget_known(struct qd_builder* b) {
-  const size_t temporaries = (size_t)b->plan->regions.temporaries;
-  const size_t blocks = (size_t)b->plan->regions.receive_blocks + temporaries;
-  memset(b->memory.accessed, 0, blocks * sizeof *b->memory.accessed);
-  for (size_t i = 0; i < temporaries; i++) b->memory.temporaries[i].length = -1;
 }
 
 void qd_plan_destroy(struct qd_plan* plan) {

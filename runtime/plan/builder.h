@@ -135,9 +135,6 @@ int qd_builder_next(struct qd_builder* builder);
 /* Returns how many iterations the loops of a rank may make together. */
 int64_t qd_most_iterations(const struct qd_plan_input* input);
 
-/* builder.c. Forgets which bytes were read and written. Only if all ranks know all counts. */
-void qd_builder_forget_known(struct qd_builder* builder);
-
 /* order.c. Forgets the previous call. */
 void qd_order_forget(struct qd_builder* builder);
 /* Begins a plan. */

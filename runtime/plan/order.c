@@ -368,9 +368,15 @@ void qd_order_end(struct qd_builder* b) {
 
 void qd_order_forget(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
+  const size_t temporaries = (size_t)plan->regions.temporaries;
+  const size_t blocks = (size_t)plan->regions.receive_blocks + temporaries;
   b->is_further = b->window.owes_copy = 0;
   b->memory.next_buffer = 0;
   plan->buffer_count = 0;
-  if (b->traits.has_global_counts) return qd_builder_forget_known(b);
-  memset(b->memory.holders, -1, (size_t)plan->regions.temporaries * sizeof *b->memory.holders);
+  if (!b->traits.has_global_counts) {
+    memset(b->memory.holders, -1, temporaries * sizeof *b->memory.holders);
+    return;
+  }
+  memset(b->memory.accessed, 0, blocks * sizeof *b->memory.accessed);
+  for (size_t i = 0; i < temporaries; i++) b->memory.temporaries[i].length = -1;
 }

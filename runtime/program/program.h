@@ -172,9 +172,12 @@ const char* qd_full_name(const char* folder, const char* name, char full[QD_MAX_
 
 /* Doubles the capacity of an array. Returns 0 if memory ran out; then the array is unchanged. */
 int qd_grow(void** array, int32_t* capacity, size_t size);
-/* Raises the capacity to `length` if it is less. Returns 0 if memory ran out; then the array is unchanged. */
+/* See QD_LENGTHEN. */
 int qd_lengthen(void** array, int32_t* capacity, int64_t length, size_t size);
 
+/* Raises the capacity of the array to `length` if it is less. Is 0 if memory ran out; then the array is unchanged. */
+#define QD_LENGTHEN(array, capacity, length) \
+  qd_lengthen((void**)&(array), &(capacity), (length), sizeof *(array))
 /* Makes room for one more element of the array. Is 0 if memory ran out. */
 #define QD_CAN_APPEND(array, count, capacity) \
   ((count) < (capacity) || qd_grow((void**)&(array), &(capacity), sizeof *(array)))

@@ -63,6 +63,11 @@ void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,
   }
 }
 
+#define CHECKED(operation) \
+  if (__builtin_##operation##_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows
+#define JUMP_IF(condition) \
+  if (condition) i = code + i->immediate - 1
+
 /* One function, so that its state stays in machine registers. NOLINTNEXTLINE(readability-function-size) */
 void qd_walk_next(struct qd_walker* walker, struct qd_event* event) {
   const struct qd_instruction* const code = walker->program->code.instructions;
@@ -70,15 +75,9 @@ void qd_walk_next(struct qd_walker* walker, struct qd_event* event) {
   int64_t* const r = walker->registers;
   for (;; i++) {
     switch ((enum qd_opcode)i->operation) {
-      case QD_DO_ADD:
-        if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
-        break;
-      case QD_DO_SUBTRACT:
-        if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
-        break;
-      case QD_DO_MULTIPLY:
-        if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
-        break;
+      case QD_DO_ADD: CHECKED(add); break;
+      case QD_DO_SUBTRACT: CHECKED(sub); break;
+      case QD_DO_MULTIPLY: CHECKED(mul); break;
       case QD_DO_DIVIDE:
       case QD_DO_MODULO: {
         event->why = "a divisor is not positive";
@@ -114,26 +113,16 @@ void qd_walk_next(struct qd_walker* walker, struct qd_event* event) {
             locate_near(walker->tables->entries[i->immediate],
                         walker->tables->lengths[i->immediate], r[i->a], walker->located[i->b]);
         break;
-      case QD_DO_JUMP: i = code + i->immediate - 1; break;
-      case QD_DO_UNLESS:
-        if (!r[i->a]) i = code + i->immediate - 1;
-        break;
-      case QD_DO_UNLESS_EQUAL:
-        if (r[i->a] != r[i->b]) i = code + i->immediate - 1;
-        break;
-      case QD_DO_UNLESS_NOT_EQUAL:
-        if (r[i->a] == r[i->b]) i = code + i->immediate - 1;
-        break;
-      case QD_DO_UNLESS_LESS:
-        if (r[i->a] >= r[i->b]) i = code + i->immediate - 1;
-        break;
-      case QD_DO_UNLESS_LESS_EQUAL:
-        if (r[i->a] > r[i->b]) i = code + i->immediate - 1;
-        break;
+      case QD_DO_JUMP: JUMP_IF(1); break;
+      case QD_DO_UNLESS: JUMP_IF(!r[i->a]); break;
+      case QD_DO_UNLESS_EQUAL: JUMP_IF(r[i->a] != r[i->b]); break;
+      case QD_DO_UNLESS_NOT_EQUAL: JUMP_IF(r[i->a] == r[i->b]); break;
+      case QD_DO_UNLESS_LESS: JUMP_IF(r[i->a] >= r[i->b]); break;
+      case QD_DO_UNLESS_LESS_EQUAL: JUMP_IF(r[i->a] > r[i->b]); break;
       case QD_DO_NEXT:
         event->why = QD_TOO_MANY_ITERATIONS;
         if (--walker->iterations < 0) goto undefined;
-        if (++r[i->a] < r[i->b]) i = code + i->immediate - 1;
+        JUMP_IF(++r[i->a] < r[i->b]);
         break;
       case QD_DO_STEP:
         event->kind = QD_EVENT_STEP;

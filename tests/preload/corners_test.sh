@@ -116,6 +116,14 @@ for case in moves moves_early; do
   { [ -f learned.txt ] && [ -f "$report" ] && [ -n "$(ls traces)" ]; } || problem "no file is where it began: $(ls . traces)"
 done
 
+# A folder for traces that no rank can write to is reported once, whether or not a schedule is bound.
+>a_file
+for variables in QUADRILLE=on "${served[*]}"; do
+  # shellcheck disable=SC2086 # several variables
+  right 3 QUADRILLE_TRACE=a_file $variables -- types
+  said 1 "a_file: Not a directory; name a folder that every process can write to; nothing is traced"
+done
+
 # A killed job still has its rules and its report. The load of the machine decides when adapt finds a rule.
 rules_are_kept() { grep -q ' use=' learned.txt || problem 'the rules that were found'; }
 rm -f learned.txt
@@ -206,7 +214,9 @@ else
 fi
 
 # The library does nothing with another MPI library, with the standard ABI of MPI, without its core, or without MPI.
-for mode in on off; do preload=$other unserved 3 "$not_ours" QUADRILLE=$mode "${served[@]}" -- types; done
+preload=$other unserved 3 "$not_ours" QUADRILLE=on "${served[@]}" -- types
+preload=$other right 3 QUADRILLE=off "${served[@]}" -- types
+said 0 quadrille
 # abi VERSION: makes a library whose MPI_Abi_get_version answers VERSION.
 abi() {
   printf 'int MPI_Abi_get_version(int* major, int* minor) { *major = %s, *minor = 0; return 0; }' "$1" |
