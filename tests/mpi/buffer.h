@@ -47,6 +47,22 @@ inline uint64_t mix(uint64_t x) {
   return x ^ x >> 33;
 }
 
+// The bytes that one place has for another. Most of the tests' time goes to making and comparing them.
+class Contents {
+ public:
+  Contents(unsigned seed, int source, int target)
+      : start_(mix(seed * 0x9e3779b97f4a7c15u +
+                   static_cast<uint64_t>(64 * source + target) * 0xd1342543de82ef95u)) {}
+  [[gnu::always_inline]] uint8_t operator[](size_t k) const {
+    uint64_t x = (start_ + k) * 0x7fb5d329728ea185u;
+    x = (x ^ x >> 32) * 0x81dadef4bc2dd44du;
+    return static_cast<uint8_t>(x >> 56);
+  }
+
+ private:
+  uint64_t start_;
+};
+
 // Where the blocks of a buffer are. Block b has counts[b] elements of shapes[b]. Its first element is bytes[b] bytes
 // after the buffer's address.
 struct Layout {
@@ -111,7 +127,19 @@ class Buffer {
     }
     origin_ = kGuard - low;
     bytes_.resize(static_cast<size_t>(origin_ + high + kGuard));
-    for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<uint8_t>(mix(i + 77));
+    spoil();
+  }
+
+  // Overwrites the buffer with bytes that no block has.
+  void spoil() {
+    static const std::vector<uint8_t> kNoise = [] {
+      std::vector<uint8_t> noise(4099);
+      for (size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<uint8_t>(mix(i + 77));
+      return noise;
+    }();
+    for (size_t i = 0; i < bytes_.size(); i += kNoise.size())
+      std::copy_n(kNoise.begin(), std::min(kNoise.size(), bytes_.size() - i),
+                  bytes_.begin() + static_cast<ptrdiff_t>(i));
   }
 
   void* address() { return bytes_.data() + origin_; }
@@ -126,21 +154,21 @@ class Buffer {
     const auto b = static_cast<size_t>(block);
     const Shape& shape = *layout_.shapes[b];
     uint8_t* element = bytes_.data() + origin_ + layout_.bytes[b];
-    for (int64_t k = 0; k < bytes; element += shape.extent)
-      for (size_t i = 0; i < shape.offsets.size() && k < bytes; ++i)
+    for (size_t k = 0; k < static_cast<size_t>(bytes); element += shape.extent)
+      for (size_t i = 0; i < shape.offsets.size() && k < static_cast<size_t>(bytes); ++i)
         visit(element[shape.offsets[i]], k++);
   }
-  template <typename Byte>
-  void fill(const Byte& byte) {
-    for (int b = 0; b < blocks(); ++b) fill(b, byte);
+  // Fills each block with the contents that `of` returns for it.
+  template <typename Of>
+  void fill(const Of& of) {
+    for (int b = 0; b < blocks(); ++b) fill(b, of(b));
   }
-  template <typename Byte>
-  void fill(int block, const Byte& byte) {
-    each(block, block_bytes(block), [&](uint8_t& at, int64_t k) { at = byte(block, k); });
+  void fill(int block, const Contents& contents) {
+    each(block, block_bytes(block), [&](uint8_t& at, size_t k) { at = contents[k]; });
   }
   // Copies the first `bytes` bytes of a block from a buffer of the same layout.
   void take(Buffer& from, int block, int64_t bytes) {
-    each(block, bytes, [&](uint8_t& at, int64_t) { at = from.bytes_[place_of(at)]; });
+    each(block, bytes, [&](uint8_t& at, size_t) { at = from.bytes_[place_of(at)]; });
   }
 
   // Expects all bytes to be equal, those beside the blocks too. Reports the first difference as a failure.

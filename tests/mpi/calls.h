@@ -49,6 +49,9 @@ enum class LengthKind {
 // A value of `layout`: blocks are at the same places whatever their lengths. They must be short.
 inline constexpr unsigned kFixedPlaces = 1000;
 
+// Added to `types`, it gives a unit as many elements in all datatypes. Some functions of Open MPI need that.
+inline constexpr unsigned kUnitsAreElements = 1200;
+
 // A collective call. Its members are equal on all ranks.
 struct CollectiveCall {
   Collective collective = Collective::kBarrier;
@@ -84,9 +87,27 @@ bool has_types_of_their_own(const CollectiveCall& call);
 // Returns whether MPI allows the collective in place.
 bool can_be_in_place(Collective collective, const Groups& groups);
 
+// Returns one call of each of MPI's functions, with blocks of one unit. Both MPI libraries are wrong if there is one rank
+// and its block is not at the buffer's begin, so there it is.
+std::vector<CollectiveCall> each_function(const Groups& groups);
+
 // Draws consecutive calls. Some differ from the call before in everything, others in one thing.
 std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& groups,
                                        const Allowed& allowed, std::mt19937& random, int count);
+
+// Makes a call, and expects no error, every byte, and no others.
+void expect_right(const CollectiveCall& call, int place, quadrille_schedule schedule, MPI_Comm comm,
+                  int& entered, const std::string& what);
+
+// A communicator, and this rank's place in its groups.
+struct Member {
+  MPI_Comm comm;
+  Groups groups;
+  int place;
+};
+Member of_one_group(MPI_Comm comm);
+// The same by MPI's own function.
+void expect_right(const CollectiveCall& call, const Member& at, const std::string& what);
 
 // Runs one quick call on one group, and expects the right result. The call binds the schedule if it is not bound.
 void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed = 0);
@@ -114,7 +135,8 @@ class CollectivePart {
   CollectivePart(const CollectiveCall& call, int place);
   // All later calls make this mistake.
   void mistake(Mistake mistake) { mistake_ = mistake; }
-  // Runs the call and returns its error code. A barrier checks `entered`, the number of ranks that have begun it.
+  // Runs the call and returns its error code. A barrier checks `entered`, the number of ranks that have begun it. Without
+  // a schedule, the call is MPI's own.
   int run(quadrille_schedule schedule, MPI_Comm comm, int& entered);
   // Makes a persistent call. It frees its datatypes and overwrites its counts at once, as MPI allows.
   int make(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request);
@@ -141,9 +163,9 @@ class CollectivePart {
   void make_combining();
   void fill_moving();
   void fill_combining();
-  uint8_t sent_byte(int block, int64_t k) const;
+  Contents sent(int block) const;
   void combine_all();
-  uint8_t expected_byte(int block, int64_t k) const;
+  Contents moved(int block) const;       // to this rank, not in a reduction
   int64_t asked(int block) const;        // number of bytes that the rank must receive
   std::vector<int64_t> results() const;  // elements that each rank gets from a reduce-scatter
 
@@ -154,8 +176,9 @@ class CollectivePart {
   void* address_of(Blocks& blocks);
   int64_t mistaken(int64_t count) const;
   int64_t count_of(const Blocks& blocks) const;
+  bool is_plain() const { return schedule_ == QUADRILLE_SCHEDULE_NULL; }
   template <typename... Arguments>
-  int call(auto now, auto init, const Arguments&... arguments);
+  int call(auto own, auto now, auto init, const Arguments&... arguments);
   int run_bcast();
   int run_gather();
   int run_scatter();

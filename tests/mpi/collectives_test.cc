@@ -93,11 +93,7 @@ TEST(Collectives, OfOneGroupBringEveryByteWhereItBelongs) {
 TEST(Collectives, BetweenGroupsBringEveryByteWhereItBelongs) {
   unsigned seed = 0;
   for (int first = 1; first < all(); ++first) {
-    const bool is_low = own() < first;
-    const Communicator group(MPI_COMM_WORLD, is_low, own());
-    MPI_Comm between;
-    MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, is_low ? first : 0, 1, &between);
-    MPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
+    MPI_Comm between = between_groups(first);
     for (const std::string& path : all_paths(2))
       run(path, between, {first, all() - first}, own(), ++seed);
     MPI_Comm_free(&between);

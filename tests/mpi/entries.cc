@@ -3,14 +3,27 @@
 #include <climits>
 #include <cstring>
 #include <deque>
+#include <type_traits>
 
 #include "tests/mpi/calls.h"
 
-#define FORMS(name) name, name##_init
-#define LARGE_FORMS(name) name##_c, name##_init_c
-// Calls the form of the entry point with 64-bit counts, or the other. call() makes it a persistent call if asked.
-#define ANY_FORMS(is_large, name, ...) \
-  ((is_large) ? call(LARGE_FORMS(name), __VA_ARGS__) : call(FORMS(name), __VA_ARGS__))
+// The entry points for a call: MPI's own function, and Quadrille's for a plain and for a persistent call. Not all
+// libraries have MPI's functions with 64-bit counts. The simulated MPI has only what the runtime calls.
+#ifdef SIMULATED_MPI
+#define OWN(Name) nullptr
+#define OWN_LARGE(Name) nullptr
+#elif MPI_VERSION < 4
+#define OWN(Name) MPI_##Name
+#define OWN_LARGE(Name) MPI_##Name
+#else
+#define OWN(Name) MPI_##Name
+#define OWN_LARGE(Name) MPI_##Name##_c
+#endif
+#define FORMS(name, Name) OWN(Name), quadrille_##name, quadrille_##name##_init
+#define LARGE_FORMS(name, Name) OWN_LARGE(Name), quadrille_##name##_c, quadrille_##name##_init_c
+// Calls an entry point with 64-bit counts, or one with 32 bits.
+#define ANY_FORMS(is_large, name, Name, ...) \
+  ((is_large) ? call(LARGE_FORMS(name, Name), __VA_ARGS__) : call(FORMS(name, Name), __VA_ARGS__))
 
 namespace quadrille::mpi {
 namespace {
@@ -43,7 +56,9 @@ class Numbers {
 class LentType {
  public:
   LentType(const Layout& layout, bool is_wrong)
-      : LentType(layout.shapes.empty() || is_wrong ? MPI_DATATYPE_NULL : layout.shapes[0]->type) {}
+      : LentType(is_wrong                ? MPI_DATATYPE_NULL
+                 : layout.shapes.empty() ? MPI_BYTE
+                                         : layout.shapes[0]->type) {}
   explicit LentType(MPI_Datatype type) : type_(type) {
     int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
     if (type_ != MPI_DATATYPE_NULL)
@@ -63,12 +78,13 @@ class LentType {
   bool is_ours_;
 };
 
-// A datatype for each block, MPI_DATATYPE_NULL for empty ones.
+// A datatype for each block. Empty ones may have MPI_DATATYPE_NULL.
 class LentTypes {
  public:
-  LentTypes(const Layout& layout, const std::vector<int64_t>& counts, bool is_wrong) {
+  LentTypes(const Layout& layout, const std::vector<int64_t>& counts, bool may_lack,
+            bool is_wrong) {
     for (size_t b = 0; b < counts.size(); ++b) {
-      const bool is_none = counts[b] == 0 || is_wrong;
+      const bool is_none = (may_lack && counts[b] == 0) || is_wrong;
       lent_.emplace_back(is_none ? MPI_DATATYPE_NULL : layout.shapes[b]->type);
       types_.push_back(lent_.back());
     }
@@ -96,11 +112,13 @@ struct Passed {
 // Passes significant arguments on, and replaces the others by junk.
 class Meaning {
  public:
-  Meaning(unsigned significant, unsigned seed) : significant_(significant), seed_(seed) {}
+  Meaning(unsigned significant, unsigned seed, bool is_plain)
+      : significant_(significant), seed_(seed), kinds_(is_plain ? 2 : 3) {}
+  // MPI's own functions refuse MPI_IN_PLACE at more ranks than they need to.
   void* buffer(unsigned argument, const void* address) const {
     void* const junk[] = {nullptr, nowhere(), MPI_IN_PLACE};
     return is_meant(argument) || address == MPI_IN_PLACE ? const_cast<void*>(address)
-                                                         : junk[drawn(argument) % 3];
+                                                         : junk[drawn(argument) % kinds_];
   }
   int64_t count(unsigned argument, int64_t count) const {
     return is_meant(argument) ? count : -1 - static_cast<int64_t>(drawn(argument) % 2) * INT_MAX;
@@ -128,17 +146,36 @@ class Meaning {
     return drawn(argument) % 2 ? null : (Handle)(intptr_t)8;
   }
 
-  unsigned significant_, seed_;
+  unsigned significant_, seed_, kinds_;
 };
 
 constexpr unsigned kEitherBuffer = QD_SEND_BUFFER | QD_RECEIVE_BUFFER,
                    kEitherCounts = QD_SEND_COUNTS | QD_RECEIVE_COUNTS,
                    kEitherTypes = QD_SEND_TYPES | QD_RECEIVE_TYPES;
 
+namespace {
+
+// Returns arguments that are not significant, but that MPI's own functions check nevertheless.
+unsigned checked_by_mpi(qd_function function, qd_role role) {
+  const bool is_idle = role == QD_ROLE_IDLE;
+#ifdef OPEN_MPI
+  if (function == QD_Bcast || function == QD_Reduce)
+    return is_idle ? kEitherCounts | kEitherTypes | QD_OPERATOR : 0;
+#else
+  if (function == QD_Exscan && role == QD_ROLE_OTHER) return QD_RECEIVE_BUFFER;
+  if (function == QD_Reduce && role == QD_ROLE_USUAL_BETWEEN) return QD_SEND_BUFFER;
+  if (function == QD_Bcast && is_idle) return kEitherCounts | kEitherTypes | kEitherBuffer;
+#endif
+  return 0;
+}
+
+}  // namespace
+
 Meaning CollectivePart::meaning(qd_function function, const void* from, const void* to) const {
   const qd_role role =
       qd_role_of(function, call_.groups.remote > 0, own_, root_argument(), from, to);
-  return Meaning(qd_significant(function, role), call_.seed / 2);
+  const unsigned checked = is_plain() ? checked_by_mpi(function, role) : 0;
+  return Meaning(qd_significant(function, role) | checked, call_.seed / 2, is_plain());
 }
 
 // Between groups, the root's group passes MPI_ROOT or MPI_PROC_NULL.
@@ -150,9 +187,10 @@ int CollectivePart::root_argument() const {
   return call_.root - g.first(1 - group_);
 }
 
+// A buffer that the call ignores has some address.
 void* CollectivePart::address_of(Blocks& blocks) {
-  const bool is_lost = mistake_ == Mistake::kBuffer && (&blocks == &from_ || !from_.buffer);
-  return blocks.buffer && !is_lost ? blocks.buffer->address() : nullptr;
+  if (mistake_ == Mistake::kBuffer && (&blocks == &from_ || !from_.buffer)) return nullptr;
+  return blocks.buffer ? blocks.buffer->address() : &blocks;
 }
 
 int64_t CollectivePart::mistaken(int64_t count) const {
@@ -166,7 +204,10 @@ int64_t CollectivePart::count_of(const Blocks& blocks) const {
 
 // Adds the schedule before the arguments and the communicator behind them.
 template <typename... Arguments>
-int CollectivePart::call(auto now, auto init, const Arguments&... arguments) {
+int CollectivePart::call([[maybe_unused]] auto own, auto now, auto init,
+                         const Arguments&... arguments) {
+  if constexpr (!std::is_null_pointer_v<decltype(own)>)
+    if (is_plain()) return own(arguments..., comm_);
   return is_made_ ? init(schedule_, arguments..., comm_, MPI_INFO_NULL, request_)
                   : now(schedule_, arguments..., comm_);
 }
@@ -176,7 +217,7 @@ int CollectivePart::run_bcast() {
   void* const buffer = address_of(one);
   const LentType type(one.layout, mistake_ == Mistake::kType);
   const Meaning m = meaning(QD_Bcast, buffer, buffer);
-  return ANY_FORMS(call_.seed % 2, quadrille_bcast, m.buffer(kEitherBuffer, buffer),
+  return ANY_FORMS(call_.seed % 2, bcast, Bcast, m.buffer(kEitherBuffer, buffer),
                    m.count(kEitherCounts, count_of(one)), m.type(kEitherTypes, type),
                    root_argument());
 }
@@ -189,11 +230,11 @@ int CollectivePart::run_gather() {
   const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
   const Meaning m = meaning(QD_Gather, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_gather, m.buffer(QD_SEND_BUFFER, from),
+    return ANY_FORMS(call_.seed % 2, gather, Gather, m.buffer(QD_SEND_BUFFER, from),
                      m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
                      m.buffer(QD_RECEIVE_BUFFER, to), m.count(QD_RECEIVE_COUNTS, count_of(to_)),
                      m.type(QD_RECEIVE_TYPES, received), root_argument());
-  return ANY_FORMS(call_.form == 2, quadrille_gatherv, m.buffer(QD_SEND_BUFFER, from),
+  return ANY_FORMS(call_.form == 2, gatherv, Gatherv, m.buffer(QD_SEND_BUFFER, from),
                    m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
                    m.buffer(QD_RECEIVE_BUFFER, to), m.array(QD_RECEIVE_COUNTS, counts),
                    m.array(QD_RECEIVE_COUNTS, places), m.type(QD_RECEIVE_TYPES, received),
@@ -208,11 +249,11 @@ int CollectivePart::run_scatter() {
   const Numbers counts(from_.layout.counts), places(from_.layout.displacements());
   const Meaning m = meaning(QD_Scatter, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_scatter, m.buffer(QD_SEND_BUFFER, from),
+    return ANY_FORMS(call_.seed % 2, scatter, Scatter, m.buffer(QD_SEND_BUFFER, from),
                      m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
                      m.buffer(QD_RECEIVE_BUFFER, to), m.count(QD_RECEIVE_COUNTS, count_of(to_)),
                      m.type(QD_RECEIVE_TYPES, received), root_argument());
-  return ANY_FORMS(call_.form == 2, quadrille_scatterv, m.buffer(QD_SEND_BUFFER, from),
+  return ANY_FORMS(call_.form == 2, scatterv, Scatterv, m.buffer(QD_SEND_BUFFER, from),
                    m.array(QD_SEND_COUNTS, counts), m.array(QD_SEND_COUNTS, places),
                    m.type(QD_SEND_TYPES, sent), m.buffer(QD_RECEIVE_BUFFER, to),
                    m.count(QD_RECEIVE_COUNTS, count_of(to_)), m.type(QD_RECEIVE_TYPES, received),
@@ -227,10 +268,10 @@ int CollectivePart::run_allgather() {
   const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
   const Meaning m = meaning(QD_Allgather, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_allgather, from,
+    return ANY_FORMS(call_.seed % 2, allgather, Allgather, from,
                      m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
                      count_of(to_), received);
-  return ANY_FORMS(call_.form == 2, quadrille_allgatherv, from,
+  return ANY_FORMS(call_.form == 2, allgatherv, Allgatherv, from,
                    m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
                    counts, places, received);
 }
@@ -243,20 +284,20 @@ int CollectivePart::run_alltoall() {
   const LentType sent(out, is_wrong), received(in, false);
   const Meaning m = meaning(QD_Alltoall, from, to);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, from,
+    return ANY_FORMS(call_.seed % 2, alltoall, Alltoall, from,
                      m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
                      count_of(to_), received);
   std::vector<int64_t> sent_counts = out.counts;
   if (!in_place_) sent_counts[0] = count_of(from_);
   const Numbers counts(sent_counts), room(in.counts), places(out.displacements()), bytes(out.bytes);
   if (!has_types_of_their_own(call_))
-    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, from, m.array(QD_SEND_COUNTS, counts),
+    return ANY_FORMS(call_.form == 2, alltoallv, Alltoallv, from, m.array(QD_SEND_COUNTS, counts),
                      m.array(QD_SEND_COUNTS, places), m.type(QD_SEND_TYPES, sent), to, room,
                      Numbers(in.displacements()), received);
-  const LentTypes types(out, in_place_ ? out.counts : sent_counts, is_wrong);
-  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from, m.array(QD_SEND_COUNTS, counts),
+  const LentTypes types(out, in_place_ ? out.counts : sent_counts, !is_plain(), is_wrong);
+  return ANY_FORMS(call_.form == 2, alltoallw, Alltoallw, from, m.array(QD_SEND_COUNTS, counts),
                    m.array(QD_SEND_COUNTS, bytes), m.array(QD_SEND_TYPES, types), to, room,
-                   Numbers(in.bytes), LentTypes(in, in.counts, false));
+                   Numbers(in.bytes), LentTypes(in, in.counts, !is_plain(), false));
 }
 
 int CollectivePart::run_reduce_scatter() {
@@ -266,9 +307,9 @@ int CollectivePart::run_reduce_scatter() {
   const LentType type(mistake_ == Mistake::kType ? MPI_DATATYPE_NULL : element_->shape.type);
   const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_reduce_scatter_block, from, address_of(to_),
-                     lengths[0], type, op);
-  return ANY_FORMS(call_.form == 2, quadrille_reduce_scatter, from, address_of(to_),
+    return ANY_FORMS(call_.seed % 2, reduce_scatter_block, Reduce_scatter_block, from,
+                     address_of(to_), lengths[0], type, op);
+  return ANY_FORMS(call_.form == 2, reduce_scatter, Reduce_scatter, from, address_of(to_),
                    Numbers(lengths), type, op);
 }
 
@@ -291,11 +332,11 @@ int CollectivePart::run_combining() {
   to = m.buffer(QD_RECEIVE_BUFFER, to);
   switch (call_.collective) {
     case Collective::kReduce:
-      return ANY_FORMS(is_large, quadrille_reduce, from, to, count, type, op, root_argument());
+      return ANY_FORMS(is_large, reduce, Reduce, from, to, count, type, op, root_argument());
     case Collective::kAllreduce:
-      return ANY_FORMS(is_large, quadrille_allreduce, from, to, count, type, op);
-    case Collective::kScan: return ANY_FORMS(is_large, quadrille_scan, from, to, count, type, op);
-    default: return ANY_FORMS(is_large, quadrille_exscan, from, to, count, type, op);
+      return ANY_FORMS(is_large, allreduce, Allreduce, from, to, count, type, op);
+    case Collective::kScan: return ANY_FORMS(is_large, scan, Scan, from, to, count, type, op);
+    default: return ANY_FORMS(is_large, exscan, Exscan, from, to, count, type, op);
   }
 }
 
@@ -307,7 +348,7 @@ int CollectivePart::run_any() {
     case Collective::kAllgather: return run_allgather();
     case Collective::kAlltoall: return run_alltoall();
     case Collective::kReduceScatter: return run_reduce_scatter();
-    case Collective::kBarrier: return call(FORMS(quadrille_barrier));
+    case Collective::kBarrier: return call(FORMS(barrier, Barrier));
     default: return run_combining();
   }
 }

@@ -43,6 +43,10 @@ quadrille_bind_options trusted(int window, int synchronous, int64_t block_size) 
           block_size};
 }
 
+Communicator::Communicator(MPI_Comm given) : comm_(given) {
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+
 Communicator::Communicator(MPI_Comm of, int color, int key) {
   EXPECT_EQ(MPI_Comm_split(of, color, key, &comm_), MPI_SUCCESS);
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);

@@ -38,9 +38,10 @@ quadrille_schedule_info info_of(quadrille_schedule schedule);
 // Returns options that trust the schedule's placement of ranks. So the schedule fits any machine.
 quadrille_bind_options trusted(int window = 0, int synchronous = 0, int64_t block_size = 0);
 
-// A communicator split off another one, as by MPI_Comm_split. The destructor frees it.
+// A communicator that returns errors, and that the destructor frees: a given one, or one that MPI_Comm_split makes.
 class Communicator {
  public:
+  explicit Communicator(MPI_Comm given);
   Communicator(MPI_Comm of, int color, int key);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -51,6 +52,16 @@ class Communicator {
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
+
+// Returns an intercommunicator between the first `first` ranks of MPI_COMM_WORLD and the others.
+inline MPI_Comm between_groups(int first) {
+  const bool is_second = own() >= first;
+  const Communicator group(MPI_COMM_WORLD, is_second, own());
+  MPI_Comm between;
+  MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, is_second ? 0 : first, 1, &between);
+  MPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
+  return between;
+}
 
 std::string last_error();
 // Expects an error of this class, whose text contains `part`. Over Open MPI, MPI_Error_string gives the same text.

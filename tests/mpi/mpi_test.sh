@@ -6,7 +6,6 @@
 # A run has passed if it ended in time with code 0 and every rank printed how many tests it ran: the same number on all
 # ranks, and at least one.
 set -u
-unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE  # each test has one such file, and the ranks would overwrite it
 . "$(dirname "$0")/mpirun.sh"
 mpi=$1 counts=${RANKS:-$2} seconds=$3 program=$4
 [ -n "${RANKS:-}" ] && seconds=$((seconds * 100))

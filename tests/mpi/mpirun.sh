@@ -5,6 +5,7 @@
 start_ranks() (
   mpi=$1 ranks=$2 limit=$(($3 * 10))
   shift 3
+  unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE  # a test has one such file, and the ranks would overwrite it
   folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
   trap 'rm -rf "$folder"' EXIT
   export TMPDIR=$folder OMPI_MCA_orte_tmpdir_base=$folder OMPI_MCA_btl_vader_backing_directory=$folder

@@ -263,9 +263,9 @@ TEST(CollectiveBlocks, OfAReductionAlongTreesAreChosenForThem) {
 TEST(Buffers, TellOfOneWrongByteInABlockAndOfOneBesideBlocks) {
   const mpi::Shape& shape = mpi::integer_shapes()[2];
   mpi::Buffer expected(mpi::scattered({&shape, &shape}, {3, 1}, 1));
-  expected.fill([](int block, int64_t k) { return static_cast<uint8_t>(17 * block + k); });
+  expected.fill([](int block) { return mpi::Contents(17, block, 0); });
   mpi::Buffer inside = expected, beside = expected;
-  inside.each(0, 1, [](uint8_t& at, int64_t) { at ^= 1; });
+  inside.each(0, 1, [](uint8_t& at, size_t) { at ^= 1; });
   beside.raw(3) ^= 1;
   expected.expect_equal(expected, "no byte");
   EXPECT_NONFATAL_FAILURE(inside.expect_equal(expected, "one byte"), "is wrong");

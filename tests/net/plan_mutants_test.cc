@@ -9,6 +9,7 @@
 
 #include "runtime/plan/builder.h"
 #include "tests/net/trials.h"
+#include "tests/support/effort.h"
 #include "tests/support/plan_mutants.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"

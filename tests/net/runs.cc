@@ -43,21 +43,13 @@ CollectiveCall another(CollectiveCall call) {
   return call;
 }
 
-void expect_right_once(CollectiveCall call, quadrille_schedule schedule, MPI_Comm comm,
-                       int& entered, const std::string& what) {
-  CollectivePart part(call, this_rank());
-  expect_success(part.run(schedule, comm, entered), what);
-  EXPECT_TRUE(part.is_right()) << what;
-  part.expect_rest_untouched(what);
-}
-
 void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Comm comm) {
   const Run& run = session.runs[i];
   const std::string what = fmt::format("call {}, rank {}", i, this_rank());
   const int first = kMarks * static_cast<int>(i);
   if (run.how == How::kOnce) {
     mark(first);
-    expect_right_once(run.call, schedule, comm, session.entered[i], what);
+    expect_right(run.call, this_rank(), schedule, comm, session.entered[i], what);
     EXPECT_TRUE(mark(first + 1)) << what << ": requests are left";
     return;
   }
@@ -78,8 +70,8 @@ void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Co
     other.wait(what + ", the other");
     other.start(run.call.seed + 2);
     one.start(run.call.seed + 3);
-    expect_right_once(another(another(run.call)), schedule, comm, session.entered[i],
-                      what + ", a plain one");
+    expect_right(another(another(run.call)), this_rank(), schedule, comm, session.entered[i],
+                 what + ", a plain one");
     other.wait(what + ", the other again");
     one.wait(what + ", again");
     other.free();

@@ -9,36 +9,40 @@ variables served
 
 # Wrong calls have the error classes of MPI.
 classes() { grep -o 'rank [0-9] has the classes .*' "$out" | sort; }
-preload= right 3 QUADRILLE_DEBUG=
+wrong=--gtest_filter=*WrongArguments*
+preload= right 3 QUADRILLE_DEBUG= -- $wrong
 native=$(classes)
 [ -n "$native" ] || problem 'no call is refused'
 for mode in off adapt learn verify; do
-  right 3 QUADRILLE=$mode
+  right 3 QUADRILLE=$mode -- $wrong
   [ "$(classes)" = "$native" ] || problem "other error classes: $mode"
 done
-right 3 "${chosen[@]}"
+right 3 "${chosen[@]}" -- $wrong
 [ "$(classes)" = "$native" ] || problem 'other error classes: by rule'
 all_served served '1 x 3 ranks'
 
-# without LEAST KIND VARIABLE=VALUE...: refuses the requests of that kind one after another, and expects LEAST or more
-# of them. The job may end with an error message.
+# without LEAST KIND VARIABLE=VALUE...: refuses the requests of that kind (Memory or Attributes) one after another, and
+# expects LEAST or more of them. The job may end with an error message. Then the next job begins $step requests later: the
+# tests of the two MPI libraries share the requests for memory.
+case $mpi in openmpi) first=1 ;; *) first=2 ;; esac
+step=2
 without() {
-  local from=1 ends=0 requests=0
+  local from=$first ends=0 requests=0
   while :; do
-    start 3 "${@:3}" -- "$2" $from
+    start 3 "${@:3}" FROM=$from -- "--gtest_filter=*Without$2*"
     requests=$((requests + $(grep -c '^request' "$out")))
     [ $code -ne 0 ] && grep -q '^quadrille: memory ran out$' "$out" && [ $ends -lt 200 ] || break
     ends=$((ends + 1))
-    from=$(($(sed -n 's/^request \([0-9]*\) is refused$/\1/p' "$out" | tail -1) + 1))
+    from=$(($(sed -n 's/^request \([0-9]*\) is refused$/\1/p' "$out" | tail -1) + step))
   done
   [ $code -eq 0 ] && [ "$passed" -eq 3 ] || problem "${*:2}"
   [ $requests -ge "$1" ] || problem "$requests requests: ${*:2}"
 }
 preload="$library $tool"
-without 2 attributes "${chosen[@]}"
-without 2 attributes QUADRILLE=learn
-without 60 memory "${chosen[@]}"
-without 3 memory QUADRILLE=learn
-without 60 memory QUADRILLE=verify
+first=1 step=1 without 2 Attributes "${chosen[@]}"
+first=1 step=1 without 2 Attributes QUADRILLE=learn
+without 20 Memory "${chosen[@]}"
+without 2 Memory QUADRILLE=learn
+without 20 Memory QUADRILLE=verify
 
 exit $failed

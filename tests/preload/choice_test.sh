@@ -85,7 +85,7 @@ allgather groups=2 use=leader
 bcast use=native
 RULES
 preload="$library $tool"
-right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.txt QUADRILLE_ALLGATHERV=native -- file
+right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.txt QUADRILLE_ALLGATHERV=native FILE=file
 reported alltoall '2 x 2 ranks' ' 4..15' tuna-coalesced:radix=4 'by rule'
 reported alltoall '2 x 2 ranks' ' 16..63' linear 'by rule'
 reported alltoallv '2 x 2 ranks' ' 4..15' linear 'by rule'
@@ -114,11 +114,11 @@ said 1 "quadrille: so sums are MPI's own, and not canonical"
 
 # Verification notices a tool behind the library that makes MPI's own result wrong.
 preload="$library $tool"
-right 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear QUADRILLE_ALLREDUCE=doubling -- file
+right 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear QUADRILLE_ALLREDUCE=doubling FILE=file
 reported allreduce doubling 'by rule$'
 start 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ $code -ne 0 ] && [ $code -ne 124 ] || problem 'a wrong byte is not found'
-grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2], in call [34] of it on MPI_COMM_WORLD: element 0 of block 2 is [0-9]+ instead of [0-9-]+$' \
+grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2], in call [34] of it on MPI_COMM_WORLD: element 1 of block 2 is [0-9]+ instead of [0-9-]+$' \
   "$out" || problem 'a wrong byte is not told'
 # Without a report, the library finds nodes only if a rule needs them.
 start 4 QUADRILLE_REPORT= RANKS_A_NODE=2 QUADRILLE_RULES=rules.txt QUADRILLE=verify TOOL_CORRUPTS=1
@@ -140,7 +140,7 @@ refused "own.qs cannot be checked and is not followed: set QUADRILLE_VERIFIER to
 since $PWD/none cannot be run" QUADRILLE_ALLTOALL=file:own.qs QUADRILLE_VERIFIER=none
 right 3 QUADRILLE_ALLTOALL=file:own.qs:window=2
 reported alltoall '1 x 3 ranks' 'file:own.qs:window=2' 'by rule'
-right 4 QUADRILLE=verify QUADRILLE_ALLTOALLV=file:own.qs -- file
+right 4 QUADRILLE=verify QUADRILLE_ALLTOALLV=file:own.qs FILE=file
 reported alltoallv '1 x 4 ranks' 'file:own.qs' 'by rule'
 echo 'alltoall use=file:own.qs' >files.txt
 right 3 QUADRILLE_RULES=files.txt
@@ -159,7 +159,7 @@ grep -qE '^alltoall ranks=2 nodes=1 ranks-a-node=2 bytes=4\.\.15 use=[^ ]+  # [0
 cp learned.txt before.txt
 right 2 QUADRILLE=learn QUADRILLE_RULES=learned.txt
 reported alltoall '1 x 2 ranks' '4..15' 'by rule'
-cmp before.txt learned.txt || problem 'rules that there are stay as they are'
+[ -z "$(grep -vxFf learned.txt before.txt)" ] || problem 'rules that there are stay as they are'
 program=$preloaded start 2 QUADRILLE=on QUADRILLE_RULES=learned.txt -- 0 500 alltoall=8
 "$report_command" report report.json | grep -qE '^alltoall +500 +[0-9.]+ +- +- +- .* by rule, not measured in this run$' ||
   problem 'a gain of an earlier run is reported'

@@ -12,18 +12,18 @@ between=(allgather=two-stage allgatherv=segment-map-v allreduce=segments alltoal
   scatter=tree scatterv=linear)
 
 # Without the library, and with it on one node, where MPI serves all calls.
-preload= right 3 QUADRILLE_DEBUG= -- file
+preload= right 3 QUADRILLE_DEBUG= FILE=file
 [ ! -f "$report" ] || problem 'there is a report without the library'
-right 3 -- file
+right 3 FILE=file
 reported alltoallv '1 x 3 ranks' native 'not yet compared'
 not_reported 'by rule'
-right 1 -- file
+right 1 FILE=file
 right 3 QUADRILLE=off
 [ ! -f "$report" ] || problem 'there is a report, QUADRILLE=off'
 
 # Schedules serve every collective.
 variables within
-right 5 "${chosen[@]}" -- file
+right 5 "${chosen[@]}" FILE=file
 all_served within '1 x 5 ranks'
 reported allreduce native 'not yet compared' # between groups
 reported alltoall '1 rank ' native 'one rank'
@@ -34,13 +34,13 @@ right 3 QUADRILLE_ALLREDUCE=ring
 reported allreduce '1 x 3 ranks' ring 'by rule'
 reported allreduce '1 x 3 ranks' native 'its bits could change: QUADRILLE_SUMS=native'
 variables between
-right 5 "${chosen[@]}" -- file
+right 5 "${chosen[@]}" FILE=file
 reported reduce '3 \+ 2 ranks' native 'its bits could change: QUADRILLE_SUMS=native'
-right 5 QUADRILLE_SUMS=any "${chosen[@]}" -- file
+right 5 QUADRILLE_SUMS=any "${chosen[@]}" FILE=file
 all_served between '3 \+ 2 ranks'
-right 5 QUADRILLE_SUMS=any QUADRILLE_DEBUG=1 "${chosen[@]}" -- file
+right 5 QUADRILLE_SUMS=any QUADRILLE_DEBUG=1 "${chosen[@]}" FILE=file
 all_served between '3 \+ 2 ranks'
-right 2 QUADRILLE_ALLTOALL=factor QUADRILLE_REPORT=report.json -- file
+right 2 QUADRILLE_ALLTOALL=factor QUADRILLE_REPORT=report.json FILE=file
 python3 -c "
 import json
 report = json.load(open('report.json'))
@@ -60,9 +60,9 @@ waits() {
   done
 }
 right 3 QUADRILLE_STALL=0.2 TOOL_SLEEPS=1 QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor
-waits 'alltoall by factor' '4 bytes in step [0-2]'
+waits 'alltoall by factor' '(8|56) bytes in step [0-2]'
 right 3 QUADRILLE_STALL=0.2 TOOL_SLEEPS=1 QUADRILLE_ALLTOALL=tuna:radix=2 QUADRILLE_ALLTOALLV=tuna:radix=2
-waits 'alltoall by tuna' '(4|8) bytes in step [0-9]+'
+waits 'alltoall by tuna' '(8|16|56|112) bytes in step [0-9]+'
 waits 'alltoall by tuna' 'a message in step [0-9]+'
 right 3 QUADRILLE_STALL=never QUADRILLE_ALLTOALL=factor
 said 3 'QUADRILLE_STALL=never is no number of seconds'

@@ -8,7 +8,7 @@ counted=$(cd "$OLDPWD" && readlink -f "$5") counts=$(cd "$OLDPWD" && readlink -f
 
 # counted PLACE MODE: runs the program with the tool at that place. Writes the sums over ranks to PLACE.MODE.
 counted() {
-  right 2 QUADRILLE="${2%native}" QUADRILLE_RULES=rules.txt COUNTS=counts -- file
+  right 2 QUADRILLE="${2%native}" QUADRILLE_RULES=rules.txt COUNTS=counts FILE=file
   awk '{ calls[$1] += $2 } END { for (name in calls) print name, calls[name] }' counts.? | sort >"$1.$2"
   rm -f counts.? rules.txt
 }
@@ -20,7 +20,7 @@ same() {
 }
 preload=$counts counted before native
 cp before.native native
-for name in Init Alltoall Alltoallw Allreduce Barrier Comm_dup Comm_rank File_open; do
+for name in Init_thread Alltoall Alltoallw Allreduce Barrier Comm_dup Comm_rank File_open; do
   grep -q "^MPI_$name [1-9]" native || problem "MPI_$name is not counted"
 done
 for mode in off adapt learn verify; do

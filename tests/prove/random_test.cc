@@ -11,6 +11,7 @@
 #include "runtime/program/program.h"
 #include "schedule/text.h"
 #include "schedule/traverse.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_programs.h"
 #include "tests/support/rewrites.h"
 #include "tests/support/variants.h"

@@ -4,6 +4,7 @@
 #define QUADRILLE_TESTS_SUPPORT_EFFORT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 namespace quadrille {
@@ -14,6 +15,12 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 inline constexpr int kThinning = kSanitized ? 16 : 1;
+
+// Returns a number from the environment, such as SEED or PROGRAMS, or `otherwise` if it is not set.
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
 
 // Returns `stride` for a test that takes one case in `stride`, or 1 if EVERY_CASE is in the environment.
 inline std::size_t one_in(std::size_t stride) { return std::getenv("EVERY_CASE") ? 1 : stride; }

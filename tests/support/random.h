@@ -3,7 +3,6 @@
 #define QUADRILLE_TESTS_SUPPORT_RANDOM_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <random>
 
@@ -22,12 +21,6 @@ const auto& any_of(const List& list, Random& random) {
 template <class List>
 void shuffle(List& list, Random& random) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(random, i)]);
-}
-
-// Returns a number from the environment, such as SEED or PROGRAMS, or `otherwise` if it is not set.
-inline uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 }  // namespace quadrille

@@ -4,7 +4,6 @@
 set -u
 . tests/mpi/mpirun.sh
 mpi=$1 generator=$2 trace=$3 library=$PWD/$4 preloaded=$5 collectives=${6:-}
-unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE
 folder=$TEST_TMPDIR made=$TEST_TMPDIR/made failed=0
 mkdir "$made"
 
