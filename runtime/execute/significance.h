@@ -1,6 +1,6 @@
 /* Which arguments of a collective are significant at which rank. MPI ignores all others: they may be null, invalid
  * handles, or anything else. All code that reads an argument asks this table first. Source: MPI 4.0, sections 6.3 to
- * 6.11. Tested by tests/preload/junk_test.sh and tests/net/junk_test.cc. */
+ * 6.11. Tested by tests/preload/junk_test.sh and tests/preload/soak.cc. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
 #define QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
 
