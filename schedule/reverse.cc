@@ -13,8 +13,8 @@ namespace {
 const Expression kRank = leaf(Operator::kRank);
 const Expression kIsRoot = apply(Operator::kEqual, {kRank, leaf(Operator::kRoot)});
 
-// Returns minuend - x. The minuend is 0 or 1.
-Expression less_than(int64_t minuend, Expression x) {
+// Returns minuend - x, as a number if x is one. The minuend is 0 or 1.
+Expression difference(int64_t minuend, Expression x) {
   if (x.op == Operator::kConstant && x.value > INT64_MIN + 1) return constant(minuend - x.value);
   return apply(Operator::kSubtract, {constant(minuend), std::move(x)});
 }
@@ -134,9 +134,9 @@ class Reversal {
   Statement backwards(const Statement& statement, Numbers numbers, int64_t variables) {
     if (const auto* loop = std::get_if<For>(&statement.kind)) {
       For back{{"minus_" + loop->name.text},
-               less_than(1, renumbered(loop->high, numbers)),
-               less_than(1, renumbered(loop->low, numbers)),
-               {{Let{loop->name, less_than(0, variable(variables))}}}};
+               difference(1, renumbered(loop->high, numbers)),
+               difference(1, renumbered(loop->low, numbers)),
+               {{Let{loop->name, difference(0, variable(variables))}}}};
       numbers.push_back(variables + 1);
       for (Statement& inner : backwards(loop->body, numbers, variables + 2))
         back.body.push_back(std::move(inner));
@@ -146,7 +146,7 @@ class Reversal {
       return either(*choice, numbers,
                     [&](const Body& part) { return backwards(part, numbers, variables); });
     if (const auto* step = std::get_if<Step>(&statement.kind))
-      return {Step{less_than(0, renumbered(step->key, numbers)),
+      return {Step{difference(0, renumbered(step->key, numbers)),
                    {},
                    inside(step->body, nullptr, numbers, variables)}};
     fail("it copies data after that");

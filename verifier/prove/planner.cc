@@ -48,7 +48,8 @@ ProofPlan Planner::run(UnusedLines unused) {
   plan_keys(*this);
   if (const ProofStatement* statement = find("deadlock")) {
     if (proof.reversal)
-      fail_at(*statement, "a deadlock of the original, which says nothing of its reversal");
+      fail_at(*statement,
+              "a deadlock of the original says nothing of its reversal; leave the statement out");
     plan_deadlock(*this, *statement);
   } else {
     plan_roles(*this);
