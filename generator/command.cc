@@ -401,6 +401,8 @@ int generate(const GenerateArguments& arguments) {
     return bad_input(
         "generate",
         "--parameter: it is for --program; `list` says which options each algorithm has");
+  if (arguments.program.empty() && arguments.reverse)
+    return bad_input("generate", "--reverse: it is for --program; algorithms are not reversed");
   if (arguments.program.empty() && chooses(arguments) && !is_optimal(arguments)) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);

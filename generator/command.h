@@ -26,6 +26,7 @@ struct GenerateArguments {
   Choices choices;                             // one per option of any algorithm
   std::map<std::string, std::string> numbers;  // one per number of any algorithm
   std::vector<std::string> parameters;         // "NAME=VALUE", for --program
+  bool reverse = false;                        // make the reversal of --program
   std::string block_size;
   MachineArguments machine;
   std::string counts;    // of the call that auto assumes

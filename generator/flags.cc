@@ -64,6 +64,9 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
   command.add("--algorithm", "NAME", &arguments.algorithm, names + "; or auto");
   command.add("--program", "FILE", &arguments.program,
               "your own program in place of an algorithm: a text as `show` prints it");
+  command.add_flag("--reverse", arguments.reverse,
+                   "reverse the program of --program in time: its broadcast becomes a reduce, its "
+                   "allgather a reduce-scatter");
   command.add("--parameter", "NAME=VALUE", &arguments.parameters,
               "the value of a parameter of --program, for the file");
   add_nodes(command, arguments, true);

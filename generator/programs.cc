@@ -1,12 +1,16 @@
 // Makes the algorithms whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
 // (COLLECTIVE-between-groups for two groups). They have no options. A program without a proof is not proven for all
 // sizes. Proofs share fragments (generator/fragments.h).
+//
+// A text may be an opening comment and the line `reverse COLLECTIVE.NAME`. Its program is the reversal of that one
+// (schedule/reverse.h), whose proof proves it.
 #include "generator/programs.h"
 
 #include <array>
 #include <string_view>
 
 #include "generator/fragments.h"
+#include "schedule/reverse.h"
 #include "schedule/text.h"
 
 namespace quadrille {
@@ -86,17 +90,43 @@ const std::string& text_of(const TextFiles& files, std::string_view file) {
   return found->second;
 }
 
+template <class T>
+T value_of(Result<T> result) {
+  if (!result.ok()) check(false, result.error().message.c_str());
+  return std::move(result).value();
+}
+
+Algorithm reversal_of(const std::string& original, const std::string& opening,
+                      const std::string& file) {
+  const std::string& text = text_of(program_texts(), original);
+  Program program = value_of(reverse(value_of(parse_program(text, original))));
+  program.algorithm.text = file.substr(file.find('.') + 1);
+  return {program.algorithm.text,
+          program.collective,
+          {},
+          [text = opening + print(program)](const Choices&) { return text; },
+          written_proof(original),
+          {},
+          program.groups,
+          [&text](const Choices&) { return text; }};
+}
+
 Algorithm algorithm_of(const std::string& file) {
   const std::string& text = text_of(program_texts(), file);
-  const Result<Program> program = parse_program(text, file);
-  if (!program.ok()) check(false, program.error().message.c_str());
-  Algorithm algorithm = {program->algorithm.text,
-                         program->collective,
+  constexpr std::string_view kReverse = "\nreverse ";
+  if (const size_t at = text.find(kReverse); at != std::string::npos) {
+    const size_t name = at + kReverse.size();
+    return reversal_of(text.substr(name, text.find('\n', name) - name), text.substr(0, at + 1),
+                       file);
+  }
+  const Program program = value_of(parse_program(text, file));
+  Algorithm algorithm = {program.algorithm.text,
+                         program.collective,
                          {},
                          [&text](const Choices&) { return text; },
                          nullptr,
                          {},
-                         program->groups};
+                         program.groups};
   if (proof_texts().contains(file)) algorithm.proof = written_proof(file);
   return algorithm;
 }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "generator/encode.h"
+#include "schedule/text.h"
 
 namespace quadrille {
 namespace {
@@ -26,6 +27,11 @@ std::string proof_file(const Algorithm& algorithm, const Choices& choices) {
   text += fmt::format("algorithm {} for {}\n", full_name(algorithm, choices),
                       purpose_of(algorithm.collective, algorithm.groups));
   text += hexadecimal("code", encode_code(program)) + hexadecimal("names", encode_names(program));
+  if (algorithm.original) {
+    const Program original = parse_program(algorithm.original(choices), "original").value();
+    text += hexadecimal("original", encode_code(original)) +
+            hexadecimal("original-names", encode_names(original));
+  }
   return text + "\n" + algorithm.proof(choices);
 }
 

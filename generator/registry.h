@@ -61,6 +61,8 @@ struct Algorithm {
   std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};
   int groups = 1;  // 2: between groups, on an intercommunicator
+  // If the program is a reversal (schedule/reverse.h), returns the text of the original, which the proof is about.
+  std::function<std::string(const Choices& choices)> original = nullptr;
 };
 
 // Returns the opening of the program with default options.

@@ -11,6 +11,7 @@
 #include "cli/numbers.h"
 #include "generator/block_size.h"
 #include "runtime/program/table_format.h"
+#include "schedule/reverse.h"
 #include "schedule/text.h"
 
 namespace quadrille {
@@ -27,10 +28,15 @@ Result<Program> read_program(const GenerateArguments& arguments) {
         path)};
   Result<Program> program = parse_program(text, path);
   if (!program.ok()) return program;
+  if (arguments.reverse) {
+    program = reverse(*program);
+    if (!program.ok())
+      return Error{fmt::format("--reverse: {}: {}", path, program.error().message)};
+  }
   const std::string_view name = name_of(program->collective);
   if (!is_called(program->collective, arguments.collective))
-    return Error{
-        fmt::format("{}: its program is for {}; `generate {}` takes it", path, name, name)};
+    return Error{fmt::format("{}: its {} is for {}; `generate {}` takes it", path,
+                             arguments.reverse ? "reversal" : "program", name, name)};
   return program;
 }
 

@@ -72,7 +72,7 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
                  claim.name);
       good = false;
     }
-  if (const auto job = find_failing_job(proof.program, kRanksChecked, true)) {
+  if (const auto job = find_failing_job(proof.to_prove(), kRanksChecked, true)) {
     fmt::print(stderr, "certify: {}: proven, but refuted on {}: {}\n", proof.source, job->text(),
                job->violation.detail);
     good = false;

@@ -31,6 +31,7 @@ struct ProveArguments {
   std::vector<std::string> names;  // of built-in proofs; empty: all
   std::vector<std::string> files;  // proofs to prove instead
   std::string program;             // text or schedule file that the proof is about
+  bool reverse = false;            // prove the reversal of that program
   std::string skeleton;            // file to write the beginning of its proof to; empty: prove
   std::string folder;              // destination of exports; empty: none
   std::string second_solver;       // a command; empty: none

@@ -15,6 +15,7 @@
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "schedule/reverse.h"
 #include "schedule/text.h"
 #include "verifier/command.h"
 #include "verifier/prove/prover.h"
@@ -55,6 +56,12 @@ Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   if (!proof.ok()) return proof.error();
   const Result<bool> filled = refuse_unfilled(*statements, source);
   if (!filled.ok()) return filled.error();
+  if (arguments.reverse) {
+    const Result<Program> reversal = reverse(proof->program);
+    if (!reversal.ok())
+      return Error{fmt::format("--reverse: {}: {}", path, reversal.error().message)};
+    proof->reversal = *reversal;
+  }
   return NamedProof{path, std::move(proof).value()};
 }
 
@@ -146,7 +153,7 @@ Json program_json(const NamedProof& named, const ProofPlan& plan, const ProofRes
   }
   for (const Claim& claim : claims)
     false_claims.push_back({{"name", claim.name}, {"counterexample", claim.counterexample}});
-  const Program& program = named.proof.program;
+  const Program& program = named.proof.to_prove();
   return {
       {"name", named.name},
       {"verdict", judgement.code == ExitCode::kVerified  ? "proven"
@@ -278,7 +285,7 @@ class Session {
   std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan,
                                           std::optional<Walked>& walked) const {
     if (arguments_.files.empty() || plan.deadlocks) return std::nullopt;
-    return find_failing_job(named.proof.program, kRanksChecked, true, &walked.emplace());
+    return find_failing_job(named.proof.to_prove(), kRanksChecked, true, &walked.emplace());
   }
 
   // Prints on which jobs the checker, too, found the proven program right.
@@ -296,7 +303,7 @@ class Session {
 
   // Judges a program after an obligation failed: refuted if small nodes have a counterexample, else unknown.
   static Judgement judge_failure(const NamedProof& named) {
-    std::optional<FailingJob> job = find_failing_job(named.proof.program);
+    std::optional<FailingJob> job = find_failing_job(named.proof.to_prove());
     if (!job)
       return {ExitCode::kUnknown,
               "UNKNOWN: not proven, and no counterexample found on small nodes"};
@@ -443,6 +450,10 @@ int write_skeleton(const ProveArguments& arguments) {
 }  // namespace
 
 int prove(const ProveArguments& arguments) {
+  if (arguments.reverse && (arguments.program.empty() || !arguments.skeleton.empty()))
+    return bad_input("prove",
+                     "--reverse: give it with --program and --proof, which is the proof of the "
+                     "program itself");
   return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
 }
 
@@ -455,6 +466,8 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
               "proof files to prove instead of the built-in ones");
   command.add("--program", "FILE", &arguments.program,
               "your own program, as text or as a schedule file; --proof then needs no heading");
+  command.add_flag("--reverse", arguments.reverse,
+                   "prove the reversal of the program in time; --proof is the program's own");
   command.add("--skeleton", "FILE", &arguments.skeleton,
               "write the beginning of a proof there: its statements, with the witnesses that fit "
               "runs on small jobs");

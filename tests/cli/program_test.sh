@@ -105,6 +105,29 @@ for change in 's/receive recv/receive sized recv/' 's/receive recv\[0\]/receive 
 done
 unmade '; name a range, temp[i]@0..n, or combine' generate scan --program wrong.txt --nodes 4
 
+# A broadcast reversed is a reduce, whose text makes the same file.
+cat >star.txt <<'END'
+algorithm star for broadcast
+if rank = root
+  copy send[0] to recv[0]
+step 0
+  for r in 0 .. ranks
+    if rank = root and r != root
+      send send[0] to r
+    if rank != root and r = root
+      receive recv[0] from root
+END
+expect 0 generate reduce --program star.txt --reverse --nodes 1,2,3 --out sum.qs
+says 'sum.qs: star for reduce on nodes 1,2,3 (6 ranks), '
+verifies sum.qs
+expect 0 show sum.qs --out sum.txt
+expect 0 generate reduce --program sum.txt --nodes 1,2,3 --out again.qs
+cmp sum.qs again.qs || fail 'the text of a reversal makes another file'
+unmade 'star.txt: its reversal is for reduce; `generate reduce` takes it' generate broadcast --program star.txt --reverse --nodes 3
+unmade '--reverse: shift.txt: only a broadcast or an allgather on one group can be reversed, not an all-to-all' \
+  of_text shift.txt --reverse --nodes 3
+unmade '--reverse: it is for --program; algorithms are not reversed' generate reduce --algorithm hypercube --reverse --nodes 3
+
 # Requirements on the call are checked at the call.
 cat >large.txt <<'END'
 algorithm large for allgather

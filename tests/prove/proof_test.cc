@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "schedule/reverse.h"
+#include "schedule/text.h"
 #include "tests/prove/proofs.h"
 #include "verifier/prove/obligations.h"
 
@@ -71,6 +73,38 @@ TEST(ProofFile, WithABadHeadingIsRefused) {
       {with("names ", "names 01 "), 0, "the names do not fit the code"},
       {good.substr(0, good.find("names")), 0, "the names do not fit the code"},
       {good.substr(0, good.find("code")), 0, ""},
+  });
+}
+
+// The proof of a reversal brings the code of the reversal, and then that of the original, which the statements are about.
+TEST(ProofFile, OfAReversalIsRefusedUnlessTheReversalIsThatOfItsOriginal) {
+  const std::string statements =
+      "match send 1\n  with receive 1\nmatch receive 1\n  with send 1\n"
+      "held send 1\n  with copy 1 if rank = root\n  with receive 1\ncover\n  with receive 1\n";
+  const std::string chain =
+      "algorithm chain for broadcast\nlet v = wrap(rank - root, ranks)\nif rank = root\n"
+      "  copy send[0] to recv[0]\nif 0 < v\n  step v\n    receive recv[0] from wrap(rank - 1, "
+      "ranks)\n"
+      "if v + 1 < ranks\n  step v + 1\n    send recv[0] to wrap(rank + 1, ranks)\n";
+  const std::string sum = print(reverse(parse_program(chain, "chain").value()).value());
+  const auto with = [&](const std::string& program, std::string original) {
+    original = quadrille::changed(proof_text(original, statements), "proof 1\ncode", "original");
+    return quadrille::changed(proof_text(program, ""), "\n\n", "\n") +
+           quadrille::changed(original, "\nnames", "\noriginal-names");
+  };
+  EXPECT_EQ(refusal(with(sum, chain)), "");
+  const std::string other = quadrille::changed(chain, "step v + 1", "step v + 2");
+  all_refused({
+      {with(other, chain), 6, "the code above is not the reversal of the original"},
+      {with(sum, other), 6, "the code above is not the reversal of the original"},
+      {with(chain, sum), 6,
+       "only a broadcast or an allgather on one group can be reversed, not a reduce"},
+      {quadrille::changed(with(sum, chain), "original 0", "original x"), 4,
+       "two hexadecimal digits"},
+      {quadrille::changed(with(sum, chain), "original-names 0", "original-names ff 0"), 0,
+       "the names do not fit"},
+      {with(sum, chain) + "deadlock\n  with send 1\n", 16,
+       "a deadlock of the original says nothing of its reversal; leave the statement out"},
   });
 }
 

@@ -50,6 +50,9 @@
 // that they write to temporary blocks (W) and to the receive buffer (T). Then F + R = W + T by match and held. T = 1
 // by final and once. F <= 1 by once. R <= W by held and once, as no two reads share a write. Hence F = 1 and R = W.
 //
+// A proof of a reversal (schedule/reverse.h) has the obligations of the original. `fits` is also about the keys and bounds
+// of loops that the reversal computes from the original's. theory/Reverse.v says why this is enough.
+//
 // Suppose that every rank reaches a send before it posts any receive, and that sends wait for their receives. Then no
 // send completes and no receive is ever posted: the program deadlocks.
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_

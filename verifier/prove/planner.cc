@@ -11,10 +11,28 @@
 
 namespace quadrille::verifier {
 
+namespace {
+
+// If the proof is of a reversal, adds what that evaluates beside the program's own expressions: each key k as 0 - k, and
+// bounds of loops, which run from 1 - high to 1 - low.
+Anatomy anatomy_of(const Proof& proof) {
+  Anatomy anatomy = take_apart(proof.program);
+  if (!proof.reversal) return anatomy;
+  const auto add = [&](const Path& path, int64_t number, const Expression& e) {
+    anatomy.places.push_back({path, apply(Operator::kSubtract, {constant(number), e})});
+  };
+  for (const StepSite& step : anatomy.steps) add(step.path, 0, step.key);
+  for (const LoopSite& loop : anatomy.loops)
+    for (const Expression& bound : {loop.low, loop.high}) add(loop.path, 1, bound);
+  return anatomy;
+}
+
+}  // namespace
+
 Planner::Planner(const Proof& proof)
     : proof(proof),
       program(proof.program),
-      anatomy(take_apart(proof.program)),
+      anatomy(anatomy_of(proof)),
       sites(anatomy.sites),
       contract(proof.program),
       lines(proof, anatomy),
@@ -29,6 +47,9 @@ ProofPlan Planner::run(UnusedLines unused) {
   plan_definedness(*this);
   plan_keys(*this);
   if (const ProofStatement* statement = find("deadlock")) {
+    if (proof.reversal)
+      fail_at(*statement,
+              "a deadlock of the original says nothing of its reversal; leave the statement out");
     plan_deadlock(*this, *statement);
   } else {
     plan_roles(*this);

@@ -7,7 +7,9 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "schedule/reverse.h"
 #include "verifier/decode.h"
 
 namespace quadrille::verifier {
@@ -77,7 +79,12 @@ class ProofReader {
 
   // Reads the lines before the first empty one, and leaves the rest in `text_`.
   void heading() {
-    std::vector<uint8_t> names;
+    std::vector<uint8_t> names, original, original_names;
+    const std::map<std::string_view, std::vector<uint8_t>*> sections = {
+        {"code", &proof_.code},
+        {"names", &names},
+        {"original", &original},
+        {"original-names", &original_names}};
     while (error_.empty() && !text_.empty()) {
       const size_t end = std::min(text_.find('\n'), text_.size());
       const std::string_view line = text_.substr(0, end);
@@ -89,21 +96,30 @@ class ProofReader {
                              rest = line.substr(std::min(space + 1, line.size()));
       if (line_ == 1 && line != "proof 1")
         fail(line_, "not a proof that this verifier reads; the first line is 'proof 1'");
-      if (word != "proof" && word != "algorithm" && word != "code" && word != "names")
+      const auto section = sections.find(word);
+      if (section == sections.end() && word != "proof" && word != "algorithm")
         fail(line_, fmt::format("'{}' is no line of a proof's heading", word));
-      if ((word == "code" && !append_bytes(rest, proof_.code)) ||
-          (word == "names" && !append_bytes(rest, names)))
+      if (section != sections.end() && !append_bytes(rest, *section->second))
         fail(line_, "bytes are two hexadecimal digits each, with a space between");
     }
     if (!error_.empty()) return;
-    Result<Program> program = decode_program(proof_.code, names, source_);
-    if (!program.ok()) {
-      error_ = program.error().message;
-      return;
-    }
-    if (known_ && *known_ != *program)
+    proof_.program = decoded(proof_.code, names);
+    if (error_.empty() && known_ && *known_ != proof_.program)
       return fail(line_, "the code above is another program's; leave the heading out");
-    proof_.program = std::move(program).value();
+    if (original.empty() || !error_.empty()) return;
+    proof_.reversal = std::exchange(proof_.program, decoded(original, original_names));
+    if (!error_.empty()) return;
+    const Result<Program> reversal = reverse(proof_.program);
+    if (!reversal.ok()) return fail(line_, reversal.error().message);
+    if (*reversal != *proof_.reversal)
+      fail(line_, "the code above is not the reversal of the original");
+  }
+
+  Program decoded(const std::vector<uint8_t>& code, const std::vector<uint8_t>& names) {
+    Result<Program> program = decode_program(code, names, source_);
+    if (program.ok()) return std::move(program).value();
+    error_ = program.error().message;
+    return {};
   }
 
   void statements() {

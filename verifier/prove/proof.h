@@ -7,6 +7,8 @@
 //   algorithm hierarchical-factor     for people
 //   code 00 15 ...                    section PRG of a schedule file, in hexadecimal, on as many lines as needed
 //   names 13 68 ...                   section NAM
+//   original 00 15 ...                if the program is a reversal (schedule/reverse.h): section PRG of the original,
+//   original-names 13 68 ...          which all statements are about, and its section NAM
 //
 // Definitions and lemmas.
 //
@@ -88,6 +90,7 @@
 #ifndef QUADRILLE_VERIFIER_PROVE_PROOF_H_
 #define QUADRILLE_VERIFIER_PROVE_PROOF_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,8 +116,11 @@ struct ProofStatement {
 struct Proof {
   std::string source;         // the file's name, for messages
   std::vector<uint8_t> code;  // empty if the proof has no heading
-  Program program;
+  Program program;            // that the statements are about
   std::vector<ProofStatement> statements;
+  std::optional<Program> reversal = {};  // of that program, if the reversal is to be proven
+
+  const Program& to_prove() const { return reversal ? *reversal : program; }
 };
 
 // Reads a proof with its heading. An error names the source and, if there is one, the line.
