@@ -96,6 +96,14 @@ class Random {
   }
   Expression number(int depth) { return without_rank(expressions.number(depth)); }
   Expression condition(int depth) { return without_rank(expressions.condition(depth)); }
+  // Makes a quotient, remainder or product of a number and a power of two, which may be 0.
+  Expression shifted(int depth) {
+    static constexpr Operator kShifts[] = {Operator::kDivide, Operator::kModulo,
+                                           Operator::kMultiply};
+    const Expression power = apply(Operator::kElement, {number(0)}, between(0, 1));
+    return apply(kShifts[between(0, 2)],
+                 {number(depth - 1), times(constant(1 << between(0, 3)), power)});
+  }
 
  private:
   std::mt19937_64 random_{20080908};
@@ -151,7 +159,8 @@ TEST(Bits, MeanWhatTheLanguageMeans) {
       const int64_t any = random.between(low, high);
       oracle.variables.push_back(i % 2 == 0 ? any : random.between(0, 1) ? low : high);
     }
-    const Expression number = random.number(1 + i % 4);
+    const int depth = 1 + i % 4;
+    const Expression number = i % 5 < 2 ? random.shifted(depth) : random.number(depth);
     for (const int64_t difference : {0, 1}) {
       lemma.show = apply(Operator::kEqual, {number, variable(0)});
       if (refusal(program, lemma, ranges_of(program, lemma))) break;
