@@ -80,7 +80,7 @@ struct Query : Logic {
   std::vector<z3::expr> hypotheses;
   z3::expr goal, mutant;
   int group = 0;             // the group whose ranks the query is about
-  bool bit_vectors = false;  // the query is about bit-vectors, not jobs, and needs no axioms
+  bool bit_vectors = false;  // the query is about bit-vectors, and needs no axioms
 };
 
 struct Obligation {

@@ -4,6 +4,7 @@
 // A proof may also claim that the program deadlocks if `given` holds at every rank. Obligations show that each rank
 // comes to a send, and that every receive is in a later step that waits for it. With synchronous sends, no send
 // completes. Tested with the obligations (planner.cc).
+#include "verifier/prove/bits.h"
 #include "verifier/prove/planner.h"
 
 namespace quadrille::verifier {
@@ -63,6 +64,17 @@ void prove_lemma(Planner& p, const std::string& name, const Lemma& lemma, const 
   });
 }
 
+void prove_by_bits(Planner& p, const std::string& name, const Lemma& lemma,
+                   const ProofStatement& statement) {
+  for (const Line& line : statement.lines)
+    if (starts_with(line, "use"))
+      p.fail_line(line, "a lemma by bits takes no hints; remove the line, or 'by bits'");
+  const LemmaRanges ranges = ranges_of_lemma(p.program, lemma.variables, lemma.given, lemma.show);
+  if (const auto why = why_not_by_bits(p.program, lemma, statement.variables, ranges))
+    p.fail_at(statement, *why);
+  p.add(name, [=, &p](Query& q) { ask_by_bits(q, p.program, lemma, ranges); });
+}
+
 // Shows that the receive's step is after the send's step, and waits for it.
 void posted_later(Planner& p, const Site& receive, const Choice& first) {
   p.add(fmt::format("deadlock: {} is posted later", site_name(receive)),
@@ -87,9 +99,14 @@ void plan_lemma(Planner& p, const ProofStatement& statement) {
   if (is_false)
     return p.plan.false_claims.push_back(
         {lemma.name, statement.variables, lemma.given, lemma.show});
-  Scene scene{view, {}, lemma.given};
-  append(scene.facts, p.uses(&statement, view));
-  prove_lemma(p, fmt::format("{} {}", statement.kind, lemma.name), lemma, scene);
+  const std::string name = fmt::format("{} {}", statement.kind, lemma.name);
+  if (statement.by_bits) {
+    prove_by_bits(p, name, lemma, statement);
+  } else {
+    Scene scene{view, {}, lemma.given};
+    append(scene.facts, p.uses(&statement, view));
+    prove_lemma(p, name, lemma, scene);
+  }
   p.lines.add_lemma(std::move(lemma));
 }
 

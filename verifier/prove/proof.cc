@@ -180,6 +180,9 @@ class ProofReader {
         reader.fail(fmt::format("a second '{}'", name));
       statement.variables.push_back(name);
     }
+    const bool is_lemma = statement.kind == "lemma" || statement.kind == "theorem";
+    statement.by_bits = is_lemma && !reader.failed() && reader.accept("by");
+    if (statement.by_bits) reader.expect("bits");
   }
 
   const Program* known_;

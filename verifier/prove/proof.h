@@ -20,6 +20,8 @@
 //     induction x from LOW to HIGH    optional: prove `show` for x = LOW, and for x + 1 if it holds for x. LOW, HIGH
 //                                     and `given` must not name x
 //     use AXIOM(...) or LEMMA(...)    any number of these lines
+//   lemma NAME(x, y) by bits          a lemma of `given` and `show` alone, which bit-vectors decide (bits.h). `given`
+//                                     must bound each variable. Its tables are powers of two
 //   theorem NAME(x, y)                a lemma that readers should know
 //   refute NAME(x, y)                 a false claim, with `given` and `show`; the prover looks for the smallest
 //                                     counterexample
@@ -109,6 +111,7 @@ struct ProofStatement {
   ProofSubject about = ProofSubject::kNone;
   std::string subject;                 // the lemma's or loop's name, "send 1", or nothing
   std::vector<std::string> variables;  // of a lemma
+  bool by_bits = false;                // whether bit-vectors decide the lemma
   std::vector<Line> lines;             // the indented lines, with their first words
   int line = 0;
 };

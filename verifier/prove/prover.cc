@@ -12,9 +12,9 @@ namespace {
 
 class Asker {
  public:
-  Asker(const z3::expr& assumed, const ProverOptions& options)
-      : solver_(new_solver(assumed.ctx(), options)) {
-    solver_.add(assumed);
+  Asker(const Question& question, const ProverOptions& options)
+      : solver_(new_solver(question.assumed.ctx(), options, question.bit_vectors)) {
+    solver_.add(question.assumed);
   }
 
   z3::check_result ask() { return solver_.check(); }
@@ -108,7 +108,7 @@ void Prover::take_as_proven(const Proof& proof, const ProofPlan& plan) {
 }
 
 void Prover::ask(const Question& question, ObligationResult& result) const {
-  Asker asker(question.assumed, options_);
+  Asker asker(question, options_);
   judge(result, asker.ask_denied_parts(question.goal), z3::unsat, "the goal does not follow");
   const z3::check_result mutant = asker.ask_denied(question.mutant);
   // A model of the hypotheses and the negated mutant is a model of the hypotheses: one question answers both.

@@ -84,7 +84,7 @@ void work_on_all(size_t count, size_t threads, const ProverOptions& options,
 // ---- Obligations as SMT-LIB 2.6 files, and a second solver to answer them again (smtlib.cc)
 
 // Returns a Z3 solver with the settings and the work limit of the prover.
-z3::solver new_solver(z3::context& context, const ProverOptions& options);
+z3::solver new_solver(z3::context& context, const ProverOptions& options, bool bit_vectors);
 
 // Splits a goal into subgoals: a and b gives a, b. x implies (a and b) gives x implies a, x implies b.
 std::vector<z3::expr> split(const z3::expr& goal);

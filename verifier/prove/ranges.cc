@@ -1,5 +1,6 @@
-// Computes intervals of a program's expressions, whose lets are replaced by their values. tests/prove/ranges_test.cc
-// compares them with the values that walks compute.
+// Computes intervals of a program's expressions, whose lets are replaced by their values, and of a lemma's.
+// tests/prove/ranges_test.cc compares them with the values that walks compute, tests/prove/bits_test.cc with those of
+// random lemmas.
 #include "verifier/prove/ranges.h"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ struct Interval {
   Interval with(const Interval& other) const {
     return {std::min(low, other.low), std::max(high, other.high)};
   }
+  Interval operator+(const Interval& other) const { return {low + other.low, high + other.high}; }
+  Interval operator-(const Interval& other) const { return {low - other.high, high - other.low}; }
 };
 
 Wide floor_division(Wide a, Wide b) { return a / b - (a % b < 0); }
@@ -46,6 +49,7 @@ class Ranges {
     for (const Expression& requirement : program.requirements) narrow(requirement, true);
     ask_entries(program.temporary_blocks, value(program.temporary_blocks), 0);
   }
+  virtual ~Ranges() = default;
 
   Interval look(const Place& place) {
     const std::vector<Known> known = known_;
@@ -63,7 +67,7 @@ class Ranges {
     return std::move(found_);
   }
 
- private:
+ protected:
   struct Known {
     Expression expression;
     Interval interval;
@@ -142,7 +146,7 @@ class Ranges {
     know(variable(element.variable), {low.low, std::max(low.low, high.high - 1)});
   }
 
-  void know(const Expression& expression, const Interval& interval) {
+  virtual void know(const Expression& expression, const Interval& interval) {
     if (expression.op != Operator::kConstant) known_.push_back({expression, interval});
   }
 
@@ -175,7 +179,7 @@ class Ranges {
     return result;
   }
 
-  Interval value(const Expression& e) {
+  virtual Interval value(const Expression& e) {
     if (++looks_ > kMostLooks) return {};
     Interval result = computed(e);
     ask(e, result, {});
@@ -239,7 +243,7 @@ class Ranges {
                                                           : TableRange{{0, kMaxTableLength}, {}};
   }
 
-  Interval computed(const Expression& e) {
+  virtual Interval computed(const Expression& e) {
     const auto operand = [&](int i) { return value(e.operands[i]); };
     switch (e.op) {
       case Operator::kConstant: return {e.value, e.value};
@@ -250,8 +254,8 @@ class Ranges {
       case Operator::kRanks: return {1, limits_.ranks};
       case Operator::kRemoteRanks: return {0, limits_.ranks};
       case Operator::kGroup: return {0, 1};
-      case Operator::kAdd: return of_ends(operand(0), operand(1), std::plus<>());
-      case Operator::kSubtract: return of_ends(operand(0), operand(1), std::minus<>());
+      case Operator::kAdd: return operand(0) + operand(1);
+      case Operator::kSubtract: return operand(0) - operand(1);
       case Operator::kMultiply: return of_ends(operand(0), operand(1), std::multiplies<>());
       case Operator::kDivide: {
         const Interval a = operand(0), b = operand(1);
@@ -313,6 +317,178 @@ class Ranges {
   std::vector<OutOfRange> found_;
 };
 
+// The intervals of a lemma `by bits`. Here all operators have values for all operands, as bits.h says. Conditions bound
+// operands, too: from a + b <= 9 and 2 <= b follows a <= 7.
+class OfLemma : public Ranges {
+ public:
+  explicit OfLemma(const Program& program) : Ranges(program, {}, true) {}
+
+  LemmaRanges run(size_t variables, const std::vector<Expression>& given, const Expression& show) {
+    checked_ = kAllChecked;
+    LemmaRanges result;
+    const std::vector<Known> known = known_;
+    std::vector<Known> bounds;
+    // A condition may bound what an earlier one compares with.
+    for (size_t round = 0; round < kRounds; ++round)
+      for (const Expression& condition : given) narrow(condition, true);
+    for (size_t v = 0; v < variables; ++v) bounds.push_back({variable(v), value(variable(v))});
+    known_ = known;
+    all_ = {0, 0};
+    for (const Known& bound : bounds) {
+      known_.push_back(bound);
+      result.variables.push_back(of_64_bits(bound.interval));
+    }
+    for (const Expression& condition : given) {
+      value(condition);
+      narrow(condition, true);
+    }
+    value(show);
+    result.all = of_64_bits(looks_ > kMostLooks ? Interval() : all_);
+    return result;
+  }
+
+ private:
+  static constexpr size_t kRounds = 3;
+
+  static std::pair<int64_t, int64_t> of_64_bits(const Interval& interval) {
+    return {static_cast<int64_t>(interval.low), static_cast<int64_t>(interval.high)};
+  }
+
+  Interval value(const Expression& e) override {
+    const Interval result = Ranges::value(e);
+    all_ = all_.with(result);
+    return result;
+  }
+
+  void know(const Expression& e, const Interval& interval) override {
+    Ranges::know(e, interval);
+    if (e.op != Operator::kAdd && e.op != Operator::kSubtract && e.op != Operator::kMultiply)
+      return;
+    const Expression &a = e.operands[0], &b = e.operands[1];
+    const Interval left = quiet_value(a), right = quiet_value(b);
+    if (e.op == Operator::kAdd) {
+      know(a, interval - right);
+      know(b, interval - left);
+    } else if (e.op == Operator::kSubtract) {
+      know(a, interval + right);
+      know(b, left - interval);
+    } else {
+      if (right.low >= 1) know(a, factor(interval, right));
+      if (left.low >= 1) know(b, factor(interval, left));
+    }
+  }
+
+  // Returns the interval of a factor of a product. The other factor is at least 1.
+  static Interval factor(const Interval& product, const Interval& other) {
+    return {product.low > 0 ? 1 : product.low / other.low,
+            product.high < 0 ? -1 : product.high / other.low};
+  }
+
+  Interval computed(const Expression& e) override {
+    if (arity(e.op) != 2 && !reads_table(e.op)) return Ranges::computed(e);
+    const auto operand = [&](int i) { return value(e.operands[i]); };
+    const Table* table = reads_table(e.op) ? &program_.tables[e.value] : nullptr;
+    if (table && table->kind == TableKind::kPowers) value(table->second);
+    switch (e.op) {
+      case Operator::kDivide: {
+        const Interval a = operand(0), b = operand(1);
+        if (b.high < 1) return {0, 0};
+        const Interval result = of_ends(a, b.within({1, INT64_MAX}), floor_division);
+        return b.low < 1 ? result.with({0, 0}) : result;
+      }
+      case Operator::kModulo: {
+        const Interval a = operand(0), b = operand(1);
+        if (b.high < 1) return a;
+        const Interval result = {0, a.low >= 0 ? std::min(a.high, b.high - 1) : b.high - 1};
+        return b.low < 1 ? result.with(a) : result;
+      }
+      case Operator::kWrap: {
+        const Interval a = operand(0), b = operand(1);
+        return a.with(a + b).with(a - b);
+      }
+      case Operator::kXor: {
+        const Interval a = operand(0), b = operand(1);
+        if (a.low >= 0 && b.low >= 0) return exclusive_or(a, b);
+        const Interval both = a.with(b), most = {0, std::max(both.high, -both.low - 1)};
+        const Wide end = exclusive_or(most, most).high;
+        return {-end - 1, end};
+      }
+      case Operator::kMultiply: return product(e);
+      case Operator::kElement: return power(operand(0));
+      case Operator::kLocate: {
+        const Interval x = operand(0);
+        const Wide last = this->table(e).length.high - 1;
+        const auto digit = [&](Wide most) {
+          Wide k = -1;
+          while (k < last && (Wide{1} << (k + 1)) <= most) ++k;
+          return k;
+        };
+        return {x.low >= 1 ? 0 : -1, digit(x.high)};
+      }
+      default: return Ranges::computed(e);
+    }
+  }
+
+  // Returns the interval of 2^i, or of 0 for an i that is negative or greater than 62.
+  static Interval power(const Interval& i) {
+    const Wide low = std::max<Wide>(i.low, 0), high = std::min<Wide>(i.high, 62);
+    if (low > high) return {0, 0};
+    const Interval inside = {Wide{1} << low, Wide{1} << high};
+    return i.low < 0 || i.high > 62 ? inside.with({0, 0}) : inside;
+  }
+
+  // Returns the constant factor of a product, and the product of its other factors.
+  static std::pair<Wide, Expression> split(const Expression& e) {
+    if (e.op == Operator::kConstant) return {e.value, constant(1)};
+    if (e.op != Operator::kMultiply) return {1, e};
+    const auto [c, a] = split(e.operands[0]);
+    const auto [d, b] = split(e.operands[1]);
+    const Wide both = c * d;
+    if (both < INT64_MIN || INT64_MAX < both) return {1, e};
+    if (a == constant(1)) return {both, b};
+    if (b == constant(1)) return {both, a};
+    return {both, times(a, b)};
+  }
+
+  // In (x div p)*p, a division and a product cancel each other.
+  Interval product(const Expression& e) {
+    const Interval left = value(e.operands[0]), right = value(e.operands[1]);
+    const auto [c, a] = split(e.operands[0]);
+    const auto [d, b] = split(e.operands[1]);
+    const Interval result = of_ends(left, right, std::multiplies<>()), factor = {c * d, c * d};
+    const auto narrower = [&](const Expression& x, const Expression& p) {
+      return is_sum(x) || x.op == Operator::kDivide
+                 ? of_ends(scaled(x, p, value(p)), factor, std::multiplies<>())
+                 : result;
+    };
+    if (factor.low < INT64_MIN || INT64_MAX < factor.low) return result;
+    return result.within(narrower(a, b)).within(narrower(b, a));
+  }
+
+  static bool is_sum(const Expression& e) {
+    return e.op == Operator::kAdd || e.op == Operator::kSubtract;
+  }
+
+  // Returns the interval of e*p, in 64 bits. `size` is that of p.
+  Interval scaled(const Expression& e, const Expression& p, const Interval& size) {
+    const Interval result = of_ends(value(e), size, std::multiplies<>()).within({});
+    if (size.low < 0 || (!is_sum(e) && e.op != Operator::kDivide)) return result;
+    const Expression &a = e.operands[0], &b = e.operands[1];
+    if (e.op == Operator::kAdd) return result.within(scaled(a, p, size) + scaled(b, p, size));
+    if (e.op == Operator::kSubtract) return result.within(scaled(a, p, size) - scaled(b, p, size));
+    // The quotient q of x by y = c*r has x - y + 1 <= c*r*q <= x. So r*q lies between these bounds, divided by c.
+    const auto [c, r] = split(b);
+    const Interval divisor = value(b);
+    if (divisor.low < 1 || (r != p && r != constant(1))) return result;
+    const Interval x = r == p ? value(a) : scaled(a, p, size);
+    const Interval most = r == p ? divisor : of_ends(divisor, size, std::multiplies<>());
+    const Wide low = x.low >= 0 ? 0 : x.low - most.high;
+    return result.within({floor_division(low, c), floor_division(x.high, c)});
+  }
+
+  Interval all_;  // of all values so far
+};
+
 }  // namespace
 
 std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
@@ -320,6 +496,11 @@ std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
   Ranges ranges(program, {});
   for (const Place& place : places) ranges.look(place);
   return ranges.take();
+}
+
+LemmaRanges ranges_of_lemma(const Program& program, size_t variables,
+                            const std::vector<Expression>& given, const Expression& show) {
+  return OfLemma(program).run(variables, given, show);
 }
 
 std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,

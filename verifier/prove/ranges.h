@@ -40,6 +40,17 @@ struct Limits {
 std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
                                                     const std::vector<Place>& places);
 
+// Inclusive bounds of a lemma's variables, and of all values that occur in the lemma where its conditions hold. An end
+// of 64 bits is no bound.
+struct LemmaRanges {
+  std::vector<std::pair<int64_t, int64_t>> variables;
+  std::pair<int64_t, int64_t> all;
+};
+
+// The operators of a lemma have the values that bits.h gives them, also where the language gives none.
+LemmaRanges ranges_of_lemma(const Program& program, size_t variables,
+                            const std::vector<Expression>& given, const Expression& show);
+
 // Returns the bounds of the place's value, clamped to 64 bits. Only tests call this.
 std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
                                      const Limits& limits);

@@ -18,11 +18,13 @@
 namespace quadrille::verifier {
 namespace {
 
-// Says for each assumption whether Z3 uses it to show the goal (unsatisfiable core). All true if Z3 fails.
+// Says for each assumption whether Z3 uses it to show the goal (unsatisfiable core). All true if Z3 fails, and over
+// bit-vectors, where Z3 is slow to tell.
 std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal,
-                         const ProverOptions& options) {
+                         const ProverOptions& options, bool bit_vectors) {
+  if (bit_vectors) return std::vector<bool>(assumed.size(), true);
   z3::context& context = assumed.ctx();
-  z3::solver solver = new_solver(context, options);
+  z3::solver solver = new_solver(context, options, false);
   z3::expr_vector switches(context);
   std::map<unsigned, unsigned> number_of;
   for (unsigned i = 0; i < assumed.size(); ++i) {
@@ -40,9 +42,9 @@ std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal,
 
 // Returns equations with the values of unknowns and table entries in a model of the assumptions and negated mutant.
 z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant,
-                 const ProverOptions& options) {
+                 const ProverOptions& options, bool bit_vectors) {
   z3::context& context = assumed.ctx();
-  z3::solver solver = new_solver(context, options);
+  z3::solver solver = new_solver(context, options, bit_vectors);
   for (const z3::expr& assumption : assumed) solver.add(assumption);
   solver.add(!mutant);
   if (solver.check() != z3::sat) return context.bool_val(true);
@@ -168,10 +170,15 @@ void compare(const std::string& output, const std::vector<Export>& exports,
 
 }  // namespace
 
-z3::solver new_solver(z3::context& context, const ProverOptions& options) {
-  z3::solver solver(context, z3::solver::simple());
+z3::solver new_solver(z3::context& context, const ProverOptions& options, bool bit_vectors) {
   z3::params parameters(context);
   parameters.set("rlimit", options.most_work);
+  if (bit_vectors) {
+    z3::solver solver = (z3::tactic(context, "simplify") & z3::tactic(context, "qfbv")).mk_solver();
+    solver.set(parameters);
+    return solver;
+  }
+  z3::solver solver(context, z3::solver::simple());
   parameters.set("arith.solver", 2u);  // Z3's older solver is faster on these questions
   solver.set(parameters);
   return solver;
@@ -201,7 +208,7 @@ Export export_obligation(const std::string& name, const Question& question,
   if (!all.is_and()) assumed.push_back(all);
   for (const z3::expr& assumption : assumed) known.push_back(assumption);
   for (const z3::expr& part : split(question.goal)) {
-    const std::vector<bool> core = needed(known, part, options);
+    const std::vector<bool> core = needed(known, part, options, question.bit_vectors);
     z3::expr_vector asserted(context);
     for (unsigned k = 0; k < known.size(); ++k)
       if (core[k]) asserted.push_back(known[k]);
@@ -213,7 +220,7 @@ Export export_obligation(const std::string& name, const Question& question,
   }
   z3::expr_vector satisfiable(context);
   for (const z3::expr& assumption : assumed) satisfiable.push_back(assumption);
-  satisfiable.push_back(example(assumed, question.mutant, options));
+  satisfiable.push_back(example(assumed, question.mutant, options, question.bit_vectors));
   const z3::expr denied = !question.mutant;
   result.expected.insert(result.expected.end(), 2, z3::sat);
   result.smtlib +=
