@@ -361,7 +361,7 @@ int preload_read_rule(const char* line, size_t length, struct preload_rule* rule
   const char* word = strtok_r(text, blanks, &rest);
   if (!word) return -1;
   if (strncmp(word, "\xef\xbb\xbf", 3) == 0)
-    return refuse(error, "the file begins with a byte order mark; save it without one");
+    return refuse(error, "the line begins with a byte order mark; save the file without it");
   if (preload_collective_of(word) < 0)
     return refuse(
         error, "'%.64s' is no collective that is served: a rule begins with one, such as alltoallv",

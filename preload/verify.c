@@ -127,14 +127,21 @@ static struct numbers numbers_of(MPI_Datatype type) {
   return found.kind == OPAQUE ? of_f90(type, size) : found;
 }
 
+/* Returns whether the operator gives the same integers in any order. Open MPI's sums of 8 and 16 bits stop at the
+ * greatest number in one part of a vector, and go on from the least in the other. */
+static int is_exact_of_integers(const struct numbers* numbers, MPI_Op operation) {
+  return (numbers->kind == SIGNED || numbers->kind == UNSIGNED) &&
+         qd_is_predefined_operator(operation) && (operation != MPI_SUM || numbers->size >= 4);
+}
+
 int preload_is_exact(MPI_Datatype type, MPI_Op operation) {
   if (operation == MPI_BAND || operation == MPI_BOR || operation == MPI_BXOR ||
       operation == MPI_LAND || operation == MPI_LOR || operation == MPI_LXOR)
     return 1;
   if (!qd_is_predefined_operator(operation)) return 0;
   const struct numbers numbers = numbers_of(type);
-  return numbers.kind == SIGNED || numbers.kind == UNSIGNED || type == MPI_2INT ||
-         type == MPI_2INTEGER || type == MPI_SHORT_INT || type == MPI_LONG_INT;
+  return is_exact_of_integers(&numbers, operation) || type == MPI_2INT || type == MPI_2INTEGER ||
+         type == MPI_SHORT_INT || type == MPI_LONG_INT;
 }
 
 /* ---- Values */
@@ -297,7 +304,8 @@ static int has_floats(MPI_Datatype type) {
 static int depends_on_order(const struct preload_call* call, const struct numbers* numbers) {
   const int is_integer = numbers->kind == SIGNED || numbers->kind == UNSIGNED;
   if (!(call->significant & QD_OPERATOR) || has_scale(numbers, call->given.operation)) return 0;
-  if (is_integer && qd_is_predefined_operator(call->given.operation)) return 0;
+  if (is_integer && qd_is_predefined_operator(call->given.operation))
+    return !is_exact_of_integers(numbers, call->given.operation);
   return has_floats(preload_operands(call).type);
 }
 

@@ -39,7 +39,9 @@ class Reversal {
     result.temporary_blocks = is_broadcast() ? constant(1) : leaf(Operator::kRanks);
     result.body = contributions();
     Body body = program_.body;
-    if (!take_opening(body)) fail("it does not begin with the copy of a rank's own contribution");
+    if (!take_opening(body))
+      fail(is_broadcast() ? "it does not begin with 'if rank = root' and 'copy send[0] to recv[0]'"
+                          : "it does not begin with 'copy send[0] to recv[rank]'");
     for (Statement& statement : backwards(body, {}, 0)) result.body.push_back(std::move(statement));
     if (!error_.empty()) return Error{error_};
     const Result<bool> valid = validate(result);
@@ -133,7 +135,7 @@ class Reversal {
 
   Statement backwards(const Statement& statement, Numbers numbers, int64_t variables) {
     if (const auto* loop = std::get_if<For>(&statement.kind)) {
-      For back{{"minus_" + loop->name.text},
+      For back{{("minus_" + loop->name.text).substr(0, kMaxNameLength - 1)},
                difference(1, renumbered(loop->high, numbers)),
                difference(1, renumbered(loop->low, numbers)),
                {{Let{loop->name, difference(0, variable(variables))}}}};

@@ -162,10 +162,13 @@ class ProgramPrinter {
     variables_.resize(scope);
   }
 
-  // Declares a variable under its own name, or with a suffix if an outer one has that name.
+  // Declares a variable under its own name, or with a suffix if an outer one or a parameter has that name.
   const std::string& declare(const Name& name) {
     std::string text = name.text;
-    while (std::find(variables_.begin(), variables_.end(), text) != variables_.end()) text += '_';
+    const auto is_taken = [&](const Parameter& one) { return one.name.text == text; };
+    while (std::find(variables_.begin(), variables_.end(), text) != variables_.end() ||
+           std::any_of(program_.parameters.begin(), program_.parameters.end(), is_taken))
+      text += '_';
     variables_.push_back(text);
     return variables_.back();
   }

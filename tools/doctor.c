@@ -110,14 +110,19 @@ static const char* mpi_name(enum mpi mpi) {
 
 /* ---- Other programs */
 
-/* Runs a program without a preloaded library, and keeps the beginning of its output. Returns whether it ends well. */
+/* Runs a program without a preloaded library, and keeps the beginning of its output. Returns whether it ends well. The
+ * shell, too, runs without that library, which may need the job's MPI library. */
 static int capture(const char* program, const char* argument, char* text, size_t size) {
   char rest[256];
+  const char* const preload = getenv("LD_PRELOAD");
+  char* const kept = preload ? strdup(preload) : NULL;
   fflush(stdout);
   setenv("DOCTOR_PROGRAM", program, 1);
   setenv("DOCTOR_ARGUMENT", argument, 1);
-  FILE* const output =
-      popen("unset LD_PRELOAD; exec \"$DOCTOR_PROGRAM\" \"$DOCTOR_ARGUMENT\" 2>&1", "r");
+  unsetenv("LD_PRELOAD");
+  FILE* const output = popen("exec \"$DOCTOR_PROGRAM\" \"$DOCTOR_ARGUMENT\" 2>&1", "r");
+  if (kept) setenv("LD_PRELOAD", kept, 1);
+  free(kept);
   text[output ? fread(text, 1, size - 1, output) : 0] = '\0';
   while (output && fread(rest, 1, sizeof rest, output) > 0) continue;
   return output && pclose(output) == 0;

@@ -57,10 +57,11 @@ Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   const Result<bool> filled = refuse_unfilled(*statements, source);
   if (!filled.ok()) return filled.error();
   if (arguments.reverse) {
-    const Result<Program> reversal = reverse(proof->program);
+    const Result<Program> reversal = reverse(*program);
     if (!reversal.ok())
       return Error{fmt::format("--reverse: {}: {}", path, reversal.error().message)};
     proof->reversal = *reversal;
+    return NamedProof{"the reversal of " + path, std::move(proof).value()};
   }
   return NamedProof{path, std::move(proof).value()};
 }

@@ -45,7 +45,7 @@ refuses_rule() { # SENTENCE LINE
   refuses "rules: lax.txt:2: $1" rules lax.txt
 }
 printf '\357\273\277bcast use=native\n' >marked.txt
-refuses 'rules: marked.txt:1: the file begins with a byte order mark; save it without one' rules marked.txt
+refuses 'rules: marked.txt:1: the line begins with a byte order mark; save the file without it' rules marked.txt
 refuses_rule "'bcst' is no collective that is served: a rule begins with one, such as alltoallv" 'bcst use=native'
 refuses_rule "'bruk' is none of binomial, hypercube," 'bcast use=bruk'
 refuses_rule 'a rule needs use=SCHEDULE, or use=native' 'bcast bytes=4 # use=native'

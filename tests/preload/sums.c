@@ -1,5 +1,5 @@
-/* A plain MPI program with CALLS reductions of floating-point numbers, whose results depend on the order of
- * operands, and as many reductions of ints. Each rank prints a hash of all bits that it received. */
+/* A plain MPI program with CALLS reductions of floating-point numbers and of bytes, whose results depend on the order
+ * of operands or on where a vector is cut, and as many reductions of ints. Each rank prints a hash of all bits that it received. */
 #include <complex.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -35,13 +35,14 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
 static void reduce(int call, MPI_Op own) {
   static double sent[2 * MOST], received[2 * MOST];
   static float narrow[MOST], sums[MOST];
+  static unsigned char bytes[MOST], most[MOST];
   const MPI_Comm comm = MPI_COMM_WORLD;
   const int n = call % 100 == 0 ? MOST / ranks * ranks : ranks;
   for (int i = 0; i < 2 * n; i++) sent[i] = drawn();
   for (int i = 0; i < n; i++) narrow[i] = (float)drawn();
   memset(received, 0, sizeof received);
   memset(sums, 0, sizeof sums);
-  switch (call % 8) {
+  switch (call % 9) {
     case 0: MPI_Allreduce(narrow, sums, n, MPI_FLOAT, MPI_SUM, comm); break;
     case 1: MPI_Reduce(sent, me == 1 ? received : NULL, n, MPI_DOUBLE, MPI_SUM, 1, comm); break;
     case 2: MPI_Allreduce(sent, received, n, MPI_DOUBLE, MPI_PROD, comm); break;
@@ -51,6 +52,11 @@ static void reduce(int call, MPI_Op own) {
     case 6:
       for (int i = 0; i < n; i++) sent[i] = i % 2 ? 0.0 : me % 2 ? -0.0 : 0.0;
       MPI_Allreduce(sent, received, n, MPI_DOUBLE, MPI_MAX, comm);
+      break;
+    case 7: /* Open MPI's sums of bytes differ where a vector of its instructions ends. */
+      for (int i = 0; i < MOST; i++) bytes[i] = (unsigned char)(60 + 20 * me + i % 50);
+      MPI_Allreduce(bytes, most, MOST, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
+      take(most, sizeof most);
       break;
     default: MPI_Exscan(sent, received, n, MPI_DOUBLE, MPI_SUM, comm);
   }

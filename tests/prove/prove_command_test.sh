@@ -89,10 +89,10 @@ printf '%s\n' 'algorithm chain for broadcast' 'let v = wrap(rank - root, ranks)'
   '  step v' '    receive recv[0] from wrap(rank - 1, ranks)' 'if v + 1 < ranks' '  step v + 1' '    send recv[0] to wrap(rank + 1, ranks)' >chain.txt
 printf '%s\n' 'match send 1' '  with receive 1' 'match receive 1' '  with send 1' 'held send 1' '  with copy 1 if rank = root' '  with receive 1' \
   cover '  with receive 1' >chain.proof
-proves 0 '^chain.txt: proven for all sizes ' --program chain.txt --proof chain.proof --reverse
+proves 0 '^the reversal of chain.txt: proven for all sizes ' --program chain.txt --proof chain.proof --reverse
 proves 0 '"collective": "reduce"' --program chain.txt --proof chain.proof --reverse --format json
 sed 's/step v + 1/step v/' chain.txt >late.txt
-proves 1 '^late.txt: REFUTED on nodes ' --program late.txt --proof chain.proof --reverse
+proves 1 '^the reversal of late.txt: REFUTED on nodes ' --program late.txt --proof chain.proof --reverse
 proves 2 '^prove: --reverse: shift.txt: only a broadcast or an allgather on one group can be reversed, not an all-to-all$' \
   --program shift.txt --proof shift.proof --reverse
 proves 2 "^prove: --reverse: give it with --program and --proof, which is the proof of the program itself$" --reverse

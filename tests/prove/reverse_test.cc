@@ -125,8 +125,9 @@ TEST(Reversal, IsRefusedWithTheReason) {
     return "only a broadcast or an allgather on one group can be reversed, not " + collective;
   };
   const std::string cannot = "the program cannot be reversed: ";
-  const std::string begins =
-      cannot + "it does not begin with the copy of a rank's own contribution";
+  const std::string begins = cannot + "it does not begin with 'copy send[0] to recv[rank]'";
+  const std::string roots =
+      cannot + "it does not begin with 'if rank = root' and 'copy send[0] to recv[0]'";
   EXPECT_EQ(reversed(kFactor), only("an all-to-all"));
   EXPECT_EQ(reversed(kChainBackwards), only("a reduce"));
   EXPECT_EQ(reversed("algorithm a for broadcast between groups"),
@@ -138,11 +139,11 @@ TEST(Reversal, IsRefusedWithTheReason) {
   EXPECT_EQ(reversed("algorithm a for allgather\ntable m = counts\ncopy send[0]@0..m[0] to "
                      "recv[rank]@0..m[0]"),
             begins);
-  EXPECT_EQ(reversed("algorithm a for broadcast\ncopy send[0] to recv[0]"), begins);
-  EXPECT_EQ(reversed("algorithm a for broadcast\nif 0 = root\n  copy send[0] to recv[0]"), begins);
+  EXPECT_EQ(reversed("algorithm a for broadcast\ncopy send[0] to recv[0]"), roots);
+  EXPECT_EQ(reversed("algorithm a for broadcast\nif 0 = root\n  copy send[0] to recv[0]"), roots);
   EXPECT_EQ(
       reversed("algorithm a for broadcast\nif rank = root\n  copy send[0]@0..1 to recv[0]@0..1"),
-      begins);
+      roots);
   const std::string own =
       "algorithm a for allgather\ntemporary 1 blocks\ncopy send[0] to recv[rank]\n";
   EXPECT_EQ(reversed(own + "copy send[0] to temp[0]"), cannot + "it copies data after that");
@@ -177,6 +178,21 @@ TEST(Reversal, IsRightOnSmallNodes) {
       EXPECT_EQ(program_of(print(*program)), *program) << variant.name;
     }
   EXPECT_GE(tried, 12);
+}
+
+// Reversal makes names, and declares later variables earlier. The text of the result still means the same.
+TEST(Reversal, HasATextInWhichParametersKeepTheirNames) {
+  const std::string begin =
+      "algorithm a for broadcast\nparameter minus_k\nparameter v\nif rank = root\n  copy send[0] "
+      "to "
+      "recv[0]\n";
+  for (const std::string& body :
+       {std::string("for k in 0 .. 1\n  step k + minus_k\n    send to 0"),
+        std::string("step v\n  send to 0\nlet v = 0"),
+        "for " + std::string(63, 'k') + " in 0 .. 1\n  step 0\n    send to 0"}) {
+    const Program program = reverse(program_of(begin + body)).value();
+    EXPECT_EQ(program_of(print(program)), program) << print(program);
+  }
 }
 
 // Each receives twice what it needs once. So its reversal would add a contribution twice.

@@ -198,7 +198,7 @@ class Bits {
   std::set<std::string> known_;
 };
 
-// Returns what bit-vectors do not know, if the expression has it.
+// Returns what bit-vectors do not know, if the expression has it, or the limit of a table of powers that it reads.
 std::optional<std::string> unknown_part(const Program& program, const Expression& whole) {
   std::optional<std::string> result;
   any_part(whole, [&](const Expression& e) {
@@ -206,9 +206,10 @@ std::optional<std::string> unknown_part(const Program& program, const Expression
       result = fmt::format("parameter '{}'", program.parameters[e.value].name.text);
     } else if (reads_table(e.op)) {
       const Table& table = program.tables[e.value];
-      if (is_powers_of_two(table) || (e.op == Operator::kLength && is_nodes(table.kind)))
-        return false;
-      result = fmt::format("table '{}'", table.name.text);
+      if (is_powers_of_two(table))
+        result = unknown_part(program, table.second);
+      else if (e.op != Operator::kLength || !is_nodes(table.kind))
+        result = fmt::format("table '{}'", table.name.text);
     }
     return result.has_value();
   });
