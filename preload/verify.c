@@ -127,11 +127,15 @@ static struct numbers numbers_of(MPI_Datatype type) {
   return found.kind == OPAQUE ? of_f90(type, size) : found;
 }
 
+static int is_integer(const struct numbers* numbers) {
+  return numbers->kind == SIGNED || numbers->kind == UNSIGNED;
+}
+
 /* Returns whether the operator gives the same integers in any order. Open MPI's sums of 8 and 16 bits stop at the
  * greatest number in one part of a vector, and go on from the least in the other. */
 static int is_exact_of_integers(const struct numbers* numbers, MPI_Op operation) {
-  return (numbers->kind == SIGNED || numbers->kind == UNSIGNED) &&
-         qd_is_predefined_operator(operation) && (operation != MPI_SUM || numbers->size >= 4);
+  return is_integer(numbers) && qd_is_predefined_operator(operation) &&
+         (operation != MPI_SUM || numbers->size >= 4);
 }
 
 int preload_is_exact(MPI_Datatype type, MPI_Op operation) {
@@ -198,7 +202,7 @@ static void print_real(const char* bytes, size_t size, char* text, size_t room) 
 /* Prints an element into `text`. Its kind is not OPAQUE. */
 static void print_number(const struct numbers* numbers, const char* element, char text[NUMBER]) {
   const size_t size = numbers->size;
-  const int is_whole = numbers->kind == SIGNED || numbers->kind == UNSIGNED;
+  const int is_whole = is_integer(numbers);
   char first[NUMBER / 2 - 4] = "", second[NUMBER / 2 - 4] = "";
   int index = 0;
   if (!is_whole) print_real(element, size, first, sizeof first);
@@ -302,9 +306,8 @@ static int has_floats(MPI_Datatype type) {
 
 /* Returns whether the order of operands may change the results of the call by an unknown amount. */
 static int depends_on_order(const struct preload_call* call, const struct numbers* numbers) {
-  const int is_integer = numbers->kind == SIGNED || numbers->kind == UNSIGNED;
   if (!(call->significant & QD_OPERATOR) || has_scale(numbers, call->given.operation)) return 0;
-  if (is_integer && qd_is_predefined_operator(call->given.operation))
+  if (is_integer(numbers) && qd_is_predefined_operator(call->given.operation))
     return !is_exact_of_integers(numbers, call->given.operation);
   return has_floats(preload_operands(call).type);
 }

@@ -119,8 +119,8 @@ class Collectives : public testing::Test {
   }
 
   MPI_Win window_;
-  int*
-      entered_;  // a counter for each communicator, by the least of its ranks, in memory that all ranks share
+  // A counter for each communicator, by the least of its ranks, in memory that all ranks share.
+  int* entered_;
 };
 
 TEST_F(Collectives, AreRightOnAllRanks) { expect_all_right(of_one_group(MPI_COMM_WORLD)); }
@@ -128,7 +128,7 @@ TEST_F(Collectives, AreRightOnAllRanks) { expect_all_right(of_one_group(MPI_COMM
 class CollectivesElsewhere : public Collectives {
  protected:
   void SetUp() override {
-    if (!std::getenv("FILE")) GTEST_SKIP();
+    if (!std::getenv("FILE")) GTEST_SKIP() << "FILE is not set, so only MPI_COMM_WORLD is used";
   }
 };
 
