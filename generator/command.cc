@@ -389,7 +389,7 @@ int generate_from_text(const GenerateArguments& arguments) {
 }  // namespace
 
 int generate(const GenerateArguments& arguments) {
-  for (const std::string& input : {arguments.hostfile, arguments.program})
+  for (const std::string& input : {arguments.hostfile, arguments.program, arguments.then})
     if (cli::same_file(input, arguments.out))
       return bad_input("generate", cli::same_file_text("--out", arguments.out));
   if (arguments.program.empty() && arguments.algorithm.empty())
@@ -401,8 +401,9 @@ int generate(const GenerateArguments& arguments) {
     return bad_input(
         "generate",
         "--parameter: it is for --program; `list` says which options each algorithm has");
-  if (arguments.program.empty() && arguments.reverse)
-    return bad_input("generate", "--reverse: it is for --program; algorithms are not reversed");
+  if (arguments.program.empty() && (arguments.reverse || !arguments.then.empty()))
+    return bad_input("generate", fmt::format("--{}: it is for --program, not for an algorithm",
+                                             arguments.reverse ? "reverse" : "then"));
   if (arguments.program.empty() && chooses(arguments) && !is_optimal(arguments)) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);

@@ -27,6 +27,7 @@ struct GenerateArguments {
   std::map<std::string, std::string> numbers;  // one per number of any algorithm
   std::vector<std::string> parameters;         // "NAME=VALUE", for --program
   bool reverse = false;                        // make the reversal of --program
+  std::string then;                            // a program to run after that
   std::string block_size;
   MachineArguments machine;
   std::string counts;    // of the call that auto assumes

@@ -67,6 +67,9 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
   command.add_flag("--reverse", arguments.reverse,
                    "reverse the program of --program in time: its broadcast becomes a reduce, its "
                    "allgather a reduce-scatter");
+  command.add("--then", "FILE", &arguments.then,
+              "a program to run after that: an allgather after a reduce-scatter, or a broadcast "
+              "after a reduce, makes an allreduce");
   command.add("--parameter", "NAME=VALUE", &arguments.parameters,
               "the value of a parameter of --program, for the file");
   add_nodes(command, arguments, true);

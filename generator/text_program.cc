@@ -12,13 +12,13 @@
 #include "generator/block_size.h"
 #include "runtime/program/table_format.h"
 #include "schedule/reverse.h"
+#include "schedule/sequence.h"
 #include "schedule/text.h"
 
 namespace quadrille {
 namespace {
 
-Result<Program> read_program(const GenerateArguments& arguments) {
-  const std::string& path = arguments.program;
+Result<Program> read_program(const std::string& path) {
   const Result<std::vector<uint8_t>> file = cli::read_file(path);
   if (!file.ok()) return file.error();
   const std::string text(file->begin(), file->end());
@@ -26,17 +26,33 @@ Result<Program> read_program(const GenerateArguments& arguments) {
     return Error{fmt::format(
         "{}: a schedule file and no text; write its program down with `show {} --out FILE`", path,
         path)};
-  Result<Program> program = parse_program(text, path);
-  if (!program.ok()) return program;
-  if (arguments.reverse) {
+  return parse_program(text, path);
+}
+
+// Returns the program of --program, or what --reverse and --then make of it.
+Result<Program> read_program(const GenerateArguments& arguments) {
+  const std::string& path = arguments.program;
+  Result<Program> program = read_program(path);
+  if (program.ok() && arguments.reverse) {
     program = reverse(*program);
     if (!program.ok())
       return Error{fmt::format("--reverse: {}: {}", path, program.error().message)};
   }
+  if (program.ok() && !arguments.then.empty()) {
+    const Result<Program> second = read_program(arguments.then);
+    if (!second.ok()) return second;
+    program = sequence(*program, *second);
+    if (!program.ok())
+      return Error{fmt::format("--then: {}: {}", arguments.then, program.error().message)};
+  }
+  if (!program.ok()) return program;
   const std::string_view name = name_of(program->collective);
   if (!is_called(program->collective, arguments.collective))
     return Error{fmt::format("{}: its {} is for {}; `generate {}` takes it", path,
-                             arguments.reverse ? "reversal" : "program", name, name)};
+                             !arguments.then.empty() ? "sequence"
+                             : arguments.reverse     ? "reversal"
+                                                     : "program",
+                             name, name)};
   return program;
 }
 

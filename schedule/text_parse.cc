@@ -109,7 +109,7 @@ class ProgramReader {
   void declaration(LineReader& reader) {
     const std::string word = reader.word("a declaration");
     const bool stands_once = word != "parameter" && word != "require" && word != "table";
-    if (stands_once && !declared_.insert(word).second)
+    if (stands_once && !words_.insert(word).second)
       reader.fail(fmt::format("'{}' is declared twice", word));
     if (word == "parameter") mark(ProgramPart::kParameter);
     if (word == "table") mark(ProgramPart::kTable);
@@ -415,6 +415,7 @@ class ProgramReader {
   Program program_;
   Scope scope_;
   std::vector<std::string> variables_;  // in scope, outermost first
+  std::set<std::string> words_;         // that begin declarations and may stand once
   std::set<std::string> declared_;
   std::map<ProgramPart, std::vector<const Line*>> places_;
   std::optional<Error> error_;

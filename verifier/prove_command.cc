@@ -16,6 +16,7 @@
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "schedule/reverse.h"
+#include "schedule/sequence.h"
 #include "schedule/text.h"
 #include "verifier/command.h"
 #include "verifier/prove/prover.h"
@@ -42,37 +43,45 @@ bool is_named(const std::string& name, const std::string& wanted) {
 
 // Reads a user's program, from its text or a schedule file, and its proof. Without a proof, planning reports the
 // first missing statement.
-Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
-  if (!arguments.names.empty() || arguments.files.size() > 1)
-    return Error{"--program: give one program, one --proof of it, and no names"};
-  const std::string& path = arguments.program;
+Result<NamedProof> read_program_and_proof(const std::string& path, const std::string& source) {
   const Result<Program> program = read_program(path);
   if (!program.ok()) return program.error();
-  const std::string& source = arguments.files.empty() ? path : arguments.files[0];
-  const Result<std::string> statements =
-      arguments.files.empty() ? std::string() : read_text(source);
+  const Result<std::string> statements = source.empty() ? std::string() : read_text(source);
   if (!statements.ok()) return statements.error();
-  Result<Proof> proof = parse_proof_of(*program, *statements, source);
+  Result<Proof> proof = parse_proof_of(*program, *statements, source.empty() ? path : source);
   if (!proof.ok()) return proof.error();
   const Result<bool> filled = refuse_unfilled(*statements, source);
   if (!filled.ok()) return filled.error();
-  if (arguments.reverse) {
-    const Result<Program> reversal = reverse(*program);
-    if (!reversal.ok())
-      return Error{fmt::format("--reverse: {}: {}", path, reversal.error().message)};
-    proof->reversal = *reversal;
-    return NamedProof{"the reversal of " + path, std::move(proof).value()};
-  }
   return NamedProof{path, std::move(proof).value()};
+}
+
+// Reads a user's program and its proof, or both programs of a sequence and their proofs.
+Result<std::vector<NamedProof>> read_programs_and_proofs(const ProveArguments& arguments) {
+  std::vector<std::string> paths = {arguments.program}, sources = arguments.files;
+  if (!arguments.then.empty()) paths.push_back(arguments.then);
+  if (!arguments.names.empty() || sources.size() > paths.size())
+    return Error{"--program: give one --proof of each program, and no names"};
+  sources.resize(paths.size());
+  std::vector<NamedProof> proofs;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Result<NamedProof> named = read_program_and_proof(paths[i], sources[i]);
+    if (!named.ok()) return named.error();
+    if (paths.size() > 1) named->proof.half = i == 0 ? Half::kFirst : Half::kSecond;
+    proofs.push_back(std::move(named).value());
+  }
+  if (arguments.reverse) {
+    Result<Program> reversal = reverse(proofs[0].proof.program);
+    if (!reversal.ok())
+      return Error{fmt::format("--reverse: {}: {}", paths[0], reversal.error().message)};
+    proofs[0].name = "the reversal of " + paths[0];
+    proofs[0].proof.reversal = std::move(reversal).value();
+  }
+  return proofs;
 }
 
 // Reads the built-in proofs of the given names, or the proofs in the given files.
 Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
-  if (!arguments.program.empty()) {
-    Result<NamedProof> proof = read_program_and_proof(arguments);
-    if (!proof.ok()) return proof.error();
-    return std::vector{std::move(proof).value()};
-  }
+  if (!arguments.program.empty()) return read_programs_and_proofs(arguments);
   std::vector<std::pair<std::string, std::string>> texts;  // name, text
   for (const std::string& file : arguments.files) {
     const Result<std::string> text = read_text(file);
@@ -138,6 +147,10 @@ struct Claim {
   std::optional<std::string> counterexample;
 };
 
+bool is_proven(const ProofResult& result) {
+  return std::ranges::all_of(result.obligations, &ObligationResult::proven);
+}
+
 bool is_json(const ProveArguments& arguments) { return arguments.format == "json"; }
 
 // ---- JSON: cli/schemas/prove.json
@@ -182,6 +195,15 @@ class Session {
       return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
+    std::optional<NamedProof> together;
+    if (!arguments_.then.empty()) {
+      Result<Program> program = sequence((*proofs)[0].proof.to_prove(), (*proofs)[1].proof.program);
+      if (!program.ok())
+        return bad_input("prove",
+                         fmt::format("--then: {}: {}", arguments_.then, program.error().message));
+      together = {fmt::format("{}, then {}", (*proofs)[0].name, (*proofs)[1].name), {}};
+      together->proof.program = std::move(program).value();
+    }
     if (!arguments_.second_solver.empty()) {  // before the proofs, which may take long
       const SecondOpinion none = ask_second_solver(arguments_.second_solver, {"/dev/null"}, {{}});
       if (!none.failure.empty())
@@ -200,6 +222,7 @@ class Session {
                   threads(proofs->size()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);
+    if (together) tell_sequence(*together, results);
     if (!is_json(arguments_))
       fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
                  plans.size() == 1 ? "" : "s", obligations_, took.count(),
@@ -241,6 +264,18 @@ class Session {
     exports_.push_back(std::move(result.exports));
   }
 
+  // A sequence is proven if both its programs are (theory/Sequence.v), and the temporary blocks of both are not too many.
+  void tell_sequence(const NamedProof& named, const std::vector<ProofResult>& halves) {
+    ProofResult result;
+    for (const ProofResult& half : halves) {
+      const std::string name = result.obligations.empty() ? "first program" : "second program";
+      result.obligations.push_back({name, is_proven(half), "not proven"});
+    }
+    result.obligations.push_back({"temporary blocks", temporary_blocks_fit(named.proof.program),
+                                  "there may be more of both programs than the limit"});
+    tell(named, {.scope = scope_of(named.proof.program)}, result);
+  }
+
   void print_program(const NamedProof& named, const ProofResult& result, const Judgement& judgement,
                      const std::vector<Claim>& claims) const {
     fmt::print("{}: {}\n", named.name, judgement.text);
@@ -256,9 +291,7 @@ class Session {
   }
 
   Judgement judge(const NamedProof& named, const ProofPlan& plan, const ProofResult& result) const {
-    if (!std::all_of(result.obligations.begin(), result.obligations.end(),
-                     [](const ObligationResult& one) { return one.proven; }))
-      return judge_failure(named);
+    if (!is_proven(result)) return judge_failure(named);
     Judgement proven;
     if (plan.deadlocks && !find_deadlock(named.proof.program, plan.given))
       return {ExitCode::kUnknown,
@@ -455,6 +488,9 @@ int prove(const ProveArguments& arguments) {
     return bad_input("prove",
                      "--reverse: give it with --program and --proof, which is the proof of the "
                      "program itself");
+  if (!arguments.then.empty() && (arguments.program.empty() || !arguments.skeleton.empty()))
+    return bad_input("prove",
+                     "--then: give it with --program, and a --proof of each of the two programs");
   return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
 }
 
@@ -469,6 +505,9 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
               "your own program, as text or as a schedule file; --proof then needs no heading");
   command.add_flag("--reverse", arguments.reverse,
                    "prove the reversal of the program in time; --proof is the program's own");
+  command.add(
+      "--then", "FILE", &arguments.then,
+      "a program to run after that; prove the sequence. Give a second --proof, of this one");
   command.add("--skeleton", "FILE", &arguments.skeleton,
               "write the beginning of a proof there: its statements, with the witnesses that fit "
               "runs on small jobs");

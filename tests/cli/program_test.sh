@@ -126,7 +126,14 @@ cmp sum.qs again.qs || fail 'the text of a reversal makes another file'
 unmade 'star.txt: its reversal is for reduce; `generate reduce` takes it' generate broadcast --program star.txt --reverse --nodes 3
 unmade '--reverse: shift.txt: only a broadcast or an allgather on one group can be reversed, not an all-to-all' \
   of_text shift.txt --reverse --nodes 3
-unmade '--reverse: it is for --program; algorithms are not reversed' generate reduce --algorithm hypercube --reverse --nodes 3
+unmade '--reverse: it is for --program, not for an algorithm' generate reduce --algorithm hypercube --reverse --nodes 3
+expect 0 generate allreduce --program star.txt --reverse --then star.txt --nodes 1,2,3 --out both.qs
+says 'both.qs: star-then-star for allreduce on nodes 1,2,3 (6 ranks), '
+verifies both.qs
+unmade 'star.txt: its sequence is for allreduce; `generate allreduce` takes it' generate reduce --program star.txt --reverse --then star.txt --nodes 3
+unmade '--then: star.txt: only a reduce-scatter then an allgather, or a reduce then a broadcast' \
+  generate allreduce --program star.txt --then star.txt --nodes 3
+unmade '--then: it is for --program, not for an algorithm' generate allreduce --algorithm ring --then star.txt --nodes 3
 
 # Requirements on the call are checked at the call.
 cat >large.txt <<'END'
@@ -269,8 +276,8 @@ sed 's/target - source/target - sauce/' shift.proof >slip.proof
 refuses "prove: slip.proof:6:46: 'sauce' is not defined here" prove shift.txt --proof slip.proof
 refuses 'nothing.proof: No such file' prove shift.txt --proof nothing.proof
 refuses 'nothing.txt: No such file' prove nothing.txt --proof shift.proof
-refuses '--program: give one program, one --proof of it, and no names' prove shift.txt --proof shift.proof --proof shift.proof
-refuses '--program: give one program, one --proof of it, and no names' prove shift.txt --proof shift.proof factor
+refuses '--program: give one --proof of each program, and no names' prove shift.txt --proof shift.proof --proof shift.proof
+refuses '--program: give one --proof of each program, and no names' prove shift.txt --proof shift.proof factor
 refuses 'shift.proof:1: not a proof' "$verifier" prove --proof shift.proof
 head -c 100 shift.qs >short.qs
 refuses 'short.qs: ' prove short.qs --proof shift.proof

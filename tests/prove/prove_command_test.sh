@@ -97,6 +97,23 @@ proves 2 '^prove: --reverse: shift.txt: only a broadcast or an allgather on one 
   --program shift.txt --proof shift.proof --reverse
 proves 2 "^prove: --reverse: give it with --program and --proof, which is the proof of the program itself$" --reverse
 proves 2 "^prove: --reverse: give it with --program and --proof" --program chain.txt --reverse --skeleton new.proof
+# With the reduction, it is a proven allreduce. Keys of the second program that may be below 0 come too early.
+proves 0 '^the reversal of chain.txt, then chain.txt: proven for all sizes ' \
+  --program chain.txt --proof chain.proof --reverse --then chain.txt --proof chain.proof
+sed 's/step v/step v - 2/' chain.txt >early.txt
+for first in 'early.txt 0 proven' 'chain.txt 3 UNKNOWN'; do
+  read -r program code verdict <<<"$first"
+  other=$([ "$program" = chain.txt ] && echo early.txt || echo chain.txt)
+  proves "$code" "^the reversal of $program, then $other: $verdict" \
+    --program "$program" --proof chain.proof --reverse --then "$other" --proof chain.proof
+done
+proves 1 '^the reversal of chain.txt, then late.txt: REFUTED on nodes ' \
+  --program chain.txt --proof chain.proof --reverse --then late.txt --proof chain.proof
+proves 2 '^prove: --then: chain.txt: only a reduce-scatter then an allgather, or a reduce then a broadcast' \
+  --program chain.txt --proof chain.proof --then chain.txt --proof chain.proof
+proves 2 '^prove: --program: give one --proof of each program, and no names$' --program chain.txt --proof chain.proof --proof chain.proof
+proves 2 "^prove: --then: give it with --program, and a --proof of each of the two programs$" --then chain.txt
+proves 2 "^prove: --then: give it with --program" --program chain.txt --then chain.txt --skeleton new.proof
 proves 2 '^prove: --skeleton: give --program FILE or one algorithm' alltoall.factor alltoall.xor --skeleton new.proof
 proves 2 '^prove: --skeleton: give --program FILE or one algorithm' --program shift.txt --proof shift.proof --skeleton new.proof
 proves 2 "^prove: 'nonsense' has no proof; give its text with --program FILE$" nonsense --skeleton new.proof

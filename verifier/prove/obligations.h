@@ -51,7 +51,8 @@
 // by final and once. F <= 1 by once. R <= W by held and once, as no two reads share a write. Hence F = 1 and R = W.
 //
 // A proof of a reversal (schedule/reverse.h) has the obligations of the original. `fits` is also about the keys and bounds
-// of loops that the reversal computes from the original's. theory/Reverse.v says why this is enough.
+// of loops that the reversal computes from the original's. theory/Reverse.v says why this is enough. A sequence
+// (schedule/sequence.h) has those of both programs. There `fits` also shows that their keys are apart (theory/Sequence.v).
 //
 // Suppose that every rank reaches a send before it posts any receive, and that sends wait for their receives. Then no
 // send completes and no receive is ever posted: the program deadlocks.
@@ -99,8 +100,8 @@ struct FalseClaim {
 struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
-  std::string scope;       // the cases that the proof covers: "all sizes, counts and values of B"
-  bool deadlocks = false;  // the proof claims a deadlock
+  std::string scope;                   // the cases that the proof covers, as scope_of() names them
+  bool deadlocks = false;              // the proof claims a deadlock
   std::vector<Expression> given = {};  // on jobs where these conditions hold at every rank
 };
 
@@ -110,6 +111,11 @@ enum class UnusedLines { kRefused, kMayStay };
 
 // Makes the obligations. Errors: a mistake in the proof, such as a missing witness, or a program it does not support.
 Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused = UnusedLines::kRefused);
+
+// Returns the cases that a proof of the program covers: "all sizes, counts and values of B".
+std::string scope_of(const Program& program);
+// Returns whether the program has, for every job, at most the allowed number of temporary blocks.
+bool temporary_blocks_fit(const Program& program);
 
 }  // namespace quadrille::verifier
 

@@ -8,22 +8,36 @@
 #include <set>
 
 #include "schedule/binding.h"
+#include "schedule/sequence.h"
+#include "verifier/prove/ranges.h"
 
 namespace quadrille::verifier {
 
 namespace {
 
-// If the proof is of a reversal, adds what that evaluates beside the program's own expressions: each key k as 0 - k, and
-// bounds of loops, which run from 1 - high to 1 - low.
+// Adds what a reversal or a sequence evaluates beside the program's own expressions. In a reversal, these are each key k as
+// 0 - k, and bounds of loops, which run from 1 - high to 1 - low. In a sequence, k + kSecond fits in 64 bits only if k is
+// below kSecond, and k - 2^63 only if k is at least 0.
 Anatomy anatomy_of(const Proof& proof) {
   Anatomy anatomy = take_apart(proof.program);
-  if (!proof.reversal) return anatomy;
-  const auto add = [&](const Path& path, int64_t number, const Expression& e) {
-    anatomy.places.push_back({path, apply(Operator::kSubtract, {constant(number), e})});
+  const auto add = [&](const Path& path, Operator op, int64_t number, Expression e) {
+    return anatomy.places.emplace_back(path, apply(op, {constant(number), std::move(e)}))
+        .expression;
   };
-  for (const StepSite& step : anatomy.steps) add(step.path, 0, step.key);
+  for (const StepSite& step : anatomy.steps) {
+    Expression key = step.key;
+    if (proof.reversal) key = add(step.path, Operator::kSubtract, 0, key);
+    if (proof.half != Half::kNone) add(step.path, Operator::kAdd, kSecond, key);
+    if (proof.half != Half::kSecond) continue;
+    add(step.path, Operator::kAdd, INT64_MIN, key);
+    if (step.after)
+      add(step.path, Operator::kAdd, kSecond,
+          apply(Operator::kMaximum, {constant(-1), *step.after}));
+  }
+  if (!proof.reversal) return anatomy;
   for (const LoopSite& loop : anatomy.loops)
-    for (const Expression& bound : {loop.low, loop.high}) add(loop.path, 1, bound);
+    for (const Expression& bound : {loop.low, loop.high})
+      add(loop.path, Operator::kSubtract, 1, bound);
   return anatomy;
 }
 
@@ -47,9 +61,10 @@ ProofPlan Planner::run(UnusedLines unused) {
   plan_definedness(*this);
   plan_keys(*this);
   if (const ProofStatement* statement = find("deadlock")) {
-    if (proof.reversal)
+    if (proof.reversal || proof.half != Half::kNone)
       fail_at(*statement,
-              "a deadlock of the original says nothing of its reversal; leave the statement out");
+              "a deadlock of a program says nothing of its reversal, or of a sequence; leave the "
+              "statement out");
     plan_deadlock(*this, *statement);
   } else {
     plan_roles(*this);
@@ -63,11 +78,18 @@ ProofPlan Planner::run(UnusedLines unused) {
               fmt::format("it uses a fact of more than {} parts, definitions and lets put in",
                           kMostParts));
   if (unused == UnusedLines::kRefused) check_unused_lines();
-  plan.scope = scope();
+  plan.scope = scope_of(program);
   return std::move(plan);
 }
 
-std::string Planner::scope() const {
+bool temporary_blocks_fit(const Program& program) {
+  Program without = program;
+  without.temporary_blocks = constant(0);
+  const auto found = out_of_range(program, {}), others = out_of_range(without, {});
+  return found && others && found->size() == others->size();
+}
+
+std::string scope_of(const Program& program) {
   std::vector<std::string> all = {"sizes"};
   if (uses_counts(program)) all.push_back("counts");
   for (const Parameter& parameter : program.parameters)

@@ -313,7 +313,6 @@ struct Planner {
   void check_subjects() const;
   void check_inside() const;
   void check_unused_lines() const;
-  std::string scope() const;
 };
 
 // ---- The kinds of obligations

@@ -116,12 +116,16 @@ struct ProofStatement {
   int line = 0;
 };
 
+// Which of the two programs of a sequence (schedule/sequence.h) the proof is about, if any.
+enum class Half : uint8_t { kNone, kFirst, kSecond };
+
 struct Proof {
   std::string source;         // the file's name, for messages
   std::vector<uint8_t> code;  // empty if the proof has no heading
   Program program;            // that the statements are about
   std::vector<ProofStatement> statements;
   std::optional<Program> reversal = {};  // of that program, if the reversal is to be proven
+  Half half = Half::kNone;
 
   const Program& to_prove() const { return reversal ? *reversal : program; }
 };
