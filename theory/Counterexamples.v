@@ -1,6 +1,6 @@
 (* Two ranks and a program that breaks one obligation and meets all others: the result is a wrong value or a deadlock. *)
 From Coq Require Import List ZArith Lia Bool Sorted.
-From Quadrille Require Import Model Spans Obligations Order Travel Progress Values Decide.
+From Quadrille Require Import Model Spans Obligations Order Travel Progress Values Sequence Decide.
 Require Import Quadrille.Theorem.
 Import ListNotations. Open Scope Z_scope.
 
@@ -117,7 +117,7 @@ Definition relay (there : block) (a : Z) (r : bool) : list (step bool block) :=
   if r then [{| key := 0; waits := -1; sends := []; receives := [(false, [there])] |};
              {| key := 1; waits := a; sends := [(false, [there])]; receives := [] |}]
   else [{| key := 0; waits := -1; sends := [(true, [Own])]; receives := [] |};
-        {| key := 1; waits := -1; sends := []; receives := [(true, [Other])] |}].
+        {| key := 1; waits := a; sends := []; receives := [(true, [Other])] |}].
 Definition first's (c : piece_id bool) := alone false.
 Definition by_the_first (c : piece_id bool) : option (piece_id bool) :=
   if fst (fst (fst c)) then Some (false, true, 0, 0)%nat else None.
@@ -135,6 +135,32 @@ Proof.
       (Opens, false); (Opens, true); (Reads, true); (Writes, true); (Reads, false); (Writes, false);
       (Sends, false); (Sends, true); (Receives, false); (Receives, true)])
       (r := false) (b := Other) (s := alone false); wrong.
+Qed.
+
+(* If it waits, its steps are a sequence of two programs: rank true gets a block, and then all ranks have it. *)
+Definition waiting := written bool block bool_dec block_dec Own [false; true] (relay Other 0)
+  (fun _ => None) (fun _ => None) (fun _ => 0).
+Definition name (b : block) := {| contributors := [0]; of_part := b |}.
+
+Theorem sequence_has_an_example may_post h :
+  @lawful waiting may_post -> @execution waiting may_post h -> @final_state waiting h ->
+  forall r, @store waiting (list Z) (@app Z) at_first h r Other = [0].
+Proof.
+  intros Y X D r. destruct (@sequence_is_right waiting unit block (list Z) 1) with (places := [Other])
+    (owner := fun _ : block => true) (result := fun _ : block => alone false) (holds := holds) (carries := first's)
+    (finds := first's) (leaves := first's) (source := nobody's) (base := nobody's) (what := name)
+    (block := fun _ : piece_id bool => Other) (finds2 := fun _ : piece_id bool => name Own) (source2 := nobody's)
+    (base2 := nobody's) (contribution := fun (_ : unit) (i : Z) => [i]) (nothing := @nil Z) (op := @app Z)
+    (init := at_first) (may_post := may_post) (h := h) as [_ [_ [S _]]];
+    [.. | exact Y | exact X | apply S; [exact D | destruct r; simpl; auto | left; reflexivity]]; clear.
+  1: apply by_order_well_formed; [cases; repeat constructor | meets].
+  1: apply keys_of_both_ends; [cases; repeat constructor | meets].
+  10: intros r' b s [_ [[<- | []] ->]]; exists (name Other); (split; [reflexivity |]);
+    destruct r'; [right | left; exists (true, false, 0, 0)%nat].
+  13: exact (@app_assoc Z).
+  14: intros r' b s [[<- | []] [-> ->]]; exists (alone false); (split; [left; reflexivity |]); left;
+    exists (false, true, 0, 0)%nat.
+  all: cases.
 Qed.
 
 Theorem apart_is_needed :

@@ -46,23 +46,6 @@ Local Notation canonical_meaning := (canonical_meaning contribution op nothing).
 
 Definition associative := forall a b c, op a (op b c) = op (op a b) c.
 
-Lemma combined_adds_up : associative -> combine -> @adds_up job part V op meaning carries finds leaves.
-Proof.
-  intros Op C w I. generalize (C w I). change (@Model.combines written w) with (@Model.combines job w).
-  destruct (@Model.combines job w) as [s |]; intros K; [| cbn; congruence].
-  destruct K as [[S J] | [[S J] | [S J]]].
-  1, 2: apply (meaning_adjacent contribution op nothing Op) in J; rewrite J;
-    destruct s; cbn; try reflexivity; destruct S as [[=] | K]; apply K.
-  apply (meaning_joined contribution op nothing Op _ _ _ S) in J. rewrite J. destruct s; cbn; [reflexivity | apply S].
-Qed.
-
-Lemma canonical_adds_up : canonical -> @adds_up job part V op canonical_meaning carries finds leaves.
-Proof.
-  intros C w I. generalize (C w I). change (@Model.combines written w) with (@Model.combines job w).
-  destruct (@Model.combines job w) as [[] |]; intros K; [| | cbn; congruence];
-    apply (meaning_sides contribution op nothing), K.
-Qed.
-
 (* What each place holds at the end, by what a span means. *)
 Lemma results (mean : span part -> V) :
   keys -> match_ -> held -> apart -> @adds_up job part V op mean carries finds leaves ->
@@ -92,11 +75,11 @@ Proof.
   assert (W : @well_formed job) by (apply travelling_well_formed, by_order_well_formed; assumption).
   split; [eapply executions_end, X |]. split; [| split].
   - apply no_deadlock; auto. apply travelling_keys_meet, keys_of_both_ends; assumption.
-  - apply (results meaning K M H A (combined_adds_up Op C)) with (may_post := may_post); auto.
+  - apply (results meaning K M H A (@combined_adds_up job part V _ _ nothing _ _ _ Op C)) with (may_post := may_post); auto.
     intros r p s Q. destruct (F r p s Q) as [s' [same G]]. exists s'. split; [| exact G].
     apply (meaning_amount contribution op nothing Op), same.
-  - apply (@buffers_are_respected job part may_post) with (holds := holds)
-      (carries := carries) (finds := finds) (leaves := leaves) (source := source) (base := base); assumption.
+  - apply (@buffers_are_respected job may_post); auto.
+    apply (@once_awaited job part) with (1 := H) (2 := A), O.
 Qed.
 
 (* A program that claims canonical sums: `combine` asks for `canonical`, and `final` for the span itself. The operator may be any
@@ -106,7 +89,7 @@ Theorem canonical_sums_are_right :
   forall init may_post h, begins canonical_meaning init -> @execution job may_post h ->
   @final_state job h -> forall r p s, required r p s -> store init h r p = canonical_meaning s.
 Proof.
-  intros K M H A C F E. apply results; auto using canonical_adds_up.
+  intros K M H A C F E. apply results; auto using (@canonical_adds_up job part V).
   intros r p s Q. destruct (F r p s Q) as [s' [-> G]]. exists s. auto.
 Qed.
 

@@ -196,48 +196,66 @@ Definition no_race (h : history) := forall r p w, being_received h w -> writes w
   (forall c, being_sent h c -> reads c r p -> False) /\
   (forall w', being_received h w' -> writes w' r p -> w' = w).
 
-Theorem buffers_are_respected h : once holds leaves -> execution h -> no_race h.
+(* A step that reads a place waits for earlier zero-copy receives there. This follows from `once`. *)
+Definition awaited := forall c w, In c pieces -> In w pieces -> straight (of w) <> None ->
+  writes w (src (of c)) (from c) -> rkey (of w) < skey (of c) -> rkey (of w) <= after (src (of c)) (skey (of c)).
+
+Lemma once_awaited : once holds leaves -> awaited.
+Proof.
+  intros U c w Ic Iw Sw Ww lt. pose proof (proj1 H c Ic) as Hc. pose proof (proj1 A c w Ic Iw Ww) as Ac.
+  destruct (U w _ _ Iw Ww Sw) as [U1 U2]. destruct (source c) as [v |].
+  - destruct Hc as [Iv [Wv [L [_ le]]]]. destruct (piece_dec v w) as [-> | n]; [exact le |].
+    destruct Ac as [e | [e | [v' [[= <-] b]]]]; [congruence | | lia | unfold before in b; lia].
+    destruct (U2 v Iv Wv n). congruence.
+  - destruct Ac as [e | [e | [v [[=] _]]]]; [discriminate | | lia]. destruct U1. rewrite e. exact Hc.
+Qed.
+
+Theorem buffers_are_respected h : awaited -> execution h -> no_race h.
 Proof.
   intros U X r p w [Iw [Sw [Ow Rw]]] [Dw Tw]. destruct (straight (of w)) as [a |] eqn:d; [clear Sw | contradiction].
   destruct (E w a Iw d) as [_ [Er Ew]]. destruct (still _ h _ X Ow) as [_ [_ K]]. specialize (K a d).
-  assert (over : forall v b, In v pieces -> straight (of v) = Some b -> In (Open (of v)) h ->
-            writes v r p -> v <> w -> ~ before v w -> False).
-  { intros v b Iv S O [Dv Tv] m nb. destruct (E v b Iv S) as [_ [_ F]].
-    destruct (F w Iw) as [l1 l2]; auto; [split; congruence |].
-    destruct (still _ h _ X O) as [_ [_ K']]. apply Rw. apply (K' b S (rkey (of w))); auto; try congruence;
-      [rewrite Dv, <- Dw; apply W, (of_piece Iw) | apply (of_piece Iw)]. }
   split.
   - intros c [Ic [Pc Sc]] [Sr Fr]. destruct (Z_le_gt_dec (skey (of c)) (rkey (of w))) as [le | gt].
     + destruct (Er c Ic) as [l1 l2]; auto; [split; congruence |]. apply Sc.
       apply (K (skey (of c))); auto; try congruence; [| apply (of_piece Ic)].
       replace (dst (of w)) with (src (of c)) by congruence. apply W, (of_piece Ic).
-    + destruct A as [A' _]. pose proof (proj1 H c Ic) as Hc.
-      assert (Ww : writes w (src (of c)) (from c)) by (split; congruence).
-      destruct (U w _ _ Iw Ww) as [U1 U2]; [congruence |]. destruct (source c) as [v |] eqn:So.
-      * destruct Hc as [Iv [Wv [L [lt le]]]].
-        assert (Rv : forall m, In m messages -> dst m = src (of c) -> rkey m = rkey (of v) -> In (Received m) h).
-        { intros m Im Dm Km. apply (still _ h _ X Pc) with (k' := rkey (of v)); auto.
-          destruct Wv as [<- _]. apply W, (of_piece Iv). }
-        destruct (piece_dec v w) as [-> | m]; [apply Rw, Rv; [apply (of_piece Iw) | congruence | reflexivity] |].
-        destruct (A' c w Ic Iw Ww) as [e | [e | [v' [e b]]]]; [congruence | | lia |].
-        { apply (U2 v Iv Wv m). congruence. }
-        assert (v' = v) by congruence. subst v'. assert (Wr : In (Write v) h).
-        { assert (Rc : In (Received (of v)) h) by (apply Rv; [apply (of_piece Iv) | apply Wv | reflexivity]).
-          apply (still _ h _ X Rc); auto. }
-        destruct (straight (of v)) as [a' |] eqn:d'.
-        { apply (over v a' Iv d'); [apply (still _ h _ X Wr) | destruct Wv; split; congruence | assumption |].
-          unfold before in *. lia. }
-        destruct b as [b | [b _]].
-        { apply Rw, (still _ h _ X Pc) with (k' := rkey (of w)); try congruence; try lia;
-            [replace (src (of c)) with (dst (of w)) by congruence; apply W, (of_piece Iw) | apply (of_piece Iw)]. }
-        apply Rw, Rv; [apply (of_piece Iw) | congruence | assumption].
-      * destruct (A' c w Ic Iw Ww) as [e | [e | [v' [e b]]]]; try congruence; try lia.
-        apply U1. rewrite e. exact Hc.
+    + assert (le : rkey (of w) <= after (src (of c)) (skey (of c)))
+        by (apply U; auto; [congruence | split; congruence | lia]).
+      apply Rw, (still _ h _ X Pc) with (k' := rkey (of w)); try congruence; try lia; [| apply (of_piece Iw)].
+      replace (src (of c)) with (dst (of w)) by congruence. apply W, (of_piece Iw).
   - intros w' [Iw' [Sw' [Ow' Rw']]] Ww'. destruct (piece_dec w' w) as [| m]; [assumption | exfalso].
     destruct (straight (of w')) as [a' |] eqn:d'; [| contradiction].
     destruct (Ew w' Iw') as [l1 l2]; auto; [destruct Ww'; split; congruence | |].
-    + intros b. apply (over w' a'); auto. unfold before in *. lia.
+    + intros b. destruct (E w' a' Iw' d') as [_ [_ F]]. destruct (F w Iw) as [l1 l2]; auto;
+        [destruct Ww'; split; congruence | unfold before in *; lia |]. destruct (still _ h _ X Ow') as [_ [_ K']].
+      apply Rw, (K' a' d' (rkey (of w))); auto; try (destruct Ww'; congruence); [| apply (of_piece Iw)].
+      replace (dst (of w')) with (dst (of w)) by (destruct Ww'; congruence). apply W, (of_piece Iw).
     + apply Rw'. apply (K (rkey (of w'))); auto; try (destruct Ww'; congruence); [| apply (of_piece Iw')].
       replace (dst (of w)) with (dst (of w')) by (destruct Ww'; congruence). apply W, (of_piece Iw').
 Qed.
 End Values.
+
+(* -- Sums: what combining leaves has the meaning that the operator gives ------------------------------- *)
+
+Section Sums.
+Context {P : program} {part V : Type}.
+Variables (contribution : part -> Z -> V) (op : V -> V -> V) (nothing : V).
+Variables carries finds leaves : piece -> span part.
+
+Lemma combined_adds_up : (forall a b c, op a (op b c) = op (op a b) c) -> combine op carries finds leaves ->
+  adds_up op (meaning contribution op nothing) carries finds leaves.
+Proof.
+  intros Op C w I. generalize (C w I). destruct (combines w) as [s |]; intros K; [| cbn; congruence].
+  destruct K as [[S J] | [[S J] | [S J]]].
+  1, 2: apply (meaning_adjacent contribution op nothing Op) in J; rewrite J;
+    destruct s; cbn; try reflexivity; destruct S as [[=] | K]; apply K.
+  apply (meaning_joined contribution op nothing Op _ _ _ S) in J. rewrite J. destruct s; cbn; [reflexivity | apply S].
+Qed.
+
+Lemma canonical_adds_up : canonical carries finds leaves ->
+  adds_up op (canonical_meaning contribution op nothing) carries finds leaves.
+Proof.
+  intros C w I. generalize (C w I). destruct (combines w) as [[] |]; intros K; [| | cbn; congruence];
+    apply (meaning_sides contribution op nothing), K.
+Qed.
+End Sums.

@@ -3,7 +3,7 @@
 # if something is not proven or rests on an axiom.
 set -eu
 cd "$(dirname "$0")"
-files="Model Spans Obligations Progress Values Order Travel Runtime Theorem Reverse Chain Decide Counterexamples Plan"
+files="Model Spans Obligations Progress Values Order Travel Runtime Theorem Reverse Sequence Chain Decide Counterexamples Plan"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ "$(echo *.v | wc -w)" = "$(echo "$files" | wc -w)" ] || { echo "check.sh: it does not name every file" >&2; exit 1; }
@@ -22,8 +22,8 @@ seconds=$(($(date +%s) - start))
 cat ./*.out
 {
   echo 'Require Import Quadrille.Theorem.'
-  echo 'From Quadrille Require Import Reverse Chain Counterexamples Plan.'
-  sed -nE "s/^Theorem ([A-Za-z_']+).*/Print Assumptions \1./p" Reverse.v Chain.v Counterexamples.v Plan.v
+  echo 'From Quadrille Require Import Reverse Sequence Chain Counterexamples Plan.'
+  sed -nE "s/^Theorem ([A-Za-z_']+).*/Print Assumptions \1./p" Reverse.v Sequence.v Chain.v Counterexamples.v Plan.v
 } >Assumptions.v
 coqc -q -R . Quadrille Assumptions.v >Assumptions.out
 asked=$(cat Theorem.v Assumptions.v | grep -c '^Print Assumptions')
