@@ -69,6 +69,15 @@ inline Expression apply(Operator op, std::vector<Expression> operands, int64_t v
   return {op, value, std::move(operands)};
 }
 
+// `a or b`, which is lazy, too: a ? (0 = 0) : b.
+inline const Expression kAlways = apply(Operator::kEqual, {constant(0), constant(0)});
+inline Expression either(Expression a, Expression b) {
+  return apply(Operator::kChoose, {std::move(a), kAlways, std::move(b)});
+}
+inline bool is_either(const Expression& e) {
+  return e.op == Operator::kChoose && e.operands[1] == kAlways;
+}
+
 // True if the predicate holds for the expression or for any expression inside it.
 template <class Predicate>
 bool any_part(const Expression& expression, const Predicate& predicate) {

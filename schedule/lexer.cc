@@ -1,4 +1,4 @@
-// Splits lines into tokens, and reads expressions from tokens. Precedence, lowest first: c ? a : b; and; comparisons;
+// Splits lines into tokens, and reads expressions from tokens. Precedence, lowest first: c ? a : b; or; and; comparisons;
 // + -; * div mod xor. a > b is read as b < a. Tested by tests/schedule/text_test.cc.
 #include "schedule/lexer.h"
 
@@ -21,6 +21,81 @@ constexpr size_t kMaxTokens = 1000;  // of a statement; this bounds the recursio
 constexpr uint64_t kGreatestMagnitude = uint64_t{1} << 63;
 constexpr std::string_view kSymbols = "=<>+-*?:()[],@";
 
+// What other languages write, and what stands for it here. Of symbols that begin alike, the longer one comes first.
+struct Habit {
+  std::string_view foreign, here;
+};
+constexpr auto kForeignSymbols = std::to_array<Habit>({
+    {"==", "write '='"},
+    {"=>", "write '>='"},
+    {"=<", "write '<='"},
+    {"<>", "write '!='"},
+    {"<<", "multiply by an entry of 'table pow = powers(2, ranks)'"},
+    {">>", "write 'div', with an entry of 'table pow = powers(2, ranks)'"},
+    {":=", "write '='"},
+    {"->", "write 'to'"},
+    {"&&", "write 'and'"},
+    {"||", "write 'or'"},
+    {"**", "declare 'table t = powers(r, m)', whose entries are 1, r, r*r, .."},
+    {"//", "write 'div', or '--' before a comment"},
+    {"/*", "write '--' before a comment"},
+    {"%", "write 'mod'"},
+    {"/", "write 'div', which rounds down"},
+    {"#", "write '--' before a comment"},
+    {"!", "write the opposite comparison, such as '!=' or '<='"},
+    {"~", "write the opposite comparison, such as '!=' or '<='"},
+    {"^", "write 'xor', or declare 'table t = powers(r, m)'"},
+    {"&", "write 'and'; 'mod' and 'div' take digits"},
+    {"|", "write 'or'; 'xor' works on bits"},
+    {"{", "indent what is inside"},
+    {"}", "indent what is inside"},
+    {"\t", "write spaces, not a tab"},
+    {".", "numbers are integers, and '..' stands between bounds"},
+    {"\"", "names stand without quotes"},
+    {"'", "names stand without quotes"},
+});
+constexpr auto kForeignWords = std::to_array<Habit>({
+    {"not", "write the opposite comparison, such as '!=' or '<='"},
+    {"true", "write '0 = 0'"},
+    {"false", "write '0 = 1'"},
+    {"size", "write 'ranks'"},
+    {"np", "write 'ranks'"},
+    {"nprocs", "write 'ranks'"},
+    {"p", "write 'ranks', or declare it"},
+    {"n", "write 'ranks', or declare it"},
+    {"me", "write 'rank'"},
+    {"my_rank", "write 'rank'"},
+    {"myrank", "write 'rank'"},
+    {"log", "take 'locate(pow, x)' of 'table pow = powers(2, ranks)'"},
+    {"log2", "take 'locate(pow, x)' of 'table pow = powers(2, ranks)'"},
+    {"pow", "declare 'table pow = powers(2, ranks)', and write pow[i]"},
+    {"ceil", "write '(a + b - 1) div b'"},
+    {"floor", "write 'div', which rounds down"},
+    {"abs", "write 'max(x, 0 - x)'"},
+    {"sum", "declare 'table s = prefix(t)'"},
+    {"range", "write 'for i in 0 .. n'"},
+    {"then", "write 'c ? a : b'"},
+    {"while", "write 'for i in a .. b'"},
+    {"elif", "write 'else', and 'if' in a line below it, indented"},
+    {"elseif", "write 'else', and 'if' in a line below it, indented"},
+    {"end", "indentation says where a body ends"},
+    {"endif", "indentation says where a body ends"},
+    {"done", "indentation says where a body ends"},
+    {"break", "let the bounds of 'for' end the loop"},
+    {"continue", "write 'if' around the rest of the body"},
+    {"return", "write 'if' around the rest of the body"},
+    {"isend", "write 'send', which never blocks"},
+    {"irecv", "write 'receive', which never blocks"},
+    {"wait", "a step waits for earlier ones; 'after' says for which"},
+    {"barrier", "a step waits for earlier ones; 'after' says for which"},
+    {"sendrecv", "write 'send' and 'receive' in one step"},
+    {"round", "write 'step', with its key"},
+    {"var", "write 'let'"},
+    {"int", "write 'let'"},
+    {"def", "write 'let' for a value"},
+    {"memcpy", "write 'copy'"},
+});
+
 // Returns the token that starts at text[at], if one does.
 std::optional<Token> token_at(std::string_view text, size_t at) {
   const auto is_word = [](char c) {
@@ -41,6 +116,8 @@ std::optional<Token> token_at(std::string_view text, size_t at) {
   }
   for (std::string_view symbol : kLongSymbols)
     if (text.substr(at, 2) == symbol) return Token{Token::Kind::kSymbol, std::string(symbol)};
+  for (const Habit& habit : kForeignSymbols)
+    if (text.substr(at).starts_with(habit.foreign)) return std::nullopt;
   if (kSymbols.find(text[at]) == std::string_view::npos) return std::nullopt;
   return Token{Token::Kind::kSymbol, std::string(1, text[at])};
 }
@@ -60,6 +137,11 @@ std::string too_great(std::string_view number) {
 
 // Returns an error message that says why no token starts at text[at].
 std::string why_no_token(std::string_view text, size_t at) {
+  for (const Habit& habit : kForeignSymbols)
+    if (text.substr(at).starts_with(habit.foreign))
+      return fmt::format("{} is no part of the language; {}",
+                         habit.foreign == "\t" ? "a tab" : fmt::format("'{}'", habit.foreign),
+                         habit.here);
   const size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
   const std::string_view number = text.substr(at, end - at);
   const bool is_word = end < text.size() &&
@@ -167,7 +249,8 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
     return constant(0);
   }
   if (token.kind != Token::Kind::kWord) {
-    reader.fail(fmt::format("'{}' stands where a value is wanted", token.text));
+    reader.fail(fmt::format("'{}' stands where a value is wanted{}", token.text,
+                            token.text == "-" ? "; write '0 - x'" : ""));
     return constant(0);
   }
   if (const auto nullary = kNullary.find(token.text); nullary != kNullary.end())
@@ -176,8 +259,7 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
     if (auto result = read_function(reader, scope, token.text)) return *std::move(result);
     reader.fail_at(
         token.column,
-        fmt::format("'{}' is not a function; there are min, max, wrap, length and locate",
-                    token.text));
+        unknown_word(token.text, "is not a function; there are min, max, wrap, length and locate"));
     return constant(0);
   }
   if (reader.accept("[")) {
@@ -189,8 +271,12 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
     return apply(Operator::kElement, {std::move(index)}, table.value_or(0));
   }
   if (auto named = scope.name(token.text)) return *std::move(named);
+  if (token.text == "if") reader.fail("'if' begins a statement; in a value, write 'c ? a : b'");
+  if (is_reserved(token.text))
+    reader.fail(
+        fmt::format("'{}' stands where a value is wanted; functions have parentheses", token.text));
   reader.fail(
-      fmt::format("'{}' is not defined here; name a variable in scope or a parameter", token.text));
+      unknown_word(token.text, "is not defined here; name a variable in scope or a parameter"));
   return constant(0);
 }
 
@@ -234,9 +320,15 @@ Expression read_comparison(LineReader& reader, const Scope& scope) {
   return left;
 }
 
-Expression read_choice(LineReader& reader, const Scope& scope) {
+Expression read_conjunction(LineReader& reader, const Scope& scope) {
   static const std::map<std::string, Operator, std::less<>> kAnd = {{"and", Operator::kAnd}};
-  Expression condition = read_chain(reader, kAnd, [&] { return read_comparison(reader, scope); });
+  return read_chain(reader, kAnd, [&] { return read_comparison(reader, scope); });
+}
+
+Expression read_choice(LineReader& reader, const Scope& scope) {
+  Expression condition = read_conjunction(reader, scope);
+  while (!reader.failed() && reader.accept("or"))
+    condition = either(std::move(condition), read_conjunction(reader, scope));
   if (!reader.accept("?")) return condition;
   Expression chosen = read_choice(reader, scope);
   reader.expect(":");
@@ -287,7 +379,10 @@ std::string LineReader::word(const char* what) {
 
 void LineReader::finish() {
   if (peek().kind != Token::Kind::kEnd)
-    fail_next(fmt::format("{} is left over; a statement ends before it", next_text()));
+    fail_next(fmt::format("{} is left over; a statement ends before it{}", next_text(),
+                          peek().text == ":"    ? ", without ':'"
+                          : peek().text == "if" ? ", and 'if' begins a line of its own"
+                                                : ""));
 }
 
 std::string LineReader::next_text() const {
@@ -317,6 +412,13 @@ Expression read_sum(LineReader& reader, const Scope& scope) {
   static const std::map<std::string, Operator, std::less<>> kOperators = {
       {"+", Operator::kAdd}, {"-", Operator::kSubtract}};
   return read_chain(reader, kOperators, [&] { return read_product(reader, scope); });
+}
+
+std::string unknown_word(std::string_view word, std::string_view otherwise) {
+  const auto* const habit = std::ranges::find(kForeignWords, word, &Habit::foreign);
+  return habit == kForeignWords.end()
+             ? fmt::format("'{}' {}", word, otherwise)
+             : fmt::format("'{}' is no word of the language; {}", word, habit->here);
 }
 
 bool is_reserved(std::string_view word) {

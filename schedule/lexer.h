@@ -77,6 +77,10 @@ struct Scope {
 Expression read_expression(LineReader& reader, const Scope& scope);
 Expression read_sum(LineReader& reader, const Scope& scope);
 
+// Returns the error for a word that means nothing where it stands: "'word' OTHERWISE", or the right word if another language
+// has this one.
+std::string unknown_word(std::string_view word, std::string_view otherwise);
+
 // True for words that cannot name a variable, a parameter or a table.
 bool is_reserved(std::string_view word);
 

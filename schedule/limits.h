@@ -57,8 +57,8 @@
 #define QD_GREAT_BLOCK_SIZE "a block size above " QD_DIGITS(QD_MAX_BLOCK_SIZE)
 
 /* The words of the language. A name must not be one of these. */
-#define QD_RESERVED_WORDS                                                                     \
-  " after and copy div else for from group if in into length let locate max min mod nothing " \
+#define QD_RESERVED_WORDS                                                                        \
+  " after and copy div else for from group if in into length let locate max min mod nothing or " \
   "rank ranks receive recv reduce remote remote_ranks root send sized step temp to wrap xor "
 
 #ifdef __cplusplus

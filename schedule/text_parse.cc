@@ -342,8 +342,12 @@ class ProgramReader {
     if (message)
       return {this->message(reader, word == "send" ? Direction::kSend : Direction::kReceive)};
     Transfer transfer;
-    if (!piece_of(reader, word, transfer.piece))
-      reader.fail(fmt::format("'{}' does not start a statement; see docs/language.md", word));
+    if (word == "recv" && reader.peek().text != "[")
+      reader.fail("'recv' names a buffer; write 'receive' for a message");
+    else if (reader.peek().text == "=")
+      reader.fail(fmt::format("a value gets its name by 'let {} = ..'", word));
+    else if (!piece_of(reader, word, transfer.piece))
+      reader.fail(unknown_word(word, "does not start a statement; see docs/language.md"));
     return {transfer};
   }
 
@@ -378,6 +382,8 @@ class ProgramReader {
                                     : Buffer::kTemporary;
     reader.expect("[");
     piece.block = read_expression(reader, scope_);
+    if (reader.peek().text == "..")
+      reader.fail_next(fmt::format("a range stands behind its block: {}[0]@a..b", word));
     reader.expect("]");
     if (reader.accept("@")) {
       Expression low = read_sum(reader, scope_);

@@ -11,7 +11,7 @@ namespace quadrille {
 namespace {
 
 // Precedence levels; a higher one binds tighter.
-enum Level { kChoice, kConjunction, kComparison, kSum, kProduct, kPrimary };
+enum Level { kChoice, kDisjunction, kConjunction, kComparison, kSum, kProduct, kPrimary };
 
 struct Spelling {
   const char* text;
@@ -39,7 +39,7 @@ Spelling spelling(Operator op) {
     case Operator::kRemoteRanks: return {"remote_ranks", kPrimary};
     case Operator::kGroup: return {"group", kPrimary};
     case Operator::kRoot: return {"root", kPrimary};
-    case Operator::kChoose: return {"?", kChoice};
+    case Operator::kChoose: return {"?", kChoice};  // or `or`
     default: return {"", kPrimary};
   }
 }
@@ -49,7 +49,8 @@ class ExpressionPrinter {
   explicit ExpressionPrinter(const ExpressionNames& names) : names_(names) {}
 
   std::string at(const Expression& expression, Level least) const {
-    const Spelling spelled = spelling(expression.op);
+    const Spelling spelled =
+        is_either(expression) ? Spelling{" or ", kDisjunction} : spelling(expression.op);
     const std::string text = print(expression, spelled);
     return spelled.level < least ? "(" + text + ")" : text;
   }
@@ -66,7 +67,9 @@ class ExpressionPrinter {
         return fmt::format("locate({}, {})", table(e.value), at(e.operands[0], kChoice));
       case Operator::kLength: return fmt::format("length({})", table(e.value));
       case Operator::kChoose:
-        return fmt::format("{} ? {} : {}", at(e.operands[0], kConjunction),
+        if (is_either(e))
+          return at(e.operands[0], kDisjunction) + spelled.text + at(e.operands[2], kConjunction);
+        return fmt::format("{} ? {} : {}", at(e.operands[0], kDisjunction),
                            at(e.operands[1], kChoice), at(e.operands[2], kChoice));
       default: break;
     }

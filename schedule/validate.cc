@@ -147,6 +147,8 @@ class Validator {
     for (const Expression& operand : expression.operands) types.push_back(type(operand, depth + 1));
     if (flaw_) return Type::kInteger;
     if (expression.op == Operator::kChoose) {
+      if (is_either(expression) && (types[0] != Type::kBoolean || types[2] != Type::kBoolean))
+        fail("'or' joins conditions");
       if (types[0] != Type::kBoolean) fail("'c ? a : b' wants a condition c");
       if (types[1] != types[2]) fail("'c ? a : b' wants a and b of one type");
       return types[1];

@@ -68,7 +68,10 @@ TEST(Text, PutsParenthesesWherePrecedenceAsksForThemOnly) {
   for (const char* kept :
        {"rank + 1 - ranks", "rank - (1 - ranks)", "(rank + 1)*2", "rank*2 + 1", "rank div 2 mod 3",
         "rank div (2 mod 3)", "rank xor 1", "rank < 1 ? 2 : rank = 3 and 4 <= rank ? 5 : 6",
-        "wrap(rank - 1, ranks)", "min(rank, max(2, ranks))", "-1*rank", "(rank < 1 ? 2 : 3) + 1"})
+        "rank = 1 or rank = 2 and ranks = 4 or rank = 3 ? 1 : 2",
+        "(rank = 1 or rank = 2) and ranks = 4 ? 1 : 2",
+        "rank = 1 or (rank = 2 or rank = 3) ? 1 : 2", "wrap(rank - 1, ranks)",
+        "min(rank, max(2, ranks))", "-1*rank", "(rank < 1 ? 2 : 3) + 1"})
     EXPECT_EQ(printed(kept), kept);
   EXPECT_EQ(printed("((rank)+(1))"), "rank + 1");
   EXPECT_EQ(printed("3 > rank ? 1 : 0"), "rank < 3 ? 1 : 0");
