@@ -121,8 +121,8 @@ static void find_candidates(struct preload_learner* learner) {
     for (int i = 0; i < quadrille_universal_count; i++)
       if (preload_is_scheduled(i, learner->collective, shape->groups)) add_candidate(race, i, 0, 1);
   } else {
-    const int count = preload_predict(learner->collective, shape, learner->bytes,
-                                      qd_is_open_mpi(), predicted);
+    const int count =
+        preload_predict(learner->collective, shape, learner->bytes, qd_is_open_mpi(), predicted);
     for (int i = 0; i < count; i++)
       add_candidate(race, predicted[i].rule.universal, predicted[i].rule.block_size,
                     predicted[i].ratio);

@@ -20,13 +20,13 @@ reported scan '1 x 4 ranks' native 'its bits could change'
 reported bcast '1 x 4 ranks' native 'MPI refuses the call'
 right 4 CALLS=400
 reported alltoall '1 x 4 ranks' '(compared|chosen)'
-right 4 QUADRILLE=off
-said 0 quadrille
-
-library=${library%_*}
-for other in openmpi mpich; do
-  preload=${library}_$other.so unserved 4 "the program's MPI library has the standard ABI of MPI" "${rules[@]}"
+for other in abi openmpi mpich; do
+  preload=${library%_*}_$other.so
+  right 4 QUADRILLE=off "${rules[@]}"
+  said 0 quadrille
+  [ $other = abi ] || unserved 4 "the program's MPI library has the standard ABI of MPI" "${rules[@]}"
 done
+preload=$library
 # The drafts of MPICH 4.3 have other numbers.
 unserved 4 "$not_ours" ABI_IS_DRAFT=1 "${rules[@]}"
 program=${plains[0]} unserved 2 "$not_ours" "${rules[@]}" -- 10
