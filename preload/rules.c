@@ -456,13 +456,10 @@ static void print_rule(FILE* file, const struct preload_rule* rule) {
   fprintf(file, "\n");
 }
 
-static void print_origin(FILE* file, const struct preload_origin* origin) {
-  if (!origin->library[0]) return;
-  fprintf(file, "library=%s", origin->library);
-  if (origin->version[0]) fprintf(file, " version=%s", origin->version);
-  if (origin->machine[0]) fprintf(file, " machine=%s", origin->machine);
-  if (origin->nodes > 0) fprintf(file, " nodes=%d", origin->nodes);
-  fprintf(file, "\n");
+static void print_origin(FILE* file, const struct preload_origin* of) {
+  if (*of->library)
+    fprintf(file, "library=%s%s%s%s%s nodes=%d\n", of->library, *of->version ? " version=" : "",
+            of->version, *of->machine ? " machine=" : "", of->machine, of->nodes);
 }
 
 static int written_rules;
@@ -497,15 +494,14 @@ void preload_write_rules(const struct preload_rule* found, int count, int job_en
   char* const text = file ? (char*)preload_read(path, PRELOAD_MOST_RULES, &length) : NULL;
   int is_good = file && (text || errno == ENOENT);
   if (file && !is_good) fprintf(stderr, "quadrille: %s: %s\n", path, preload_unread_reason());
-  if (text && !preload_read_rules(path, text, length, &present, wrong)) {
-    fprintf(stderr, "quadrille: %s\n", wrong);
-    is_good = 0;
-  }
+  int is_right = !text || preload_read_rules(path, text, length, &present, wrong);
   const char *const here = preload_settings()->here.library, *const there = present.of_file.library;
-  if (*here && *there && strcmp(here, there) != 0) {
-    fprintf(stderr, "quadrille: %s: a job of %s has written it; name another file\n", path, there);
-    is_good = 0;
+  if (is_right && *here && *there && strcmp(here, there) != 0) {
+    snprintf(wrong, sizeof wrong, "%.500s: a job of %s has written it", path, there);
+    is_right = 0;
   }
+  if (!is_right) fprintf(stderr, "quadrille: %s\n", wrong);
+  is_good &= is_right;
   own[0] = (struct preload_settings){.rule_count = 0};
   for (int i = 0; is_good && i < count; i++) is_good = merge_rule(&own[0], &found[i]);
   if (is_good) print_origin(file, &preload_settings()->here);

@@ -236,18 +236,12 @@ void preload_know_nodes(int nodes) { settings.here.nodes = nodes; }
 
 static int differ(const char* a, const char* b) { return *a && *b && strcmp(a, b) != 0; }
 
-/* Writes the words of a line with an origin. */
 static void describe(const struct preload_origin* of, char* text, size_t size) {
-  const char* const words[][2] = {
-      {"", of->library}, {" ", of->version}, {" on machine ", of->machine}};
   char nodes[32] = "";
-  size_t length = 0;
   if (of->nodes > 0)
     snprintf(nodes, sizeof nodes, ", %d node%s", of->nodes, of->nodes == 1 ? "" : "s");
-  for (int i = 0; i < 3 && length < size; i++)
-    if (*words[i][1])
-      length += (size_t)snprintf(text + length, size - length, "%s%s", words[i][0], words[i][1]);
-  if (length < size) snprintf(text + length, size - length, "%s", nodes);
+  snprintf(text, size, "%s%s%s%s%s%s", of->library, *of->version ? " " : "", of->version,
+           *of->machine ? " on machine " : "", of->machine, nodes);
 }
 
 int preload_has_other_origin(char text[PRELOAD_TEXT]) {

@@ -48,8 +48,8 @@ static int look_up(const int (*table)[2], size_t bytes, int from, int number) {
     if (table[i][from] == number) return table[i][!from];
   return number;
 }
-#define TO_NATIVE(table, number) look_up(table, sizeof table, 0, (int)(number))
-#define TO_ABI(table, number) look_up(table, sizeof table, 1, number)
+#define TO_NATIVE(table, number) look_up(table, sizeof(table), 0, (int)(number))
+#define TO_ABI(table, number) look_up(table, sizeof(table), 1, number)
 #define h(handle) TO_NATIVE(handles, handle)
 #define r(rank) TO_NATIVE(ranks, rank)
 #define b(buffer) ((uintptr_t)(buffer) == 1 ? MPI_IN_PLACE : (void*)(buffer))

@@ -202,6 +202,9 @@ changed "echo 'scan ranks=, use=native' >wrong.txt; cp wrong.txt learned.txt"
 cmp wrong.txt learned.txt || problem 'a file that is wrong is replaced'
 grep -q "learned.txt:1: 'ranks=,': write a whole number" "$out" && grep -q 'the rules could not be written to learned.txt' "$out" ||
   problem 'nothing is said of a file that is wrong'
+rm -f learned.txt
+changed "sed -i 's/^library=[^ ]*/library=Another/' learned.txt; cp learned.txt before"
+cmp learned.txt before && grep -q 'learned.txt: a job of Another has written it' "$out" || problem "a file of another MPI library is changed: $(cat learned.txt)"
 [ ! -e learned.txt.partial ] || problem 'a partial file is left'
 rm -f learned.txt
 
