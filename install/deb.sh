@@ -49,7 +49,7 @@ EOT
   echo "$out/${name}_${version}_$architecture.deb"
 }
 
-for mpi in openmpi mpich; do
+for mpi in openmpi mpich abi; do
   package "libquadrille-$mpi" "MPI collectives that follow proven schedules ($mpi)" \
     "lib/libquadrille_$mpi.so.*" "lib/libquadrille_preload_$mpi.so*" "lib/quadrille/libquadrille_preload_${mpi}_core.so"
 done

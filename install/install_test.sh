@@ -111,6 +111,9 @@ preloads() { # MPI VARIABLE
   env "$2" quadrille preload >said && said "/libquadrille_preload_$1.so"
 }
 preloads mpich PMI_SIZE=2
+mkdir hydra && ln -s "$(command -v mpiexec.hydra)" hydra/mpirun
+preloads mpich PATH="$PWD/hydra:$PATH"
+quadrille preload abi >said && said /libquadrille_preload_abi.so
 preloads openmpi PMI_RANK=0 # SLURM sets this one for programs of all MPI libraries
 wrong "QUADRILLE_MPI is 'lam'" env QUADRILLE_MPI=lam quadrille run mine.qs
 for page in quadrille quadrille-{calibrate,check,choose,compare,doctor,emit,generate,list,prove,replay,report,rules,run,show,simulate,trace,tune}; do
@@ -177,7 +180,7 @@ mv kept "$documents/docs/references.md"
 
 # ---- Packages
 mkdir packages && "$deb" "$tree" packages >said 2>&1 || problem "packages"
-for package in libquadrille-dev libquadrille-mpich libquadrille-openmpi quadrille; do
+for package in libquadrille-abi libquadrille-dev libquadrille-mpich libquadrille-openmpi quadrille; do
   dpkg-deb --contents packages/${package}_*.deb | grep -v '/$' | awk '{print $6}' || problem "$package"
 done | sort >packed
 [ "$(wc -l <packed)" -gt 50 ] && diff <(cd root && find . ! -type d | sort) packed >said || problem "what is packed is not what is installed"

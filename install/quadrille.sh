@@ -11,7 +11,7 @@ Under an unchanged program
   choose COLLECTIVE ...      write rules by simulated times, without a job
   rules FILE ...             check rules files, and make one of several
   report FILE.json ...       show what schedules gained under the library
-  preload [openmpi|mpich]    print the path of the library to preload
+  preload [openmpi|mpich|abi]  print the path of the library to preload
   doctor [PROGRAM]           say what a job would get, and what is wrong with the environment
 
 Schedules
@@ -33,17 +33,23 @@ On a machine
   run FILE.qs ...            run a schedule beside MPI's own collective (under mpirun)
 
 quadrille COMMAND --help tells more. share/doc/quadrille/README.md leads to all documents.
-The MPI library is the one that QUADRILLE_MPI=openmpi or =mpich names. Without it, it is the launcher's, or else Open MPI.
+The MPI library is the one that QUADRILLE_MPI=openmpi or =mpich names. Without it, it is that of the launcher that started
+the command, or of mpirun in PATH, or else Open MPI.
 EOT
 }
 
 mpi() {
   if [ -n "${QUADRILLE_MPI:-}" ]; then
     echo "$QUADRILLE_MPI"
-  elif [ -z "${OMPI_COMM_WORLD_SIZE:-}" ] && [ -n "${PMI_SIZE:-}" ]; then
+  elif [ -n "${OMPI_COMM_WORLD_SIZE:-}" ]; then
+    echo openmpi
+  elif [ -n "${PMI_SIZE:-}" ]; then
     echo mpich
   else
-    echo openmpi
+    case $(readlink -f "$(command -v mpirun)") in
+      *hydra*) echo mpich ;;
+      *) echo openmpi ;;
+    esac
   fi
 }
 
@@ -69,13 +75,13 @@ case $command in
   preload)
     library=${1:-$library}
     case $library in
-      openmpi | mpich) ;;
+      openmpi | mpich | abi) ;;
       -h | --help)
-        echo 'usage: quadrille preload [openmpi|mpich]'
+        echo 'usage: quadrille preload [openmpi|mpich|abi]'
         echo 'Prints the path of the library to preload: LD_PRELOAD=$(quadrille preload)'
         exit
         ;;
-      *) wrong "preload: '$library' is no MPI library that is served; openmpi and mpich are" ;;
+      *) wrong "preload: '$library' is no MPI library that is served; openmpi, mpich and abi are" ;;
     esac
     readlink -f "$tools/../libquadrille_preload_$library.so"
     ;;

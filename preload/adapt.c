@@ -107,12 +107,6 @@ static void add_candidate(struct race* race, int universal, int block_size, doub
         (struct race_candidate){.universal = universal, .block_size = block_size, .ratio = ratio};
 }
 
-#ifdef OPEN_MPI
-enum { IS_OPENMPI = 1 };
-#else
-enum { IS_OPENMPI = 0 };
-#endif
-
 /* Sets the candidates: MPI's own collective, and the rule's schedule, all schedules, or those predicted as best. */
 static void find_candidates(struct preload_learner* learner) {
   const struct preload_shape* shape = &learner->shape;
@@ -128,7 +122,7 @@ static void find_candidates(struct preload_learner* learner) {
       if (preload_is_scheduled(i, learner->collective, shape->groups)) add_candidate(race, i, 0, 1);
   } else {
     const int count =
-        preload_predict(learner->collective, shape, learner->bytes, IS_OPENMPI, predicted);
+        preload_predict(learner->collective, shape, learner->bytes, qd_is_open_mpi(), predicted);
     for (int i = 0; i < count; i++)
       add_candidate(race, predicted[i].rule.universal, predicted[i].rule.block_size,
                     predicted[i].ratio);

@@ -163,13 +163,16 @@ static int ranks, own;
 static struct preload_tags tags;
 static const char* error; /* of this rank */
 
-/* Returns whether a part of the program other than MPI names MPI's function that revokes communicators. */
+/* Returns whether a part of the program other than MPI names MPI's function that revokes communicators. MPI's parts
+ * are libmpi*, libpmpi* and libopen*. */
 static int has_revoke(struct dl_phdr_info* part, size_t size, void* unused) {
   static const char name[] = "MPIX_Comm_revoke";
   const char* strings = NULL;
   size_t length = 0;
   (void)size, (void)unused;
-  if (strstr(part->dlpi_name, "/libmpi")) return 0;
+  if (strstr(part->dlpi_name, "/libmpi") || strstr(part->dlpi_name, "/libpmpi") ||
+      strstr(part->dlpi_name, "/libopen"))
+    return 0;
   for (int i = 0; i < part->dlpi_phnum; i++) {
     if (part->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     const ElfW(Dyn)* d = (const ElfW(Dyn)*)(part->dlpi_addr + part->dlpi_phdr[i].p_vaddr);
@@ -211,9 +214,12 @@ static void share_rules(char* text, int length) {
 }
 
 void preload_know_world(void) {
-  int *greatest = NULL, has_greatest = 0;
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int *greatest = NULL, has_greatest = 0, unused = 0, nodes = 0;
   size_t length = 0;
   uint64_t no_trace = 0;
+  PMPI_Get_library_version(version, &unused);
+  preload_know_library(version, 1);
   PMPI_Comm_rank(MPI_COMM_WORLD, &own);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   world = calloc((size_t)ranks, sizeof *world);
@@ -230,6 +236,8 @@ void preload_know_world(void) {
     if (world[i].wishes[QD_NO_TRACE] > no_trace) no_trace = world[i].wishes[QD_NO_TRACE];
   if (no_trace > 1) qd_trace_refuse(no_trace, 0); /* a rank cannot write its trace */
   qd_gather_nodes(MPI_COMM_WORLD, own, node_of);
+  for (int i = 0; i < ranks; i++) nodes += node_of[i] == i;
+  preload_know_nodes(nodes);
   qd_private_communicator(MPI_COMM_WORLD, &carrier);
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &greatest, &has_greatest);
   tags = preload_tags_of(own, ranks, has_greatest ? *greatest : INT16_MAX, QD_TAGS);
@@ -373,7 +381,7 @@ static void take_rules(struct preload_communicator* of) {
 }
 
 /* Warns once, on rank 0 of MPI_COMM_WORLD, which writes the files when MPI ends. The warnings are about files that it
- * cannot write, and about a variable that it does not know. */
+ * cannot write, about rules of other conditions, and about a variable that it does not know. */
 static void warn(void) {
   static int is_done;
   char text[PRELOAD_TEXT];
@@ -381,6 +389,7 @@ static void warn(void) {
   if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED)) return;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world != 0) return;
+  if (preload_has_other_origin(text)) say(text);
   if (preload_loses_rules(text))
     fprintf(stderr, "quadrille: %s; what is learned will be lost\n", text);
   if (preload_loses_report(text)) say(text);

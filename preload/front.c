@@ -13,12 +13,17 @@
 
 #include "preload/rules.h"
 
-#ifdef PRELOAD_MPICH
+/* The kinds of MPI libraries, which differ in the handles of their programs. */
+enum library { OPEN_MPI, MPICH, STANDARD_ABI, ANOTHER };
+#if defined(PRELOAD_ABI)
+#define CORE "quadrille/libquadrille_preload_abi_core.so"
+#define SERVED STANDARD_ABI
+#elif defined(PRELOAD_MPICH)
 #define CORE "quadrille/libquadrille_preload_mpich_core.so"
-enum { IS_FOR_OPEN_MPI = 0 };
+#define SERVED MPICH
 #else
 #define CORE "quadrille/libquadrille_preload_openmpi_core.so"
-enum { IS_FOR_OPEN_MPI = 1 };
+#define SERVED OPEN_MPI
 #endif
 
 /* Passes parameters on unchanged, as words in registers or on the stack. So handles of any MPI library work. */
@@ -83,34 +88,38 @@ static void show_mpi(void) {
   }
 }
 
-/* Returns whether the MPI library has the handles of MPI 5's standard ABI. MPICH's own ABI has the version -1. */
-static int has_standard_abi(void) {
-  int major = -1, minor = -1;
-  void* found = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
-  if (!found) found = dlsym(RTLD_DEFAULT, "MPI_Abi_get_version");
-  if (found) ((int (*)(int*, int*))found)(&major, &minor);
-  return major >= 0;
+/* Calls a function of MPI that writes two numbers, if the MPI library has it. */
+static void ask(const char* name, int* first, int* second) {
+  void* const found = dlsym(RTLD_DEFAULT, name);
+  if (found) ((int (*)(int*, int*))found)(first, second);
 }
 
-/* Returns whether the program has the right MPI library, known by a symbol that its mpi.h gives to programs. */
-static int has_library(void) {
-  const int is_open_mpi = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != NULL;
-  if (IS_FOR_OPEN_MPI) return is_open_mpi;
-  return !is_open_mpi && dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") != NULL;
+/* Returns the program's kind of MPI library. Libraries with the standard ABI of MPI 5 say so, and those with their own
+ * ABI answer -1. Drafts of that ABI, in libraries for MPI 4, have other values. Open MPI's and MPICH's own mpi.h give
+ * programs a symbol. */
+static enum library find_library(void) {
+  int major = -1, minor = -1, version = 0, subversion = 0;
+  ask("PMPI_Abi_get_version", &major, &minor);
+  if (major < 0) ask("MPI_Abi_get_version", &major, &minor);
+  ask("PMPI_Get_version", &version, &subversion);
+  if (major >= 0) return major == 1 && version >= 5 ? STANDARD_ABI : ANOTHER;
+  if (dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world")) return OPEN_MPI;
+  return dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") ? MPICH : ANOTHER;
 }
 
 static void look(void) {
   const char* const mode = getenv("QUADRILLE");
   show_mpi();
   if (mode && strcmp(mode, "off") == 0) return;
-  if (!has_library())
+  const enum library library = find_library();
+  if (library != SERVED && library == STANDARD_ABI)
+    fprintf(stderr,
+            "quadrille: the program's MPI library has the standard ABI of MPI, which this preload "
+            "library is not for; it does nothing; preload libquadrille_preload_abi.so\n");
+  else if (library != SERVED)
     fprintf(stderr,
             "quadrille: this preload library is for another MPI library than the program's; it "
             "does nothing\n");
-  else if (has_standard_abi())
-    fprintf(stderr,
-            "quadrille: the program's MPI library has the standard ABI of MPI, which this preload "
-            "library is not for; it does nothing\n");
   else if (!(core = dlopen(core_file, RTLD_NOW | RTLD_LOCAL)))
     fprintf(stderr,
             "quadrille: the rest of the preload library cannot be loaded, so it does nothing: %s\n",
@@ -174,7 +183,7 @@ DEFINE_BOTH(Intercomm_create, 6)
 DEFINE_BOTH(Intercomm_create_from_groups, 8)
 DEFINE_BOTH(Comm_create_errhandler, 2)
 DEFINE_BOTH(Errhandler_create, 2)
-#ifndef PRELOAD_MPICH
+#ifdef PRELOAD_OPENMPI
 DEFINE(mpi_comm_create_errhandler_, 3)
 DEFINE(pmpi_comm_create_errhandler_, 3)
 DEFINE(ompi_comm_create_errhandler_f, 3)

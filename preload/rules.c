@@ -1,6 +1,8 @@
 /* Reads and prints rules, finds the calls that they fit, and reads and writes rules files. A rule depends only on
- * facts that all ranks know, so all ranks choose alike. A line of a file has one rule, and a comment begins with #:
+ * facts that all ranks know, so all ranks choose alike. A line of a file has one rule, or the origin of all rules. A
+ * comment begins with #:
  *
+ *   library=Open-MPI version=4.1.4 machine=cluster nodes=4
  *   alltoallv nodes=2.. ranks-a-node=8 use=tuna:radix=8
  *   allgather bytes=65536..262143 use=blocked-ring:block-size=16384  # 0.52 of native, 1200 calls
  *
@@ -352,8 +354,25 @@ static int copy_line(const char* line, size_t length, char text[PRELOAD_TEXT],
   return 1;
 }
 
+/* Reads the words of the line with the origin of all rules. */
+static int read_origin(const char* word, char** rest, struct preload_origin* origin,
+                       char error[PRELOAD_TEXT]) {
+  *origin = (struct preload_origin){.nodes = 0};
+  for (; word; word = strtok_r(NULL, blanks, rest)) {
+    char end = 0;
+    if (sscanf(word, "library=%63s", origin->library) != 1 &&
+        sscanf(word, "version=%31s", origin->version) != 1 &&
+        sscanf(word, "machine=%63s", origin->machine) != 1 &&
+        sscanf(word, "nodes=%d%c", &origin->nodes, &end) != 1)
+      return refuse(error,
+                    "'%.64s' is not known; behind library=NAME write version=, machine= or nodes=N",
+                    word);
+  }
+  return -1;
+}
+
 int preload_read_rule(const char* line, size_t length, struct preload_rule* rule,
-                      char error[PRELOAD_TEXT]) {
+                      struct preload_origin* origin, char error[PRELOAD_TEXT]) {
   char text[PRELOAD_TEXT], *rest = NULL;
   const char* use = NULL;
   unsigned seen = 0;
@@ -362,6 +381,7 @@ int preload_read_rule(const char* line, size_t length, struct preload_rule* rule
   if (!word) return -1;
   if (strncmp(word, "\xef\xbb\xbf", 3) == 0)
     return refuse(error, "the line begins with a byte order mark; save the file without it");
+  if (strncmp(word, "library=", 8) == 0) return read_origin(word, &rest, origin, error);
   if (preload_collective_of(word) < 0)
     return refuse(
         error, "'%.64s' is no collective that is served: a rule begins with one, such as alltoallv",
@@ -395,7 +415,7 @@ int preload_read_rules(const char* path, const char* text, size_t length,
   for (size_t at = 0, next; at < length && found; at += next, number += found != 0) {
     struct preload_rule rule;
     next = line_length(text + at, length - at);
-    found = preload_read_rule(text + at, next, &rule, error);
+    found = preload_read_rule(text + at, next, &rule, &settings->of_file, error);
     if (found > 0 && !preload_add_rule(settings, &rule))
       found = refuse(error, "memory ran out while rules were read");
   }
@@ -436,18 +456,27 @@ static void print_rule(FILE* file, const struct preload_rule* rule) {
   fprintf(file, "\n");
 }
 
+static void print_origin(FILE* file, const struct preload_origin* of) {
+  if (*of->library)
+    fprintf(file, "library=%s%s%s%s%s nodes=%d\n", of->library, *of->version ? " version=" : "",
+            of->version, *of->machine ? " machine=" : "", of->machine, of->nodes);
+}
+
 static int written_rules;
 
 int preload_written_rules(void) { return written_rules; }
 
-/* Copies the lines of the file, except rules for the same calls as rules of this job, from now or the last time. */
+/* Copies the lines of the file, except the origin and rules for the same calls as rules of this job, from now or the
+ * last time. */
 static void print_others(FILE* file, const char* text, size_t length,
                          const struct preload_settings own[2]) {
   struct preload_rule rule = {.collective = 0};
   char error[PRELOAD_TEXT];
   for (size_t at = 0, next; at < length; at += next) {
+    struct preload_origin origin = {.nodes = 0};
     next = line_length(text + at, length - at);
-    const int is_rule = preload_read_rule(text + at, next, &rule, error) > 0;
+    const int is_rule = preload_read_rule(text + at, next, &rule, &origin, error) > 0;
+    if (origin.library[0]) continue;
     if (is_rule && (rule_for_same(&own[0], &rule) || rule_for_same(&own[1], &rule))) continue;
     fwrite(text + at, 1, next, file);
     if (text[at + next - 1] != '\n') fprintf(file, "\n");
@@ -465,12 +494,17 @@ void preload_write_rules(const struct preload_rule* found, int count, int job_en
   char* const text = file ? (char*)preload_read(path, PRELOAD_MOST_RULES, &length) : NULL;
   int is_good = file && (text || errno == ENOENT);
   if (file && !is_good) fprintf(stderr, "quadrille: %s: %s\n", path, preload_unread_reason());
-  if (text && !preload_read_rules(path, text, length, &present, wrong)) {
-    fprintf(stderr, "quadrille: %s\n", wrong);
-    is_good = 0;
+  int is_right = !text || preload_read_rules(path, text, length, &present, wrong);
+  const char *const here = preload_settings()->here.library, *const there = present.of_file.library;
+  if (is_right && *here && *there && strcmp(here, there) != 0) {
+    snprintf(wrong, sizeof wrong, "%.500s: a job of %s has written it", path, there);
+    is_right = 0;
   }
+  if (!is_right) fprintf(stderr, "quadrille: %s\n", wrong);
+  is_good &= is_right;
   own[0] = (struct preload_settings){.rule_count = 0};
   for (int i = 0; is_good && i < count; i++) is_good = merge_rule(&own[0], &found[i]);
+  if (is_good) print_origin(file, &preload_settings()->here);
   if (is_good) print_others(file, text, length, own);
   for (int i = 0; is_good && i < own[0].rule_count; i++) print_rule(file, &own[0].rules[i]);
   is_good = preload_close(file, path, "rules", is_good);

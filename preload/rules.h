@@ -91,6 +91,13 @@ enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_ADAPT, PRELOAD_VERIFY, PREL
 /* What serves reductions whose bits depend on the order of operands: MPI, any schedule, or one with canonical sums. */
 enum preload_sums { PRELOAD_NATIVE_SUMS, PRELOAD_ANY_SUMS, PRELOAD_CANONICAL_SUMS };
 
+/* What rules were measured with. Words have no blanks, and "" or 0 stands for what is unknown. */
+struct preload_origin {
+  char library[64], version[32],
+      machine[64]; /* "Open-MPI", "4.1.4", the cluster or the host without its number */
+  int nodes;
+};
+
 /* The settings in the environment of this process. */
 struct preload_settings {
   enum preload_mode mode;
@@ -100,6 +107,8 @@ struct preload_settings {
   const char* rules_file;        /* or NULL */
   const char* report;            /* QUADRILLE_REPORT, or NULL */
   const char* verifier;          /* QUADRILLE_VERIFIER, or NULL */
+  struct preload_origin here;    /* this job */
+  struct preload_origin of_file; /* the job that wrote the file of rules */
   uint64_t hash;                 /* of all settings that affect a choice */
   char ignored[64];              /* the first QUADRILLE_ variable of other software, or "" */
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
@@ -122,6 +131,12 @@ static inline int preload_finds_rules(enum preload_mode mode) {
 
 /* Returns the settings. The first call reads the environment, but no rules file. */
 const struct preload_settings* preload_settings(void);
+/* Takes what MPI_Get_library_version returns, before rules are read. Rules of another MPI library are left alone. A
+ * process that is in no job may run on another machine than jobs. */
+void preload_know_library(const char* version, int is_in_job);
+void preload_know_nodes(int nodes);
+/* Returns 1 and a sentence if the rules file is of another MPI library, version or machine than this job; else 0. */
+int preload_has_other_origin(char text[PRELOAD_TEXT]);
 /* Reads the rules file into the settings, once. Returns its text, which the caller frees, or NULL. */
 char* preload_read_own_rules(size_t* length);
 /* Adds the rules of a rules file to the settings. `text` is the file's content, which another rank may have read. */
@@ -190,9 +205,10 @@ int preload_size_class(int64_t bytes);
 /* Returns the bytes of a class of sizes; any bytes for the class -1. */
 struct preload_range preload_class_range(int size_class);
 
-/* Reads one line of a rules file. Returns 1 if it has a rule, -1 if it has none, or 0 and the error. */
+/* Reads one line of a rules file. Returns 1 if it has a rule, -1 if it has none, or 0 and the error. If it has the
+ * origin of the rules instead, sets `origin`. */
 int preload_read_rule(const char* line, size_t length, struct preload_rule* rule,
-                      char error[PRELOAD_TEXT]);
+                      struct preload_origin* origin, char error[PRELOAD_TEXT]);
 /* Adds the rules of a file to the settings. If it is wrong, writes "FILE:LINE: ..." to `wrong` and returns 0. */
 int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings, char wrong[PRELOAD_TEXT]);

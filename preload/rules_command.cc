@@ -71,12 +71,14 @@ Result<std::string> lines_of(const std::string& path, const std::string& text) {
 struct Line {
   std::string text;
   std::optional<preload_rule> rule;
+  std::string library = "";  // of the line with the origin of the rules
 };
 
-// Finds the line with a rule for the same calls. Returns the end if there is none.
+// Finds the line with a rule for the same calls, or with the origin. Returns the end if there is none.
 std::vector<Line>::iterator find_same(std::vector<Line>& lines, const Line& line) {
   return std::find_if(lines.begin(), lines.end(), [&](const Line& one) {
-    return one.rule && line.rule && preload_are_for_same_calls(&*one.rule, &*line.rule);
+    return (one.rule && line.rule && preload_are_for_same_calls(&*one.rule, &*line.rule)) ||
+           (!one.library.empty() && !line.library.empty());
   });
 }
 
@@ -108,9 +110,16 @@ Result<bool> read(const std::string& path, std::vector<Line>& lines) {
     Line line{text.substr(at, end - at), std::nullopt};
     preload_rule rule;
     char error[PRELOAD_TEXT];
-    const int found = preload_read_rule(line.text.data(), line.text.size(), &rule, error);
+    preload_origin origin{};
+    const int found = preload_read_rule(line.text.data(), line.text.size(), &rule, &origin, error);
     if (found == 0) return Error{fmt::format("{}{}: {}", where, number, error)};
     if (found > 0) line.rule = rule;
+    line.library = origin.library;
+    const auto earlier = find_same(lines, line);
+    if (earlier != lines.end() && earlier->library != line.library)
+      return Error{
+          fmt::format("{}{}: these rules are of {}, and those before of {}; keep them in two files",
+                      where, number, line.library, earlier->library)};
     if (find_same(own, line) == own.end()) own.push_back(std::move(line));
   }
   for (Line& line : own) add(lines, std::move(line));

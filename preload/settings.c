@@ -199,6 +199,65 @@ static void hash_schedules(void) {
          preload_schedule(known)->length);
 }
 
+/* ---- What this job runs with, and what the rules of the file were measured with */
+
+static const char* rules_name; /* the file's, or NULL if none was read */
+
+/* Copies a text as one word: blanks become hyphens. Leaves out digits if `has_digits` is 0. */
+static void take_word(char* to, size_t size, const char* from, size_t length, int has_digits) {
+  size_t used = 0;
+  for (size_t i = 0; i < length && used + 1 < size; i++)
+    if (has_digits || !isdigit((unsigned char)from[i]))
+      to[used++] = isgraph((unsigned char)from[i]) && from[i] != '#' ? from[i] : '-';
+  to[used] = '\0';
+}
+
+void preload_know_library(const char* version, int is_in_job) {
+  struct preload_origin* const here = &settings.here;
+  char host[sizeof here->machine] = "";
+  const char *number = version, *const cluster = getenv("SLURM_CLUSTER_NAME");
+  /* as in "Open MPI v4.1.4, package ...", "MPICH Version: 4.0.2" */
+  while (*number &&
+         !(isdigit((unsigned char)*number) && number > version && strchr(" \tv", number[-1])))
+    number++;
+  size_t length = (size_t)(number - version);
+  const char* const word = strstr(version, " Version");
+  if (word && word < number) length = (size_t)(word - version);
+  while (length > 0 && strchr(" \t:v", version[length - 1])) length--;
+  take_word(here->library, sizeof here->library, version, length, 1);
+  take_word(here->version, sizeof here->version, number, strcspn(number, " ,\t\n"), 1);
+  if (!is_in_job) return;
+  gethostname(host, sizeof host - 1);
+  const char* const machine = cluster && *cluster ? cluster : host;
+  take_word(here->machine, sizeof here->machine, machine, strlen(machine), machine == cluster);
+}
+
+void preload_know_nodes(int nodes) { settings.here.nodes = nodes; }
+
+static int differ(const char* a, const char* b) { return *a && *b && strcmp(a, b) != 0; }
+
+static void describe(const struct preload_origin* of, char* text, size_t size) {
+  char nodes[32] = "";
+  if (of->nodes > 0)
+    snprintf(nodes, sizeof nodes, ", %d node%s", of->nodes, of->nodes == 1 ? "" : "s");
+  snprintf(text, size, "%s%s%s%s%s%s", of->library, *of->version ? " " : "", of->version,
+           *of->machine ? " on machine " : "", of->machine, nodes);
+}
+
+int preload_has_other_origin(char text[PRELOAD_TEXT]) {
+  const struct preload_origin *const here = &settings.here, *const of = &settings.of_file;
+  const int is_left = differ(here->library, of->library);
+  char ours[256], theirs[256];
+  if (!is_left && !differ(here->version, of->version) && !differ(here->machine, of->machine))
+    return 0;
+  describe(here, ours, sizeof ours);
+  describe(of, theirs, sizeof theirs);
+  snprintf(text, PRELOAD_TEXT, "%.400s: its rules are of %s, and this is %s; %s", rules_name,
+           theirs, ours,
+           is_left ? "the file is left alone" : "learn anew if they are no gain here");
+  return 1;
+}
+
 static int has_rules; /* whether the rules of a file were taken */
 
 void preload_take_rules(const char* text, size_t length) {
@@ -206,7 +265,12 @@ void preload_take_rules(const char* text, size_t length) {
   has_rules = 1;
   if (length > 0) hash("", text, length); /* an empty file counts as none */
   const char* const path = settings.rules_file ? settings.rules_file : "the rules of rank 0";
+  rules_name = path;
   if (!preload_read_rules(path, text, length, &settings, wrong)) refuse("%s", wrong);
+  if (differ(settings.here.library, settings.of_file.library)) {
+    settings.rule_count = settings.first_of_file;
+    settings.rules_file = NULL; /* and nothing is written to it */
+  }
   hash_schedules();
 }
 

@@ -1,4 +1,4 @@
-"""All dependencies of Quadrille: Debian packages (tools/packages.txt), which Bazel uses where they are installed."""
+"""All dependencies of Quadrille: Debian packages (tools/packages.txt), which Bazel uses where they are installed, and @abi (runtime/abi/mpi.h)."""
 
 def quadrille_repositories(path):
     """Declares them, in a workspace named quadrille or one that has Quadrille as the repository of that name.
@@ -17,6 +17,7 @@ def quadrille_repositories(path):
         if not native.existing_rule(name):
             native.local_repository(name = name, path = place)
     for name, place in {
+        "abi": path + "/runtime/abi",
         "mpich": "/usr/include/x86_64-linux-gnu/mpich",
         "openmpi": "/usr/lib/x86_64-linux-gnu/openmpi",
         "simgrid": "/usr/include/smpi",

@@ -83,8 +83,8 @@ static void gather_findings(void) {
 
 /* ---- The environment. The preload library's own code reads the settings and rules. */
 
-/* The MPI libraries that Quadrille serves, or another one. */
-enum mpi { DOCTOR_OPENMPI, DOCTOR_MPICH, DOCTOR_UNKNOWN };
+/* The MPI libraries that Quadrille serves, or another one, or any by the standard ABI of MPI. */
+enum mpi { DOCTOR_OPENMPI, DOCTOR_MPICH, DOCTOR_UNKNOWN, DOCTOR_ABI, DOCTOR_KINDS };
 struct environment {
   enum mpi mpi;           /* of the job; before it is known, the one that this program is for */
   int is_started;         /* whether a launcher started this program */
@@ -92,6 +92,8 @@ struct environment {
   const char* program;    /* the user's program, or NULL */
   char library[PATH_MAX]; /* the preload library for `mpi` */
   int is_preloaded;       /* LD_PRELOAD has that library */
+  int has_abi;      /* the program, or the preloaded library, is for the standard ABI of MPI */
+  int is_sanitized; /* the program has the address sanitizer */
 };
 
 static const struct {
@@ -101,12 +103,9 @@ static const struct {
 } known[] = {
     [DOCTOR_OPENMPI] = {"Open MPI", "openmpi", "mpirun.openmpi", "Open MPI", "ompi_mpi_comm_world"},
     [DOCTOR_MPICH] = {"MPICH", "mpich", "mpiexec.hydra", "HYDRA", "MPIR_Dup_fn"},
+    [DOCTOR_UNKNOWN] = {.name = "another MPI library"},
+    [DOCTOR_ABI] = {.name = "a library with the standard ABI of MPI", .suffix = "abi"},
 };
-
-/* Returns the name of the library, such as "Open MPI". */
-static const char* mpi_name(enum mpi mpi) {
-  return mpi == DOCTOR_UNKNOWN ? "another MPI library" : known[mpi].name;
-}
 
 /* ---- Other programs */
 
@@ -158,8 +157,10 @@ static void look_at_launcher(struct environment* environment) {
   while (mpi < DOCTOR_UNKNOWN && !strstr(text, known[mpi].version)) mpi++;
   const char* number = strstr(text, mpi == DOCTOR_MPICH ? "Version:" : ") ");
   number = number ? number + strcspn(number, "0123456789\n") : "";
-  doctor_fact("mpi", "%s %.*s: %s", mpi_name(mpi), (int)strspn(number, "0123456789."), number,
-              path);
+  snprintf(other, sizeof other, "%s %.*s", known[mpi].name, (int)strspn(number, "0123456789."),
+           number);
+  preload_know_library(mpi == DOCTOR_UNKNOWN ? "" : other, 0);
+  doctor_fact("mpi", "%s: %s", other, path);
   const char* chosen = getenv("QUADRILLE_MPI");
   if (mpi == DOCTOR_UNKNOWN)
     doctor_finding(
@@ -186,50 +187,60 @@ static int find_mpi(const char* path, enum mpi* mpi) {
   if (!file) return 0;
   for (*mpi = DOCTOR_OPENMPI; *mpi < DOCTOR_UNKNOWN; ++*mpi)
     if (has_symbol(file, length, known[*mpi].symbol)) break;
-  if (strstr(path, "/libmpi_abi.so")) *mpi = DOCTOR_UNKNOWN;
   const int is_mpi = *mpi < DOCTOR_UNKNOWN || has_symbol(file, length, "PMPI_Init");
   free(file);
   return is_mpi;
 }
 
-/* Looks at the libraries that `ldd` has listed, as NAME => PATH (ADDRESS). */
-static void look_at_libraries(const struct environment* environment, char* listed) {
-  const char *program = environment->program, *path = NULL;
+/* Looks at the libraries that `ldd` has listed, as NAME => PATH (ADDRESS). Sets `mpi` for programs of the standard ABI
+ * of MPI, which any launcher may start. */
+static void look_at_libraries(struct environment* environment, char* listed) {
+  const char *program = environment->program, *first = NULL;
   enum mpi mpi = DOCTOR_UNKNOWN;
-  int has_mpi = 0;
   char* rest = NULL;
-  if (strstr(listed, "libasan.so"))
-    doctor_finding(
-        "%s has the address sanitizer, whose library comes first: LD_PRELOAD=\"$(gcc "
-        "-print-file-name=libasan.so) %s\"",
-        program, environment->library);
-  for (char* line = strtok_r(listed, "\n", &rest); line && !has_mpi;
-       line = strtok_r(NULL, "\n", &rest)) {
-    path = strchr(line, '/');
+  for (char* line = strtok_r(listed, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    enum mpi one = DOCTOR_UNKNOWN;
+    const char* const path = strchr(line, '/');
+    char* const missing = strstr(line, " => not found");
+    if (missing) {
+      *missing = '\0';
+      doctor_finding("%s needs %s, which is not found: add its folder to LD_LIBRARY_PATH", program,
+                     line + strspn(line, "\t "));
+    }
     if (!path) continue;
     line[strcspn(line, "(") - 1] = '\0';
-    has_mpi = find_mpi(path, &mpi);
+    if (strstr(path, "/libasan.so")) environment->is_sanitized = 1;
+    if (strstr(path, "/libmpi_abi.so")) environment->has_abi = 1;
+    if (!find_mpi(path, &one)) continue;
+    if (!first || mpi == DOCTOR_UNKNOWN)
+      first = path, mpi = one;
+    else if (one != mpi && one != DOCTOR_UNKNOWN)
+      doctor_finding("%s is linked with two MPI libraries, by %s and %s: build all of it with one",
+                     program, first, path);
   }
-  if (!has_mpi) {
+  if (!first) {
     doctor_fact("program", "%s is linked with no MPI library; it may load one when it runs",
                 program);
     return;
   }
-  if (mpi == DOCTOR_UNKNOWN) {
+  if (mpi == DOCTOR_UNKNOWN && !environment->has_abi) {
     doctor_finding(
-        "%s is linked with %s, which is neither Open MPI's nor MPICH's, or has the standard ABI of "
-        "MPI: no preload library is for it; link it by mpicc of one of them",
-        program, path);
+        "%s is linked with %s, which is neither Open MPI's nor MPICH's: no preload library is for "
+        "it; link it by mpicc of one of them",
+        program, first);
     return;
   }
-  doctor_fact("program", "%s is linked with %s", program, known[mpi].name);
-  if (mpi != environment->mpi)
-    doctor_finding("%s is linked with %s, but %s would start it: start it by %s", program,
-                   known[mpi].name, mpi_name(environment->mpi), known[mpi].launcher);
+  doctor_fact("program", "%s is linked with %s", program,
+              known[environment->has_abi ? DOCTOR_ABI : mpi].name);
+  if (mpi != environment->mpi && mpi != DOCTOR_UNKNOWN)
+    doctor_finding("%s is linked with %s, but %s would start it: start it by %s%s%s", program,
+                   known[mpi].name, known[environment->mpi].name, known[mpi].launcher,
+                   environment->is_started ? ", or for SLURM's srun set QUADRILLE_MPI=" : "",
+                   environment->is_started ? known[mpi].suffix : "");
 }
 
-static void look_at_program(const struct environment* environment) {
-  char text[1 << 14], start[2] = "";
+static void look_at_program(struct environment* environment) {
+  char text[1 << 16], start[2] = "";
   const char* program = environment->program;
   FILE* const file = fopen(program, "r");
   const int is_script =
@@ -238,7 +249,7 @@ static void look_at_program(const struct environment* environment) {
   if (is_script)
     doctor_fact("program", "%s is a script; name the program that it starts to see its MPI library",
                 program);
-  else if (capture("ldd", program, text, sizeof text))
+  else if (capture("ldd", program, text, sizeof text) && !strstr(text, "statically linked"))
     look_at_libraries(environment, text);
   else
     doctor_finding(
@@ -265,10 +276,13 @@ static void find_library(struct environment* environment) {
 /* Checks one entry of LD_PRELOAD. */
 static void look_at_preloaded(struct environment* environment, const char* path) {
   char wrong[64];
-  const enum mpi other = environment->mpi == DOCTOR_MPICH ? DOCTOR_OPENMPI : DOCTOR_MPICH;
+  enum mpi other = DOCTOR_OPENMPI;
   if (!strstr(path, "libquadrille_")) return;
-  snprintf(wrong, sizeof wrong, "libquadrille_preload_%s", known[other].suffix);
-  if (strstr(path, wrong))
+  for (; other < DOCTOR_KINDS; other++) {
+    snprintf(wrong, sizeof wrong, "libquadrille_preload_%s", known[other].suffix);
+    if (other != environment->mpi && known[other].suffix && strstr(path, wrong)) break;
+  }
+  if (other < DOCTOR_KINDS)
     doctor_finding("LD_PRELOAD has %s, which is for %s, but the job's MPI library is %s: write %s",
                    path, known[other].name, known[environment->mpi].name, environment->library);
   else if (!strstr(path, "libquadrille_preload_"))
@@ -287,10 +301,19 @@ static void look_at_mpi(struct environment* environment) {
     doctor_fact("mpi", "%s", environment->version);
   else
     look_at_launcher(environment);
-  find_library(environment);
-  if (environment->program) look_at_program(environment);
   const char* value = getenv("DOCTOR_LD_PRELOAD"); /* set if this program has restarted itself */
   if (!value) value = getenv("LD_PRELOAD");
+  if (environment->program)
+    look_at_program(environment);
+  else
+    environment->has_abi = value && strstr(value, "libquadrille_preload_abi");
+  if (environment->has_abi) environment->mpi = DOCTOR_ABI;
+  find_library(environment);
+  if (environment->is_sanitized)
+    doctor_finding(
+        "%s has the address sanitizer, whose library comes first: LD_PRELOAD=\"$(gcc "
+        "-print-file-name=libasan.so) %s\"",
+        environment->program, environment->library);
   char *const preloaded = strdup(value ? value : ""), *rest = NULL;
   for (char* one = preloaded ? strtok_r(preloaded, ": ", &rest) : NULL; one;
        one = strtok_r(NULL, ": ", &rest))
@@ -369,6 +392,7 @@ static void look_at_variables(void) {
   preload_tell_errors(tell);
   const struct preload_settings* settings = preload_settings();
   free(preload_read_own_rules(&length));
+  if (preload_has_other_origin(text)) doctor_finding("%s", text);
   doctor_fact("mode", "%s: %s", preload_mode_name(settings->mode), does[settings->mode]);
   look_at_rules(settings);
   if (settings->mode == PRELOAD_OFF)
@@ -447,6 +471,7 @@ static int look_in_a_job(struct environment* environment) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Get_library_version(version, &length);
+  preload_know_library(version, 1);
   version[strcspn(version, ",\n")] = '\0';
   for (char* tab = version; (tab = strchr(tab, '\t'));) *tab = ' ';
   environment->version = version;

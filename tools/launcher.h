@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Prints the usage and returns true if the user asks for it. */
 static inline bool wants_help(int count, char** words, const char* usage) {
@@ -45,6 +46,8 @@ static inline bool started_by_another(const char* tool) {
             "%s: it is built for %s, but another MPI library's or version's launcher started it, "
             "and %s; start it with %s\n",
             tool, built_for, joined, launcher);
+  else
+    usleep(500000); /* a launcher may end rank 0 as soon as another rank fails */
   return true;
 }
 

@@ -69,8 +69,9 @@ tidy() {
   # shellcheck disable=SC2016 # $1 is the inner shell's
   xargs -r -P "$(nproc)" -I{} bash -c '
     case $1 in *.c) standard=c11 ;; *) standard=c++20 ;; esac
-    case $1 in # written for the interface of MPICH
-      tests/net/* | bench/stub_mpi.c) mpi=/usr/include/x86_64-linux-gnu/mpich ;;
+    case $1 in # written for the interface of MPICH, or of the standard
+      tests/preload/abi.c) mpi=runtime/abi ;;
+      tests/net/* | tests/preload/abi_shim.c | bench/stub_mpi.c) mpi=/usr/include/x86_64-linux-gnu/mpich ;;
       *) mpi=/usr/lib/x86_64-linux-gnu/openmpi/include ;;
     esac
     exec clang-tidy --quiet "$1" -- -std=$standard -D_GNU_SOURCE -DOMPI_SKIP_MPICXX -I. -Ibazel-bin \

@@ -152,17 +152,11 @@ static int is_aliased(const struct qd_ranks* r, const struct qd_arguments* a, un
 /* Treats aliased buffers as the MPI library does. MPICH refuses them. Open MPI refuses them in MPI_Reduce, and treats
  * other reductions as in place. */
 static const char* take_alias(struct qd_arguments* a, unsigned significant) {
-#ifdef OPEN_MPI
-  a->error_class = MPI_ERR_ARG;
-  const int is_taken = a->function != QD_Reduce;
-  a->in_place = is_taken && significant & QD_OPERATOR;
+  const int is_open_mpi = qd_is_open_mpi();
+  a->error_class = is_open_mpi ? MPI_ERR_ARG : MPI_ERR_BUFFER;
+  a->in_place = is_open_mpi && a->function != QD_Reduce && significant & QD_OPERATOR;
   if (a->in_place) a->send = a->receive;
-#else
-  a->error_class = MPI_ERR_BUFFER;
-  const int is_taken = 0;
-  (void)significant;
-#endif
-  if (is_taken) return NULL;
+  if (is_open_mpi && a->function != QD_Reduce) return NULL;
   return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
 }
 

@@ -86,5 +86,7 @@ extern const char qd_no_type[]; /* the error if `lacks_type` */
 /* Checks the arguments of a call, whose function and role are set, without communication. Reads the datatypes of
  * significant sides. A side that is not significant becomes equal to the other side. */
 void qd_check_arguments(const struct qd_ranks* ranks, struct qd_arguments* arguments);
+/* errors.c. Returns whether the MPI library of this process is Open MPI. */
+int qd_is_open_mpi(void);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_ARGUMENTS_H_ */

@@ -112,34 +112,37 @@ int qd_elements_are_disjoint(MPI_Datatype type) {
   return true_lower >= 0 && true_lower + true_extent <= extent;
 }
 
-#if MPI_VERSION >= 4
-int qd_read_envelope(MPI_Datatype type, struct qd_envelope* m) {
-  return PMPI_Type_get_envelope_c(type, &m->integers, &m->addresses, &m->counts, &m->types,
-                                  &m->combiner);
-}
-#else
+/* MPI libraries with large counts have these. NULL: the library that the program runs with has none. */
+__attribute__((weak)) int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count* integers,
+                                                   MPI_Count* addresses, MPI_Count* counts,
+                                                   MPI_Count* types, int* combiner);
+__attribute__((weak)) int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count most_integers,
+                                                   MPI_Count most_addresses, MPI_Count most_counts,
+                                                   MPI_Count most_types, int integers[],
+                                                   MPI_Aint addresses[], MPI_Count counts[],
+                                                   MPI_Datatype types[]);
+
 int qd_read_envelope(MPI_Datatype type, struct qd_envelope* m) {
   int integers = 0, addresses = 0, types = 0;
+  if (PMPI_Type_get_envelope_c)
+    return PMPI_Type_get_envelope_c(type, &m->integers, &m->addresses, &m->counts, &m->types,
+                                    &m->combiner);
   const int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &m->combiner);
   *m = (struct qd_envelope){integers, addresses, 0, types, m->combiner};
   return code;
 }
-#endif
 
 int qd_read_inner_types(MPI_Datatype type, const struct qd_envelope* m, MPI_Datatype* inner) {
   int* integers = calloc((size_t)m->integers + 1, sizeof *integers);
   MPI_Aint* addresses = calloc((size_t)m->addresses + 1, sizeof *addresses);
   MPI_Count* counts = calloc((size_t)m->counts + 1, sizeof *counts);
   int code = integers && addresses && counts ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-#if MPI_VERSION >= 4
-  if (code == MPI_SUCCESS)
+  if (code == MPI_SUCCESS && PMPI_Type_get_contents_c)
     code = PMPI_Type_get_contents_c(type, m->integers, m->addresses, m->counts, m->types, integers,
                                     addresses, counts, inner);
-#else
-  if (code == MPI_SUCCESS)
+  else if (code == MPI_SUCCESS)
     code = PMPI_Type_get_contents(type, (int)m->integers, (int)m->addresses, (int)m->types,
                                   integers, addresses, inner);
-#endif
   free(integers);
   free(addresses);
   free(counts);

@@ -76,7 +76,11 @@ static void say_if_fatal(MPI_Comm comm, const char* text) {
   MPI_Errhandler handler;
   int rank = 0;
   if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
-  if (handler == MPI_ERRORS_ARE_FATAL) {
+  int is_fatal = handler == MPI_ERRORS_ARE_FATAL;
+#ifdef MPI_ERRORS_ABORT /* since MPI 4 */
+  is_fatal |= handler == MPI_ERRORS_ABORT;
+#endif
+  if (is_fatal) {
     PMPI_Comm_rank(comm, &rank);
     if (rank > 0) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     fprintf(stderr, "%s\n", text);
@@ -209,10 +213,17 @@ static const char* read_name(const char* variable) {
 }
 
 static void read_settings(void) {
-  qd_global.settings = (struct qd_settings){.debug = is_set("QUADRILLE_DEBUG"),
-                                            .stall = read_seconds(),
-                                            .trace = read_name("QUADRILLE_TRACE")};
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(version, &length);
+  qd_global.settings =
+      (struct qd_settings){.debug = is_set("QUADRILLE_DEBUG"),
+                           .stall = read_seconds(),
+                           .trace = read_name("QUADRILLE_TRACE"),
+                           .is_open_mpi = strncmp(version, "Open MPI", strlen("Open MPI")) == 0};
 }
+
+int qd_is_open_mpi(void) { return qd_settings()->is_open_mpi; }
 
 const struct qd_settings* qd_settings(void) {
   pthread_once(&qd_global.settings_once, read_settings);

@@ -62,11 +62,12 @@ struct qd_error_codes {
   unsigned next;
 };
 
-/* The settings of the environment. */
+/* The settings of the environment, and its MPI library. */
 struct qd_settings {
   int debug;         /* QUADRILLE_DEBUG: calls are logged and compared */
   double stall;      /* QUADRILLE_STALL: seconds after which a wait is reported; 0: never */
   const char* trace; /* QUADRILLE_TRACE: the folder for traces, or NULL */
+  int is_open_mpi;   /* the MPI library of this process is Open MPI */
 };
 
 /* One moment as two clocks show it: CLOCK_MONOTONIC, and the counter that dates events. */

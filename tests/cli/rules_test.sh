@@ -39,6 +39,15 @@ expect 0 rules one.txt twice.txt
 printf 'scan use=native' >open.txt
 prints 'scan use=native' rules open.txt
 
+# A file names what its rules were measured with. Files of two MPI libraries stay apart.
+printf '%s\n' '# mine' 'library=MPICH version=4.0.2 machine=here nodes=2' 'bcast use=native' >mpich.txt
+printf '%s\n' 'library=MPICH version=4.1 machine=there' 'scan use=native' >later.txt
+printf '%s\n' 'scan use=native' 'library=Open-MPI' >openmpi.txt
+printf '%s\n' '# mine' 'library=MPICH version=4.1 machine=there' 'bcast use=native' 'scan use=native' >wanted.txt
+lists mpich.txt mpich.txt
+lists wanted.txt mpich.txt later.txt
+refuses 'rules: openmpi.txt:2: these rules are of Open-MPI, and those before of MPICH; keep them in two files' rules mpich.txt openmpi.txt
+
 # Mistakes that a lax reader would accept.
 refuses_rule() { # SENTENCE LINE
   printf '# a comment\n%s\n' "$2" >lax.txt
@@ -52,6 +61,10 @@ refuses_rule 'a rule needs use=SCHEDULE, or use=native' 'bcast bytes=4 # use=nat
 refuses_rule "'node=2' is not known; behind a collective write use=SCHEDULE and, as needed, ranks=," 'bcast node=2 use=native'
 refuses_rule "'use' is not known" 'bcast use native'
 refuses_rule "'time=1' is not known" 'bcast use=native time=1'
+for word in nodes=x nodes=2x version= ranks=2 library; do
+  refuses_rule "'$word' is not known; behind library=NAME write version=, machine= or nodes=N" "library=MPICH $word"
+done
+refuses_rule "'library=' is not known" 'library='
 for value in '' x 0x2 -1 1.5 +3 ..4 2..1 1...3 1..2..3 1,2 9223372036854775808; do
   refuses_rule "'ranks=$value': write a whole number, LEAST..MOST, or LEAST.. for no limit" "bcast ranks=$value use=native"
 done

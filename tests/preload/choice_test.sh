@@ -164,6 +164,28 @@ program=$preloaded start 2 QUADRILLE=on QUADRILLE_RULES=learned.txt -- 0 500 all
 "$report_command" report report.json | grep -qE '^alltoall +500 +[0-9.]+ +- +- +- .* by rule, not measured in this run$' ||
   problem 'a gain of an earlier run is reported'
 
+# The file names what it was learned with. Rules of another MPI library are neither followed nor changed.
+case $mpi in openmpi) name=Open-MPI other_name=MPICH ;; *) name=MPICH other_name=Open-MPI ;; esac
+machine=$(hostname | tr -d 0-9)
+grep -qE "^library=$name version=[0-9.]+ machine=$machine nodes=1$" learned.txt || problem "the origin of the rules: $(cat learned.txt)"
+said 0 'its rules are of'
+# origin TEXT SED VARIABLE=VALUE...: changes the origin by SED, and expects TEXT once, on rank 0.
+origin() {
+  sed "$2" learned.txt >origin.txt
+  cp origin.txt before.txt
+  right 2 QUADRILLE_RULES=origin.txt "${@:3}"
+  said 1 "quadrille: origin.txt: its rules are of $1"
+}
+for mode in on adapt learn; do
+  origin "$other_name 4.9 on machine $machine, 1 node, and this is $name " "s/^library.* machine/library=$other_name version=4.9 machine/" QUADRILLE=$mode
+  said 1 '; the file is left alone'
+  cmp origin.txt before.txt || problem 'rules of another library are changed'
+  not_reported 'by rule'
+done
+origin "$name 0.9 on machine elsewhere, 3 nodes, and this is $name " "s/^library.*/library=$name version=0.9 machine=elsewhere nodes=3/; /^barrier/d" QUADRILLE=learn
+reported alltoall '1 x 2 ranks' '4..15' 'by rule'
+grep -q "^library=$name version=.* machine=$machine nodes=1$" origin.txt && [ "$(grep -c ^library origin.txt)" -eq 1 ] || problem "the file's origin: $(cat origin.txt)"
+
 # One rank is late in each call. The time that others wait for it does not count.
 if [ "$mpi" = openmpi ]; then
   preload="$tool $library" program=$preloaded

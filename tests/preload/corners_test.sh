@@ -202,6 +202,9 @@ changed "echo 'scan ranks=, use=native' >wrong.txt; cp wrong.txt learned.txt"
 cmp wrong.txt learned.txt || problem 'a file that is wrong is replaced'
 grep -q "learned.txt:1: 'ranks=,': write a whole number" "$out" && grep -q 'the rules could not be written to learned.txt' "$out" ||
   problem 'nothing is said of a file that is wrong'
+rm -f learned.txt
+changed "sed -i 's/^library=[^ ]*/library=Another/' learned.txt; cp learned.txt before"
+cmp learned.txt before && grep -q 'learned.txt: a job of Another has written it' "$out" || problem "a file of another MPI library is changed: $(cat learned.txt)"
 [ ! -e learned.txt.partial ] || problem 'a partial file is left'
 rm -f learned.txt
 
@@ -215,20 +218,12 @@ else
   echo "SKIPPED: this launcher of $mpi starts no processes for MPI_Comm_spawn"
 fi
 
-# The library does nothing with another MPI library, with the standard ABI of MPI, without its core, or without MPI.
+# The library does nothing with another MPI library (abi_test.sh has one more), without its core, or without MPI.
 preload=$other unserved 3 "$not_ours" QUADRILLE=on "${served[@]}" -- types
 preload=$other right 3 QUADRILLE=off "${served[@]}" -- types
 said 0 quadrille
-# abi VERSION: makes a library whose MPI_Abi_get_version answers VERSION.
-abi() {
-  printf 'int MPI_Abi_get_version(int* major, int* minor) { *major = %s, *minor = 0; return 0; }' "$1" |
-    gcc -x c - -shared -fPIC -o "$PWD/abi.so" || exit 2
-}
-abi 1
-preload="$library $PWD/abi.so" unserved 3 "the program's MPI library has the standard ABI of MPI" "${served[@]}" -- types
-preload="$library $PWD/abi.so" right 3 QUADRILLE=off "${served[@]}" -- types
-said 0 quadrille
-abi -1 # MPICH's own interface, beside the standard one
+# MPICH's own interface, beside the standard one
+echo 'int MPI_Abi_get_version(int* major, int* minor) { *major = *minor = -1; return 0; }' | gcc -x c - -shared -fPIC -o abi.so || exit 2
 preload="$library $PWD/abi.so" right 3 "${served[@]}" -- types
 reported allreduce doubling 'by rule'
 cp "$library" alone.so

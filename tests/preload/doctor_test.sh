@@ -96,6 +96,12 @@ wrong 'QUADRILLE_RULES: nowhere/rules.txt cannot be written: No such file or dir
 wrong 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 printf '\nbcast use=bruk\n' >wrong.txt
 wrong "wrong.txt:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.txt
+for origin in "library=${other/ /-}" "library=${name/ /-} version=0.1"; do
+  printf '%s\n' "$origin" 'bcast use=native' >origin.txt
+  wrong "origin.txt: its rules are of $(cut -d= -f2 <<<"${origin% *}")" QUADRILLE_RULES=origin.txt
+done
+printf '%s\n' "library=${name/ /-} machine=elsewhere nodes=2" 'bcast use=native' >origin.txt
+on 0 QUADRILLE_RULES=origin.txt # the doctor knows the machine only in a job
 wrong 'QUADRILLE_STALL=abc is no number of seconds: write one, such as 10' QUADRILLE_STALL=abc
 wrong 'QUADRILLE_STALL=1e400 is no number of seconds: write one, such as 10' QUADRILLE_STALL=1e400
 wrong 'QUADRILLE_DEBUG is set, which logs and compares every call: unset it' QUADRILLE_DEBUG=1
@@ -127,10 +133,28 @@ linked libmpi.so.0 ompi_mpi_comm_world
 linked libmpi.so.0 MPIR_Dup_fn
 [ "$mpi" = mpich ] && on 0 -- program || wrong 'program is linked with MPICH, but Open MPI would start it' -- program
 says 'program is linked with MPICH'
-linked libmpi_abi.so.1 MPIR_Dup_fn
-wrong "program is linked with $PWD/libmpi_abi.so.1, which is neither Open MPI's nor MPICH's, or has the standard ABI of MPI" -- program
+linked libmpi_abi.so.1 "$([ "$mpi" = mpich ] && echo MPIR_Dup_fn || echo ompi_mpi_comm_world)"
+abi=${library%_*}_abi.so
+: >"$abi"
+on 0 LD_PRELOAD="$abi" -- program
+says 'program is linked with a library with the standard ABI of MPI'
+says "preload   $abi, which LD_PRELOAD has"
+wrong "LD_PRELOAD has $library, which is for $name, but the job's MPI library is a library with the standard ABI of MPI: write $abi" \
+  LD_PRELOAD="$library" -- program
+wrong "LD_PRELOAD has $abi, which is for a library with the standard ABI of MPI, but the job's MPI library is $name: write $library" \
+  LD_PRELOAD="$abi" -- "$program"
 linked libother.so MPI_Abi_get_version
 wrong "program is linked with $PWD/libother.so, which is neither" -- program
+rm libother.so
+wrong 'program needs libother.so, which is not found: add its folder to LD_LIBRARY_PATH' -- program
+echo 'int MPIR_Dup_fn, ompi_mpi_comm_world, PMPI_Init; int main(void) { return PMPI_Init; }' >main.c
+gcc -static main.c -o static && gcc -static-pie main.c -o static-pie || exit 2
+for kind in static static-pie; do wrong "$kind is linked statically or is no program" -- $kind; done
+[ "$mpi" = mpich ] && first=theirs || first=ours
+echo 'int MPIR_Dup_fn(void) { return 0; }' | gcc -x c - -shared -fPIC -o libtheirs.so && linked libours.so ompi_mpi_comm_world || exit 2
+echo 'int PMPI_Init(void), MPIR_Dup_fn(void); int main(void) { return PMPI_Init() + MPIR_Dup_fn(); }' |
+  gcc -x c - -x none -L. -Wl,-rpath,"$PWD" -l$first -lours -ltheirs -o program || exit 2
+wrong "program is linked with two MPI libraries, by $PWD/lib" -- program
 echo 'int main(void) { return 0; }' | gcc -x c - -fsanitize=address -o sanitized
 wrong "sanitized has the address sanitizer, whose library comes first" -- sanitized
 wrong "QUADRILLE_MPI=$mpi, but $PWD/others/mpirun is of $other: unset QUADRILLE_MPI, or start programs by $launcher" \
@@ -172,6 +196,8 @@ in_job 4 0 QUADRILLE=learn
 grep -qE '^alltoall, -v, -w +[a-z-]+\?\+1[0-9] ' said || problem 'not all schedules'
 in_job 3 1 QUADRILLE_RULES=rules.txt
 says "- a rule for allgather names neighbor-exchange, which does not serve this layout, so MPI's own makes these calls"
+in_job 2 1 QUADRILLE_RULES=origin.txt
+says "- origin.txt: its rules are of ${name/ /-} on machine elsewhere, 2 nodes, and this is ${name/ /-} "
 in_job 2 1 QUADRILLE=off
 says "calls     MPI's own collectives make all of them; see below why"
 in_job 1 1

@@ -30,7 +30,7 @@ for line in open('$1'):
     collective, *words = line.partition('#')[0].split()
     share = re.search(r'# ([0-9.]+) of native, [0-9]+ calls$', line)
     rule = dict(word.split('=') for word in words if not word.startswith('use='))
-    if collective == 'barrier': continue
+    if collective == 'barrier' or collective.startswith('library='): continue
     rules.append({'collective': collective, 'use': re.search(r' use=(\S+)', line)[1], **rule})
     if share and float(share[1]) <= 1: cells.add((collective, int(rule.get('bytes', '-1').split('..')[0])))
 sized = ['alltoall', 'alltoallv', 'alltoallw', 'allgather', 'allgatherv', 'allreduce', 'bcast', 'exscan', 'gather', 'reduce',
@@ -113,6 +113,8 @@ printf '\nbcast use=bruk\n' >wrong.txt
 refused 2 "wrong.txt:2: 'bruk' is none of binomial" wrong.txt 16
 echo '{"schema": 1, "rules": []}' >wrong.txt
 refused 2 'wrong.txt:1: these rules are of the old form: `quadrille rules FILE --out NEW` writes them as they are read now' wrong.txt 16
+echo 'library=Another version=1' >wrong.txt
+refused 2 'wrong.txt: its rules are of Another 1, and this is ' wrong.txt 16
 mkdir folder
 refused 2 'QUADRILLE_RULES: folder: Is a directory' folder 16
 QUADRILLE_ALTOALL=linear refused 2 'QUADRILLE_ALTOALL is not known' none.txt 16
