@@ -26,7 +26,10 @@ for pair in "$@"; do
       { echo "create $place"; printf '%s\n' "${files[@]}" | sed -n 's/.*\.l\?[ao]$/addlib &/p'; printf 'save\nend\n'; } | ar -M
       ;;
     # The schedules without options.
-    */share/quadrille) base64 -d "${files[0]}" | tar -C "$place" --strip-components=1 --exclude='*:*' -xz ;;
+    */share/quadrille)
+      mkdir -p "$place"
+      base64 -d "${files[0]}" | tar -C "$place" --strip-components=1 --exclude='*:*' -xz
+      ;;
     *.so.*)
       install -m 755 "${files[0]}" "$place"
       name=${place##*/}

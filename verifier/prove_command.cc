@@ -455,6 +455,12 @@ int prove(const ProveArguments& arguments) {
     return bad_input("prove",
                      "--reverse: give it with --program and --proof, which is the proof of the "
                      "program itself");
+#ifdef QUADRILLE_WITHOUT_Z3
+  if (arguments.skeleton.empty())
+    return bad_input("prove",
+                     "the solver Z3 was left out of this build; install its header and library, and "
+                     "build again");
+#endif
   return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
 }
 

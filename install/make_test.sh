@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# make_test.sh MAKEFILE NAME.sources...: builds everything in C by make, with each MPI library and compiler, runs it, and
+# uses what it installs. Compares the sources of each library and program with those that Bazel compiles.
+set -u
+. tests/mpi/mpirun.sh
+tree=$(dirname "$(readlink -f "$1")") launcher=$(readlink -f tests/mpi/mpirun.sh)
+mapfile -t lists < <(readlink -f "${@:2}")
+cd "$TEST_TMPDIR" || exit 2
+failed=0
+
+problem() {
+  echo "FAILED: $*"
+  cat said 2>/dev/null
+  failed=1
+}
+said() { grep -qF -- "$1" said || problem "no '$1'"; }
+in_tree() { make -C "$tree" -s BUILD="$TEST_TMPDIR/built" "$@"; }
+
+# ---- The lists of sources
+compiled() { in_tree MPICC=mpicc.openmpi -nB "$@" | grep -oE ' -c [^ ]*[.]cc? ' | grep -vF "$TEST_TMPDIR" | cut -d' ' -f3 | sort -u; }
+for list in "${lists[@]}"; do
+  name=$(basename "$list" .sources) target=$TEST_TMPDIR/built/openmpi/$(basename "$list" .sources)
+  case $name in
+    commands) target=commands ;;
+    *preload*) target+=" $TEST_TMPDIR/built/openmpi/quadrille/${name%.so}_core.so" ;;
+  esac
+  sed 's|^//||; s|:|/|' "$list" | sort >sources
+  # shellcheck disable=SC2086 # the preload library is two targets
+  diff sources <(compiled $target) >said || problem "the Makefile and Bazel make $name from other sources"
+  grep -q . sources || problem "no sources of $name"
+done
+
+# ---- Build, check, install and use
+start() { printf '#!/usr/bin/env bash\n. %s\nranks=$2\nshift 2\nstart_ranks %s "$ranks" 60 "$@"\n' "$launcher" "$1"; }
+for mpi in openmpi mpich; do
+  [ $mpi = openmpi ] && compiler=gcc optimize=-O1 || compiler=clang-14 optimize=-O0
+  export OMPI_CC=$compiler MPICH_CC=$compiler prefix=$TEST_TMPDIR/$mpi
+  start $mpi >start && chmod 755 start
+  in_tree -j2 MPICC=mpicc.$mpi CC=$compiler CFLAGS="$optimize -Werror" MPIRUN="$PWD/start" PREFIX="$prefix" check install >said 2>&1 ||
+    problem "make check install with $compiler over $mpi"
+  said 'every byte is right'
+  said ', 0 wrong'
+  said "installed in $prefix"
+  tools=$prefix/lib/quadrille
+  ! readelf -d "$prefix/lib/libquadrille_preload_$mpi.so" "$tools/libquadrille_preload_${mpi}_core.so" | grep 'NEEDED.*mpi' || problem "the preload library needs MPI"
+  for library in libquadrille libquadrille_preload; do
+    readelf -d "$prefix/lib/${library}_$mpi.so" | grep -qF "soname: [${library}_$mpi.so.0]" || problem "the soname of ${library}_$mpi"
+  done
+  # shellcheck disable=SC2046 # pkg-config prints several words
+  mpicc.$mpi "$tree/install/test/app.c" -o app $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs quadrille-$mpi) -Wl,-rpath,"$prefix/lib" >said 2>&1 ||
+    problem "a program over $mpi"
+  start_ranks $mpi 3 30 ./app "$prefix/share/quadrille/alltoall.tuna.qs" >said 2>&1
+  grep -qx right said || problem "a linked program over $mpi"
+  QUADRILLE_MPI=$mpi LD_PRELOAD=$("$prefix/bin/quadrille" preload $mpi) start_ranks $mpi 2 30 "$prefix/bin/quadrille" doctor >said 2>&1
+  said 'all is well'
+  "$prefix/bin/quadrille" generate >said 2>&1
+  [ $? -eq 2 ] && said "this installation has no 'generate'; add it with: make commands install"
+done
+refused() { # SENTENCE ARGUMENT...
+  in_tree "${@:2}" >said 2>&1
+  [ $? -eq 2 ] && grep -qF -- "$1" said || problem "make ${*:2}"
+}
+refused "MPICC: 'gcc' compiles for no Open MPI or MPICH" MPICC=gcc
+refused "'relative' is no absolute path" MPICC=mpicc.openmpi CFLAGS=-O0 PREFIX=relative install
+exit $failed
