@@ -16,8 +16,10 @@ BUILD = build
 # The MPI library says its name in mpi.h. Libraries made from Open MPI or MPICH say so, too.
 MPI := $(shell $(MPICC) -E -dM -I. runtime/execute/nodes.c 2>/dev/null \
   | sed -n 's/^.define OPEN_MPI .*/openmpi/p; s/^.define MPICH_VERSION .*/mpich/p')
-ifeq ($(MPI)$(filter clean commands,$(MAKECMDGOALS)),)
+ifeq ($(MPI),)
+ifneq ($(filter-out clean commands,$(or $(MAKECMDGOALS),libraries)),)
 $(error MPICC: '$(MPICC)' compiles for no Open MPI or MPICH; name an mpicc that does)
+endif
 endif
 
 MAJOR := $(shell sed -n 's/^.define QUADRILLE_VERSION_MAJOR //p' runtime/quadrille.h)
@@ -134,7 +136,7 @@ $(BIN)/certify: $(CPP)/verifier/certify.o
 $(BIN)/verifier: $(CPP)/verifier/main.o $(CPP)/verifier/proven.o
 $(BIN)/report $(BIN)/rules: $(BIN)/%: $(CPP)/preload/%_command.o
 $(PROGRAMS) $(BIN)/certify: $(CPP)/common.a
-	$(CXX) $(LDFLAGS) $^ -lfmt $(if $(HAS_Z3),-lz3) $(LIBS) -o $@
+	$(CXX) $(LDFLAGS) $(filter %.o,$^) $< -lfmt $(if $(HAS_Z3),-lz3) $(LIBS) -o $@
 
 # ---- Tests and installation
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# make_test.sh MAKEFILE NAME.sources...: builds everything in C by make, with each MPI library and compiler, runs it, and
-# uses what it installs. Compares the sources of each library and program with those that Bazel compiles.
+# make_test.sh MAKEFILE LIBRARIES.sources COMMANDS.sources: builds everything in C by make, with each MPI library and compiler, runs it, and
+# uses what it installs. Compares the sources with those that Bazel compiles.
 set -u
 . tests/mpi/mpirun.sh
 tree=$(dirname "$(readlink -f "$1")") launcher=$(readlink -f tests/mpi/mpirun.sh)
-mapfile -t lists < <(readlink -f "${@:2}")
+set -- "$tree" "$(readlink -f "$2")" "$(readlink -f "$3")"
 cd "$TEST_TMPDIR" || exit 2
 failed=0
 
@@ -17,17 +17,11 @@ said() { grep -qF -- "$1" said || problem "no '$1'"; }
 in_tree() { make -C "$tree" -s BUILD="$TEST_TMPDIR/built" "$@"; }
 
 # ---- The lists of sources
-compiled() { in_tree MPICC=mpicc.openmpi -nB "$@" | grep -oE ' -c [^ ]*[.]cc? ' | grep -vF "$TEST_TMPDIR" | cut -d' ' -f3 | sort -u; }
-for list in "${lists[@]}"; do
-  name=$(basename "$list" .sources) rooms='^(preload|runtime|tools)/' target=$TEST_TMPDIR/built/openmpi/$(basename "$list" .sources)
-  case $name in
-    commands) target=commands rooms=. ;;
-    *preload*) target+=" $TEST_TMPDIR/built/openmpi/quadrille/${name%.so}_core.so" ;;
-  esac
-  sed 's|^//||; s|:|/|' "$list" | sort >sources
-  # shellcheck disable=SC2086 # the preload library is two targets
-  diff sources <(compiled $target | grep -E "$rooms") >said || problem "the Makefile and Bazel make $name from other sources"
-  grep -q . sources || problem "no sources of $name"
+for goal in libraries commands; do
+  [ $goal = libraries ] && list=$2 rooms='^(preload|runtime|tools)/' || list=$3 rooms=.
+  in_tree MPICC=mpicc.openmpi -nB $goal | grep -oE ' -c [^ ]*[.]cc? ' | grep -vF "$TEST_TMPDIR" | cut -d' ' -f3 | grep -E "$rooms" | sort -u >compiled
+  sed 's|^//||; s|:|/|' "$list" | sort | diff - compiled >said || problem "the Makefile and Bazel make the $goal from other sources"
+  [ -s compiled ] || problem "make compiles nothing for the $goal"
 done
 
 # ---- Build, check, install and use

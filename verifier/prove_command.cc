@@ -457,9 +457,10 @@ int prove(const ProveArguments& arguments) {
                      "program itself");
 #ifdef QUADRILLE_WITHOUT_Z3
   if (arguments.skeleton.empty())
-    return bad_input("prove",
-                     "the solver Z3 was left out of this build; install its header and library, and "
-                     "build again");
+    return bad_input(
+        "prove",
+        "the solver Z3 was left out of this build; install its header and library, and "
+        "build again");
 #endif
   return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
 }

@@ -36,9 +36,9 @@ struct object {
   RETURNS(unsigned, decl_kind) RETURNS(unsigned, id) RETURNS(unsigned, num_args) RETURNS(int64_t, get_numeral_int64)
 #undef RETURNS
 #undef TERM
-  // clang-format on
-  template <class... Any>
-  check_result check(const Any&...) {
+      // clang-format on
+      template <class... Any>
+      check_result check(const Any&...) {
     throw exception("Z3 was left out of this build");
   }
   static object simple() { return {}; }
@@ -67,12 +67,18 @@ MAKES(ashr) MAKES(implies) MAKES(ite) MAKES(lshr) MAKES(mk_and) MAKES(shl) MAKES
 JOINS(+) JOINS(-) JOINS(*) JOINS(/) JOINS(<) JOINS(<=) JOINS(>) JOINS(>=) JOINS(==) JOINS(!=) JOINS(&&) JOINS(||) JOINS(&) JOINS(|) JOINS(^)
 #undef MAKES
 #undef JOINS
-// clang-format on
-inline object operator!(const object& /*one*/) { return {}; }
+    // clang-format on
+    inline object
+    operator!(const object& /*one*/) {
+  return {};
+}
 
 }  // namespace z3
 
-inline z3::object Z3_translate(const z3::object& /*from*/, const z3::object& one, const z3::object& /*to*/) { return one; }
+inline z3::object Z3_translate(const z3::object& /*from*/, const z3::object& one,
+                               const z3::object& /*to*/) {
+  return one;
+}
 inline std::string Z3_get_full_version() { return ""; }
 
 #endif  // QUADRILLE_VERIFIER_PROVE_WITHOUT_Z3_Z3_H_
