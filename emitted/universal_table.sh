@@ -10,7 +10,7 @@ for file in $(base64 -d "$1" | tar -tz | grep '^universal/'); do
   index=$((index + 1)) name=${file#*/}
   name=${name%.qs} kind=${name%%.*} groups=1
   [ "${kind%-between-groups}" = "$kind" ] || groups=2
-  echo "static const unsigned char s$index[] = {"
+  echo "static const unsigned char s${index}[] = {"
   od -An -v -tu1 -w32 "$folder/$file" | sed 's/ *\([0-9]*\)/\1,/g'
   echo '};'
   rows+="    {\"${kind%-between-groups}\", $groups, \"${name#*.}\", s$index, sizeof s$index},"$'\n'

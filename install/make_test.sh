@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# make_test.sh MAKEFILE LIBRARIES.sources COMMANDS.sources: builds everything in C by make, with each MPI library and compiler, runs it, and
-# uses what it installs. Compares the sources with those that Bazel compiles.
+# make_test.sh MAKEFILE LIBRARIES.sources COMMANDS.sources: builds everything in C by make, with each MPI library and another
+# compiler for each, runs it, and uses what it installs. Compares the sources with those that Bazel compiles.
 set -u
 . tests/mpi/mpirun.sh
 tree=$(dirname "$(readlink -f "$1")") launcher=$(readlink -f tests/mpi/mpirun.sh)
-set -- "$tree" "$(readlink -f "$2")" "$(readlink -f "$3")"
+lists=("$(readlink -f "$2")" "$(readlink -f "$3")")
 cd "$TEST_TMPDIR" || exit 2
 failed=0
 
@@ -18,11 +18,15 @@ in_tree() { make -C "$tree" -s BUILD="$TEST_TMPDIR/built" "$@"; }
 
 # ---- The lists of sources
 for goal in libraries commands; do
-  [ $goal = libraries ] && list=$2 rooms='^(preload|runtime|tools)/' || list=$3 rooms=.
+  [ $goal = libraries ] && list=${lists[0]} rooms='^(preload|runtime|tools)/' || list=${lists[1]} rooms=.
   in_tree MPICC=mpicc.openmpi -nB $goal | grep -oE ' -c [^ ]*[.]cc? ' | grep -vF "$TEST_TMPDIR" | cut -d' ' -f3 | grep -E "$rooms" | sort -u >compiled
   sed 's|^//||; s|:|/|' "$list" | sort | diff - compiled >said || problem "the Makefile and Bazel make the $goal from other sources"
   [ -s compiled ] || problem "make compiles nothing for the $goal"
 done
+
+# Those that use most of Z3, where Z3 is missing.
+(cd "$tree" && g++ -std=c++20 -I. -Iverifier/prove/without_z3 -Wall -Wextra -Werror -fsyntax-only verifier/prove/{axioms,bits,coloring,smtlib}.cc) >said 2>&1 ||
+  problem "the prover without Z3"
 
 # ---- Build, check, install and use
 start() { printf '#!/usr/bin/env bash\n. %s\nranks=$2\nshift 2\nstart_ranks %s "$ranks" 60 "$@"\n' "$launcher" "$1"; }
@@ -48,7 +52,7 @@ for mpi in openmpi mpich; do
   QUADRILLE_MPI=$mpi LD_PRELOAD=$("$prefix/bin/quadrille" preload $mpi) start_ranks $mpi 2 30 "$prefix/bin/quadrille" doctor >said 2>&1
   said 'all is well'
   "$prefix/bin/quadrille" generate >said 2>&1
-  [ $? -eq 2 ] && said "this installation has no 'generate'; add it with: make commands install"
+  [ $? -eq 2 ] && said "this installation has no generator; in the sources, write: make MPICC=mpicc libraries commands && make"
 done
 refused() { # SENTENCE ARGUMENT...
   in_tree "${@:2}" >said 2>&1

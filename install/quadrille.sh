@@ -52,9 +52,9 @@ wrong() {
   exit 2
 }
 
-# Runs a program of the installation. `make install` alone installs no commands in C++.
+# Runs a program of the installation. The Makefile installs what it has built, for one MPI library.
 run() {
-  [ -x "$tools/$1" ] || wrong "this installation has no '$command'; add it with: make commands install"
+  [ -x "$tools/$1" ] || wrong "this installation has no $1; in the sources, write: make MPICC=mpicc libraries commands && make MPICC=mpicc install"
   program=$1
   shift
   exec "$tools/$program" "$@"

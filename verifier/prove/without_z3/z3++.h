@@ -3,6 +3,7 @@
 #ifndef QUADRILLE_VERIFIER_PROVE_WITHOUT_Z3_Z3_H_
 #define QUADRILLE_VERIFIER_PROVE_WITHOUT_Z3_Z3_H_
 
+// clang-format off
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -26,7 +27,6 @@ struct object {
   template <class First, class... Others>
   object(const First& /*part*/, const Others&... /*parts*/) {}
 
-  // clang-format off
 #define RETURNS(result, name) template <class... Any> result name(const Any&...) const { return {}; }
 #define TERM(name) RETURNS(object, name)
   TERM(operator()) TERM(arg) TERM(bool_const) TERM(bool_val) TERM(bv_const) TERM(bv_val) TERM(decl) TERM(eval) TERM(function)
@@ -36,11 +36,7 @@ struct object {
   RETURNS(unsigned, decl_kind) RETURNS(unsigned, id) RETURNS(unsigned, num_args) RETURNS(int64_t, get_numeral_int64)
 #undef RETURNS
 #undef TERM
-      // clang-format on
-      template <class... Any>
-      check_result check(const Any&...) {
-    throw exception("Z3 was left out of this build");
-  }
+  template <class... Any> check_result check(const Any&...) { throw exception("Z3 was left out of this build"); }
   static object simple() { return {}; }
   object& ctx() const {
     static object context;
@@ -60,25 +56,17 @@ struct expr_vector : std::vector<object> {
   static object& ctx() { return object().ctx(); }
 };
 
-// clang-format off
 #define MAKES(name) template <class... Any> object name(const object& /*one*/, const Any&...) { return {}; }
 #define JOINS(sign) inline object operator sign(const object& /*one*/, const object& /*other*/) { return {}; }
 MAKES(ashr) MAKES(implies) MAKES(ite) MAKES(lshr) MAKES(mk_and) MAKES(shl) MAKES(sum) MAKES(udiv) MAKES(ule) MAKES(ult) MAKES(urem)
 JOINS(+) JOINS(-) JOINS(*) JOINS(/) JOINS(<) JOINS(<=) JOINS(>) JOINS(>=) JOINS(==) JOINS(!=) JOINS(&&) JOINS(||) JOINS(&) JOINS(|) JOINS(^)
 #undef MAKES
 #undef JOINS
-    // clang-format on
-    inline object
-    operator!(const object& /*one*/) {
-  return {};
-}
+inline object operator!(const object& /*one*/) { return {}; }
 
 }  // namespace z3
 
-inline z3::object Z3_translate(const z3::object& /*from*/, const z3::object& one,
-                               const z3::object& /*to*/) {
-  return one;
-}
+inline z3::object Z3_translate(const z3::object& /*from*/, const z3::object& one, const z3::object& /*to*/) { return one; }
 inline std::string Z3_get_full_version() { return ""; }
 
 #endif  // QUADRILLE_VERIFIER_PROVE_WITHOUT_Z3_Z3_H_
