@@ -1,7 +1,8 @@
 """quadrille_universal makes a table of schedules for any nodes, as one C library."""
 
 def quadrille_universal(name, schedules, visibility = None):
-    """Makes the table of universal.h from schedules for any nodes. If one is not proven, nothing is built.
+    """Makes NAME.base64, an archive of all schedules for any nodes, and the table of universal.h from some of them. If one is not
+    proven, nothing is built.
 
     Args:
       name: of the library.
@@ -9,22 +10,24 @@ def quadrille_universal(name, schedules, visibility = None):
         "-between-groups" follows the name of a collective between two groups.
       visibility: of the library.
     """
-    generator, verifier = "//generator", "//verifier"
-    make, table = "make_schedule.sh", "make_universal.sh"
     words = []
     for kind, algorithms in schedules.items():
         words += ["%s %s" % (kind, algorithm) for algorithm in algorithms]
     native.genrule(
-        name = name + "_table",
-        outs = [name + ".c"],
-        cmd = "$(location %s) $(location %s) $(location %s) $(location %s) %s > $@" % (
-            table,
-            make,
-            generator,
-            verifier,
-            " ".join(["'%s'" % word for word in words]),
+        name = name + "_archive",
+        outs = [name + ".base64"],
+        cmd = "$(location make_universal.sh) $(location //generator) $(location //verifier) %s > $@" % (
+            " ".join(["'%s'" % word for word in words])
         ),
-        tools = [generator, verifier, make, table],
+        tools = ["make_universal.sh", "//generator", "//verifier"],
+        visibility = visibility,
+    )
+    native.genrule(
+        name = name + "_table",
+        srcs = [name + ".base64"],
+        outs = [name + ".c"],
+        cmd = "$(location universal_table.sh) $< > $@",
+        tools = ["universal_table.sh"],
     )
     native.cc_library(
         name = name,

@@ -6,7 +6,11 @@
 
 #include <cctype>
 
+extern const char *const kRuntimeHeader, *const kRuntimeSource;  // embed_texts.sh
+
 namespace quadrille {
+
+Runtime embedded_runtime() { return {kRuntimeHeader, kRuntimeSource}; }
 
 std::string identifier_from(const std::string& name) {
   std::string result;
@@ -17,25 +21,27 @@ std::string identifier_from(const std::string& name) {
 }
 
 EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier,
-                     const std::string& command) {
+                     const std::string& command, const Runtime& runtime) {
   std::string guard = "QUADRILLE_EMITTED_" + identifier + "_H_";
   for (char& c : guard) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const std::string made = fmt::format("{}\n{} */\n", kMadeByEmit, command);
+  const std::string made =
+      fmt::format("{}\n{} */\n/* SPDX-License-Identifier: BSD-3-Clause */\n", kMadeByEmit, command);
 
   EmittedSource result;
   result.header = fmt::format(
-      "{0}#ifndef {1}\n#define {1}\n\n"
+      "{0}{4}#ifndef {1}\n#define {1}\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
       "/* For quadrille_load_memory(quadrille_{2}, sizeof quadrille_{2}, &schedule). */\n"
       "extern const unsigned char quadrille_{2}[{3}];\n\n"
       "#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {1} */\n",
-      made, guard, identifier, file.size());
+      made, guard, identifier, file.size(), runtime.header);
   std::string bytes;
   for (size_t i = 0; i < file.size(); ++i)
     bytes += fmt::format("{}0x{:02x},", i % 16 == 0 ? (i ? "\n    " : "    ") : " ", file[i]);
-  result.source =
-      fmt::format("{}#include \"{}.h\"\n\nconst unsigned char quadrille_{}[{}] = {{\n{}\n}};\n",
-                  made, identifier, identifier, file.size(), bytes);
+  result.source = fmt::format(
+      "{0}{1}#include \"{2}.h\"\n\n{3}const unsigned char quadrille_{2}[{4}] = {{\n{5}\n}};\n",
+      made, *runtime.source ? "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n" : "", identifier,
+      runtime.source, file.size(), bytes);
   return result;
 }
 

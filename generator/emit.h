@@ -1,4 +1,5 @@
-// Writes a schedule file as C: the same bytes in a header and a source, for linking into a program.
+// Writes a schedule file as C: the same bytes in a header and a source, for linking into a program. The runtime can be in
+// them, too.
 #ifndef QUADRILLE_GENERATOR_EMIT_H_
 #define QUADRILLE_GENERATOR_EMIT_H_
 
@@ -18,9 +19,16 @@ struct EmittedSource {
 // Returns the name of the files and of their symbol: "nodes-1,2,3" becomes nodes_1_2_3.
 std::string identifier_from(const std::string& name);
 
-// Returns both files. The array is called quadrille_<identifier>. The first lines show `command`, which made them.
+// The runtime as one header and one source (runtime/amalgamate.awk).
+struct Runtime {
+  const char *header = "", *source = "";
+};
+Runtime embedded_runtime();
+
+// Returns both files, which begin with the runtime. The array is called quadrille_<identifier>. The first lines show
+// `command`, which made the files.
 EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier,
-                     const std::string& command);
+                     const std::string& command, const Runtime& runtime = {});
 
 }  // namespace quadrille
 

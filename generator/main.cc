@@ -29,9 +29,10 @@ namespace {
 using cli::bad_input;
 
 // Returns the commands that make these bytes and the emitted files.
-std::string commands_of(const verifier::Schedule& schedule, const std::string& name) {
-  return fmt::format("   {0} {1} --out {2}.qs\n   {0} emit {2}.qs --out .", cli::typed("generator"),
-                     generate_command(schedule), name);
+std::string commands_of(const verifier::Schedule& schedule, const std::string& name,
+                        const std::string& option) {
+  return fmt::format("   {0} {1} --out {2}.qs\n   {0} emit {2}.qs {3} .", cli::typed("generator"),
+                     generate_command(schedule), name, option);
 }
 
 // Refuses to replace a file that `emit` has not made. The names of emitted files follow from the schedule's name.
@@ -76,25 +77,38 @@ int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
   return 0;
 }
 
-int emit(const std::string& file, const std::string& folder, bool is_forced) {
+struct EmitArguments {
+  std::string file, out, runtime;
+  bool is_forced = false;
+};
+
+int emit(const EmitArguments& arguments) {
+  const bool has_runtime = !arguments.runtime.empty();
+  if (has_runtime != arguments.out.empty())
+    return bad_input("emit",
+                     "give --out FOLDER, or --runtime FOLDER for a source with the runtime");
+  const std::string option = has_runtime ? "--runtime" : "--out";
+  const std::string &file = arguments.file,
+                    &folder = has_runtime ? arguments.runtime : arguments.out;
   const Result<verifier::ScheduleFile> read = verifier::open_schedule(file, {});
   if (!read.ok()) return bad_input("emit", read.error().message);
-  if (const int code = is_forced ? 0 : refuse_wrong(file, read->schedule)) return code;
+  if (const int code = arguments.is_forced ? 0 : refuse_wrong(file, read->schedule)) return code;
   const std::vector<uint8_t>& bytes = read->bytes;
   const std::string name = identifier_from(std::filesystem::path(file).stem().string());
-  const EmittedSource emitted = emit_c(bytes, name, commands_of(read->schedule, name));
+  const EmittedSource emitted = emit_c(bytes, name, commands_of(read->schedule, name, option),
+                                       has_runtime ? embedded_runtime() : Runtime{});
   std::error_code error;
   std::filesystem::create_directories(cli::user_path(folder), error);
-  if (error) return bad_input("emit", fmt::format("--out: {}: {}", folder, error.message()));
+  if (error) return bad_input("emit", fmt::format("{}: {}: {}", option, folder, error.message()));
   const std::string path = (std::filesystem::path(folder) / name).string();
   for (const std::string& target : {path + ".h", path + ".c"}) {
     const Result<bool> ours = refuse_foreign(target);
-    if (!ours.ok()) return bad_input("emit", "--out: " + ours.error().message);
+    if (!ours.ok()) return bad_input("emit", option + ": " + ours.error().message);
   }
   for (const auto& [target, text] :
        {std::pair(path + ".h", emitted.header), std::pair(path + ".c", emitted.source)}) {
     const Result<bool> written = cli::write_file(target, text);
-    if (!written.ok()) return bad_input("emit", "--out: " + written.error().message);
+    if (!written.ok()) return bad_input("emit", option + ": " + written.error().message);
   }
   fmt::print("{}: quadrille_{}, {} bytes, in {}.h and {}.c\n", folder, name, bytes.size(), name,
              name);
@@ -117,13 +131,16 @@ int proofs(const std::string& folder) {
   return 0;
 }
 
-void add_emit(cli::Command& program, std::string& file, std::string& folder, bool& is_forced) {
+void add_emit(cli::Command& program, EmitArguments& arguments) {
   cli::Command command = program.command(
       "emit", "Write a schedule file as a C header and source with the same bytes.");
-  command.require("file", "FILE", &file, "a schedule file");
-  command.require("--out", "FOLDER", &folder,
-                  "the folder to write to; it is made if it is missing");
-  command.add_flag("--force", is_forced, "write a schedule that is refuted, too");
+  command.require("file", "FILE", &arguments.file, "a schedule file");
+  command.add("--out", "FOLDER", &arguments.out,
+              "the folder to write to; it is made if it is missing");
+  command.add("--runtime", "FOLDER", &arguments.runtime,
+              "the folder to write to instead; then the files have the runtime, too, and need MPI "
+              "alone");
+  command.add_flag("--force", arguments.is_forced, "write a schedule that is refuted, too");
   command.example("emit small.qs --out src",
                   "writes src/small.h and src/small.c, which hold the array quadrille_small.");
 }
@@ -143,9 +160,9 @@ int run(int argc, char** argv) {
   const cli::Command listing_command = add_list(program, listing);
   ShowArguments showing;
   const cli::Command showing_command = add_show(program, showing);
-  std::string file, folder;
-  bool is_forced = false;
-  add_emit(program, file, folder, is_forced);
+  EmitArguments emitting;
+  add_emit(program, emitting);
+  std::string folder;
   cli::Command proving =
       program.command("proofs", "Write the proof of every program, for the verifier.");
   proving.require("--out", "FOLDER", &folder, "the folder to write to");
@@ -157,7 +174,7 @@ int run(int argc, char** argv) {
   if (listing_command.is_named()) return list(listing);
   if (showing_command.is_named()) return show(showing);
   if (proving.is_named()) return proofs(folder);
-  return emit(file, folder, is_forced);
+  return emit(emitting);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Opening opening_of(const std::string& program) {
     return text.substr(after, text.find('\n', after) - after);
   };
   std::string idea = text.substr(3, std::min(text.find("\n--\n"), text.find("\n-- Use: ")) - 3);
-  for (size_t at; (at = idea.find("\n-- ")) != std::string::npos;) idea.replace(at, 4, " ");
+  for (size_t at; (at = idea.find("\n-- ")) != std::string::npos;) idea.replace(at, 4, 1, ' ');
   Opening opening = {idea, line("Use", ""), line("Source", ""), line("Cost", ""),
                      line("Needs", "none")};
   check(!opening.use.empty() && !opening.source.empty() && !opening.cost.empty(),

@@ -35,6 +35,7 @@ tar -C "$new" --no-same-owner -xf "$tree" || wrong "--prefix: '$to' has no room 
 rm -rf "$new"
 tar -C "$to" --no-same-owner --no-overwrite-dir -xf "$tree" || wrong "--prefix: '$to' cannot be written to"
 for file in "$to"/share/modulefiles/quadrille/* "$to/share/quadrille/spack/packages.yaml"; do
+  [ -e "$file" ] || continue
   text=$(<"$file")
   printf '%s\n' "${text//@PREFIX@/"$prefix"}" >"$file"
 done

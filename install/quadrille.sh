@@ -58,6 +58,14 @@ wrong() {
   exit 2
 }
 
+# Runs a program of the installation. The Makefile installs what it has built, for one MPI library.
+run() {
+  [ -x "$tools/$1" ] || wrong "this installation has no $1; in the sources, write: make MPICC=mpicc libraries commands && make MPICC=mpicc install"
+  program=$1
+  shift
+  exec "$tools/$program" "$@"
+}
+
 command=${1:-}
 [ $# -eq 0 ] || shift
 library=$(mpi)
@@ -66,12 +74,12 @@ case $library in
   *) wrong "QUADRILLE_MPI is '$library'; it is openmpi or mpich" ;;
 esac
 case $command in
-  generate | choose | compare | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
-  check | prove | replay) exec "$tools/verifier" "$command" "$@" ;;
-  simulate) exec "$tools/simulator" "$command" "$@" ;;
-  report | rules) exec "$tools/$command" "$command" "$@" ;;
-  trace) exec "$tools/trace" "$command" "$@" ;;
-  run | calibrate | tune | doctor) exec "$tools/$command-$library" "$@" ;;
+  generate | choose | compare | list | show | emit) run generator "$command" "$@" ;;
+  check | prove | replay) run verifier "$command" "$@" ;;
+  simulate) run simulator "$command" "$@" ;;
+  report | rules) run "$command" "$command" "$@" ;;
+  trace) run trace "$command" "$@" ;;
+  run | calibrate | tune | doctor) run "$command-$library" "$@" ;;
   preload)
     library=${1:-$library}
     case $library in

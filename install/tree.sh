@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# tree.sh OUT.tar 'PLACE=FILE...'...: packs each file at its place, and adds the schedules for any nodes and the
-# manual pages. If a place has several files, they are archives, which become one.
+# tree.sh OUT.tar 'PLACE=FILE...'...: packs each file at its place, and adds the manual pages. If a place has several files, they are archives, which become one.
 set -euo pipefail
 out=$(readlink -f "$1")
 shift
@@ -26,6 +25,11 @@ for pair in "$@"; do
       # A Bazel library is an archive (.a, or .lo if all its objects are always linked), and perhaps a shared library.
       { echo "create $place"; printf '%s\n' "${files[@]}" | sed -n 's/.*\.l\?[ao]$/addlib &/p'; printf 'save\nend\n'; } | ar -M
       ;;
+    # The schedules without options.
+    */share/quadrille)
+      mkdir -p "$place"
+      base64 -d "${files[0]}" | tar -C "$place" --strip-components=1 --exclude='*:*' -xz
+      ;;
     *.so.*)
       install -m 755 "${files[0]}" "$place"
       name=${place##*/}
@@ -49,15 +53,7 @@ done
 
 chmod 755 "$tree" "$tree/bin/quadrille"
 
-# Generates one schedule of each algorithm that is proven for any nodes, as COLLECTIVE.ALGORITHM.qs.
 quadrille=$tree/bin/quadrille
-mkdir -p "$tree/share/quadrille"
-"$quadrille" list | awk '/^[a-z]/ { name = $0 } /^  --nodes any: yes/ { print name }' |
-  while read -r collective algorithm between; do
-    "$quadrille" generate "$collective" --algorithm "$algorithm" --nodes any ${between:+--remote-nodes any} \
-      --out "$tree/share/quadrille/$collective${between:+-between-groups}.$algorithm.qs" >/dev/null
-  done
-
 # Writes the manual pages. The NAME of a command is its line of `quadrille --help`; the DESCRIPTION is its own --help.
 man=$tree/share/man/man1
 mkdir -p "$man"

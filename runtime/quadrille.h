@@ -1,4 +1,6 @@
-/* Quadrille: collectives that follow a proven schedule, in any MPI program.
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Quadrille: collectives that follow a proven schedule, in any MPI program.
  *
  *   quadrille_schedule schedule;
  *   quadrille_load_file("alltoall.qs", &schedule);

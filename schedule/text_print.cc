@@ -1,7 +1,7 @@
 // Writes the text form. Parentheses stand only where the reader would otherwise build another tree. Names come from
 // the program. If two variables in scope share a name, as in a file without names, the inner one gets a suffix. Tested
 // by the round trip in tests/schedule/text_test.cc.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

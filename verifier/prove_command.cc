@@ -491,6 +491,13 @@ int prove(const ProveArguments& arguments) {
   if (!arguments.then.empty() && (arguments.program.empty() || !arguments.skeleton.empty()))
     return bad_input("prove",
                      "--then: give it with --program, and a --proof of each of the two programs");
+#ifdef QUADRILLE_WITHOUT_Z3
+  if (arguments.skeleton.empty())
+    return bad_input(
+        "prove",
+        "the solver Z3 was left out of this build; install its header and library, and "
+        "build again");
+#endif
   return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
 }
 

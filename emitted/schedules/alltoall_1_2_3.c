@@ -1,6 +1,7 @@
 /* DO NOT EDIT. Made by:
    bazel run //generator -- generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out alltoall_1_2_3.qs
    bazel run //generator -- emit alltoall_1_2_3.qs --out . */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "alltoall_1_2_3.h"
 
 const unsigned char quadrille_alltoall_1_2_3[406] = {

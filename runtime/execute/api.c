@@ -226,8 +226,8 @@ static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Com
 }
 
 /* Finds the binding, or makes it, and finds this rank's role in the call. Returns an MPI error code. */
-static int find(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
-                struct qd_binding** binding) {
+static int find_role(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
+                     struct qd_binding** binding) {
   const int code = qd_find_binding(schedule, comm, qd_scheduled[a->function], binding);
   if (code != MPI_SUCCESS) return code;
   const struct qd_ranks ranks = ranks_of(*binding);
@@ -239,7 +239,7 @@ static int find(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm co
 int qd_run(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
            struct qd_kept* kept) {
   struct qd_binding* binding;
-  int code = find(schedule, a, comm, &binding);
+  int code = find_role(schedule, a, comm, &binding);
   if (code != MPI_SUCCESS) return code;
   binding->calls++;
   struct qd_binding* b = find_kept(binding, a);
@@ -267,7 +267,7 @@ int qd_make(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
             quadrille_request* request) {
   struct qd_binding* binding;
   if (request) *request = QUADRILLE_REQUEST_NULL;
-  const int code = find(schedule, a, comm, &binding);
+  const int code = find_role(schedule, a, comm, &binding);
   if (code != MPI_SUCCESS) return code;
   check_arguments(binding, a);
   if (!a->error && a->lacks_type) {

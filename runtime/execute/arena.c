@@ -7,7 +7,7 @@
 #include "runtime/execute/state.h"
 
 /* Returns the smallest spare buffer that is large enough but not twice as large. The caller holds the lock. */
-static struct qd_buffer* find(int64_t size) {
+static struct qd_buffer* find_free(int64_t size) {
   struct qd_buffer* best = NULL;
   for (int i = 0; i < QD_SPARE_BUFFERS; i++) {
     struct qd_buffer* const one = &qd_global.spare[i];
@@ -16,7 +16,7 @@ static struct qd_buffer* find(int64_t size) {
   return best;
 }
 
-static struct qd_buffer allocate(int64_t size) {
+static struct qd_buffer allocate_buffer(int64_t size) {
   char* address = NULL;
   if (size <= QD_KEPT) {
     address = malloc((size_t)size);
@@ -28,7 +28,7 @@ static struct qd_buffer allocate(int64_t size) {
   return (struct qd_buffer){address, address ? size : 0};
 }
 
-static void release(struct qd_buffer buffer) {
+static void release_buffer(struct qd_buffer buffer) {
   if (buffer.size <= QD_KEPT)
     free(buffer.address);
   else
@@ -39,14 +39,14 @@ struct qd_buffer qd_take_buffer(int64_t size) {
   struct qd_buffer taken = {NULL, 0};
   if (size > QD_KEPT) {
     pthread_mutex_lock(&qd_global.lock);
-    struct qd_buffer* const found = find(size);
+    struct qd_buffer* const found = find_free(size);
     if (found) {
       taken = *found;
       *found = (struct qd_buffer){NULL, 0};
     }
     pthread_mutex_unlock(&qd_global.lock);
   }
-  return taken.address ? taken : allocate(size);
+  return taken.address ? taken : allocate_buffer(size);
 }
 
 void qd_give_buffer(struct qd_buffer* buffer) {
@@ -62,7 +62,7 @@ void qd_give_buffer(struct qd_buffer* buffer) {
     freed = replaced;
     pthread_mutex_unlock(&qd_global.lock);
   }
-  release(freed);
+  release_buffer(freed);
 }
 
 void qd_trim_arena(void) {
@@ -71,6 +71,6 @@ void qd_trim_arena(void) {
     const struct qd_buffer spare = qd_global.spare[i];
     qd_global.spare[i] = (struct qd_buffer){NULL, 0};
     pthread_mutex_unlock(&qd_global.lock);
-    release(spare);
+    release_buffer(spare);
   }
 }

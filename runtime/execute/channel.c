@@ -34,7 +34,7 @@ static void unlink_channel(struct qd_channel* channel) {
 /* Gives up a reference, and frees the channel with the last one. Persistent calls may outlive the user's
  * communicator, on some ranks longer than on others. So each rank frees the private communicator after its own last
  * use. This is right because MPI_Comm_free waits for no other rank in Open MPI and MPICH. */
-static void release(struct qd_channel* channel) {
+static void release_channel(struct qd_channel* channel) {
   pthread_mutex_lock(&qd_global.lock);
   const int is_last = --channel->references == 0;
   if (is_last) unlink_channel(channel);
@@ -55,14 +55,14 @@ void qd_binding_destroy(struct qd_binding* binding) {
   qd_tables_destroy(&binding->tables);
   qd_tables_destroy(&binding->other_tables);
   qd_release(binding->schedule_data);
-  release(binding->channel);
+  release_channel(binding->channel);
   qd_global_counts_close(binding);
   qd_layout_free(&binding->layout);
   free(binding);
 }
 
 /* Takes the references to the schedule and the channel. */
-static void hold(struct qd_binding* binding) {
+static void hold_channel(struct qd_binding* binding) {
   pthread_mutex_lock(&qd_global.lock);
   binding->schedule_data->references++;
   binding->channel->references++;
@@ -79,7 +79,7 @@ struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
   binding->group_comm = channel->group_comm;
   binding->ranks = channel->members ? channel->members->ranks : NULL;
   binding->options.stall = qd_settings()->stall;
-  hold(binding);
+  hold_channel(binding);
   return binding;
 }
 
@@ -88,7 +88,7 @@ struct qd_binding* qd_binding_copy(const struct qd_binding* binding) {
   struct qd_binding* copy = calloc(1, sizeof *copy);
   if (!copy) return NULL;
   memcpy(copy, binding, SHARED);
-  hold(copy);
+  hold_channel(copy);
   if (qd_copy_layout(&copy->layout, &copy->schedule_data->program)) return copy;
   qd_binding_destroy(copy);
   return NULL;
@@ -102,7 +102,7 @@ static void close_channel(struct qd_channel* channel) {
     qd_binding_destroy(binding);
   }
   channel->user = MPI_COMM_NULL;
-  release(channel);
+  release_channel(channel);
 }
 
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
@@ -137,7 +137,7 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
       channel->references++;
       if (channel->user != MPI_COMM_NULL) PMPI_Comm_delete_attr(channel->user, g->channel_keyval);
       PMPI_Comm_free(&channel->comm);
-      release(channel);
+      release_channel(channel);
     }
   return MPI_SUCCESS;
 }
@@ -262,7 +262,7 @@ static MPI_Comm* keep_alone(MPI_Comm* made) {
 }
 
 /* Makes a communicator of this rank alone, kept as an attribute of MPI_COMM_SELF. Returns NULL if that fails. */
-static MPI_Comm* make_alone(void) {
+static MPI_Comm* make_carrier_alone(void) {
   MPI_Comm* made = malloc(sizeof *made);
   if (made && qd_private_communicator(MPI_COMM_SELF, made) == MPI_SUCCESS) return keep_alone(made);
   free(made);
@@ -273,7 +273,7 @@ static MPI_Comm* make_alone(void) {
 static MPI_Comm alone(void) {
   if (qd_make_keyvals() != MPI_SUCCESS) return MPI_COMM_SELF;
   const MPI_Comm* found = find_alone();
-  if (!found) found = make_alone();
+  if (!found) found = make_carrier_alone();
   return found ? *found : MPI_COMM_SELF;
 }
 

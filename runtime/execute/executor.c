@@ -148,8 +148,8 @@ int qd_call_list(struct qd_call* c) {
 
 /* ---- Following the list */
 
-static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request* request,
-                                                 int code) {
+static __attribute__((noinline, cold)) void fail_post(struct qd_call* c, MPI_Request* request,
+                                                      int code) {
   *request = MPI_REQUEST_NULL;
   if (c->plan.is_typed) return qd_call_check(c, code); /* no other rank needs the bytes */
   qd_call_lose(c, code);
@@ -181,7 +181,7 @@ INLINED void receive(struct qd_call* c, const struct qd_action* a, char* address
   t->zero_copy = (uint8_t)zero_copy;
   const int code =
       PMPI_Irecv(address, (int)count, c->data.receive_type, a->peer, c->tag, c->comm, &t->request);
-  if (code != MPI_SUCCESS) fail(c, &t->request, code);
+  if (code != MPI_SUCCESS) fail_post(c, &t->request, code);
 }
 
 INLINED void receive_block(struct qd_call* c, const struct qd_action* a) {
@@ -205,7 +205,7 @@ INLINED void send(struct qd_call* c, const struct qd_action* a, char* address, i
   struct qd_transfer* const t = &c->memory.sending[a->number];
   const int code =
       c->isend(address, (int)count, c->data.send_type, a->peer, c->tag, c->comm, &t->request);
-  if (code != MPI_SUCCESS) fail(c, &t->request, code);
+  if (code != MPI_SUCCESS) fail_post(c, &t->request, code);
 }
 
 INLINED void send_block(struct qd_call* c, const struct qd_action* a) {
@@ -246,16 +246,16 @@ INLINED void await_receive(struct qd_call* c, struct qd_transfer* t, int is_obse
     if (c->asked != MPI_STATUS_IGNORE) check_arrival(c, t);
   } else {
     t->has_arrived = 0;
-    fail(c, &t->request, code);
+    fail_post(c, &t->request, code);
   }
 }
 
 /* Waits for a send of lengths, and for the send of its data. */
 static __attribute__((noinline)) void wait_and_read(struct qd_call* c, struct qd_transfer* t) {
   int code = qd_wait_and_read(c, &t->request);
-  if (code != MPI_SUCCESS) fail(c, &t->request, code);
+  if (code != MPI_SUCCESS) fail_post(c, &t->request, code);
   code = qd_wait_and_read(c, &t->data);
-  if (code != MPI_SUCCESS) fail(c, &t->data, code);
+  if (code != MPI_SUCCESS) fail_post(c, &t->data, code);
 }
 
 INLINED void await_send(struct qd_call* c, struct qd_transfer* t, int is_observed) {
@@ -263,7 +263,7 @@ INLINED void await_send(struct qd_call* c, struct qd_transfer* t, int is_observe
   if (t->request == MPI_REQUEST_NULL) return;
   if (is_observed && c->is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
   const int code = PMPI_Wait(&t->request, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) fail(c, &t->request, code);
+  if (code != MPI_SUCCESS) fail_post(c, &t->request, code);
 }
 
 /* Posts the next sends early, while a send is in flight. Returns the number of the receive whose completion allows
@@ -302,7 +302,7 @@ static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_tr
     const int code = PMPI_Waitany(2, both, &which, &c->status);
     pending->request = both[0];
     next->request = both[1];
-    if (code != MPI_SUCCESS) fail(c, which == 0 ? &pending->request : &next->request, code);
+    if (code != MPI_SUCCESS) fail_post(c, which == 0 ? &pending->request : &next->request, code);
     if (which == 0) return;
     if (code == MPI_SUCCESS) check_arrival(c, next);
     note_received(c, number);

@@ -287,7 +287,7 @@ static const char* read_same(const struct qd_global_counts* g, struct changes* c
 
 /* Reads lengths and offsets of all blocks, and the program's counts. Marks tables or plan as stale if they have
  * changed since the last call. Returns NULL, or an error text and writes its class. */
-static const char* read_counts(const struct qd_global_counts* g, int* error_class) {
+static const char* read_given(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
   struct changes changes = {0, 0};
   const char* error = NULL;
@@ -339,8 +339,8 @@ static char* block_in(const struct qd_global_counts* g, int buffer, int region, 
 }
 
 /* Packs a block of the user's into its copy, or unpacks it from there if `unpacks`. */
-static int convert(const struct qd_global_counts* g, const struct qd_side* side,
-                   struct qd_block block, char* copy, int unpacks) {
+static int convert_copy(const struct qd_global_counts* g, const struct qd_side* side,
+                        struct qd_block block, char* copy, int unpacks) {
   const struct qd_binding* b = g->binding;
   const struct qd_block there = {copy, block.count};
   if (!g->reduces) return (unpacks ? qd_unpack : qd_pack)(side, block, copy, b->comm);
@@ -369,7 +369,7 @@ static int load(const struct qd_global_counts* g, int buffer, int region) {
   const struct qd_side* side = side_of(g, buffer);
   int code = MPI_SUCCESS;
   for (int32_t i = 0; i < layout_of(g, buffer)->extents.blocks && code == MPI_SUCCESS; i++)
-    code = convert(g, side, users_block(g, buffer, i), block_in(g, buffer, region, i), 0);
+    code = convert_copy(g, side, users_block(g, buffer, i), block_in(g, buffer, region, i), 0);
   return code;
 }
 
@@ -393,8 +393,8 @@ static int unpack_all(const struct qd_global_counts* g) {
   for (int32_t i = 0; i < layout_of(g, QD_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS;
        i++)
     if (!b->call->builder.traits.gathers || !g->arguments->in_place || i != b->layout.context.rank)
-      code = convert(g, &g->arguments->receive, users_block(g, QD_PIECE_RECEIVE, i),
-                     block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, i), 1);
+      code = convert_copy(g, &g->arguments->receive, users_block(g, QD_PIECE_RECEIVE, i),
+                          block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, i), 1);
   return code;
 }
 
@@ -492,7 +492,7 @@ static int has_no_result(const struct qd_binding* b) {
 
 /* Describes the blocks of a call: the unit of lengths, which buffers messages use directly, and which buffer
  * replaces the send buffer. */
-static void describe(struct qd_global_counts* g) {
+static void describe_blocks(struct qd_global_counts* g) {
   const struct qd_arguments* a = g->arguments;
   const struct qd_program* program = &g->binding->schedule_data->program;
   struct qd_call* c = g->binding->call;
@@ -516,10 +516,10 @@ static void describe(struct qd_global_counts* g) {
 }
 
 /* Reads root and counts, makes tables and finds buffers, before anything is sent. Returns NULL, or an error text. */
-static const char* prepare(const struct qd_global_counts* g, int* error_class) {
+static const char* prepare_plan(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
   if (qd_take_root(&b->layout, &b->schedule_data->program, g->arguments->root)) take_blocks(b);
-  const char* error = read_counts(g, error_class);
+  const char* error = read_given(g, error_class);
   if (error) {
     b->are_tables_good = b->call->is_planned = 0; /* some counts are old, and some are new */
     return error;
@@ -573,13 +573,13 @@ int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char dif
   differs[0] = 0;
   if (a->is_idle)
     return b->options.compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
-  if (!error) describe(g);
+  if (!error) describe_blocks(g);
   /* A rank must not wait for the counts of a rank that has an error. */
   if (b->options.compares && exchanges_counts(g)) {
     const int code = qd_compare_errors(b, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   }
-  if (!error) error = prepare(g, &error_class);
+  if (!error) error = prepare_plan(g, &error_class);
   if (!error) find_mismatch(g, differs);
   if (b->options.compares)
     return qd_compare_calls(b, comm, a, differs[0] ? MPI_ERR_COUNT : error_class,

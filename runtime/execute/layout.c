@@ -18,7 +18,7 @@ static int by_size(const void* left, const void* right) {
 }
 
 /* Writes the node sizes, such as "1,2,3x4" for nodes of 1, 2, 4, 4 and 4 ranks, as far as they fit. */
-static void describe(const struct qd_topology* topology, char* text, size_t size) {
+static void describe_topology(const struct qd_topology* topology, char* text, size_t size) {
   size_t used = 0;
   text[0] = 0;
   for (int64_t i = 0; i < topology->run_count && used < size; i++) {
@@ -100,7 +100,7 @@ static int fits_ranks(const struct qd_program* program, int group, int64_t ranks
 }
 
 /* Returns whether this rank's group can be the schedule's group `group`. */
-static int fits(const struct qd_layout* l, const struct qd_program* program, int group) {
+static int fits_group(const struct qd_layout* l, const struct qd_program* program, int group) {
   const struct qd_context* context = &l->context;
   if (!fits_ranks(program, group, context->ranks)) return 0;
   if (program->groups == 2 && !fits_ranks(program, 1 - group, context->remote_ranks)) return 0;
@@ -110,7 +110,7 @@ static int fits(const struct qd_layout* l, const struct qd_program* program, int
 }
 
 static int fits_somehow(const struct qd_layout* l, const struct qd_program* program) {
-  return fits(l, program, 0) || (program->groups == 2 && fits(l, program, 1));
+  return fits_group(l, program, 0) || (program->groups == 2 && fits_group(l, program, 1));
 }
 
 static const char* refuse_ranks(const struct qd_layout* l, const struct qd_program* program,
@@ -148,8 +148,8 @@ static const char* refuse_nodes(const struct qd_layout* l, const struct qd_progr
   if (fits_somehow(l, program)) return NULL;
   const int differs =
       program->groups == 2 && same_nodes(&l->topologies[0], &program->topologies[0]);
-  describe(&program->topologies[differs], wanted, sizeof wanted);
-  describe(&l->topologies[differs], found, sizeof found);
+  describe_topology(&program->topologies[differs], wanted, sizeof wanted);
+  describe_topology(&l->topologies[differs], found, sizeof found);
   snprintf(failure, QD_TEXT,
            "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
            "any, or "
@@ -185,7 +185,7 @@ static const char* fill_in(struct qd_layout* l, const struct qd_program* program
   for (int i = 0; i < groups; i++) {
     const struct node one = {0, (int)ranks[i], 0};
     if (!program->uses.nodes && !topology_of(&one, 1, &l->topologies[i])) return qd_no_memory;
-    describe(&l->topologies[i], text, sizeof text);
+    describe_topology(&l->topologies[i], text, sizeof text);
     qd_log("%s takes nodes %s", program->algorithm, text);
   }
   return qd_formulas_evaluate(program, context, l->parameters);
@@ -248,7 +248,7 @@ const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, co
   for (int64_t i = 0; i < count; i++) l->user[i] = blocks[i] - first;
   /* If both orders fit, the group with the lowest rank comes first. */
   const int group = program->groups == 2 && l->first > 0;
-  take_group(l, fits(l, program, group) ? group : 1 - group);
+  take_group(l, fits_group(l, program, group) ? group : 1 - group);
   if (program->serves_any_nodes) error = fill_in(l, program);
   take_group(l, (int)context->group);
   l->is_in_order = are_in_order(l->real, context->ranks, l->first) &&
@@ -297,5 +297,5 @@ int qd_take_root(struct qd_layout* l, const struct qd_program* program, int root
 
 int qd_root_fits(const struct qd_layout* l, const struct qd_program* program, int root) {
   return program->groups == 1 || !qd_is_rooted(program) ||
-         fits(l, program, root == MPI_ROOT ? 0 : 1);
+         fits_group(l, program, root == MPI_ROOT ? 0 : 1);
 }

@@ -214,7 +214,7 @@ static void combine_kept(struct qd_call* c, int side, const char* from, char* to
 }
 
 /* Copies or reduces a range of bytes. */
-static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
+static void copy_bytes(struct qd_call* c, const struct qd_copy* copy) {
   const struct qd_block from = qd_block_at(c, &copy->from);
   char* const to = qd_block_at(c, &copy->to).address;
   if (c->outcome.is_lost || from.count == 0) return;
@@ -227,7 +227,7 @@ static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
 }
 
 void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
-  if (c->builder.traits.has_global_counts) return copy_range(c, copy);
+  if (c->builder.traits.has_global_counts) return copy_bytes(c, copy);
   const struct qd_block from = c->data.blocks[copy->from.region];
   const struct qd_message whole = {.count = 1, .part = copy->from};
   struct qd_block* to = &c->data.blocks[copy->to.region];

@@ -18,7 +18,7 @@ struct qd_persistent {
 };
 
 /* Returns the call of a handle, or NULL. */
-static struct qd_persistent* find(quadrille_request request) {
+static struct qd_persistent* find_call(quadrille_request request) {
   pthread_mutex_lock(&qd_global.lock);
   struct qd_persistent* p = qd_object_of(&qd_global.persistent_calls, request);
   pthread_mutex_unlock(&qd_global.lock);
@@ -26,7 +26,7 @@ static struct qd_persistent* find(quadrille_request request) {
 }
 
 /* Gives the call a handle. Sets `problem` if memory ran out. */
-static void keep(struct qd_persistent* p, struct qd_problem* problem) {
+static void keep_call(struct qd_persistent* p, struct qd_problem* problem) {
   pthread_mutex_lock(&qd_global.lock);
   p->handle = qd_handle_make(&qd_global.persistent_calls, p);
   pthread_mutex_unlock(&qd_global.lock);
@@ -96,7 +96,7 @@ static void destroy(struct qd_persistent* p) {
 }
 
 /* Prepares the call as far as that needs no other rank. */
-static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
+static void prepare_alone(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_binding* b = p->binding;
   struct qd_arguments* a = &p->arguments;
   const struct qd_program* program = &b->schedule_data->program;
@@ -134,12 +134,12 @@ static struct qd_persistent* make(struct qd_binding* binding, const struct qd_ar
   if (a->error)
     qd_refuse(problem, a->error_class, a->error);
   else if (!a->is_idle)
-    prepare(p, problem);
+    prepare_alone(p, problem);
   return p;
 }
 
 /* Collective. Checks that all ranks pass the same root and that counts match. Returns an MPI error code. */
-static int compare(struct qd_persistent* p, MPI_Comm comm) {
+static int compare_call(struct qd_persistent* p, MPI_Comm comm) {
   char differs[QD_TEXT];
   if (qd_has_global_counts(&p->binding->schedule_data->program))
     return qd_global_counts_prepare(&p->global_counts, comm, differs);
@@ -210,7 +210,7 @@ static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
 }
 
 /* Collective. Takes a tag, and the memory that the starts of the call use. */
-static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
+static void prepare_together(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_call* c = p->binding->call;
   p->tag = take_tag(p->binding);
   if (p->tag == 0)
@@ -227,8 +227,8 @@ static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
 }
 
 /* Collective. Returns an MPI error code of one class on all ranks: the greatest class of all problems. */
-static int agree(const struct qd_binding* binding, MPI_Comm comm,
-                 const struct qd_problem* problem) {
+static int agree_on(const struct qd_binding* binding, MPI_Comm comm,
+                    const struct qd_problem* problem) {
   return qd_compare_errors(binding, comm, problem->error_class,
                            problem->error_class != MPI_SUCCESS ? problem->text : NULL);
 }
@@ -239,12 +239,12 @@ int qd_persistent_make(struct qd_binding* binding, const struct qd_arguments* ar
   binding->trace.requests++;
   struct qd_persistent* p = make(binding, arguments, &problem);
   if (!request) qd_refuse(&problem, MPI_ERR_ARG, "the place for the request is NULL");
-  int code = agree(binding, comm, &problem);
-  if (code == MPI_SUCCESS) code = compare(p, comm);
+  int code = agree_on(binding, comm, &problem);
+  if (code == MPI_SUCCESS) code = compare_call(p, comm);
   if (code == MPI_SUCCESS) {
-    reserve(p, &problem);
-    if (problem.error_class == MPI_SUCCESS) keep(p, &problem);
-    code = agree(binding, comm, &problem);
+    prepare_together(p, &problem);
+    if (problem.error_class == MPI_SUCCESS) keep_call(p, &problem);
+    code = agree_on(binding, comm, &problem);
   }
   if (code == MPI_SUCCESS)
     *request = p->handle;
@@ -259,7 +259,7 @@ static const char* const stale = "the request is null or was freed";
 static const char* const finalized = "MPI_Finalize was called";
 
 int quadrille_start(quadrille_request request) {
-  struct qd_persistent* p = find(request);
+  struct qd_persistent* p = find_call(request);
   if (!p) return refuse(stale);
   if (p->is_started) return refuse("the call was started before; wait for it first");
   struct qd_call* c = p->binding->call;
@@ -275,7 +275,7 @@ int quadrille_start(quadrille_request request) {
 }
 
 int quadrille_wait(quadrille_request request) {
-  struct qd_persistent* p = find(request);
+  struct qd_persistent* p = find_call(request);
   if (!p) return refuse(stale);
   if (!p->is_started) return refuse("the call was not started; start it first");
   struct qd_call* c = p->binding->call;
@@ -292,7 +292,7 @@ int quadrille_wait(quadrille_request request) {
 
 int quadrille_free_request(quadrille_request* request) {
   if (!request) return refuse("the request to free is NULL");
-  struct qd_persistent* p = find(*request);
+  struct qd_persistent* p = find_call(*request);
   if (!p) return refuse(stale);
   if (p->is_started) return refuse("the call is in flight; wait for it first");
   destroy(p);

@@ -67,7 +67,7 @@ const char* qd_call_plan(struct qd_call* c) {
 }
 
 /* Makes empty blocks for the regions of the plan. Returns 0 if memory ran out. */
-static int fit_blocks(struct qd_call* c) {
+static int fit_regions(struct qd_call* c) {
   const int32_t before = c->memory.temporary_capacity;
   const int64_t regions = (int64_t)c->plan.regions.count + 1,
                 temporaries = (int64_t)c->plan.regions.temporaries + 1;
@@ -105,7 +105,7 @@ const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int whol
   c->data.each = -1;
   const struct qd_plan_input input = input_of(binding);
   if (!qd_builder_open(&c->builder, &input, &c->plan, 0, whole)) return qd_no_memory;
-  if (!fit_blocks(c)) return qd_no_memory;
+  if (!fit_regions(c)) return qd_no_memory;
   return binding->are_tables_good ? qd_call_plan(c) : NULL; /* otherwise a later call plans */
 }
 
@@ -113,7 +113,7 @@ const char* qd_call_reopen(struct qd_call* c) {
   const char* error = qd_no_memory;
   c->is_planned = 0;
   c->data.each = -1;
-  if (qd_builder_fit(&c->builder) && fit_blocks(c))
+  if (qd_builder_fit(&c->builder) && fit_regions(c))
     error = c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* the next call plans */
   if (error) c->plan.regions.receive_blocks = -1;                         /* matches no root */
   return error;

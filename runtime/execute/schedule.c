@@ -61,8 +61,8 @@ static int finish_load(struct qd_schedule_data* schedule_data, quadrille_schedul
   return MPI_SUCCESS;
 }
 
-static void fail(struct qd_schedule_data* schedule_data, int error_class, const char* what,
-                 const char* why) {
+static void fail_to_load(struct qd_schedule_data* schedule_data, int error_class, const char* what,
+                         const char* why) {
   enum { MOST = 128 }; /* bytes of a path: its end is printed, so that the reason fits as well */
   const size_t length = strlen(what);
   schedule_data->failure_class = error_class;
@@ -74,7 +74,7 @@ static void load_bytes(struct qd_schedule_data* schedule_data, const char* what,
                        const unsigned char* bytes, uint64_t length) {
   const char* error = qd_program_load(&schedule_data->program, bytes, length);
   if (error)
-    fail(schedule_data, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
+    fail_to_load(schedule_data, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
 }
 
 /* Reads a file, but stops after the length of the longest schedule. Returns NULL if memory ran out. */
@@ -92,17 +92,17 @@ int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
     return qd_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
   FILE* file = path ? fopen(path, "rb") : NULL;
   if (!path) {
-    fail(schedule_data, MPI_ERR_ARG, "schedule", "the path is NULL");
+    fail_to_load(schedule_data, MPI_ERR_ARG, "schedule", "the path is NULL");
   } else if (!file) {
-    fail(schedule_data, errno == ENOENT ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_FILE, path,
-         strerror(errno));
+    fail_to_load(schedule_data, errno == ENOENT ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_FILE, path,
+                 strerror(errno));
   } else {
     uint64_t length = 0;
     unsigned char* bytes = read_whole(file, &length);
     if (!bytes)
-      fail(schedule_data, MPI_ERR_NO_MEM, path, qd_no_memory);
+      fail_to_load(schedule_data, MPI_ERR_NO_MEM, path, qd_no_memory);
     else if (ferror(file))
-      fail(schedule_data, MPI_ERR_FILE, path, "cannot be read; is it a file?");
+      fail_to_load(schedule_data, MPI_ERR_FILE, path, "cannot be read; is it a file?");
     else
       load_bytes(schedule_data, path, bytes, length);
     free(bytes);
@@ -120,7 +120,7 @@ int quadrille_load_memory(const void* bytes, uint64_t length, quadrille_schedule
   if (bytes)
     load_bytes(schedule_data, "schedule in memory", bytes, length);
   else
-    fail(schedule_data, MPI_ERR_ARG, "schedule in memory", "the bytes are NULL");
+    fail_to_load(schedule_data, MPI_ERR_ARG, "schedule in memory", "the bytes are NULL");
   return finish_load(schedule_data, schedule);
 }
 

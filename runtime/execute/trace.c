@@ -298,7 +298,7 @@ void qd_trace_end(struct qd_call* c) {
   c->trace.part = NULL;
 }
 
-static void convert(int64_t* time, const struct qd_trace_moment* from, double rate) {
+static void convert_time(int64_t* time, const struct qd_trace_moment* from, double rate) {
   if (*time) *time = from->nanoseconds + (int64_t)((double)(*time - from->ticks) * rate);
 }
 
@@ -314,13 +314,13 @@ static void convert_all(struct qd_traced_process* t, uint64_t length) {
     if (section->kind != QD_TRACE_PART) continue;
     struct qd_trace_part* part = (struct qd_trace_part*)section;
     struct qd_trace_message* message = (struct qd_trace_message*)(part + 1);
-    convert(&part->begun, &t->opened, rate);
-    convert(&part->ended, &t->opened, rate);
+    convert_time(&part->begun, &t->opened, rate);
+    convert_time(&part->ended, &t->opened, rate);
     for (int64_t n = (int64_t)part->receives + part->sends; n > 0; n--, message++) {
-      convert(&message->started, &t->opened, rate);
-      convert(&message->posted, &t->opened, rate);
-      convert(&message->waited, &t->opened, rate);
-      convert(&message->completed, &t->opened, rate);
+      convert_time(&message->started, &t->opened, rate);
+      convert_time(&message->posted, &t->opened, rate);
+      convert_time(&message->waited, &t->opened, rate);
+      convert_time(&message->completed, &t->opened, rate);
     }
   }
 }

@@ -34,7 +34,7 @@ int64_t qd_most_iterations(const struct qd_plan_input* input) {
 /* ---- Pieces of known length, if all ranks know all counts */
 
 /* Notes an access to bytes low .. high - 1. Returns whether they are outside of the range that was noted before. */
-static inline int access(struct qd_accessed* noted, int64_t low, int64_t high) {
+static inline int note_access(struct qd_accessed* noted, int64_t low, int64_t high) {
   if (noted->low == noted->high) {
     *noted = (struct qd_accessed){low, high};
     return 1;
@@ -123,7 +123,7 @@ static inline struct qd_part find_part(struct qd_builder* b, const struct qd_pie
   }
   const int64_t low = block.offset + first * b->traits.unit,
                 high = block.offset + end * b->traits.unit;
-  if (low < high && block.accessed) *is_new = access(block.accessed, low, high);
+  if (low < high && block.accessed) *is_new = note_access(block.accessed, low, high);
   return (struct qd_part){block.region, QD_RANGE, low, high};
 }
 
@@ -267,7 +267,7 @@ static inline void take_piece(struct qd_builder* b, const struct qd_piece* piece
 /* ---- Copies and reductions */
 
 /* Adds a copy to the plan and returns it, or NULL if memory ran out. */
-static inline struct qd_copy* add_copy(struct qd_builder* b) {
+static inline struct qd_copy* append_copy(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
   if (QD_CAN_APPEND(plan->copies, plan->copy_count, plan->copy_capacity))
     return &plan->copies[plan->copy_count++];
@@ -301,7 +301,7 @@ static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
   if (from.region == target.region && from.low == target.low && !combines) return;
   if (combines && from.region == target.region && from.low < target.high && target.low < from.high)
     return qd_builder_refuse(b, "it combines a block with itself");
-  struct qd_copy* copy = add_copy(b);
+  struct qd_copy* copy = append_copy(b);
   if (!copy) return;
   *copy = (struct qd_copy){from, target, QD_NO_BUFFER, combines, !is_new};
   b->window.is_plain = 0;
@@ -324,7 +324,7 @@ static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struc
     b->window.owes_copy = 1;
     return;
   }
-  struct qd_copy* copy = add_copy(b);
+  struct qd_copy* copy = append_copy(b);
   if (!copy) return;
   *copy = (struct qd_copy){
       .from = {.region = source}, .to = {.region = target}, .buffer = QD_NO_BUFFER};
@@ -363,7 +363,7 @@ static void end_mixed(struct qd_builder* b) {
 }
 
 /* Keeps the event until the end of the step. */
-static void keep(struct qd_builder* b) {
+static void keep_event(struct qd_builder* b) {
   struct qd_reading* r = &b->reading;
   const struct qd_event* e = &r->event;
   if (!QD_CAN_APPEND(r->pending, r->pending_count, r->pending_capacity))
@@ -392,7 +392,7 @@ static int take_event(struct qd_builder* b) {
   const struct qd_event* event = &b->reading.event;
   qd_walk_next(&b->reading.walker, &b->reading.event);
   if (b->reading.is_mixed && has_to_wait(b)) {
-    keep(b);
+    keep_event(b);
     return 1;
   }
   switch (event->kind) {

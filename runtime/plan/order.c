@@ -50,7 +50,7 @@ static inline void add_progress(struct qd_builder* b, enum progress_kind kind) {
 }
 
 /* Adds an operation that is not QD_PLAN_MESSAGES, and returns it. */
-static struct qd_operation* emit(struct qd_builder* b, enum qd_operation_kind kind) {
+static struct qd_operation* append(struct qd_builder* b, enum qd_operation_kind kind) {
   if (b->window.latest != NO_PROGRESS) end_operation(b);
   b->window.latest = NO_PROGRESS;
   struct qd_operation* operation = add_operation(b);
@@ -89,7 +89,7 @@ static void give_back(struct qd_builder* b, int32_t buffer, int32_t free_after) 
 static inline void copy_own(struct qd_builder* b) {
   if (b->window.owes_copy <= 0) return;
   b->window.owes_copy = -1;
-  emit(b, QD_PLAN_COPY_OWN);
+  append(b, QD_PLAN_COPY_OWN);
 }
 
 /* Plans to wait until the first `sends` sends of the plan are complete. */
@@ -117,7 +117,7 @@ static inline int32_t* holder_of(const struct qd_builder* b, int32_t region) {
 }
 
 /* Makes the buffer hold the temporary block. */
-static void hold(struct qd_builder* b, int32_t region, int32_t buffer) {
+static void hold_block(struct qd_builder* b, int32_t region, int32_t buffer) {
   if (buffer == QD_NO_BUFFER) return;
   int32_t* holder = holder_of(b, region);
   b->memory.buffers[buffer].blocks++;
@@ -132,7 +132,7 @@ static __attribute__((noinline)) void plan_delivery(struct qd_builder* b,
   const struct qd_part* parts = qd_parts_of(b->plan, m);
   if (m->needs_staging) finish_sends(b, b->window.steps_sent);
   for (int i = 0; !b->traits.has_global_counts && i < m->count; i++)
-    if (qd_is_temporary(b->plan, parts[i].region)) hold(b, parts[i].region, m->buffer);
+    if (qd_is_temporary(b->plan, parts[i].region)) hold_block(b, parts[i].region, m->buffer);
   give_back(b, m->buffer, 0);
 }
 
@@ -209,19 +209,19 @@ static void plan_copy(struct qd_builder* b, int32_t number) {
   plan_read(b, &copy->from, -1, 0);
   if (b->error) return;
   if (to_temporary && !from_send) {
-    hold(b, to, *holder_of(b, from));
+    hold_block(b, to, *holder_of(b, from));
   } else if (to_temporary) {
     copy->buffer = take_buffer(b);
-    hold(b, to, copy->buffer);
+    hold_block(b, to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
-  emit(b, QD_PLAN_COPY)->what = number;
+  append(b, QD_PLAN_COPY)->what = number;
 }
 
 /* Plans a copy between blocks of known length. It waits for sends of earlier steps that may read its target. */
 static void plan_known_copy(struct qd_builder* b, int32_t number) {
   if (b->plan->copies[number].needs_staging) finish_sends(b, b->window.steps_sent);
-  emit(b, QD_PLAN_COPY)->what = number;
+  append(b, QD_PLAN_COPY)->what = number;
 }
 
 /* Returns whether the sends of the step would put too many bytes in flight. */
@@ -258,7 +258,7 @@ static __attribute__((noinline)) void plan_sends(struct qd_builder* b,
 }
 
 /* Plans the posts of the sends of the next step, and its copies. */
-static inline void send(struct qd_builder* b, const struct qd_planned_step* s) {
+static inline void send_step(struct qd_builder* b, const struct qd_planned_step* s) {
   if (b->window.is_plain)
     post_sends(b, s->sends);
   else
@@ -268,21 +268,21 @@ static inline void send(struct qd_builder* b, const struct qd_planned_step* s) {
 }
 
 /* Plans the posts of the sends of all steps that need not wait. */
-static inline void release(struct qd_builder* b) {
+static inline void send_ready(struct qd_builder* b) {
   while (b->window.steps_sent < b->window.steps) {
     const struct qd_planned_step* s = step_at(b, b->window.steps_sent);
     if (s->ready > b->window.steps_received || is_too_much(b, s)) return;
-    send(b, s);
+    send_step(b, s);
   }
 }
 
 /* Plans to wait for the receives that the sends of the next step depend on, and then to post these sends. */
-static __attribute__((noinline)) void send_next(struct qd_builder* b) {
+static __attribute__((noinline)) void wait_and_send(struct qd_builder* b) {
   const struct qd_planned_step* s = step_at(b, b->window.steps_sent);
   wait_for_steps(b, s->ready);
   while (is_too_much(b, s)) drain(b);
-  send(b, s);
-  release(b);
+  send_step(b, s);
+  send_ready(b);
 }
 
 /* Plans to complete the oldest step. Waits for its receives first, since other sends may depend on them. */
@@ -290,14 +290,14 @@ static inline void finish_oldest(struct qd_builder* b) {
   struct qd_window* w = &b->window;
   const struct qd_planned_step* s = step_at(b, w->steps_done);
   const int32_t done = w->steps_done + 1;
-  while (w->steps_sent < done) send_next(b);
+  while (w->steps_sent < done) wait_and_send(b);
   wait_for_receives(b, s->receives);
   if (!b->plan->is_typed && w->steps_received < done) w->steps_received = done;
-  release(b);
+  send_ready(b);
   finish_sends(b, done);
   if (w->steps_received < done) w->steps_received = done;
   w->steps_done = done;
-  release(b);
+  send_ready(b);
 }
 
 /* Returns the number of steps with keys up to `key`, but no less than steps_done. */
@@ -340,8 +340,8 @@ void qd_order_step(struct qd_builder* b, int is_copy) {
     plan_receive(b, &plan->receives.all[i]);
   if (w->now.receives_posted < receives) add_progress(b, POST_RECEIVES);
   w->now.receives_posted = receives;
-  release(b);
-  while (w->steps_sent < (is_copy ? w->steps : w->steps - w->waiting)) send_next(b);
+  send_ready(b);
+  while (w->steps_sent < (is_copy ? w->steps : w->steps - w->waiting)) wait_and_send(b);
   w->is_full = receives >= b->traits.most_messages || sends >= b->traits.most_messages;
 }
 
@@ -363,7 +363,7 @@ void qd_order_begin(struct qd_builder* b) {
 void qd_order_end(struct qd_builder* b) {
   while (b->window.steps_done < b->window.steps && !b->error) finish_oldest(b);
   copy_own(b);
-  emit(b, QD_PLAN_END);
+  append(b, QD_PLAN_END);
 }
 
 void qd_order_forget(struct qd_builder* b) {

@@ -45,8 +45,7 @@ static void count_value(struct counts* counts, int64_t value) {
   counts->times[i]++;
 }
 
-static void read_counts(struct counts* counts, const int64_t* bytes, int64_t listed,
-                        int64_t ranks) {
+static void sum_counts(struct counts* counts, const int64_t* bytes, int64_t listed, int64_t ranks) {
   counts->bytes = bytes;
   counts->listed = listed;
   counts->ranks = ranks;
@@ -149,8 +148,8 @@ static int64_t best_size(const struct counts* counts, int64_t alpha_ps, int64_t 
   return search.best;
 }
 
-static int64_t choose(int64_t rule, int64_t alpha_ns, int64_t beta_ps,
-                      const struct counts* counts) {
+static int64_t choose_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps,
+                           const struct counts* counts) {
   if (counts->most == 0) return 1;
   if (rule == QD_CHOOSE_LEAST) return at_most_int(counts->least);
   if (rule < QD_CHOOSE_AUTO)
@@ -175,8 +174,8 @@ int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int
   if (rule >= QD_CHOOSE_NONE) return rule == QD_CHOOSE_NONE ? 0 : at_most_int(rule);
   for (int64_t i = 0; i < contributions && over_trees; i++) sum += bytes[i];
   if (over_trees)
-    read_counts(&counts, &sum, 1, ranks_on_a_way(ranks));
+    sum_counts(&counts, &sum, 1, ranks_on_a_way(ranks));
   else
-    read_counts(&counts, bytes, contributions, ranks);
-  return choose(rule, alpha_ns, beta_ps, &counts);
+    sum_counts(&counts, bytes, contributions, ranks);
+  return choose_size(rule, alpha_ns, beta_ps, &counts);
 }

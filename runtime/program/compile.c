@@ -353,7 +353,7 @@ static void literals(struct compiler* c, struct qd_table_definition* table) {
   }
 }
 
-static void table(struct compiler* c, struct qd_table_definition* table) {
+static void compile_table(struct compiler* c, struct qd_table_definition* table) {
   table->kind = (uint8_t)qd_read_byte(&c->in);
   c->names_call = 0;
   switch (table->kind) {
@@ -607,7 +607,7 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
   heading(&c);
   program->table_count = (int)read_count(&c, QD_MAX_TABLES, BEYOND(QD_MANY_TABLES));
   for (; c.tables < program->table_count && !c.in.error; c.tables++)
-    table(&c, &program->tables[c.tables]);
+    compile_table(&c, &program->tables[c.tables]);
   program->requirement_count =
       (int)read_count(&c, QD_MAX_REQUIREMENTS, BEYOND(QD_MANY_REQUIREMENTS));
   for (int i = 0; i < program->requirement_count; i++) requirement(&c, &program->requirements[i]);

@@ -123,8 +123,8 @@ static const char* fill_map(struct qd_walker* walker, struct qd_tables* tables, 
   return error;
 }
 
-static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int index,
-                        const struct qd_context* context) {
+static const char* fill_table(struct qd_walker* walker, struct qd_tables* tables, int index,
+                              const struct qd_context* context) {
   const struct qd_program* program = walker->program;
   const int source = program->tables[index].source, kind = program->tables[index].kind;
   const int has_source =
@@ -190,7 +190,8 @@ static const char* name_error(struct qd_tables* tables, const struct qd_program*
                               const char* kind, int number, const char* error) {
   char text[128], digits[16] = "";
   if (!error || error == qd_no_memory) return error;
-  snprintf(text, sizeof text, "%s", error); /* `error` may be in `refusal`, which changes */
+  /* `error` may be in `refusal`, which changes. */
+  snprintf(text, sizeof text, "%.*s", (int)sizeof text - 1, error);
   if (number > 0) snprintf(digits, sizeof digits, " %d", number);
   snprintf(tables->refusal, sizeof tables->refusal, "%s: its %s%s: %s; `quadrille show` prints it",
            program->algorithm, kind, digits, text);
@@ -239,7 +240,7 @@ const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* 
   for (int i = 0; i < program->table_count && !error; i++) {
     qd_walk_start(&walker, program, tables, context);
     tables->is_of_call = program->tables[i].of_call;
-    error = fill(&walker, tables, i, context);
+    error = fill_table(&walker, tables, i, context);
     if (!error && program->tables[i].located && !ascends(tables->entries[i], tables->lengths[i]))
       error = "it is searched and does not ascend";
     error = name_error(tables, program, "table", i + 1, error);

@@ -41,6 +41,9 @@ Result<Coloring> best_coloring(const Topology& topology, unsigned most_work) {
         fmt::format("a schedule of the least time is known for up to {} nodes; these are {}",
                     kMostColoredNodes, sizes.size())};
   const std::vector<Matching> all = matchings(sizes.size());
+#ifdef QUADRILLE_WITHOUT_Z3
+  return Error{"the solver Z3, which finds such a schedule, was left out of this build"};
+#endif
   Coloring coloring{{}, alltoall_lower_bound(topology)};
   z3::context context;
   z3::solver solver(context);

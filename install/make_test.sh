@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# make_test.sh MAKEFILE LIBRARIES.sources COMMANDS.sources: builds everything in C by make, with each MPI library and another
+# compiler for each, runs it, and uses what it installs. Compares the sources with those that Bazel compiles.
+set -u
+. tests/mpi/mpirun.sh
+tree=$(dirname "$(readlink -f "$1")") launcher=$(readlink -f tests/mpi/mpirun.sh)
+lists=("$(readlink -f "$2")" "$(readlink -f "$3")")
+cd "$TEST_TMPDIR" || exit 2
+failed=0
+
+problem() {
+  echo "FAILED: $*"
+  cat said 2>/dev/null
+  failed=1
+}
+said() { grep -qF -- "$1" said || problem "no '$1'"; }
+in_tree() { make -C "$tree" -s BUILD="$TEST_TMPDIR/built" "$@"; }
+
+# ---- The lists of sources
+for goal in libraries commands; do
+  [ $goal = libraries ] && list=${lists[0]} rooms='^(preload|runtime|tools)/' || list=${lists[1]} rooms=.
+  in_tree MPICC=mpicc.openmpi -nB $goal | grep -oE ' -c [^ ]*[.]cc? ' | grep -vF "$TEST_TMPDIR" | cut -d' ' -f3 | grep -E "$rooms" | sort -u >compiled
+  sed 's|^//||; s|:|/|' "$list" | sort | diff - compiled >said || problem "the Makefile and Bazel make the $goal from other sources"
+  [ -s compiled ] || problem "make compiles nothing for the $goal"
+done
+
+# Those that use most of Z3, where Z3 is missing.
+(cd "$tree" && g++ -std=c++20 -I. -Iverifier/prove/without_z3 -Wall -Wextra -Werror -fsyntax-only verifier/prove/{axioms,bits,coloring,smtlib}.cc) >said 2>&1 ||
+  problem "the prover without Z3"
+
+# ---- Build, check, install and use
+start() { printf '#!/usr/bin/env bash\n. %s\nranks=$2\nshift 2\nstart_ranks %s "$ranks" 60 "$@"\n' "$launcher" "$1"; }
+for mpi in openmpi mpich; do
+  [ $mpi = openmpi ] && compiler=gcc optimize=-O1 || compiler=clang-14 optimize=-O0
+  export OMPI_CC=$compiler MPICH_CC=$compiler prefix=$TEST_TMPDIR/$mpi
+  start $mpi >start && chmod 755 start
+  in_tree -j2 MPICC=mpicc.$mpi CC=$compiler CFLAGS="$optimize -Werror" MPIRUN="$PWD/start" PREFIX="$prefix" check install >said 2>&1 ||
+    problem "make check install with $compiler over $mpi"
+  said 'every byte is right'
+  said ', 0 wrong'
+  said "installed in $prefix"
+  tools=$prefix/lib/quadrille
+  ! readelf -d "$prefix/lib/libquadrille_preload_$mpi.so" "$tools/libquadrille_preload_${mpi}_core.so" | grep 'NEEDED.*mpi' || problem "the preload library needs MPI"
+  for library in libquadrille libquadrille_preload; do
+    readelf -d "$prefix/lib/${library}_$mpi.so" | grep -qF "soname: [${library}_$mpi.so.0]" || problem "the soname of ${library}_$mpi"
+  done
+  # shellcheck disable=SC2046 # pkg-config prints several words
+  mpicc.$mpi "$tree/install/test/app.c" -o app $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs quadrille-$mpi) -Wl,-rpath,"$prefix/lib" >said 2>&1 ||
+    problem "a program over $mpi"
+  start_ranks $mpi 3 30 ./app "$prefix/share/quadrille/alltoall.tuna.qs" >said 2>&1
+  grep -qx right said || problem "a linked program over $mpi"
+  QUADRILLE_MPI=$mpi LD_PRELOAD=$("$prefix/bin/quadrille" preload $mpi) start_ranks $mpi 2 30 "$prefix/bin/quadrille" doctor >said 2>&1
+  said 'all is well'
+  "$prefix/bin/quadrille" generate >said 2>&1
+  [ $? -eq 2 ] && said "this installation has no generator; in the sources, write: make MPICC=mpicc libraries commands && make"
+done
+refused() { # SENTENCE ARGUMENT...
+  in_tree "${@:2}" >said 2>&1
+  [ $? -eq 2 ] && grep -qF -- "$1" said || problem "make ${*:2}"
+}
+refused "MPICC: 'gcc' compiles for no Open MPI or MPICH" MPICC=gcc
+refused "'relative' is no absolute path" MPICC=mpicc.openmpi CFLAGS=-O0 PREFIX=relative install
+exit $failed
