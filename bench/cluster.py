@@ -207,7 +207,8 @@ class Measuring(sampling.Measuring):
         return self.generator.file(schedules, "auto", nodes, *remote, *lengths, *costs), case.window
 
 
-# Each function below, except helpers, yields cases of an MPI library. `m` makes their files.
+# Each function below, except helpers, yields cases to measure with an MPI library, or measures them itself. `m` makes the
+# schedule files.
 
 TOTAL = 4 << 20  # bytes of an allgatherv, over all ranks
 LEAST = {  # least native / best of ours, by library and distribution

@@ -80,7 +80,7 @@ class Libraries:
     """Paths of libraries that the build makes, by MPI library."""
 
     preload: dict
-    idle: dict  # lets waiting ranks sleep, or none
+    idle: dict  # lets waiting ranks sleep; some MPI libraries have none
 
 
 TIMES_OF_LAMMPS = (

@@ -491,9 +491,9 @@ void preload_write_rules(const struct preload_rule* found, int count, int job_en
   char wrong[PRELOAD_TEXT];
   FILE* const file = preload_open(path, job_ends);
   if (!file && errno == EAGAIN && !job_ends) return; /* they are written later */
-  char* const text = file ? (char*)preload_read(path, PRELOAD_MOST_RULES, &length) : NULL;
+  char* const text = file ? (char*)preload_read_own(path, PRELOAD_MOST_RULES, &length) : NULL;
   int is_good = file && (text || errno == ENOENT);
-  if (file && !is_good) fprintf(stderr, "quadrille: %s: %s\n", path, preload_unread_reason());
+  if (file && !is_good) fprintf(stderr, "quadrille: %s: %s\n", path, preload_file_reason());
   int is_right = !text || preload_read_rules(path, text, length, &present, wrong);
   const char *const here = preload_settings()->here.library, *const there = present.of_file.library;
   if (is_right && *here && *there && strcmp(here, there) != 0) {
@@ -517,16 +517,18 @@ void preload_write_rules(const struct preload_rule* found, int count, int job_en
 
 /* ---- Files */
 
-/* Finds the file's full name, without symbolic links, and its partial name, used while it is written. Returns 1 for a
- * device or a pipe, for which both names are the same. */
+/* Finds the file's full name, and its partial name, used while it is written. Returns 1 for a device or a pipe, for which
+ * both names are the same. A symbolic link to a plain file, which somebody else may have made, has no partial name. */
 static int find_names(const char* given, char name[PATH_MAX], char partial[PATH_MAX]) {
   struct stat status;
   char full[QD_MAX_PATH];
   const char* const path = preload_full_name(given, full);
   const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+  const int is_link = !is_special && lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
   if (!realpath(path, name)) snprintf(name, PATH_MAX, "%s", path);
   const int length = snprintf(partial, PATH_MAX, is_special ? "%s" : "%s.partial", name);
-  if (length >= PATH_MAX) partial[0] = '\0'; /* opening this fails */
+  errno = is_link ? ELOOP : ENAMETOOLONG;
+  if (length >= PATH_MAX || is_link) partial[0] = '\0';
   return is_special;
 }
 
@@ -534,6 +536,7 @@ int preload_may_write(const char* path) {
   char name[PATH_MAX], partial[PATH_MAX];
   struct stat status;
   const int is_special = find_names(path, name, partial);
+  if (!partial[0]) return 0;
   errno = EISDIR;
   if (stat(name, &status) == 0 && S_ISDIR(status.st_mode)) return 0;
   if (is_special) return access(name, W_OK) == 0;
@@ -574,6 +577,7 @@ FILE* preload_open(const char* path, int job_ends) {
   char name[PATH_MAX], partial[PATH_MAX];
   struct stat status;
   const int is_special = find_names(path, name, partial);
+  if (!partial[0]) return NULL;
   const int file =
       is_special ? open_special(name, job_ends) : open_alone(partial, job_ends ? 200 : 1);
   if (file < 0) return NULL;

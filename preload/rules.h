@@ -105,10 +105,11 @@ struct preload_settings {
   struct preload_rule* rules;
   int rule_count, first_of_file; /* rules of variables come before those of the file */
   const char* rules_file;        /* or NULL */
+  const char* site_rules;        /* a second one, which is only read, or NULL */
   const char* report;            /* QUADRILLE_REPORT, or NULL */
   const char* verifier;          /* QUADRILLE_VERIFIER, or NULL */
   struct preload_origin here;    /* this job */
-  struct preload_origin of_file; /* the job that wrote the file of rules */
+  struct preload_origin of_file; /* the job that wrote the rules file that was read last */
   uint64_t hash;                 /* of all settings that affect a choice */
   char ignored[64];              /* the first QUADRILLE_ variable of other software, or "" */
   char error[PRELOAD_TEXT];      /* the error in the settings, or "" */
@@ -143,15 +144,18 @@ char* preload_read_own_rules(size_t* length);
 void preload_take_rules(const char* text, size_t length);
 /* Makes names of files relative to this folder, instead of the current one. */
 void preload_keep_to(const char* folder);
-/* Returns the absolute name of a file in `full`, which has QD_MAX_PATH characters, or `name` if it is too long. */
+/* Writes the file's absolute name to `full`, of QD_MAX_PATH characters, and returns it. Returns `name` if the absolute name
+ * is too long. */
 const char* preload_full_name(const char* name, char* full);
 /* Passes every later error in the settings to `each`. Must precede the first call of preload_settings. */
 void preload_tell_errors(void (*each)(const char* error));
 /* Reads a plain file of at most `most` bytes into memory that the caller frees. Returns NULL and sets errno if
  * not. */
 unsigned char* preload_read(const char* path, size_t most, size_t* length);
-/* Returns the reason why preload_read failed, from errno. */
-const char* preload_unread_reason(void);
+/* The same for rules and schedules. Refuses a file of another user than this one and root, or that all users may write. */
+unsigned char* preload_read_own(const char* path, size_t most, size_t* length);
+/* Returns the reason why a file could not be read, opened or written, from errno. */
+const char* preload_file_reason(void);
 /* Returns the value of QUADRILLE that stands for the mode. */
 const char* preload_mode_name(enum preload_mode mode);
 /* Return 1 and a sentence in `text` if the file of the rules, or of the report, cannot be written; else 0. */

@@ -71,9 +71,9 @@ static const char* describe(struct preload_file* file) {
 /* Reads a schedule file and adds it to `files`. Returns NULL or what is wrong. */
 static const char* add_file(const char* name, const char* path) {
   struct preload_file added = {.schedule = {.name = NULL}};
-  unsigned char* bytes = preload_read(path, QD_MAX_FILE_LENGTH, &added.schedule.length);
+  unsigned char* bytes = preload_read_own(path, QD_MAX_FILE_LENGTH, &added.schedule.length);
   added.schedule.bytes = bytes;
-  const char* wrong = bytes ? describe(&added) : preload_unread_reason();
+  const char* wrong = bytes ? describe(&added) : preload_file_reason();
   if (file_count == PRELOAD_MOST_FILES)
     wrong = "it is one too many: rules may name at most 64 schedule files";
   if (!wrong && !(added.schedule.name = strdup(name))) wrong = qd_no_memory;

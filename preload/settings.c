@@ -80,11 +80,13 @@ static void read_collective(int collective, const char* variable, const char* va
   if (!found) refuse("%s: %.480s", variable, errors[0]);
 }
 
-/* The variables that name no collective. Other code reads the first ELSEWHERE. The next three are kept as texts. */
-enum { ELSEWHERE = 5 };
-static const char* const variables[] = {"QUADRILLE",        "QUADRILLE_DEBUG",    "QUADRILLE_STALL",
-                                        "QUADRILLE_TRACE",  "QUADRILLE_MPI",      "QUADRILLE_RULES",
-                                        "QUADRILLE_REPORT", "QUADRILLE_VERIFIER", "QUADRILLE_SUMS"};
+/* The variables that name no collective. Other code reads the first ELSEWHERE. The next TEXTS are kept as texts: two rules
+ * files, and then others. */
+enum { ELSEWHERE = 5, TEXTS = 4 };
+static const char* const variables[] = {
+    "QUADRILLE",          "QUADRILLE_DEBUG", "QUADRILLE_STALL",      "QUADRILLE_TRACE",
+    "QUADRILLE_MPI",      "QUADRILLE_RULES", "QUADRILLE_SITE_RULES", "QUADRILLE_REPORT",
+    "QUADRILLE_VERIFIER", "QUADRILLE_SUMS"};
 enum { VARIABLES = sizeof variables / sizeof *variables, NAME = 64 };
 
 static int are_same(char a, char b) {
@@ -127,6 +129,29 @@ static int is_misspelt(const char* variable, char meant[NAME]) {
   return fewest < NAME;
 }
 
+/* Returns a new copy of a file's name, with the job's number for %j and the host's name for %h. */
+static char* expanded(const char* name) {
+  static const char* const numbers[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"};
+  char process[32], host[256] = "host";
+  const char* job = NULL;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !job; i++) job = getenv(numbers[i]);
+  snprintf(process, sizeof process, "%d", (int)getpid()); /* if no batch system runs the job */
+  gethostname(host, sizeof host - 1);
+  char* text = NULL;
+  size_t length = 0;
+  FILE* const to = open_memstream(&text, &length);
+  for (; to && *name; name++) {
+    const int is_mark = name[0] == '%' && name[1] && strchr("jh%", name[1]);
+    if (is_mark) name++;
+    if (is_mark && *name != '%')
+      fputs(*name == 'h' ? host : job ? job : process, to);
+    else
+      fputc(*name, to);
+  }
+  if (to) fclose(to);
+  return text;
+}
+
 /* Reads VARIABLE=VALUE, where VARIABLE begins with QUADRILLE. An empty variable counts as unset. Values are copied, since a program
  * may overwrite its environment. Other software may have variables of its own, such as QUADRILLE_HOME. */
 static void read_variable(const char* entry) {
@@ -137,10 +162,11 @@ static void read_variable(const char* entry) {
   int number = 0;
   while (number < VARIABLES && strcmp(variable, variables[number]) != 0) number++;
   if (number < ELSEWHERE) return;
-  const char** const kept[] = {&settings.rules_file, &settings.report, &settings.verifier};
-  if (number < ELSEWHERE + 3) {
-    *kept[number - ELSEWHERE] = strdup(value);
-    if (number == ELSEWHERE) hash("", variable, strlen(variable)); /* rank 0 reads the file */
+  const char** const kept[TEXTS] = {&settings.rules_file, &settings.site_rules, &settings.report,
+                                    &settings.verifier};
+  if (number < ELSEWHERE + TEXTS) {
+    *kept[number - ELSEWHERE] = number < ELSEWHERE + TEXTS - 1 ? expanded(value) : strdup(value);
+    if (number < ELSEWHERE + 2) hash("", variable, strlen(variable)); /* rank 0 reads the file */
     return;
   }
   const int collective = number < VARIABLES ? -1 : preload_collective_of(variable + 10);
@@ -162,17 +188,22 @@ const char* preload_full_name(const char* name, char* full) {
   return qd_full_name(first_folder, name, full);
 }
 
-unsigned char* preload_read(const char* path, size_t most, size_t* length) {
+/* Reads a file. Refuses one that may hold another user's words, if asked to. */
+static unsigned char* read_file(const char* path, size_t most, size_t* length, int refuses_others) {
   struct stat status = {.st_mode = 0};
   char full[QD_MAX_PATH];
   errno = 0;
   const int opened =
       open(preload_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* even of a pipe */
   if (opened < 0) return NULL;
-  FILE* file = fstat(opened, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(opened, "rb") : NULL;
+  const int is_plain = fstat(opened, &status) == 0 && S_ISREG(status.st_mode);
+  const int is_others =
+      refuses_others && is_plain &&
+      ((status.st_uid != geteuid() && status.st_uid != 0) || status.st_mode & S_IWOTH);
+  FILE* file = is_plain && !is_others ? fdopen(opened, "rb") : NULL;
   if (!file) {
     close(opened);
-    errno = S_ISREG(status.st_mode) ? ENOMEM : S_ISDIR(status.st_mode) ? EISDIR : ENOTSUP;
+    errno = is_others ? EPERM : is_plain ? ENOMEM : S_ISDIR(status.st_mode) ? EISDIR : ENOTSUP;
     return NULL;
   }
   unsigned char* bytes = malloc(most + 1);
@@ -185,8 +216,19 @@ unsigned char* preload_read(const char* path, size_t most, size_t* length) {
   return fitting;
 }
 
-const char* preload_unread_reason(void) {
+unsigned char* preload_read(const char* path, size_t most, size_t* length) {
+  return read_file(path, most, length, 0);
+}
+
+unsigned char* preload_read_own(const char* path, size_t most, size_t* length) {
+  return read_file(path, most, length, 1);
+}
+
+const char* preload_file_reason(void) {
   return errno == ENOTSUP ? "a pipe or a device cannot hold this; name a plain file"
+         : errno == EPERM ? "it belongs to another user, or all users may write it; copy it, or "
+                            "take that right away with chmod o-w"
+         : errno == ELOOP ? "it is a symbolic link; name the file itself"
                           : strerror(errno);
 }
 
@@ -201,7 +243,9 @@ static void hash_schedules(void) {
 
 /* ---- What this job runs with, and what the rules of the file were measured with */
 
-static const char* rules_name; /* the file's, or NULL if none was read */
+static struct preload_origin
+    other; /* of the first rules that are not of this job's library, version and machine */
+static const char* others_name; /* the file with these, or NULL */
 
 /* Copies a text as one word: blanks become hyphens. Leaves out digits if `has_digits` is 0. */
 static void take_word(char* to, size_t size, const char* from, size_t length, int has_digits) {
@@ -245,44 +289,74 @@ static void describe(const struct preload_origin* of, char* text, size_t size) {
 }
 
 int preload_has_other_origin(char text[PRELOAD_TEXT]) {
-  const struct preload_origin *const here = &settings.here, *const of = &settings.of_file;
-  const int is_left = differ(here->library, of->library);
   char ours[256], theirs[256];
-  if (!is_left && !differ(here->version, of->version) && !differ(here->machine, of->machine))
-    return 0;
-  describe(here, ours, sizeof ours);
-  describe(of, theirs, sizeof theirs);
-  snprintf(text, PRELOAD_TEXT, "%.400s: its rules are of %s, and this is %s; %s", rules_name,
+  if (!others_name) return 0;
+  describe(&settings.here, ours, sizeof ours);
+  describe(&other, theirs, sizeof theirs);
+  snprintf(text, PRELOAD_TEXT, "%.400s: its rules are of %s, and this is %s; %s", others_name,
            theirs, ours,
-           is_left ? "the file is left alone" : "learn anew if they are no gain here");
+           differ(settings.here.library, other.library) ? "the file is left alone"
+                                                        : "learn anew if they are no gain here");
   return 1;
 }
 
 static int has_rules; /* whether the rules of a file were taken */
 
-void preload_take_rules(const char* text, size_t length) {
+/* Adds the rules of the file *path. If it is of another MPI library, forgets them, and the file. */
+static void take_file(const char** path, const char* text, size_t length) {
   char wrong[PRELOAD_TEXT];
+  const struct preload_origin *const here = &settings.here, *const of = &settings.of_file;
+  const char* const name = *path ? *path : "the rules of rank 0";
+  const int before = settings.rule_count;
+  settings.of_file = (struct preload_origin){.nodes = 0};
+  if (!preload_read_rules(name, text, length, &settings, wrong)) refuse("%s", wrong);
+  const int is_left = differ(here->library, of->library);
+  if (!others_name &&
+      (is_left || differ(here->version, of->version) || differ(here->machine, of->machine)))
+    other = *of, others_name = name;
+  if (!is_left) return;
+  settings.rule_count = before;
+  *path = NULL;
+}
+
+void preload_take_rules(const char* text, size_t length) {
+  const size_t own = strnlen(text, length); /* the site's rules stand behind a zero */
   has_rules = 1;
   if (length > 0) hash("", text, length); /* an empty file counts as none */
-  const char* const path = settings.rules_file ? settings.rules_file : "the rules of rank 0";
-  rules_name = path;
-  if (!preload_read_rules(path, text, length, &settings, wrong)) refuse("%s", wrong);
-  if (differ(settings.here.library, settings.of_file.library)) {
-    settings.rule_count = settings.first_of_file;
-    settings.rules_file = NULL; /* and nothing is written to it */
-  }
+  if (own > 0 || own == length) take_file(&settings.rules_file, text, own);
+  if (own < length) take_file(&settings.site_rules, text + own + 1, length - own - 1);
   hash_schedules();
 }
 
-char* preload_read_own_rules(size_t* length) {
-  const char* const path = preload_settings()->rules_file;
+/* Reads a rules file of this variable. Returns its text, or NULL. The user's own may not exist yet. */
+static char* read_rules(const char* variable, const char* path, int may_lack, size_t* length) {
   *length = 0;
-  if (!path || has_rules) return NULL;
-  char* text = (char*)preload_read(path, PRELOAD_MOST_RULES, length);
-  if (text)
-    preload_take_rules(text, *length);
-  else if (errno != ENOENT || !preload_finds_rules(settings.mode))
-    refuse("QUADRILLE_RULES: %.500s: %s", path, preload_unread_reason());
+  if (!path) return NULL;
+  char* const text = (char*)preload_read_own(path, PRELOAD_MOST_RULES, length);
+  if (!text && (errno != ENOENT || !may_lack))
+    refuse("%s: %.500s: %s", variable, path, preload_file_reason());
+  return text;
+}
+
+char* preload_read_own_rules(size_t* length) {
+  const struct preload_settings* const of = preload_settings();
+  size_t own = 0, more = 0;
+  *length = 0;
+  if (has_rules) return NULL;
+  char* text = read_rules("QUADRILLE_RULES", of->rules_file, preload_finds_rules(of->mode), &own);
+  char* const site = read_rules("QUADRILLE_SITE_RULES", of->site_rules, 0, &more);
+  if (site) {
+    char* const joined = realloc(text, own + more + 1);
+    if (!joined) refuse("memory ran out while rules were read");
+    if (joined) {
+      joined[own] = '\0';
+      memcpy(joined + own + 1, site, more);
+      text = joined, own += more + 1;
+    }
+    free(site);
+  }
+  if (text) preload_take_rules(text, own);
+  *length = text ? own : 0;
   return text;
 }
 
@@ -309,7 +383,8 @@ const struct preload_settings* preload_settings(void) {
 /* Returns 0 if the file can be written, else 1 and a sentence. */
 static int loses(const char* variable, const char* name, char text[PRELOAD_TEXT]) {
   if (preload_may_write(name)) return 0;
-  snprintf(text, PRELOAD_TEXT, "%s: %.500s cannot be written: %s", variable, name, strerror(errno));
+  snprintf(text, PRELOAD_TEXT, "%s: %.500s cannot be written: %s", variable, name,
+           preload_file_reason());
   return 1;
 }
 

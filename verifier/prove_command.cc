@@ -273,7 +273,9 @@ class Session {
     }
     result.obligations.push_back({"temporary blocks", temporary_blocks_fit(named.proof.program),
                                   "there may be more of both programs than the limit"});
-    tell(named, {.scope = scope_of(named.proof.program)}, result);
+    ProofPlan plan;
+    plan.scope = scope_of(named.proof.program);
+    tell(named, plan, result);
   }
 
   void print_program(const NamedProof& named, const ProofResult& result, const Judgement& judgement,

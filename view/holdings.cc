@@ -14,7 +14,7 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kFewRanks = 16;  // contributions of more ranks have one part
+constexpr int64_t kFewRanks = 16;  // if there are more ranks, each contribution has one part
 constexpr int64_t kParts = 8;      // of a contribution that is one block
 
 class Noting : public verifier::Observer {

@@ -179,7 +179,8 @@ static int is_direct(const struct qd_call* c, const struct qd_side* side, int ra
   return 1;
 }
 
-/* In place, a root's block to itself stays among its other blocks: makes both of its regions refer to it there. */
+/* In place, the root's block to itself stays where its other blocks are. Makes the block's two regions both refer to that
+ * place. */
 static void share_own_block(struct qd_call* c) {
   const int32_t own = c->plan.regions.own_send, target = c->plan.regions.own_receive;
   if (!c->in_place || c->builder.traits.goes_by_rank || own < 0) return;

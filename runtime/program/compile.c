@@ -502,7 +502,7 @@ static const unsigned combines = QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT;
 static void combining(struct compiler* c, unsigned flags) {
   if ((flags & combines) == combines || !(flags & QD_MESSAGE_RECEIVE) || flags & QD_MESSAGE_SIZED)
     malformed(c);
-  if (c->program->collective < QD_REDUCE) fail(c, no_operator);
+  if (!qd_reduces(c->program)) fail(c, no_operator);
 }
 
 static void message(struct compiler* c, unsigned opcode, int depth) {
@@ -540,7 +540,7 @@ static void local(struct compiler* c, unsigned opcode) {
   struct qd_program* p = c->program;
   const int reduction = opcode != QD_COPY;
   if (c->in_message) fail(c, "the code has a copy inside a message; make it again");
-  if (reduction && p->collective < QD_REDUCE) fail(c, no_operator);
+  if (reduction && !qd_reduces(p)) fail(c, no_operator);
   note_kind(c, COPIES);
   const int saved = c->next_register;
   const int32_t first = piece(c, qd_read_byte(&c->in));

@@ -67,6 +67,12 @@ told_first 'QUADRILLE_RULES: nowhere/rules.txt cannot be written: No such file o
 told_first 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 told_first 'QUADRILLE_REPORT: .. cannot be written: Is a directory' QUADRILLE_REPORT=..
 
+touch plain && ln -s plain link
+told_first 'QUADRILLE_REPORT: link cannot be written: it is a symbolic link; name the file itself' QUADRILLE_REPORT=link
+told_first 'QUADRILLE_RULES: link cannot be written: it is a symbolic link; name the file itself; what is learned will be lost' \
+  QUADRILLE=learn QUADRILLE_RULES=link
+[ ! -s plain ] || problem 'a file is written through a symbolic link'
+
 # Variables of other software have no effect, even if they differ between ranks.
 right 3 QUADRILLE_ALLTOALL=linear QUADRILLE_HOME=/opt QUADRILLE_STATE=1 ONE:QUADRILLE_HOME=/tmp
 said 1 'is no setting of Quadrille, and is ignored'
@@ -109,6 +115,40 @@ for other in none.txt wrong.txt; do
   right 3 QUADRILLE_RULES=rules.txt ONE:QUADRILLE_RULES=$other
   reported allgather '3 ranks' bruck 'by rule'
 done
+# A site's rules stand behind the user's own, and are only read.
+echo 'alltoall use=native' >own.txt
+printf '%s\n' 'alltoall use=linear' 'allgather use=bruck' >site.txt
+right 3 QUADRILLE_RULES=own.txt QUADRILLE_SITE_RULES=site.txt
+reported alltoall '3 ranks' native 'by rule'
+reported allgather '3 ranks' bruck 'by rule'
+right 3 QUADRILLE=on QUADRILLE_SITE_RULES=site.txt ONE:QUADRILLE_SITE_RULES=none.txt
+reported alltoall '3 ranks' linear 'by rule'
+refused 'QUADRILLE_SITE_RULES: none.txt: No such file or directory' QUADRILLE_SITE_RULES=none.txt
+echo 'allgather use=nosuch' >wrong.txt
+refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=own.txt QUADRILLE_SITE_RULES=wrong.txt
+echo 'library=Another version=1' >>site.txt
+right 3 QUADRILLE_RULES=own.txt QUADRILLE_SITE_RULES=site.txt
+said 1 'site.txt: its rules are of Another 1, and this is '
+reported alltoall '3 ranks' native 'by rule'
+not_reported 'bruck.* by rule'
+right 3 QUADRILLE=learn QUADRILLE_RULES=new.txt QUADRILLE_SITE_RULES=rules.txt
+grep -q '^barrier ' new.txt || problem "what is learned beside the rules of a site is lost: $(cat new.txt)"
+
+# Files of other users, or that all users may write, are not followed. Names may have the job's number and the host.
+theirs='it belongs to another user, or all users may write it; copy it, or take that right away with chmod o-w'
+cp own.txt open.txt && chmod o+w open.txt
+refused "QUADRILLE_RULES: open.txt: $theirs" QUADRILLE_RULES=open.txt
+cp "$own" open.qs && chmod o+w open.qs
+refused "QUADRILLE_ALLTOALL: open.qs: $theirs" QUADRILLE_ALLTOALL=file:open.qs
+chmod o-w open.txt
+if chown 12345 open.txt 2>/dev/null; then
+  refused "QUADRILLE_SITE_RULES: open.txt: $theirs" QUADRILLE_SITE_RULES=open.txt
+else
+  echo 'skipped: a file of another user, as only root can make one here'
+fi
+right 2 SLURM_JOB_ID=77 QUADRILLE_REPORT=report-%j-%h-50%% QUADRILLE_ALLTOALL=linear
+[ -s "report-77-$(hostname)-50%" ] || problem "the report has another name: $(ls)"
+
 refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=wrong.txt ONE:QUADRILLE_RULES=rules.txt QUADRILLE_SUMS=canonical
 said 1 "quadrille: so sums are MPI's own, and not canonical"
 

@@ -189,12 +189,10 @@ changed() {
   said 0 'ranks have different'
 }
 rm -f learned.txt
-mkdir -p real
-ln -s real/rules.txt learned.txt
-printf '%s\n' '# my own' 'scan ranks=77 use=native # why not' 'scan ranks=78 use=native' >real/rules.txt
-chmod 600 real/rules.txt
-changed "sed -i '/ranks=78/d; s/native # why/doubling # why/' real/rules.txt"
-[ -L learned.txt ] && [ "$(stat -c %a real/rules.txt)" = 600 ] || problem "the file is another one: $(ls -l . real)"
+printf '%s\n' '# my own' 'scan ranks=77 use=native # why not' 'scan ranks=78 use=native' >learned.txt
+chmod 600 learned.txt
+changed "sed -i '/ranks=78/d; s/native # why/doubling # why/' learned.txt"
+[ "$(stat -c %a learned.txt)" = 600 ] || problem "the file has other rights: $(ls -l .)"
 printf '%s\n' '# my own' 'scan ranks=77 use=doubling # why not' >mine
 grep -E '^(#|scan )' learned.txt | cmp - mine && grep -q '^alltoall ' learned.txt || problem "what a user changed is undone: $(cat learned.txt)"
 rm -f learned.txt

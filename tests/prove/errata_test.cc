@@ -61,7 +61,8 @@ TEST(Errata, FifteenStepsAreEighteenWithSelfCopies) {
   EXPECT_EQ(without.steps + without.copy_steps, 15);
 }
 
-// Returns two inter-node exchanges of one node that may overlap if no rank waits before its next step: "0-3 and 1-2".
+// Returns two inter-node exchanges that share a node and may overlap: "0-3 and 1-2". Each rank makes its own steps in order,
+// and no other chain of steps orders the two.
 // Returns "" if there are none.
 std::string exchanges_at_once(const Program& program, const std::vector<int64_t>& sizes) {
   const Job job = job_of(sizes);

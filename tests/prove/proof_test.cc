@@ -104,7 +104,8 @@ TEST(ProofFile, OfAReversalIsRefusedUnlessTheReversalIsThatOfItsOriginal) {
       {quadrille::changed(with(sum, chain), "original-names 0", "original-names ff 0"), 0,
        "the names do not fit"},
       {with(sum, chain) + "deadlock\n  with send 1\n", 16,
-       "a deadlock of a program says nothing of its reversal, or of a sequence; leave the statement out"},
+       "a deadlock of a program says nothing of its reversal, or of a sequence; leave the "
+       "statement out"},
   });
 }
 

@@ -29,7 +29,7 @@ class Contract {
   // Whether a rank contributes a block to itself.
   bool has_own() const { return !reduces() && program_.groups == 1 && !is_barrier(); }
   // A barrier is an allgather of tokens without bytes. The token of a process says that it has entered the barrier. The
-  // tokens are one block of the receive buffer, one per process. A process has its own from the start.
+  // receive buffer is one block, which has one token for each process. A process has its own token from the start.
   bool is_barrier() const { return program_.collective == Collective::kBarrier; }
   // Whether obligations look at the bytes of blocks, whose lengths the counts of the call give. False for an
   // all-to-all: its blocks always travel whole.

@@ -365,8 +365,8 @@ void held(Planner& p, Reading reading) {
   for (size_t k = 0; k < writes.size(); ++k) held_case(p, reading, k);
 }
 
-// Returns the condition that a write does not touch the byte that is read, and does not make a temporary block longer
-// that is read whole.
+// Returns the condition that a write does not touch the byte that is read. If a whole temporary block is read, the write
+// must not lengthen it.
 z3::expr stays(const Planner& p, Query& q, size_t i, const Instance& first, Reading reading,
                const Instance& second) {
   const Access &to = *p.sites[i].to, &access = p.place(reading);

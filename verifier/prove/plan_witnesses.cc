@@ -23,7 +23,8 @@ std::vector<Expression> values_for(const Planner& p, const Site& site, const Wit
   return values;
 }
 
-// Returns the program's copy as `copies` would name it, if it has only one and this one is outside loops.
+// Returns the program's only copy, in the form that `copies` has. Returns nothing if there are several copies, or the copy
+// is in a loop.
 Choices only_copy(const Planner& p) {
   const auto first = p.find_site(Site::Kind::kCopy, 1);
   if (!first || p.find_site(Site::Kind::kCopy, 2) || !p.sites[*first].variables.empty()) return {};
