@@ -5,6 +5,7 @@
 #   make commands                      generate, check and so on; takes C++20, fmt, CLI11 and nlohmann-json, and Z3 for proofs
 #   make MPICC=/path/to/mpicc install PREFIX=/opt/quadrille    both, as far as they are built; below $(DESTDIR) if that is set
 #
+# MPICC='cc -Iruntime/abi' builds for every library that has MPI's own ABI, without one: all but the programs.
 # Bazel builds the same from the same sources, which //install:make_test checks.
 MPICC = mpicc
 MPIRUN = $(patsubst %mpicc,%mpirun,$(subst mpicc.,mpirun.,$(MPICC)))
@@ -13,12 +14,12 @@ CFLAGS = -O2
 CXXFLAGS = -O2
 BUILD = build
 
-# The MPI library says its name in mpi.h. Libraries made from Open MPI or MPICH say so, too.
+# The MPI library says its name in mpi.h. Libraries made from Open MPI or MPICH say so, too. The ABI of MPI 5 has a number.
 MPI := $(shell $(MPICC) -E -dM -I. runtime/execute/nodes.c 2>/dev/null \
-  | sed -n 's/^.define OPEN_MPI .*/openmpi/p; s/^.define MPICH_VERSION .*/mpich/p')
+  | sed -n 's/^.define OPEN_MPI .*/openmpi/p; s/^.define MPICH_VERSION .*/mpich/p; s/^.define MPI_ABI_VERSION [1-9].*/abi/p' | sed 1q)
 ifeq ($(MPI),)
 ifneq ($(filter-out clean commands,$(or $(MAKECMDGOALS),libraries)),)
-$(error MPICC: '$(MPICC)' compiles for no Open MPI or MPICH; name an mpicc that does)
+$(error MPICC: '$(MPICC)' compiles for no Open MPI, MPICH or MPI's ABI; name an mpicc that does)
 endif
 endif
 
@@ -36,7 +37,7 @@ RULES := $(call objects,$(addprefix preload/,device.c predict.c report_text.c ru
 LIBRARY := $(IN)/libquadrille_$(MPI)
 PRELOAD := $(IN)/libquadrille_preload_$(MPI).so
 CORE_LIBRARY := $(IN)/quadrille/libquadrille_preload_$(MPI)_core.so
-TOOLS := $(addprefix $(IN)/,calibrate doctor run tune)
+TOOLS := $(if $(findstring runtime/abi,$(MPICC)),,$(addprefix $(IN)/,calibrate doctor run tune))
 
 libraries: $(LIBRARY).a $(LIBRARY).so $(PRELOAD) $(CORE_LIBRARY) $(TOOLS)
 
@@ -64,7 +65,7 @@ $(PRELOAD): $(call objects,preload/front.c)
 $(CORE_LIBRARY): $(CORE) $(RUNTIME)
 	@mkdir -p $(@D)
 	$(CC) $(SHARED) -Wl,--version-script,preload/exports.map $(LDFLAGS) $^ $(LIBS) -o $@
-$(call objects,preload/front.c): C_FLAGS += -DPRELOAD_$(if $(filter mpich,$(MPI)),MPICH,OPENMPI)
+$(call objects,preload/front.c): C_FLAGS += -DPRELOAD_$(shell echo $(MPI) | tr a-z A-Z)
 
 $(IN)/calibrate: $(call objects,tools/calibrate.c cli/quantity.c)
 $(IN)/doctor: $(call objects,$(wildcard tools/doctor*.c)) $(RULES)
@@ -153,7 +154,7 @@ TREE = bin/quadrille=install/quadrille.sh include/quadrille/quadrille.h=runtime/
   $(foreach file,$(wildcard install/*.cmake),lib/cmake/quadrille/$(notdir $(file))=$(file)) \
   lib/libquadrille_$(MPI).a=$(LIBRARY).a lib/libquadrille_$(MPI).so.VERSION=$(LIBRARY).so \
   lib/libquadrille_preload_$(MPI).so.VERSION=$(PRELOAD) lib/quadrille/$(notdir $(CORE_LIBRARY))=$(CORE_LIBRARY) \
-  lib/pkgconfig/quadrille-$(MPI).pc=$(IN)/quadrille.pc $(foreach tool,$(TOOLS),lib/quadrille/$(notdir $(tool))-$(MPI)=$(tool)) \
+  $(foreach file,$(wildcard install/quadrille-$(MPI).pc),lib/pkgconfig/$(notdir $(file))=$(IN)/quadrille.pc) $(foreach tool,$(TOOLS),lib/quadrille/$(notdir $(tool))-$(MPI)=$(tool)) \
   share/bash-completion/completions/quadrille=install/completion.sh share/doc/quadrille/copyright=LICENSE \
   share/modulefiles/quadrille/VERSION=install/modulefile share/quadrille=emitted/schedules/universal.base64 \
   $(foreach program,$(wildcard $(PROGRAMS)),lib/quadrille/$(notdir $(program))=$(program)) \
@@ -161,7 +162,7 @@ TREE = bin/quadrille=install/quadrille.sh include/quadrille/quadrille.h=runtime/
 
 # An MPI compiler links its MPI library. So the file for pkg-config need not name one.
 install: libraries
-	sed '/^Requires/d' install/quadrille-$(MPI).pc >$(IN)/quadrille.pc
+	sed '/^Requires/d' $(or $(wildcard install/quadrille-$(MPI).pc),/dev/null) >$(IN)/quadrille.pc
 	install/tree.sh $(IN)/tree.tar $(TREE)
 	install/install.sh $(IN)/tree.tar --prefix '$(PREFIX)'
 

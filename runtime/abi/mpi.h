@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#define MPI_ABI_VERSION 1
+
 #ifdef __cplusplus
 extern "C" {
 #endif
