@@ -107,14 +107,15 @@ wrong() { # SENTENCE COMMAND...
 wrong "'chek' is no command; quadrille --help names them" quadrille chek
 wrong 'usage: quadrille COMMAND' quadrille
 wrong "'lam' is no MPI library that is served" quadrille preload lam
-preloads() { # MPI VARIABLE
-  env "$2" quadrille preload >said && said "/libquadrille_preload_$1.so"
+preloads() { # MPI VARIABLE...
+  env "${@:2}" quadrille preload >said && said "/libquadrille_preload_$1.so"
 }
 preloads mpich PMI_SIZE=2
 mkdir hydra && ln -s "$(command -v mpiexec.hydra)" hydra/mpirun
 preloads mpich PATH="$PWD/hydra:$PATH"
 quadrille preload abi >said && said /libquadrille_preload_abi.so
-preloads openmpi PMI_RANK=0 # SLURM sets this one for programs of all MPI libraries
+preloads openmpi PMI_RANK=0 # SLURM sets these for programs of all MPI libraries
+preloads openmpi PMI_SIZE=2 SLURM_STEP_ID=0
 wrong "QUADRILLE_MPI is 'lam'" env QUADRILLE_MPI=lam quadrille run mine.qs
 for page in quadrille quadrille-{calibrate,check,choose,compare,doctor,emit,generate,list,prove,replay,report,rules,run,show,simulate,trace,tune}; do
   grep -qi usage "$prefix/share/man/man1/$page.1" || problem "the page of $page"

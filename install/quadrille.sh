@@ -43,7 +43,7 @@ mpi() {
     echo "$QUADRILLE_MPI"
   elif [ -n "${OMPI_COMM_WORLD_SIZE:-}" ]; then
     echo openmpi
-  elif [ -n "${PMI_SIZE:-}" ]; then
+  elif [ -n "${PMI_SIZE:-}" ] && [ -z "${SLURM_STEP_ID:-}" ]; then # SLURM sets both for all MPI libraries
     echo mpich
   else
     case $(readlink -f "$(command -v mpirun)") in

@@ -183,7 +183,7 @@ DEFINE_BOTH(Intercomm_create, 6)
 DEFINE_BOTH(Intercomm_create_from_groups, 8)
 DEFINE_BOTH(Comm_create_errhandler, 2)
 DEFINE_BOTH(Errhandler_create, 2)
-#ifdef PRELOAD_OPENMPI
+#if !defined(PRELOAD_ABI) && !defined(PRELOAD_MPICH)
 DEFINE(mpi_comm_create_errhandler_, 3)
 DEFINE(pmpi_comm_create_errhandler_, 3)
 DEFINE(ompi_comm_create_errhandler_f, 3)

@@ -250,6 +250,13 @@ int PMPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_C
   return MPI_SUCCESS;
 }
 
+int PMPI_Type_get_contents(MPI_Datatype handle, int most_integers, int most_addresses,
+                           int most_types, int integers[], MPI_Aint addresses[],
+                           MPI_Datatype types[]) {
+  return PMPI_Type_get_contents_c(handle, most_integers, most_addresses, 0, most_types, integers,
+                                  addresses, nullptr, types);
+}
+
 int PMPI_Get_address(const void* location, MPI_Aint* address) {
   *address = reinterpret_cast<MPI_Aint>(location);
   return MPI_SUCCESS;
