@@ -181,13 +181,13 @@ class Search {
         }
   }
 
-  // Tries smaller blocks. The rule makes one block of each contribution if all are equal, whatever the model. Smaller
-  // blocks may take less time if nodes forward them.
+  // Tries smaller blocks, until one takes longer. The rule makes one block of each contribution if all are equal, whatever
+  // the model. Smaller blocks may take less time if nodes forward them.
   void halve_blocks(std::optional<Candidate>& best) const {
     for (int64_t block = best->block_size / 2; block > 0; block /= 2) {
       std::optional<Candidate> smaller = measured(best->numbers, best->model, block);
-      if (!smaller || is_alike(best->time, smaller->time)) return;
-      best = std::move(smaller);
+      if (!smaller || !is_alike(smaller->time, best->time)) return;
+      if (!is_alike(best->time, smaller->time)) best = std::move(smaller);
     }
   }
 

@@ -39,7 +39,7 @@ using Fixed = std::map<std::string, int64_t>;
 //
 // A batch number is the least power of two that takes at most 1 / kAlike longer than all rounds at once. Calls choose
 // their block size by the machine's model, with alpha multiplied by the power of four that is best for this call.
-// Then the size is halved while the time falls by more than 1 / kAlike. A halved size is in the file, for all calls.
+// Then the size is halved until the time rises by more than 1 / kAlike. A halved size is in the file, for all calls.
 std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,
                                         const Fixed& fixed);
 

@@ -397,13 +397,8 @@ int generate(const GenerateArguments& arguments) {
                      "give an algorithm with --algorithm, or a program of yours with --program");
   if (!arguments.program.empty() && !arguments.algorithm.empty())
     return bad_input("generate", "--program: give it without --algorithm");
-  if (arguments.program.empty() && !arguments.parameters.empty())
-    return bad_input(
-        "generate",
-        "--parameter: it is for --program; `list` says which options each algorithm has");
-  if (arguments.program.empty() && (arguments.reverse || !arguments.then.empty()))
-    return bad_input("generate", fmt::format("--{}: it is for --program, not for an algorithm",
-                                             arguments.reverse ? "reverse" : "then"));
+  if (const std::optional<Error> wrong = refuse_without_program(arguments))
+    return bad_input("generate", wrong->message);
   if (arguments.program.empty() && chooses(arguments) && !is_optimal(arguments)) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);

@@ -37,6 +37,10 @@ struct GenerateArguments {
 
 // Adds the flags of the nodes: --nodes, --slurm, --hostfile, --remote-nodes.
 void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_any);
+// Adds --program, which `what` describes, and the flags that are for it alone: --reverse, --then, --parameter.
+void add_program(cli::Command& command, GenerateArguments& arguments, const char* what);
+// Returns an error if one of these stands without --program.
+std::optional<Error> refuse_without_program(const GenerateArguments& arguments);
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
 
 // Returns the collective that is named. The error lists the served ones.

@@ -21,6 +21,7 @@
 #include "cli/progress.h"
 #include "generator/encode.h"
 #include "generator/sizes.h"
+#include "generator/text_program.h"
 #include "simulate/export.h"
 
 namespace quadrille {
@@ -36,28 +37,38 @@ constexpr const char *kNative = "native", *kNativeWords = "MPI's own";
 // The best candidates at each size.
 using Grid = std::vector<std::vector<Candidate>>;
 
-Grid grid_of(Workload workload, const std::vector<int64_t>& sizes) {
+// `own`: the user's own algorithm, if there is one.
+Grid grid_of(Workload workload, const std::vector<int64_t>& sizes,
+             const std::optional<OwnAlgorithm>& own) {
   Grid grid;
   for (const int64_t bytes : sizes) {
     workload.bytes = bytes;
     grid.push_back(best_candidates(workload, "", {}));
+    if (!own) continue;
+    if (auto candidate = best_candidate(own->algorithm, workload, own->numbers))
+      grid.back().push_back(*std::move(candidate));
   }
   return grid;
 }
 
 enum class Source { kSimulated, kMeasured };
 
-// Returns a curve for each algorithm, in the order of the registry. `time` gives the time of a candidate at a size.
+// Returns a curve for each algorithm, in the order of the registry, and then for the user's own. `time` gives the time of a
+// candidate at a size.
 template <typename Time>
-std::vector<Curve> curves_of(const Grid& grid, Source source, const Time& time) {
+std::vector<Curve> curves_of(const Grid& grid, const std::optional<OwnAlgorithm>& own,
+                             Source source, const Time& time) {
   std::vector<Curve> curves;
-  for (const Algorithm& algorithm : algorithms()) {
-    Curve curve{algorithm.name, {}};
+  std::vector<const Algorithm*> all;
+  for (const Algorithm& algorithm : algorithms()) all.push_back(&algorithm);
+  if (own) all.push_back(&own->algorithm);
+  for (const Algorithm* algorithm : all) {
+    Curve curve{algorithm->name, {}};
     bool has_time = false;
     for (size_t i = 0; i < grid.size(); ++i) {
       const auto found = std::find_if(
           grid[i].begin(), grid[i].end(),
-          [&](const Candidate& candidate) { return candidate.algorithm == &algorithm; });
+          [&](const Candidate& candidate) { return candidate.algorithm == algorithm; });
       curve.times.push_back(found == grid[i].end() ? std::nullopt : time(*found, i));
       curve.fitted.push_back(source == Source::kSimulated && found != grid[i].end() &&
                              found->is_fitted);
@@ -86,9 +97,10 @@ Curve bound_of(Workload workload, const std::vector<int64_t>& sizes) {
   return bound;
 }
 
-Curves simulated(const Workload& workload, const std::vector<int64_t>& sizes, const Grid& grid) {
+Curves simulated(const Workload& workload, const std::vector<int64_t>& sizes, const Grid& grid,
+                 const std::optional<OwnAlgorithm>& own) {
   Curves curves{title_of(workload), sizes, {}, bound_of(workload, sizes), {}};
-  curves.curves = curves_of(grid, Source::kSimulated, [](const Candidate& candidate, size_t) {
+  curves.curves = curves_of(grid, own, Source::kSimulated, [](const Candidate& candidate, size_t) {
     return std::optional<int64_t>(candidate.time);
   });
   return curves;
@@ -142,32 +154,34 @@ Result<Times> times_of(const std::string& command) {
 }
 
 Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& sizes,
-                        const Grid& grid, const std::string& command) {
+                        const Grid& grid, const std::optional<OwnAlgorithm>& own,
+                        const std::string& command) {
   const Folder folder;
   if (folder.path().empty()) return Error{"--measure: no temporary folder can be made"};
   Curves curves{title_of(workload) + ", measured", sizes, {}, {}, Curve{kNativeWords, {}}};
   std::vector<std::vector<int64_t>> native(sizes.size());
   std::optional<Error> wrong;
   cli::Progress progress;
-  curves.curves = curves_of(grid, Source::kMeasured, [&](const Candidate& candidate, size_t i) {
-    if (wrong) return std::optional<int64_t>{};
-    progress.say(fmt::format("{} of {} bytes", candidate.algorithm->name, sizes[i]));
-    const std::string file = folder.path() + "/" + candidate.algorithm->name + ".qs";
-    const Program program =
-        make_program(*candidate.algorithm, all_choices(*candidate.algorithm)[0]);
-    const Result<bool> written =
-        cli::write_file(file, encode(program, job_of(candidate, workload)));
-    const Result<Times> times =
-        written.ok()
-            ? times_of(fmt::format("{} {} --bytes {}", command, cli::shell_word(file), sizes[i]))
-            : Result<Times>(written.error());
-    if (!times.ok()) {
-      wrong = times.error();
-      return std::optional<int64_t>{};
-    }
-    native[i].push_back(times->native);
-    return std::optional<int64_t>(times->ours);
-  });
+  curves.curves =
+      curves_of(grid, own, Source::kMeasured, [&](const Candidate& candidate, size_t i) {
+        if (wrong) return std::optional<int64_t>{};
+        progress.say(fmt::format("{} of {} bytes", candidate.algorithm->name, sizes[i]));
+        const std::string file = folder.path() + "/" + candidate.algorithm->name + ".qs";
+        const Program program =
+            make_program(*candidate.algorithm, all_choices(*candidate.algorithm)[0]);
+        const Result<bool> written =
+            cli::write_file(file, encode(program, job_of(candidate, workload)));
+        const Result<Times> times = written.ok()
+                                        ? times_of(fmt::format("{} {} --bytes {}", command,
+                                                               cli::shell_word(file), sizes[i]))
+                                        : Result<Times>(written.error());
+        if (!times.ok()) {
+          wrong = times.error();
+          return std::optional<int64_t>{};
+        }
+        native[i].push_back(times->native);
+        return std::optional<int64_t>(times->ours);
+      });
   if (wrong) return *wrong;
   for (std::vector<int64_t>& all : native) {
     std::sort(all.begin(), all.end());
@@ -186,8 +200,10 @@ std::string microseconds(const std::optional<int64_t>& time) {
 std::string table(const Curves& curves) {
   std::string text = curves.title + "; microseconds, the least of ours with a star\n";
   bool has_fitted = false;
+  size_t width = 24;
+  for (const Curve& curve : curves.curves) width = std::max(width, curve.name.size());
   const auto add = [&](const Curve& curve, const std::vector<int64_t>& least) {
-    text += fmt::format("{:<24}", curve.name);
+    text += fmt::format("{:<{}}", curve.name, width);
     for (size_t i = 0; i < curve.times.size(); ++i) {
       const bool is_best = !least.empty() && curve.times[i] && *curve.times[i] == least[i];
       const bool is_fitted = i < curve.fitted.size() && curve.fitted[i];
@@ -202,7 +218,7 @@ std::string table(const Curves& curves) {
   for (const Curve& curve : curves.curves)
     for (size_t i = 0; i < least.size(); ++i)
       if (curve.times[i]) least[i] = std::min(least[i], *curve.times[i]);
-  text += fmt::format("{:<24}", "");
+  text += fmt::format("{:<{}}", "", width);
   for (const int64_t bytes : curves.bytes) text += fmt::format(" {:>11} ", size_text(bytes));
   text.back() = '\n';
   for (const Curve& curve : curves.curves) add(curve, least);
@@ -259,9 +275,22 @@ Result<Curves> curves_for(const CompareArguments& arguments) {
   Workload workload{*collective, *groups};
   workload.machine = *machine;
   workload.ordered = arguments.ordered;
-  const Grid grid = grid_of(workload, *sizes);
-  if (arguments.measure.empty()) return simulated(workload, *sizes, grid);
-  return measured(workload, *sizes, grid, arguments.measure);
+  std::optional<OwnAlgorithm> own;
+  if (!arguments.program.empty()) {
+    Result<OwnAlgorithm> read = read_own_algorithm(arguments);
+    if (!read.ok()) return read.error();
+    own = std::move(read).value();
+  }
+  const Grid grid = grid_of(workload, *sizes, own);
+  const auto serves = [&](const std::vector<Candidate>& all) {
+    return std::ranges::any_of(
+        all, [&](const Candidate& one) { return one.algorithm == &own->algorithm; });
+  };
+  if (own && std::ranges::none_of(grid, serves))
+    return Error{fmt::format("--program: {} serves none of these calls; `generate` says why",
+                             arguments.program)};
+  if (arguments.measure.empty()) return simulated(workload, *sizes, grid, own);
+  return measured(workload, *sizes, grid, own, arguments.measure);
 }
 
 }  // namespace
@@ -313,6 +342,8 @@ cli::Command add_compare(cli::Command& program, CompareArguments& arguments) {
   cli::Command command =
       program.command("compare", "Show the times of all algorithms for a collective over sizes.");
   command.require("collective", "COLLECTIVE", &arguments.collective, collective_names(", "));
+  add_program(command, arguments,
+              "your own program beside the algorithms: a text as `show` prints it");
   add_nodes(command, arguments, false);
   arguments.machine.bytes = "8..1MiB";
   add_machine(command, arguments.machine, "");
@@ -330,6 +361,8 @@ cli::Command add_compare(cli::Command& program, CompareArguments& arguments) {
 }
 
 int compare(const CompareArguments& arguments) {
+  if (const std::optional<Error> wrong = refuse_without_program(arguments))
+    return bad_input("compare", wrong->message);
   const Result<Curves> curves = curves_for(arguments);
   if (!curves.ok()) return bad_input("compare", curves.error().message);
   const std::string text = arguments.format == "svg"    ? curves_svg(*curves)

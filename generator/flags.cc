@@ -51,6 +51,28 @@ void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_a
                   takes_any ? "; any if that is any" : ""));
 }
 
+void add_program(cli::Command& command, GenerateArguments& arguments, const char* what) {
+  command.add("--program", "FILE", &arguments.program, what);
+  command.add_flag("--reverse", arguments.reverse,
+                   "reverse the program of --program in time: its broadcast becomes a reduce, its "
+                   "allgather a reduce-scatter");
+  command.add("--then", "FILE", &arguments.then,
+              "a program to run after that: an allgather after a reduce-scatter, or a broadcast "
+              "after a reduce, makes an allreduce");
+  command.add("--parameter", "NAME=VALUE", &arguments.parameters,
+              "the value of a parameter of --program, for the file");
+}
+
+std::optional<Error> refuse_without_program(const GenerateArguments& arguments) {
+  if (!arguments.program.empty()) return std::nullopt;
+  if (arguments.reverse || !arguments.then.empty())
+    return Error{fmt::format("--{}: it is for --program, not for an algorithm",
+                             arguments.reverse ? "reverse" : "then")};
+  if (!arguments.parameters.empty())
+    return Error{"--parameter: it is for --program; `list` says which options each algorithm has"};
+  return std::nullopt;
+}
+
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
   cli::Command command =
       program.command("generate", "Make a schedule file for a collective and its nodes.");
@@ -62,16 +84,8 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
         names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ",
                              purpose_of(collective, groups), some);
   command.add("--algorithm", "NAME", &arguments.algorithm, names + "; or auto");
-  command.add("--program", "FILE", &arguments.program,
+  add_program(command, arguments,
               "your own program in place of an algorithm: a text as `show` prints it");
-  command.add_flag("--reverse", arguments.reverse,
-                   "reverse the program of --program in time: its broadcast becomes a reduce, its "
-                   "allgather a reduce-scatter");
-  command.add("--then", "FILE", &arguments.then,
-              "a program to run after that: an allgather after a reduce-scatter, or a broadcast "
-              "after a reduce, makes an allreduce");
-  command.add("--parameter", "NAME=VALUE", &arguments.parameters,
-              "the value of a parameter of --program, for the file");
   add_nodes(command, arguments, true);
   command.require("--out", "FILE", &arguments.out, "the schedule file to write");
   add_options(command, arguments);

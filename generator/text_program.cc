@@ -153,6 +153,35 @@ Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments) {
   return TextSchedule{std::move(program).value(), std::move(job).value()};
 }
 
+Result<OwnAlgorithm> read_own_algorithm(const GenerateArguments& arguments) {
+  const Result<Program> program = read_program(arguments);
+  if (!program.ok()) return program.error();
+  const auto values = read_parameters(arguments, *program);
+  if (!values.ok()) return values.error();
+  OwnAlgorithm own;
+  own.algorithm = {program->algorithm.text,
+                   program->collective,
+                   {},
+                   [text = print(*program)](const Choices&) { return text; },
+                   nullptr,
+                   {},
+                   program->groups};
+  if (find_algorithm(program->collective, own.algorithm.name, program->groups))
+    own.algorithm.name += "-own";
+  for (const Parameter& parameter : program->parameters) {
+    const std::string& name = parameter.name.text;
+    if (parameter.at_call && values->contains(name))
+      return Error{fmt::format("--parameter {}: the best value is searched; leave it out", name)};
+    if (parameter.at_call) continue;
+    if (!values->contains(name))
+      return Error{fmt::format("--parameter {}=N is needed: {} has that parameter", name,
+                               arguments.program)};
+    own.numbers[name] = values->at(name);
+    own.algorithm.numbers.push_back({name, own.numbers[name], NumberKind::kNodes, ""});
+  }
+  return own;
+}
+
 std::string parameter_flags(const verifier::Schedule& schedule) {
   std::string text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {

@@ -37,6 +37,21 @@ echo 'binomial,64' >wrong.csv
 refuses "--curves: wrong.csv:1: no line 'algorithm,bytes,nanoseconds'" show tree.qs --format html --bytes 64 --curves wrong.csv
 refuses '--curves: it is for --format html' show tree.qs --curves times.csv
 
+# A program of one's own stands below the algorithms.
+expect 0 show tree.qs --out mine.txt
+sed -i 's/algorithm binomial/algorithm mine/' mine.txt
+expect 0 compare broadcast --nodes 4x2 --bytes 64..1KiB --format csv --program mine.txt --out own.csv
+[ "$(sed -n 's/^mine,//p' own.csv)" = "$(sed -n 's/^binomial,//p' times.csv)" ] || fail 'other times of the same program'
+prints '"algorithm": "binomial-own"' compare broadcast --nodes 4 --bytes 64 --format json --program <(sed 's/mine/binomial/' mine.txt)
+expect 0 compare allreduce --nodes 4x2 --bytes 64 --program mine.txt --reverse --then mine.txt --format csv
+says 'mine-then-mine,64,'
+printf '%s\n' 'algorithm odd for allgather' 'parameter k' 'parameter B at call' 'require ranks mod 2 = 1' 'require 1 <= B' >odd.txt
+refuses '--parameter k=N is needed: odd.txt has that parameter' compare allgather --nodes 4 --program odd.txt
+refuses '--parameter B: the best value is searched; leave it out' compare allgather --nodes 4 --program odd.txt --parameter k=1 --parameter B=8
+refuses '--program: odd.txt serves none of these calls; `generate` says why' compare allgather --nodes 4 --program odd.txt --parameter k=1
+refuses 'odd.txt: its program is for allgather' compare alltoall --nodes 4 --program odd.txt
+refuses '--reverse: it is for --program, not for an algorithm' compare allgather --nodes 4 --reverse
+
 # With --ordered, algorithms that need a commutative operator are left out.
 prints 'ring,8,' compare allreduce --nodes 4 --bytes 8 --format csv
 expect 0 compare allreduce --nodes 4 --bytes 8 --format csv --ordered
