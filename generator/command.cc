@@ -14,6 +14,7 @@
 #include "generator/optimal.h"
 #include "generator/text_program.h"
 #include "schedule/any_nodes.h"
+#include "verifier/certificate.h"
 
 namespace quadrille {
 namespace {
@@ -313,7 +314,14 @@ int write_schedule(const Program& program, const Job& job, const GenerateArgumen
   // A user's program may be longer than the format allows.
   const Result<verifier::Schedule> readable = verifier::decode(file, arguments.out);
   if (!readable.ok()) return bad_input("generate", readable.error().message);
-  const Result<bool> written = cli::write_file(arguments.out, file);
+  Result<bool> written = true;
+  if (!arguments.proof.empty()) {
+    const Result<std::vector<uint8_t>> certificate = cli::read_file(arguments.proof);
+    written = certificate.ok()
+                  ? cli::write_file(arguments.out + verifier::kCertificateEnd, *certificate)
+                  : certificate.error();
+  }
+  if (written.ok()) written = cli::write_file(arguments.out, file);
   if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
   std::string nodes = serves_any_nodes(job) ? "any nodes" : "";
   for (const Topology& topology : job.groups)
@@ -389,7 +397,8 @@ int generate_from_text(const GenerateArguments& arguments) {
 }  // namespace
 
 int generate(const GenerateArguments& arguments) {
-  for (const std::string& input : {arguments.hostfile, arguments.program, arguments.then})
+  for (const std::string& input :
+       {arguments.hostfile, arguments.program, arguments.then, arguments.proof})
     if (cli::same_file(input, arguments.out))
       return bad_input("generate", cli::same_file_text("--out", arguments.out));
   if (arguments.program.empty() && arguments.algorithm.empty())

@@ -28,6 +28,7 @@ struct GenerateArguments {
   std::vector<std::string> parameters;         // "NAME=VALUE", for --program
   bool reverse = false;                        // make the reversal of --program
   std::string then;                            // a program to run after that
+  std::string proof;                           // the certificate of --program
   std::string block_size;
   MachineArguments machine;
   std::string counts;    // of the call that auto assumes

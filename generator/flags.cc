@@ -68,6 +68,8 @@ std::optional<Error> refuse_without_program(const GenerateArguments& arguments) 
   if (arguments.reverse || !arguments.then.empty())
     return Error{fmt::format("--{}: it is for --program, not for an algorithm",
                              arguments.reverse ? "reverse" : "then")};
+  if (!arguments.proof.empty())
+    return Error{"--proof: it is for --program; `check` knows the proofs of algorithms"};
   if (!arguments.parameters.empty())
     return Error{"--parameter: it is for --program; `list` says which options each algorithm has"};
   return std::nullopt;
@@ -87,6 +89,9 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
   add_program(command, arguments,
               "your own program in place of an algorithm: a text as `show` prints it");
   add_nodes(command, arguments, true);
+  command.add("--proof", "FILE", &arguments.proof,
+              "the certificate that `prove --certificate` has written of --program, which may then "
+              "serve --nodes any; a copy stands beside the schedule");
   command.require("--out", "FILE", &arguments.out, "the schedule file to write");
   add_options(command, arguments);
   command.example("generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out small.qs",

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "cli/files.h"
 #include "cli/numbers.h"
@@ -14,6 +15,7 @@
 #include "schedule/reverse.h"
 #include "schedule/sequence.h"
 #include "schedule/text.h"
+#include "verifier/certificate.h"
 
 namespace quadrille {
 namespace {
@@ -60,11 +62,12 @@ Result<std::vector<Topology>> groups_of(const GenerateArguments& arguments,
                                         const Program& program) {
   Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups;
-  if (groups->empty())
+  if (groups->empty() && arguments.proof.empty())
     return Error{
-        "--nodes any: a program of yours is not proven for all sizes; give the nodes that "
+        "--nodes any: a program of yours may not be right for all sizes; give its certificate with "
+        "--proof, or the nodes that "
         "it is for"};
-  if (program.groups == static_cast<int>(groups->size())) return groups;
+  if (groups->empty() || program.groups == static_cast<int>(groups->size())) return groups;
   return Error{
       program.groups == 1
           ? fmt::format("--remote-nodes: {} is for one group; leave it out", arguments.program)
@@ -122,6 +125,10 @@ Result<Job> read_job(const GenerateArguments& arguments, const Program& program)
     }
     job.parameters.push_back(size.rule);
     job.models.push_back(size.model);
+    if (job.groups.empty() && !parameter.at_call)
+      job.formulas.push_back(constant(std::exchange(job.parameters.back(), 0)));
+    else if (job.groups.empty())
+      job.formulas.emplace_back();
   }
   for (const auto& [flag, text] : {std::pair("--block-size", arguments.block_size),
                                    {"--alpha", arguments.machine.alpha},
@@ -145,8 +152,13 @@ Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments) {
   Result<Job> job = read_job(arguments, *program);
   if (!job.ok()) return job.error();
   const Program known = before_the_call(*program);
-  for (int64_t group = 0; group < program->groups; ++group) {
-    const Result<Binding> binding = bind(known, *job, plain_call(known, *job), group);
+  if (!arguments.proof.empty()) {
+    const Result<std::string> proven = verifier::read_certificate(arguments.proof, *program);
+    if (!proven.ok()) return Error{"--proof: " + proven.error().message};
+  }
+  for (size_t group = 0; group < job->groups.size(); ++group) {
+    const Result<Binding> binding =
+        bind(known, *job, plain_call(known, *job), static_cast<int64_t>(group));
     if (!binding.ok())
       return Error{fmt::format("{}: {}", arguments.program, binding.error().message)};
   }

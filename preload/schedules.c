@@ -112,16 +112,22 @@ static const char* find_verifier(char full[QD_MAX_PATH]) {
   return full;
 }
 
-/* Checks the schedule's bytes, since its file may have changed. Returns the exit code, or -1 if nothing was run. */
-static int check(const struct quadrille_universal* schedule, const char* verifier) {
-  char name[64];
+/* Checks the schedule's bytes, since its file may have changed. The file's certificate may prove them. Returns the exit code,
+ * or -1 if nothing was run. */
+static int check(const struct quadrille_universal* schedule, const char* path,
+                 const char* verifier) {
+  char name[64], full[QD_MAX_PATH], certificate[QD_MAX_PATH + 64];
   const int file = memfd_create("schedule", 0), null = open("/dev/null", O_RDWR | O_CLOEXEC);
   posix_spawn_file_actions_t actions;
   int status = -1;
   pid_t child = -1;
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+  snprintf(certificate, sizeof certificate, "--certificate=%s.certificate",
+           preload_full_name(path, full));
+  const int has_certificate = access(strchr(certificate, '=') + 1, R_OK) == 0;
   char* const words[] = {"env",   "-u",          "LD_PRELOAD", (char*)verifier,
-                         "check", "--all-calls", name,         NULL};
+                         "check", "--all-calls", name,         has_certificate ? certificate : NULL,
+                         NULL};
   posix_spawn_file_actions_init(&actions);
   for (int i = 0; i < 3; i++) posix_spawn_file_actions_adddup2(&actions, null, i);
   if (access(verifier, X_OK) == 0 &&
@@ -141,8 +147,9 @@ static void check_files(void) {
   const char* const verifier = find_verifier(full);
   for (int i = quadrille_universal_count; i < preload_schedule_count() && !unfollowed[0]; i++) {
     const char* const path = preload_schedule_name(i) + strlen(PRELOAD_FILE);
-    const int code =
-        files[i - quadrille_universal_count].is_large ? 0 : check(preload_schedule(i), verifier);
+    const int code = files[i - quadrille_universal_count].is_large
+                         ? 0
+                         : check(preload_schedule(i), path, verifier);
     if (code < 0)
       snprintf(unfollowed, PRELOAD_TEXT,
                "%.300s cannot be checked and is not followed: set QUADRILLE_VERIFIER to the file "

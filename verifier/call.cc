@@ -2,6 +2,7 @@
 #include "verifier/call.h"
 
 #include <fmt/core.h>
+#include <filesystem>
 
 #include <algorithm>
 #include <set>
@@ -11,6 +12,7 @@
 #include "cli/numbers.h"
 #include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
+#include "verifier/certificate.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -206,6 +208,14 @@ Result<ScheduleFile> open_schedule(const std::string& path, const CallArguments&
   Result<Schedule> schedule = decode(*bytes, path);
   if (schedule.ok()) schedule = on_nodes_of(arguments, std::move(schedule).value(), path);
   if (!schedule.ok()) return schedule.error();
+  const std::string certificate =
+      arguments.certificate.empty() ? path + kCertificateEnd : arguments.certificate;
+  if (std::error_code none; !arguments.certificate.empty() ||
+                            std::filesystem::exists(cli::user_path(certificate), none)) {
+    Result<std::string> found = read_certificate(certificate, schedule->program);
+    if (!found.ok()) return found.error();
+    schedule->certificate = std::move(found).value();
+  }
   return ScheduleFile{std::move(bytes).value(), std::move(schedule).value()};
 }
 

@@ -23,6 +23,7 @@ struct CallArguments {
   std::optional<int64_t> root;
   std::string nodes, remote_nodes;  // "1,2,3", for a schedule for any nodes
   int64_t element = 1;              // bytes of an element of a reduction, for rules of block sizes
+  std::string certificate = {};     // of the schedule; empty: the one beside it, if there is one
 };
 
 void add_call(cli::Command& command, CallArguments& arguments);

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "cli/files.h"
-#include "runtime/program/digest.h"
+#include "verifier/certificate.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 
@@ -46,15 +46,7 @@ std::string text_constant(const std::string& name, const std::string& text) {
 // Returns the first digits of the SHA-256 of the bytes, as `sha256sum FILE | cut -c1-16` prints them for a file.
 template <class Bytes>
 std::string short_hash(const Bytes& bytes) {
-  constexpr size_t kBytesShown = 8;
-  qd_sha256 hash;
-  qd_sha256_start(&hash);
-  qd_sha256_add(&hash, bytes.data(), bytes.size());
-  std::array<unsigned char, 32> digest;
-  qd_sha256_end(&hash, digest.data());
-  std::string text;
-  for (size_t i = 0; i < kBytesShown; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
+  return hash_of({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, 16);
 }
 
 // Returns whether everything about a proof holds. Prints what does not.

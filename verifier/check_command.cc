@@ -298,6 +298,8 @@ int check(const CheckArguments& arguments) {
     return bad_input("check", "name schedule files, or a program with --program FILE --up-to 8");
   if (arguments.program.empty() && arguments.up_to)
     return bad_input("check", "--up-to: it is for --program FILE; leave it out");
+  if (!arguments.call.certificate.empty() && arguments.files.size() != 1)
+    return bad_input("check", "--certificate: give it with one schedule file");
   int worst = ExitCode::kVerified;
   std::vector<cli::Json> results;
   const auto tell = [&](const Told& told) {
@@ -331,6 +333,9 @@ cli::Command add_check(cli::Command& program, CheckArguments& arguments) {
               "none");
   command.add_flag("--all-calls", arguments.all_calls,
                    "end with 3 if the verdict is for these counts or roots alone");
+  command.add("--certificate", "FILE", &arguments.call.certificate,
+              "what `prove --certificate` has written of the schedule's program; without it "
+              "FILE.certificate, if that is there");
   add_call(command, arguments.call);
   command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
   command.example("check small.qs");

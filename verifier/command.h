@@ -33,6 +33,7 @@ struct ProveArguments {
   std::string program;             // text or schedule file that the proof is about
   bool reverse = false;            // prove the reversal of that program
   std::string then;                // the second program of a sequence; empty: none
+  std::string certificate;         // file for what is proven; empty: none
   std::string skeleton;            // file to write the beginning of its proof to; empty: prove
   std::string folder;              // destination of exports; empty: none
   std::string second_solver;       // a command; empty: none

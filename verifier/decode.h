@@ -21,6 +21,7 @@ struct Schedule {
   std::vector<uint8_t> code;  // section PRG
   std::string hash;           // 32 hexadecimal digits
   int major = 0, minor = 0;
+  std::string certificate = {};  // what a certificate beside the file says, or nothing
 };
 
 // Decodes a whole file. Errors say what is wrong and begin with `source`.

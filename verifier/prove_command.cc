@@ -18,6 +18,7 @@
 #include "schedule/reverse.h"
 #include "schedule/sequence.h"
 #include "schedule/text.h"
+#include "verifier/certificate.h"
 #include "verifier/command.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
@@ -34,6 +35,7 @@ using cli::ExitCode;
 struct NamedProof {
   std::string name;
   Proof proof;
+  std::string text = {};  // of a proof file of the user's own
 };
 
 // Returns whether the user means this proof. "factor" means "alltoall.factor", too.
@@ -52,7 +54,7 @@ Result<NamedProof> read_program_and_proof(const std::string& path, const std::st
   if (!proof.ok()) return proof.error();
   const Result<bool> filled = refuse_unfilled(*statements, source);
   if (!filled.ok()) return filled.error();
-  return NamedProof{path, std::move(proof).value()};
+  return NamedProof{path, std::move(proof).value(), *statements};
 }
 
 // Reads a user's program and its proof, or both programs of a sequence and their proofs.
@@ -203,6 +205,7 @@ class Session {
                          fmt::format("--then: {}: {}", arguments_.then, program.error().message));
       together = {fmt::format("{}, then {}", (*proofs)[0].name, (*proofs)[1].name), {}};
       together->proof.program = std::move(program).value();
+      together->text = (*proofs)[0].text + (*proofs)[1].text;
     }
     if (!arguments_.second_solver.empty()) {  // before the proofs, which may take long
       const SecondOpinion none = ask_second_solver(arguments_.second_solver, {"/dev/null"}, {{}});
@@ -223,6 +226,8 @@ class Session {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);
     if (together) tell_sequence(*together, results);
+    if (const Result<bool> written = certify(together ? *together : (*proofs)[0]); !written.ok())
+      return bad_input("prove", "--certificate: " + written.error().message);
     if (!is_json(arguments_))
       fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
                  plans.size() == 1 ? "" : "s", obligations_, took.count(),
@@ -262,6 +267,16 @@ class Session {
     else
       print_program(named, result, judgement, claims);
     exports_.push_back(std::move(result.exports));
+  }
+
+  // Writes the certificate of a program that is proven.
+  Result<bool> certify(const NamedProof& named) const {
+    if (arguments_.certificate.empty() || worst_ != ExitCode::kVerified) return true;
+    const Program& program = named.proof.to_prove();
+    return cli::write_file(arguments_.certificate,
+                           certificate_of(program, named.text, scope_of(program),
+                                          fmt::format("{} obligations by z3 {}", obligations_,
+                                                      Z3_get_full_version())));
   }
 
   // A sequence is proven if both its programs are (theory/Sequence.v), and the temporary blocks of both are not too many.
@@ -493,6 +508,8 @@ int prove(const ProveArguments& arguments) {
   if (!arguments.then.empty() && (arguments.program.empty() || !arguments.skeleton.empty()))
     return bad_input("prove",
                      "--then: give it with --program, and a --proof of each of the two programs");
+  if (!arguments.certificate.empty() && (arguments.program.empty() || !arguments.skeleton.empty()))
+    return bad_input("prove", "--certificate: give it with --program and --proof");
 #ifdef QUADRILLE_WITHOUT_Z3
   if (arguments.skeleton.empty())
     return bad_input(
@@ -517,6 +534,8 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
   command.add(
       "--then", "FILE", &arguments.then,
       "a program to run after that; prove the sequence. Give a second --proof, of this one");
+  command.add("--certificate", "FILE", &arguments.certificate,
+              "write there that the program of --program is proven, for `generate --proof`");
   command.add("--skeleton", "FILE", &arguments.skeleton,
               "write the beginning of a proof there: its statements, with the witnesses that fit "
               "runs on small jobs");

@@ -59,7 +59,8 @@ std::string example_nodes(const Schedule& schedule) {
 std::string proof_text(const Schedule& schedule, const std::string& if_unknown) {
   const ProvenProgram* const program = find_proof(schedule);
   return program ? fmt::format("this code is {}, proven for {}", program->name, program->scope)
-                 : if_unknown;
+         : schedule.certificate.empty() ? if_unknown
+                                        : "this program is " + schedule.certificate;
 }
 
 std::string scope_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
@@ -247,10 +248,10 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
   const Call& call = checked.back().call;
   const Report& report = checked.back().report;
   const char* const verified = !lawful ? "REFUTED: the program is right, its plans are not"
-                               : uses_counts(schedule.program) && !find_proof(schedule)
+                               : uses_counts(schedule.program) && !is_proven(schedule)
                                    ? "verified for these counts"
                                    : "verified";
-  const std::string which = has_more_roots(schedule, checked) && !find_proof(schedule)
+  const std::string which = has_more_roots(schedule, checked) && !is_proven(schedule)
                                 ? fmt::format(", roots {} alone", roots_text(schedule, checked))
                                 : "";
   std::string text = fmt::format("{}: {}{}\n{}", file, report.violation ? "REFUTED" : verified,

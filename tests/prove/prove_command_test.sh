@@ -97,6 +97,13 @@ proves 2 '^prove: --reverse: shift.txt: only a broadcast or an allgather on one 
   --program shift.txt --proof shift.proof --reverse
 proves 2 "^prove: --reverse: give it with --program and --proof, which is the proof of the program itself$" --reverse
 proves 2 "^prove: --reverse: give it with --program and --proof" --program chain.txt --reverse --skeleton new.proof
+# A certificate is written of what is proven alone.
+proves 0 '^chain.txt: proven for all sizes ' --program chain.txt --proof chain.proof --certificate chain.certificate
+grep -qx 'scope all sizes' chain.certificate && grep -qE '^proven 17 obligations by z3 4[.0-9]*$' chain.certificate || fail "the certificate: $(cat chain.certificate)"
+proves 1 '^late.txt: REFUTED on nodes ' --program late.txt --proof chain.proof --certificate late.certificate
+[ ! -e late.certificate ] || fail 'a certificate of a refuted program'
+proves 2 '^prove: --certificate: nowhere/a: ' --program chain.txt --proof chain.proof --certificate nowhere/a
+proves 2 '^prove: --certificate: give it with --program and --proof$' --certificate chain.certificate
 # With the reduction, it is a proven allreduce. Keys of the second program that may be below 0 come too early.
 proves 0 '^the reversal of chain.txt, then chain.txt: proven for all sizes ' \
   --program chain.txt --proof chain.proof --reverse --then chain.txt --proof chain.proof
