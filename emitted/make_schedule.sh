@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# make_schedule.sh GENERATOR VERIFIER NAME FOLDER 'CHECK ARGUMENTS' GENERATE ARGUMENTS...
+# make_schedule.sh GENERATOR VERIFIER NAME FOLDER 'CHECK ARGUMENTS' PROGRAM PROOF GENERATE ARGUMENTS...
 #
+# PROGRAM and PROOF are files of the user's own, or empty.
 # Makes NAME.qs, NAME.check.txt, NAME.h and NAME.c in FOLDER, or fails and prints the reason. Never emits a schedule
 # that the verifier does not accept. Tested by //emitted:refused_test.
 set -euo pipefail
-generator=$1 verifier=$2 name=$3 folder=$4 check=$5
-shift 5
-schedule=$folder/$name.qs
-"$generator" generate "$@" --out "$schedule" >/dev/null
+generator=$1 verifier=$2 name=$3 folder=$4 check=$5 program=$6 proof=$7
+shift 7
+schedule=$folder/$name.qs certificate=$folder/$name.qs.certificate
+# The certificate is needed only here.
+trap 'rm -f "$certificate" "$certificate.new"' EXIT
+[ -z "$proof" ] || "$verifier" prove --program "$program" --proof "$proof" --certificate "$certificate.new" >&2
+"$generator" generate "$@" ${program:+--program "$program"} ${proof:+--proof "$certificate.new"} --out "$schedule" >/dev/null
 verify() {
   "$verifier" check "$schedule" "$@" >>"$folder/$name.check.txt" && return
   cat "$folder/$name.check.txt" >&2

@@ -3,9 +3,11 @@
 def quadrille_schedule(
         name,
         collective,
-        algorithm,
-        nodes,
+        algorithm = None,
+        nodes = None,
         remote_nodes = None,
+        program = None,
+        proof = None,
         options = {},
         check = [],
         visibility = None,
@@ -20,6 +22,8 @@ def quadrille_schedule(
       collective: such as "alltoall" or "allgather".
       algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all. Or "auto", with the flags
         by which it chooses as options, such as {"bytes": "512"}.
+      program: in place of an algorithm, a file with a program of your own (docs/language.md).
+      proof: the file with its proof. If it does not hold, nothing is built. `nodes` may then be "any".
       nodes: "any", for a schedule that serves every job; or the ranks on each node, as for --nodes: "1,2,3" or "4x8".
       remote_nodes: the nodes of the second group, for a schedule between two groups; "any" if `nodes` is.
       options: of the algorithm, such as {"self-loops": "drop"} or {"block-size": "65536"}.
@@ -32,13 +36,14 @@ def quadrille_schedule(
     generator = str(Label("//generator:generator"))
     verifier = str(Label("//verifier:verifier"))
     make = str(Label("//emitted:make_schedule.sh"))
-    arguments = [collective, "--algorithm", algorithm, "--nodes", nodes]
+    arguments = [collective, "--nodes", nodes] + (["--algorithm", algorithm] if algorithm else [])
     if remote_nodes:
         arguments += ["--remote-nodes", remote_nodes]
     for option, value in options.items():
         arguments += ["--" + option, value]
     native.genrule(
         name = name + "_files",
+        srcs = [file for file in [program, proof] if file],
         outs = [name + ending for ending in [".qs", ".check.txt", ".h", ".c"]],
         cmd = " ".join([
             "$(location %s)" % make,
@@ -47,6 +52,8 @@ def quadrille_schedule(
             name,
             "$(RULEDIR)",
             "'%s'" % " ".join(check),
+            "$(location %s)" % program if program else "''",
+            "$(location %s)" % proof if proof else "''",
         ] + ["'%s'" % argument for argument in arguments]),
         testonly = testonly,
         tools = [generator, verifier, make],
