@@ -97,6 +97,22 @@ Lines both_ends(const std::string& text, const Lines& body) {
   return lines;
 }
 
+// Returns the statement "keys k" with `from` and `to`.
+Lines key_interval(const std::string& statement, const Lines& body) {
+  std::string from = statement.substr(kKeys.size()), to;
+  Lines hints;
+  for (const std::string& line : body)
+    if (line.starts_with("from "))
+      from = line.substr(5);
+    else if (line.starts_with("to "))
+      to = line.substr(3);
+    else
+      hints.push_back("  " + line);
+  Lines lines = {statement, "  from " + from, "  to " + (to.empty() ? from + " + 1" : to)};
+  lines.insert(lines.end(), hints.begin(), hints.end());
+  return lines;
+}
+
 // True if the last statement of `lines` already has this hint, for all its witnesses or for the last one.
 bool is_known_hint(const Lines& lines, const std::string& hint) {
   const size_t indent = hint.find_first_not_of(' ');
@@ -132,14 +148,12 @@ class Expansion {
         error = define(line.substr(kFragment.size()), body_of(lines, i), number);
       } else if (line.substr(indent).starts_with(kInclude)) {
         error = include(line.substr(indent + kInclude.size()), indent, number, expanded);
-      } else if (line.starts_with(kBoth)) {
+      } else if (line.starts_with(kBoth) || line.starts_with(kKeys)) {
         const Result<Lines> body = run(body_of(lines, i), number + 1);
         if (!body.ok()) return body.error();
-        const Lines ends = both_ends(line.substr(kBoth.size()), *body);
-        expanded.insert(expanded.end(), ends.begin(), ends.end());
-      } else if (line.starts_with(kKeys) && !has_body) {
-        const std::string loop = line.substr(kKeys.size());
-        expanded.insert(expanded.end(), {line, "  from " + loop, "  to " + loop + " + 1"});
+        const Lines written = line.starts_with(kBoth) ? both_ends(line.substr(kBoth.size()), *body)
+                                                      : key_interval(line, *body);
+        expanded.insert(expanded.end(), written.begin(), written.end());
       } else if (statements.size() > 1) {
         const Result<Lines> body = run(body_of(lines, i), number + 1);
         if (!body.ok()) return body.error();

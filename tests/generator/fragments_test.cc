@@ -56,6 +56,9 @@ TEST(Fragments, BothEndsOfAMessageStandOnceAndKeysNeedNoLines) {
   EXPECT_EQ(put_in("both 12\n"),
             "match send 12\n  with receive 12\nmatch receive 12\n  with send 12\n");
   EXPECT_EQ(put_in("both 1\n  include f\n"), "a.proof:2: no fragment 'f' stands above");
+  EXPECT_EQ(put_in("keys x\n  use a()\nkeys y\n  from 3*y\n"),
+            "keys x\n  from x\n  to x + 1\n  use a()\nkeys y\n  from 3*y\n  to 3*y + 1\n");
+  EXPECT_EQ(put_in("keys x\n  include f\n"), "a.proof:2: no fragment 'f' stands above");
   EXPECT_EQ(put_in("keys x\norder\n  use a()\nkeys y\n  from 0\n  to 2\n"),
             "keys x\n  from x\n  to x + 1\norder\n  use a()\nkeys y\n  from 0\n  to 2\n");
 }
