@@ -16,7 +16,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr std::string_view kComment = "--", kInclude = "include ", kFragment = "fragment ";
+constexpr std::string_view kComment = "--", kInclude = "include ", kFragment = "fragment ",
+                           kBoth = "both ", kKeys = "keys ";
 constexpr size_t kIndent = 2;
 
 struct Fragment {
@@ -80,6 +81,38 @@ Lines statements_of(const std::string& line) {
   return statements;
 }
 
+// Returns "match send 2" and "match receive 3", each with the lines of `body`, for "2 3 where k = k".
+Lines both_ends(const std::string& text, const Lines& body) {
+  const size_t where = std::min(text.find(" where "), text.size()), space = text.find(' ');
+  const std::string send = "send " + text.substr(0, space);
+  const std::string receive =
+      "receive " +
+      (space < where ? text.substr(space + 1, where - space - 1) : text.substr(0, where));
+  Lines lines;
+  for (const auto& [own, other] : {std::pair(send, receive), {receive, send}}) {
+    lines.push_back("match " + own);
+    for (const std::string& hint : body) lines.push_back(std::string(kIndent, ' ') + hint);
+    lines.push_back(std::string(kIndent, ' ') + "with " + other + text.substr(where));
+  }
+  return lines;
+}
+
+// Returns the statement "keys k" with `from` and `to`.
+Lines key_interval(const std::string& statement, const Lines& body) {
+  std::string from = statement.substr(kKeys.size()), to;
+  Lines hints;
+  for (const std::string& line : body)
+    if (line.starts_with("from "))
+      from = line.substr(5);
+    else if (line.starts_with("to "))
+      to = line.substr(3);
+    else
+      hints.push_back("  " + line);
+  Lines lines = {statement, "  from " + from, "  to " + (to.empty() ? from + " + 1" : to)};
+  lines.insert(lines.end(), hints.begin(), hints.end());
+  return lines;
+}
+
 // True if the last statement of `lines` already has this hint, for all its witnesses or for the last one.
 bool is_known_hint(const Lines& lines, const std::string& hint) {
   const size_t indent = hint.find_first_not_of(' ');
@@ -115,6 +148,12 @@ class Expansion {
         error = define(line.substr(kFragment.size()), body_of(lines, i), number);
       } else if (line.substr(indent).starts_with(kInclude)) {
         error = include(line.substr(indent + kInclude.size()), indent, number, expanded);
+      } else if (line.starts_with(kBoth) || line.starts_with(kKeys)) {
+        const Result<Lines> body = run(body_of(lines, i), number + 1);
+        if (!body.ok()) return body.error();
+        const Lines written = line.starts_with(kBoth) ? both_ends(line.substr(kBoth.size()), *body)
+                                                      : key_interval(line, *body);
+        expanded.insert(expanded.end(), written.begin(), written.end());
       } else if (statements.size() > 1) {
         const Result<Lines> body = run(body_of(lines, i), number + 1);
         if (!body.ok()) return body.error();

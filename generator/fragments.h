@@ -6,6 +6,9 @@
 //   match send 1
 //     include hits(rank, x)      the fragment's lines replace this one, with its indentation
 //   used receive 1, receive 2    two statements with the same lines
+//   both 2 3 where k = k         match send 2 with receive 3 for these values, and match receive 3 with send 2
+//     use met(k, 1)              a hint for both. "both 2" is for send 2 and receive 2
+//   keys k                       from k, unless `from` stands below, to one more, unless `to` does
 //   -- A comment                 is left out
 //
 // Fragments may overlap: a hint that the statement already has is not put in again.

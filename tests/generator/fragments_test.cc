@@ -48,6 +48,21 @@ TEST(Fragments, LinesOfTwoStatementsStandOnce) {
             "a.proof:2: no fragment 'f' stands above");
 }
 
+TEST(Fragments, BothEndsOfAMessageStandOnceAndKeysNeedNoLines) {
+  EXPECT_EQ(put_in("fragment f(a, b)\n  both {a} {b} where x = x, y = y\n    use l(x, y)\ninclude "
+                   "f(2, 3)\n"),
+            "match send 2\n  use l(x, y)\n  with receive 3 where x = x, y = y\n"
+            "match receive 3\n  use l(x, y)\n  with send 2 where x = x, y = y\n");
+  EXPECT_EQ(put_in("both 12\n"),
+            "match send 12\n  with receive 12\nmatch receive 12\n  with send 12\n");
+  EXPECT_EQ(put_in("both 1\n  include f\n"), "a.proof:2: no fragment 'f' stands above");
+  EXPECT_EQ(put_in("keys x\n  use a()\nkeys y\n  from 3*y\n"),
+            "keys x\n  from x\n  to x + 1\n  use a()\nkeys y\n  from 3*y\n  to 3*y + 1\n");
+  EXPECT_EQ(put_in("keys x\n  include f\n"), "a.proof:2: no fragment 'f' stands above");
+  EXPECT_EQ(put_in("keys x\norder\n  use a()\nkeys y\n  from 0\n  to 2\n"),
+            "keys x\n  from x\n  to x + 1\norder\n  use a()\nkeys y\n  from 0\n  to 2\n");
+}
+
 TEST(Fragments, MayOverlapAsAHintIsPutInOnce) {
   const std::string both =
       "fragment one\n  use a(x)\n  use b(x)\nfragment two\n  use b(x)\n  use c(x)\n";

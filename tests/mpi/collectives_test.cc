@@ -31,7 +31,8 @@ std::vector<std::string> all_paths(int groups) {
 
 bool serves(const quadrille_schedule_info& info, const Groups& groups) {
   const std::string algorithm = info.algorithm;
-  if (algorithm == "xor" && (groups.ranks & (groups.ranks - 1)) != 0) return false;
+  const bool is_halving = algorithm == "halving" && info.collective == std::string("allreduce");
+  if ((algorithm == "xor" || is_halving) && (groups.ranks & (groups.ranks - 1)) != 0) return false;
   if ((algorithm == "factor-even" || algorithm == "neighbor-exchange") && groups.ranks % 2 != 0)
     return false;
   return info.ranks == 0 ||

@@ -75,15 +75,15 @@ using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functi
 
 extern "C" {
 
-int PMPI_Barrier(MPI_Comm handle) {
+SIMULATED(Barrier, MPI_Comm handle) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   meet(*comm, "barrier", nullptr, [](std::vector<void*>&) {});
   return MPI_SUCCESS;
 }
 
-int PMPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm handle) {
+SIMULATED(Allreduce, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+          MPI_Comm handle) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   if (!is_operator_for(op, type_of(type))) return raise(handle, MPI_ERR_OP);
@@ -101,7 +101,7 @@ int PMPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_
   return MPI_SUCCESS;
 }
 
-int PMPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm handle) {
+SIMULATED(Bcast, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm handle) {
   Communicator* const comm = find_group(handle);
   if (!comm) return MPI_ERR_COMM;
   meet(*comm, fmt::format("broadcast of {} bytes", bytes_of(count, type)), buffer,
@@ -113,8 +113,8 @@ int PMPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm ha
   return MPI_SUCCESS;
 }
 
-int PMPI_Allgather(const void* in, int count, MPI_Datatype type, void* out, int, MPI_Datatype,
-                   MPI_Comm handle) {
+SIMULATED(Allgather, const void* in, int count, MPI_Datatype type, void* out, int, MPI_Datatype,
+          MPI_Comm handle) {
   Communicator* const comm = find_group(handle);
   if (!comm) return MPI_ERR_COMM;
   quadrille::check(in != MPI_IN_PLACE, "an allgather in place is not simulated");
@@ -129,8 +129,8 @@ int PMPI_Allgather(const void* in, int count, MPI_Datatype type, void* out, int,
   return MPI_SUCCESS;
 }
 
-int PMPI_Alltoall(const void* in, int count, MPI_Datatype type, void* out, int, MPI_Datatype,
-                  MPI_Comm handle) {
+SIMULATED(Alltoall, const void* in, int count, MPI_Datatype type, void* out, int, MPI_Datatype,
+          MPI_Comm handle) {
   Communicator* const comm = find_group(handle);
   if (!comm) return MPI_ERR_COMM;
   quadrille::check(in != MPI_IN_PLACE, "an all-to-all in place is not simulated");
@@ -145,11 +145,5 @@ int PMPI_Alltoall(const void* in, int count, MPI_Datatype type, void* out, int, 
   });
   return MPI_SUCCESS;
 }
-
-NAME_OF_MPI(Barrier)
-NAME_OF_MPI(Allreduce)
-NAME_OF_MPI(Bcast)
-NAME_OF_MPI(Allgather)
-NAME_OF_MPI(Alltoall)
 
 }  // extern "C"

@@ -191,27 +191,27 @@ int PMPI_Abort(MPI_Comm, int code) {
   for (;;) Fibers::pause();
 }
 
-int PMPI_Comm_rank(MPI_Comm handle, int* rank) {
+SIMULATED(Comm_rank, MPI_Comm handle, int* rank) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *rank = comm->rank();
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_size(MPI_Comm handle, int* size) {
+SIMULATED(Comm_size, MPI_Comm handle, int* size) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *size = comm->size();
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_test_inter(MPI_Comm handle, int* flag) {
+SIMULATED(Comm_test_inter, MPI_Comm handle, int* flag) {
   const Communicator* const comm = find_communicator(handle);
   *flag = comm && comm->is_between_groups();
   return comm ? MPI_SUCCESS : MPI_ERR_COMM;
 }
 
-int PMPI_Comm_remote_size(MPI_Comm handle, int* size) {
+SIMULATED(Comm_remote_size, MPI_Comm handle, int* size) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   if (!comm->is_between_groups()) return raise(handle, MPI_ERR_COMM);
@@ -219,7 +219,7 @@ int PMPI_Comm_remote_size(MPI_Comm handle, int* size) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm* result) {
+SIMULATED(Intercomm_merge, MPI_Comm handle, int high, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   if (!comm->is_between_groups()) return raise(handle, MPI_ERR_COMM);
@@ -231,7 +231,7 @@ int PMPI_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm* result) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* result) {
+SIMULATED(Comm_split_type, MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   quadrille::check(type == MPI_COMM_TYPE_SHARED, "only MPI_COMM_TYPE_SHARED is simulated");
@@ -240,12 +240,12 @@ int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm*
   return split(*comm, "split by nodes", node, key, result);
 }
 
-int PMPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm* result) {
+SIMULATED(Comm_split, MPI_Comm handle, int color, int key, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   return comm ? split(*comm, "split", color, key, result) : MPI_ERR_COMM;
 }
 
-int PMPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
+SIMULATED(Comm_dup, MPI_Comm handle, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const int code = split(*comm, "dup", 0, comm->rank(), result);
@@ -260,7 +260,7 @@ int PMPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
   return code;
 }
 
-int PMPI_Comm_group(MPI_Comm handle, MPI_Group* group) {
+SIMULATED(Comm_group, MPI_Comm handle, MPI_Group* group) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   groups.push_back(comm->context->members);
@@ -268,13 +268,13 @@ int PMPI_Comm_group(MPI_Comm handle, MPI_Group* group) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Group_free(MPI_Group* group) {
+SIMULATED(Group_free, MPI_Group* group) {
   *group = MPI_GROUP_NULL;
   return MPI_SUCCESS;
 }
 
-int PMPI_Group_translate_ranks(MPI_Group from, int count, const int* ranks, MPI_Group to,
-                               int* translated) {
+SIMULATED(Group_translate_ranks, MPI_Group from, int count, const int* ranks, MPI_Group to,
+          int* translated) {
   const auto& members = groups[static_cast<size_t>(from - kFirstGroup)];
   const auto& others = groups[static_cast<size_t>(to - kFirstGroup)];
   for (int i = 0; i < count; ++i) {
@@ -286,7 +286,7 @@ int PMPI_Group_translate_ranks(MPI_Group from, int count, const int* ranks, MPI_
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
+SIMULATED(Comm_create, MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const auto& members = groups[static_cast<size_t>(group - kFirstGroup)];
@@ -296,7 +296,7 @@ int PMPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
 }
 
 // Like Open MPI and MPICH, it does not wait for other ranks.
-int PMPI_Comm_free(MPI_Comm* handle) {
+SIMULATED(Comm_free, MPI_Comm* handle) {
   Communicator* const comm = find_communicator(*handle);
   if (!comm) return MPI_ERR_COMM;
   delete_attributes(*handle, *comm);
@@ -306,14 +306,14 @@ int PMPI_Comm_free(MPI_Comm* handle) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* gone,
-                            int* keyval, void* extra) {
+SIMULATED(Comm_create_keyval, MPI_Comm_copy_attr_function* copy,
+          MPI_Comm_delete_attr_function* gone, int* keyval, void* extra) {
   *keyval = kFirstKeyval + static_cast<int>(keyvals.size());
   keyvals.push_back({copy, gone, extra});
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_set_attr(MPI_Comm handle, int keyval, void* value) {
+SIMULATED(Comm_set_attr, MPI_Comm handle, int keyval, void* value) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const Keyval* const found = find_keyval(keyval);
@@ -324,7 +324,7 @@ int PMPI_Comm_set_attr(MPI_Comm handle, int keyval, void* value) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_delete_attr(MPI_Comm handle, int keyval) {
+SIMULATED(Comm_delete_attr, MPI_Comm handle, int keyval) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const Keyval* const found = find_keyval(keyval);
@@ -335,7 +335,7 @@ int PMPI_Comm_delete_attr(MPI_Comm handle, int keyval) {
   return found->gone ? found->gone(handle, keyval, value, found->extra) : MPI_SUCCESS;
 }
 
-int PMPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
+SIMULATED(Comm_get_attr, MPI_Comm handle, int keyval, void* value, int* flag) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *flag = keyval == MPI_TAG_UB || comm->attributes.count(keyval) > 0;
@@ -345,57 +345,34 @@ int PMPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
+SIMULATED(Comm_create_errhandler, MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
   *handler = kFirstHandler + static_cast<int>(handlers.size());
   handlers.push_back(function);
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler handler) {
+SIMULATED(Comm_set_errhandler, MPI_Comm handle, MPI_Errhandler handler) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   comm->handler = handler;
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_get_errhandler(MPI_Comm handle, MPI_Errhandler* handler) {
+SIMULATED(Comm_get_errhandler, MPI_Comm handle, MPI_Errhandler* handler) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *handler = comm->handler;
   return MPI_SUCCESS;
 }
 
-int PMPI_Errhandler_free(MPI_Errhandler* handler) {
+SIMULATED(Errhandler_free, MPI_Errhandler* handler) {
   *handler = MPI_ERRHANDLER_NULL;
   return MPI_SUCCESS;
 }
 
-int PMPI_Comm_call_errhandler(MPI_Comm handle, int code) {
+SIMULATED(Comm_call_errhandler, MPI_Comm handle, int code) {
   raise(handle, code);
   return MPI_SUCCESS;
 }
-
-NAME_OF_MPI(Comm_rank)
-NAME_OF_MPI(Comm_size)
-NAME_OF_MPI(Comm_test_inter)
-NAME_OF_MPI(Comm_remote_size)
-NAME_OF_MPI(Intercomm_merge)
-NAME_OF_MPI(Comm_split)
-NAME_OF_MPI(Comm_split_type)
-NAME_OF_MPI(Comm_dup)
-NAME_OF_MPI(Comm_group)
-NAME_OF_MPI(Group_free)
-NAME_OF_MPI(Group_translate_ranks)
-NAME_OF_MPI(Comm_create)
-NAME_OF_MPI(Comm_free)
-NAME_OF_MPI(Comm_create_keyval)
-NAME_OF_MPI(Comm_set_attr)
-NAME_OF_MPI(Comm_delete_attr)
-NAME_OF_MPI(Comm_get_attr)
-NAME_OF_MPI(Comm_create_errhandler)
-NAME_OF_MPI(Comm_set_errhandler)
-NAME_OF_MPI(Comm_get_errhandler)
-NAME_OF_MPI(Errhandler_free)
-NAME_OF_MPI(Comm_call_errhandler)
 
 }  // extern "C"

@@ -21,47 +21,47 @@ int next_class = MPI_ERR_LASTCODE / 2;
 
 extern "C" {
 
-int PMPI_Initialized(int* flag) {
+SIMULATED(Initialized, int* flag) {
   *flag = 1;
   return MPI_SUCCESS;
 }
 
-int PMPI_Finalized(int* flag) {
+SIMULATED(Finalized, int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int PMPI_Get_library_version(char* version, int* length) {
+SIMULATED(Get_library_version, char* version, int* length) {
   version[*length = 0] = '\0';
   return MPI_SUCCESS;
 }
 
-int PMPI_Add_error_class(int* error_class) {
+SIMULATED(Add_error_class, int* error_class) {
   *error_class = next_class++;
   codes[*error_class] = {*error_class, ""};
   return MPI_SUCCESS;
 }
 
-int PMPI_Add_error_code(int error_class, int* code) {
+SIMULATED(Add_error_code, int error_class, int* code) {
   *code = next_class++;
   codes[*code] = {error_class, ""};
   return MPI_SUCCESS;
 }
 
-int PMPI_Add_error_string(int code, const char* text) {
+SIMULATED(Add_error_string, int code, const char* text) {
   const auto found = codes.find(code);
   if (found == codes.end()) return MPI_ERR_ARG;
   found->second.text = text;
   return MPI_SUCCESS;
 }
 
-int PMPI_Error_class(int code, int* error_class) {
+SIMULATED(Error_class, int code, int* error_class) {
   const auto found = codes.find(code);
   *error_class = found == codes.end() ? code : found->second.error_class;
   return MPI_SUCCESS;
 }
 
-int PMPI_Error_string(int code, char* text, int* length) {
+SIMULATED(Error_string, int code, char* text, int* length) {
   const auto found = codes.find(code);
   if (found != codes.end())
     std::snprintf(text, MPI_MAX_ERROR_STRING, "%s", found->second.text.c_str());
@@ -71,13 +71,5 @@ int PMPI_Error_string(int code, char* text, int* length) {
   *length = static_cast<int>(std::strlen(text));
   return MPI_SUCCESS;
 }
-
-NAME_OF_MPI(Initialized)
-NAME_OF_MPI(Finalized)
-NAME_OF_MPI(Add_error_class)
-NAME_OF_MPI(Add_error_code)
-NAME_OF_MPI(Add_error_string)
-NAME_OF_MPI(Error_class)
-NAME_OF_MPI(Error_string)
 
 }  // extern "C"

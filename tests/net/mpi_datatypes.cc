@@ -60,73 +60,86 @@ int invalid_type(const char* function) {
   return MPI_ERR_TYPE;
 }
 
-int strided(int combiner, int count, int length, int64_t stride, std::vector<int> integers,
-            std::vector<MPI_Aint> addresses, MPI_Datatype old, MPI_Datatype* result) {
+// Makes a type of `count` blocks of another one. block(i, inner) returns block i.
+template <typename Block>
+int construct(int combiner, std::vector<int> integers, std::vector<MPI_Aint> addresses,
+              MPI_Datatype old, int count, const Block& block, MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
-  if (!inner) return invalid_type("a vector");
+  if (!inner) return invalid_type("a constructor");
   Type type;
   type.combiner = combiner;
   type.integers = std::move(integers);
   type.addresses = std::move(addresses);
   type.inner = {inner};
   std::vector<Placed> blocks;
-  for (int i = 0; i < count; ++i) blocks.push_back({length, i * stride, inner});
+  for (int i = 0; i < count; ++i) blocks.push_back(block(i, inner));
   return make(std::move(type), blocks, result);
+}
+
+// Makes a type with the bytes of another one.
+int derive(int combiner, std::vector<MPI_Aint> bounds, MPI_Datatype old, MPI_Datatype* result) {
+  const TypeRef inner = type_of(old);
+  if (!inner) return invalid_type("a constructor");
+  Type type = *inner;
+  type.named = MPI_DATATYPE_NULL;
+  type.combiner = combiner;
+  type.integers.clear();
+  type.inner = {inner};
+  if (!bounds.empty()) type.lower = bounds[0], type.extent = bounds[1];
+  type.addresses = std::move(bounds);
+  *result = make_handle(std::make_shared<Type>(std::move(type)),
+                        combiner == MPI_COMBINER_DUP && is_committed(old));
+  return MPI_SUCCESS;
+}
+
+// Returns the count of the blocks, their lengths, and their displacements if they are integers.
+std::vector<int> integers_of(int count, const int lengths[], const int displacements[] = nullptr) {
+  std::vector<int> integers = {count};
+  integers.insert(integers.end(), lengths, lengths + count);
+  if (displacements) integers.insert(integers.end(), displacements, displacements + count);
+  return integers;
 }
 
 }  // namespace
 
 extern "C" {
 
-int PMPI_Type_commit(MPI_Datatype* type) {
+SIMULATED(Type_commit, MPI_Datatype* type) {
   if (!type_of(*type)) return invalid_type("MPI_Type_commit");
   if (TypeHandle* const found = find_type(*type)) found->is_committed = true;
   return MPI_SUCCESS;
 }
 
-int PMPI_Type_free(MPI_Datatype* type) {
+SIMULATED(Type_free, MPI_Datatype* type) {
   if (!free_handle(*type)) return invalid_type("MPI_Type_free");
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
-int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype* result) {
-  const TypeRef inner = type_of(old);
-  if (!inner) return invalid_type("MPI_Type_dup");
-  Type type = *inner;
-  type.named = MPI_DATATYPE_NULL;
-  type.combiner = MPI_COMBINER_DUP;
-  type.integers.clear();
-  type.addresses.clear();
-  type.inner = {inner};
-  *result = make_handle(std::make_shared<Type>(std::move(type)), is_committed(old));
-  return MPI_SUCCESS;
+SIMULATED(Type_dup, MPI_Datatype old, MPI_Datatype* result) {
+  return derive(MPI_COMBINER_DUP, {}, old, result);
 }
 
-int PMPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* result) {
-  const TypeRef inner = type_of(old);
-  if (!inner) return invalid_type("MPI_Type_contiguous");
-  Type type;
-  type.combiner = MPI_COMBINER_CONTIGUOUS;
-  type.integers = {count};
-  type.inner = {inner};
-  return make(std::move(type), {{count, 0, inner}}, result);
+SIMULATED(Type_contiguous, int count, MPI_Datatype old, MPI_Datatype* result) {
+  const auto block = [count](int, const TypeRef& inner) { return Placed{count, 0, inner}; };
+  return construct(MPI_COMBINER_CONTIGUOUS, {count}, {}, old, 1, block, result);
 }
 
-int PMPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Datatype* result) {
-  const TypeRef inner = type_of(old);
-  return strided(MPI_COMBINER_VECTOR, count, length, inner ? stride * inner->extent : 0,
-                 {count, length, stride}, {}, old, result);
+SIMULATED(Type_vector, int count, int length, int stride, MPI_Datatype old, MPI_Datatype* result) {
+  const auto block = [=](int i, const TypeRef& inner) {
+    return Placed{length, i * (stride * inner->extent), inner};
+  };
+  return construct(MPI_COMBINER_VECTOR, {count, length, stride}, {}, old, count, block, result);
 }
 
-int PMPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype old,
-                             MPI_Datatype* result) {
-  return strided(MPI_COMBINER_HVECTOR, count, length, stride, {count, length}, {stride}, old,
-                 result);
+SIMULATED(Type_create_hvector, int count, int length, MPI_Aint stride, MPI_Datatype old,
+          MPI_Datatype* result) {
+  const auto block = [=](int i, const TypeRef& inner) { return Placed{length, i * stride, inner}; };
+  return construct(MPI_COMBINER_HVECTOR, {count, length}, {stride}, old, count, block, result);
 }
 
-int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[],
-                            const MPI_Datatype types[], MPI_Datatype* result) {
+SIMULATED(Type_create_struct, int count, const int lengths[], const MPI_Aint displacements[],
+          const MPI_Datatype types[], MPI_Datatype* result) {
   Type type;
   type.combiner = MPI_COMBINER_STRUCT;
   type.integers = {count};
@@ -142,61 +155,37 @@ int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displ
   return make(std::move(type), blocks, result);
 }
 
-int PMPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint displacements[],
-                              MPI_Datatype old, MPI_Datatype* result) {
-  const TypeRef inner = type_of(old);
-  if (!inner) return invalid_type("MPI_Type_create_hindexed");
-  Type type;
-  type.combiner = MPI_COMBINER_HINDEXED;
-  type.integers = {count};
-  type.integers.insert(type.integers.end(), lengths, lengths + count);
-  type.addresses.assign(displacements, displacements + count);
-  type.inner = {inner};
-  std::vector<Placed> blocks;
-  for (int i = 0; i < count; ++i) blocks.push_back({lengths[i], displacements[i], inner});
-  return make(std::move(type), blocks, result);
+SIMULATED(Type_create_hindexed, int count, const int lengths[], const MPI_Aint displacements[],
+          MPI_Datatype old, MPI_Datatype* result) {
+  const auto block = [=](int i, const TypeRef& inner) {
+    return Placed{lengths[i], displacements[i], inner};
+  };
+  return construct(MPI_COMBINER_HINDEXED, integers_of(count, lengths),
+                   {displacements, displacements + count}, old, count, block, result);
 }
 
-int PMPI_Type_indexed(int count, const int lengths[], const int displacements[], MPI_Datatype old,
-                      MPI_Datatype* result) {
-  const TypeRef inner = type_of(old);
-  if (!inner) return invalid_type("MPI_Type_indexed");
-  Type type;
-  type.combiner = MPI_COMBINER_INDEXED;
-  type.integers = {count};
-  type.integers.insert(type.integers.end(), lengths, lengths + count);
-  type.integers.insert(type.integers.end(), displacements, displacements + count);
-  type.inner = {inner};
-  std::vector<Placed> blocks;
-  for (int i = 0; i < count; ++i)
-    blocks.push_back({lengths[i], displacements[i] * inner->extent, inner});
-  return make(std::move(type), blocks, result);
+SIMULATED(Type_indexed, int count, const int lengths[], const int displacements[], MPI_Datatype old,
+          MPI_Datatype* result) {
+  const auto block = [=](int i, const TypeRef& inner) {
+    return Placed{lengths[i], displacements[i] * inner->extent, inner};
+  };
+  return construct(MPI_COMBINER_INDEXED, integers_of(count, lengths, displacements), {}, old, count,
+                   block, result);
 }
 
-int PMPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
-                             MPI_Datatype* result) {
-  const TypeRef inner = type_of(old);
-  if (!inner) return invalid_type("MPI_Type_create_resized");
-  Type type = *inner;
-  type.named = MPI_DATATYPE_NULL;
-  type.combiner = MPI_COMBINER_RESIZED;
-  type.integers.clear();
-  type.addresses = {lower, extent};
-  type.inner = {inner};
-  type.lower = lower;
-  type.extent = extent;
-  *result = make_handle(std::make_shared<Type>(std::move(type)), false);
-  return MPI_SUCCESS;
+SIMULATED(Type_create_resized, MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
+          MPI_Datatype* result) {
+  return derive(MPI_COMBINER_RESIZED, {lower, extent}, old, result);
 }
 
-int PMPI_Type_size_x(MPI_Datatype handle, MPI_Count* size) {
+SIMULATED(Type_size_x, MPI_Datatype handle, MPI_Count* size) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *size = type->size;
   return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
+SIMULATED(Type_get_extent, MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *lower = type->lower;
@@ -204,7 +193,7 @@ int PMPI_Type_get_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent)
   return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_true_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
+SIMULATED(Type_get_true_extent, MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* extent) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *lower = type->true_lower();
@@ -212,8 +201,8 @@ int PMPI_Type_get_true_extent(MPI_Datatype handle, MPI_Aint* lower, MPI_Aint* ex
   return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, int* types,
-                           int* combiner) {
+SIMULATED(Type_get_envelope, MPI_Datatype handle, int* integers, int* addresses, int* types,
+          int* combiner) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *integers = static_cast<int>(type->integers.size());
@@ -223,8 +212,8 @@ int PMPI_Type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, i
   return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
-                             MPI_Count* counts, MPI_Count* types, int* combiner) {
+SIMULATED(Type_get_envelope_c, MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
+          MPI_Count* counts, MPI_Count* types, int* combiner) {
   int few_integers = 0, few_addresses = 0, few_types = 0;
   const int code =
       PMPI_Type_get_envelope(handle, &few_integers, &few_addresses, &few_types, combiner);
@@ -235,9 +224,9 @@ int PMPI_Type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count
   return code;
 }
 
-int PMPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_Count most_addresses,
-                             MPI_Count, MPI_Count most_types, int integers[], MPI_Aint addresses[],
-                             MPI_Count[], MPI_Datatype types[]) {
+SIMULATED(Type_get_contents_c, MPI_Datatype handle, MPI_Count most_integers,
+          MPI_Count most_addresses, MPI_Count, MPI_Count most_types, int integers[],
+          MPI_Aint addresses[], MPI_Count[], MPI_Datatype types[]) {
   const TypeRef type = type_of(handle);
   if (!type || type->combiner == MPI_COMBINER_NAMED) return MPI_ERR_TYPE;
   if (most_integers < static_cast<MPI_Count>(type->integers.size()) ||
@@ -250,21 +239,20 @@ int PMPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_C
   return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_contents(MPI_Datatype handle, int most_integers, int most_addresses,
-                           int most_types, int integers[], MPI_Aint addresses[],
-                           MPI_Datatype types[]) {
+SIMULATED(Type_get_contents, MPI_Datatype handle, int most_integers, int most_addresses,
+          int most_types, int integers[], MPI_Aint addresses[], MPI_Datatype types[]) {
   return PMPI_Type_get_contents_c(handle, most_integers, most_addresses, 0, most_types, integers,
                                   addresses, nullptr, types);
 }
 
-int PMPI_Get_address(const void* location, MPI_Aint* address) {
+SIMULATED(Get_address, const void* location, MPI_Aint* address) {
   *address = reinterpret_cast<MPI_Aint>(location);
   return MPI_SUCCESS;
 }
 
 // MPICH refuses a null buffer here for any type.
-int PMPI_Pack(const void* from, int count, MPI_Datatype handle, void* to, int room, int* position,
-              MPI_Comm) {
+SIMULATED(Pack, const void* from, int count, MPI_Datatype handle, void* to, int room, int* position,
+          MPI_Comm) {
   const TypeRef type = type_of(handle);
   if (!type || !is_committed(handle)) return invalid_type("MPI_Pack");
   if (!from && count > 0) return MPI_ERR_BUFFER;
@@ -277,8 +265,8 @@ int PMPI_Pack(const void* from, int count, MPI_Datatype handle, void* to, int ro
   return MPI_SUCCESS;
 }
 
-int PMPI_Unpack(const void* from, int size, int* position, void* to, int count, MPI_Datatype handle,
-                MPI_Comm) {
+SIMULATED(Unpack, const void* from, int size, int* position, void* to, int count,
+          MPI_Datatype handle, MPI_Comm) {
   const TypeRef type = type_of(handle);
   if (!type || !is_committed(handle)) return invalid_type("MPI_Unpack");
   if (!to && count > 0) return MPI_ERR_BUFFER;
@@ -289,25 +277,5 @@ int PMPI_Unpack(const void* from, int size, int* position, void* to, int count, 
   *position += static_cast<int>(data.bytes());
   return MPI_SUCCESS;
 }
-
-NAME_OF_MPI(Type_commit)
-NAME_OF_MPI(Type_free)
-NAME_OF_MPI(Type_dup)
-NAME_OF_MPI(Type_contiguous)
-NAME_OF_MPI(Type_vector)
-NAME_OF_MPI(Type_create_hvector)
-NAME_OF_MPI(Type_create_struct)
-NAME_OF_MPI(Type_create_hindexed)
-NAME_OF_MPI(Type_indexed)
-NAME_OF_MPI(Type_create_resized)
-NAME_OF_MPI(Type_size_x)
-NAME_OF_MPI(Type_get_extent)
-NAME_OF_MPI(Type_get_true_extent)
-NAME_OF_MPI(Type_get_envelope)
-NAME_OF_MPI(Type_get_envelope_c)
-NAME_OF_MPI(Type_get_contents_c)
-NAME_OF_MPI(Get_address)
-NAME_OF_MPI(Pack)
-NAME_OF_MPI(Unpack)
 
 }  // extern "C"

@@ -123,34 +123,34 @@ int finish(MPI_Request* handle, MPI_Status* status) {
 
 extern "C" {
 
-int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-               MPI_Request* handle) {
+SIMULATED(Isend, const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+          MPI_Request* handle) {
   return send(buffer, count, type, peer, tag, comm, handle, false, false);
 }
 
-int PMPI_Issend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-                MPI_Request* handle) {
+SIMULATED(Issend, const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+          MPI_Comm comm, MPI_Request* handle) {
   return send(buffer, count, type, peer, tag, comm, handle, true, false);
 }
 
-int PMPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-               MPI_Request* handle) {
+SIMULATED(Irecv, void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+          MPI_Request* handle) {
   return post(request_of(true, buffer, count, type, peer, tag, comm), handle);
 }
 
-int PMPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
-                   MPI_Comm comm, MPI_Request* handle) {
+SIMULATED(Send_init, const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+          MPI_Comm comm, MPI_Request* handle) {
   return send(buffer, count, type, peer, tag, comm, handle, false, true);
 }
 
-int PMPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-                   MPI_Request* handle) {
+SIMULATED(Recv_init, void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+          MPI_Request* handle) {
   Request request = request_of(true, buffer, count, type, peer, tag, comm);
   request.is_persistent = true;
   return post(request, handle);
 }
 
-int PMPI_Start(MPI_Request* handle) {
+SIMULATED(Start, MPI_Request* handle) {
   Request* const request = find_request(*handle);
   if (!request || !request->is_persistent || request->is_active) {
     problem("a request is started that is not persistent, or is under way");
@@ -161,28 +161,30 @@ int PMPI_Start(MPI_Request* handle) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Send(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
+SIMULATED(Send, const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+          MPI_Comm comm) {
   MPI_Request handle;
   const int code = PMPI_Isend(buffer, count, type, peer, tag, comm, &handle);
   return code == MPI_SUCCESS ? finish_in(comm, &handle, MPI_STATUS_IGNORE) : code;
 }
 
-int PMPI_Ssend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
+SIMULATED(Ssend, const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+          MPI_Comm comm) {
   MPI_Request handle;
   const int code = PMPI_Issend(buffer, count, type, peer, tag, comm, &handle);
   return code == MPI_SUCCESS ? finish_in(comm, &handle, MPI_STATUS_IGNORE) : code;
 }
 
-int PMPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-              MPI_Status* status) {
+SIMULATED(Recv, void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+          MPI_Status* status) {
   MPI_Request handle;
   const int code = PMPI_Irecv(buffer, count, type, peer, tag, comm, &handle);
   return code == MPI_SUCCESS ? finish_in(comm, &handle, status) : code;
 }
 
-int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int target, int out_tag,
-                  void* in, int in_count, MPI_Datatype in_type, int source, int in_tag,
-                  MPI_Comm comm, MPI_Status* status) {
+SIMULATED(Sendrecv, const void* out, int out_count, MPI_Datatype out_type, int target, int out_tag,
+          void* in, int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+          MPI_Status* status) {
   MPI_Request receive, sent;
   int code = PMPI_Irecv(in, in_count, in_type, source, in_tag, comm, &receive);
   if (code != MPI_SUCCESS) return code;
@@ -193,7 +195,7 @@ int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int tar
   return code == MPI_SUCCESS ? received : code;
 }
 
-int PMPI_Wait(MPI_Request* handle, MPI_Status* status) {
+SIMULATED(Wait, MPI_Request* handle, MPI_Status* status) {
   if (*handle == MPI_REQUEST_NULL || !wait_for_some(1, handle)) {
     set_empty(status);
     return MPI_SUCCESS;
@@ -201,7 +203,7 @@ int PMPI_Wait(MPI_Request* handle, MPI_Status* status) {
   return raise_in_world(finish(handle, status));
 }
 
-int PMPI_Waitany(int count, MPI_Request* handles, int* index, MPI_Status* status) {
+SIMULATED(Waitany, int count, MPI_Request* handles, int* index, MPI_Status* status) {
   bool is_any_active = false;
   *index = MPI_UNDEFINED;
   set_empty(status);
@@ -211,7 +213,7 @@ int PMPI_Waitany(int count, MPI_Request* handles, int* index, MPI_Status* status
   return raise_in_world(finish(&handles[*index], status));
 }
 
-int PMPI_Waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
+SIMULATED(Waitall, int count, MPI_Request* handles, MPI_Status* statuses) {
   std::vector<int> all;
   for (int i = 0; i < count; ++i) {
     if (status_at(statuses, i) != MPI_STATUS_IGNORE) set_empty(status_at(statuses, i));
@@ -227,7 +229,7 @@ int PMPI_Waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   return raise_in_world(code);
 }
 
-int PMPI_Testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
+SIMULATED(Testany, int count, MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
   bool is_any_active = false;
   maybe_pause();
   const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
@@ -240,7 +242,7 @@ int PMPI_Testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Sta
 }
 
 // If the request is not complete, a second call waits until another request is.
-int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
+SIMULATED(Request_get_status, MPI_Request handle, int* flag, MPI_Status* status) {
   Request* const request = find_request(handle);
   const std::vector<Request*>& active = world->current().active;
   const auto complete = [&active] {
@@ -257,7 +259,7 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Request_free(MPI_Request* handle) {
+SIMULATED(Request_free, MPI_Request* handle) {
   Request* const request = find_request(*handle);
   if (!request) return MPI_ERR_REQUEST;
   if (request->is_active && !request->is_complete)
@@ -268,30 +270,12 @@ int PMPI_Request_free(MPI_Request* handle) {
   return MPI_SUCCESS;
 }
 
-int PMPI_Get_count(const MPI_Status* status, MPI_Datatype handle, int* count) {
+SIMULATED(Get_count, const MPI_Status* status, MPI_Datatype handle, int* count) {
   const TypeRef type = type_of(handle);
   if (!type) return MPI_ERR_TYPE;
   *count = type->size == 0 ? 0 : static_cast<int>(status->count_lo / type->size);
   if (type->size > 0 && status->count_lo % type->size != 0) *count = MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
-
-NAME_OF_MPI(Isend)
-NAME_OF_MPI(Issend)
-NAME_OF_MPI(Irecv)
-NAME_OF_MPI(Send_init)
-NAME_OF_MPI(Recv_init)
-NAME_OF_MPI(Start)
-NAME_OF_MPI(Send)
-NAME_OF_MPI(Ssend)
-NAME_OF_MPI(Recv)
-NAME_OF_MPI(Sendrecv)
-NAME_OF_MPI(Wait)
-NAME_OF_MPI(Waitany)
-NAME_OF_MPI(Waitall)
-NAME_OF_MPI(Testany)
-NAME_OF_MPI(Request_get_status)
-NAME_OF_MPI(Request_free)
-NAME_OF_MPI(Get_count)
 
 }  // extern "C"

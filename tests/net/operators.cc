@@ -117,21 +117,21 @@ using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functi
 
 extern "C" {
 
-int PMPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
+SIMULATED(Op_create, MPI_User_function* function, int commutes, MPI_Op* op) {
   *op = static_cast<MPI_Op>(kMade + static_cast<unsigned>(operators.size()));
   operators.push_back({function, commutes != 0});
   return MPI_SUCCESS;
 }
 
 // The function has no communicator, so MPI_COMM_WORLD gets the error, as in MPICH.
-int PMPI_Op_commutative(MPI_Op op, int* commutes) {
+SIMULATED(Op_commutative, MPI_Op op, int* commutes) {
   const Operator* const made = find_operator(op);
   if (!made && !is_built_in(op)) return raise(MPI_COMM_WORLD, MPI_ERR_OP);
   *commutes = !made || made->commutes;
   return MPI_SUCCESS;
 }
 
-int PMPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype handle, MPI_Op op) {
+SIMULATED(Reduce_local, const void* in, void* inout, int count, MPI_Datatype handle, MPI_Op op) {
   const TypeRef type = type_of(handle);
   if (!find_operator(op) && !is_built_in(op)) return raise(MPI_COMM_WORLD, MPI_ERR_OP);
   if (!type) return raise(MPI_COMM_WORLD, MPI_ERR_TYPE);
@@ -149,9 +149,5 @@ int PMPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype handl
   combine(in, inout, count, handle, op);
   return MPI_SUCCESS;
 }
-
-NAME_OF_MPI(Op_create)
-NAME_OF_MPI(Op_commutative)
-NAME_OF_MPI(Reduce_local)
 
 }  // extern "C"

@@ -11,8 +11,10 @@
 #include "tests/net/fibers.h"
 #include "tests/net/simulation.h"
 
-// Defines MPI_Name as another name of the function PMPI_Name in this file.
-#define NAME_OF_MPI(Name) decltype(PMPI_##Name) MPI_##Name __attribute__((alias("PMPI_" #Name)));
+// Begins the function PMPI_Name, of which MPI_Name is another name.
+#define SIMULATED(Name, ...)                                              \
+  decltype(PMPI_##Name) MPI_##Name __attribute__((alias("PMPI_" #Name))); \
+  int PMPI_##Name(__VA_ARGS__)
 
 namespace quadrille::net {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "schedule/result.h"
+#include "generator/fragments.h"
 
 namespace quadrille {
 namespace {
@@ -40,48 +40,11 @@ void change(TextCase& one, const std::string& key, const std::string& value) {
     text = edited(text, value, key.starts_with("change all"));
 }
 
-// Returns the statements that "both 2 where i = i" (send 2, receive 2) or "both 2 3" (send 2, receive 3) stand for.
-std::string both(const std::string& rest) {
-  const std::string send = rest.substr(0, rest.find(' '));
-  std::string values = rest.substr(send.size()), receive = send;
-  if (values.size() > 1 && std::isdigit(static_cast<unsigned char>(values[1]))) {
-    receive = values.substr(1, values.find(' ', 1) - 1);
-    values.erase(0, 1 + receive.size());
-  }
-  return "match send " + send + "\n  with receive " + receive + values + "\nmatch receive " +
-         receive + "\n  with send " + send + values + "\n";
-}
-
-// Returns a statement of a proof and the lines below it, with short forms written out.
-std::string statement(const std::string& head, const std::string& lines) {
-  const std::string kind = head.substr(0, head.find(' '));
-  const std::string rest = head.substr(std::min(head.size(), kind.size() + 1));
-  if (kind == "both") return both(rest);
-  if (kind == "keys" && lines.empty())
-    return head + "\n  from " + rest + "\n  to " + rest + " + 1\n";
-  if (kind != "carries" && kind != "held" && kind != "base" && kind != "used")
-    return head + "\n" + lines;
-  std::string all;
-  for (size_t from = 0, comma = 0; comma != std::string::npos; from = comma + 2) {
-    comma = rest.find(", ", from);
-    all += kind + " " + rest.substr(from, comma - from) + "\n" + lines;
-  }
-  return all;
-}
-
+// Writes the short forms of a proof out.
 std::string written_out(const std::string& proof) {
-  std::istringstream text(proof);
-  std::string all, head, lines;
-  for (std::string line; std::getline(text, line);) {
-    if (line.starts_with(' ') || line.empty()) {
-      lines += line + "\n";
-      continue;
-    }
-    if (!head.empty() || !lines.empty()) all += statement(head, lines);
-    head = line;
-    lines.clear();
-  }
-  return all + statement(head, lines);
+  const Result<std::string> whole = put_in_fragments({{"a case", proof}});
+  require(whole.ok(), whole.ok() ? "" : whole.error().message);
+  return *whole;
 }
 
 // Reads the cases of one file, and appends them to those of earlier files.

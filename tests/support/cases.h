@@ -18,9 +18,7 @@
 //   try: A => B ==> key: value | key: value    adds a case: this one with that change, and with these expectations
 //   try proof: A => B ==> ..., try before the proof: TEXT ==> ..., and so on
 //
-// Short forms in proofs: "both 2 where i = i" means 'match send 2' with receive 2 and 'match receive 2' with send 2;
-// "both 2 3" is for send 2 and receive 3. "keys k" alone means from k to k + 1. "carries send 1, receive 2" repeats
-// the lines below it for each.
+// Proofs may use the short forms of generator/fragments.h.
 // Lines below "after the program", "before the proof" or "after the proof" are added there.
 #ifndef QUADRILLE_TESTS_SUPPORT_CASES_H_
 #define QUADRILLE_TESTS_SUPPORT_CASES_H_

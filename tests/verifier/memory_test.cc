@@ -1,5 +1,6 @@
 // Compares the contents of blocks, accesses to them, and sets of processes with plain arrays, lists and sets, under
-// random changes. Also tests which sets the messages of a barrier's step carry.
+// random changes. Also tests which sets the messages of a barrier's step carry. The time of the general checker grows
+// with the number of messages, not with the square of the number of ranks.
 #include "verifier/memory.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,10 @@
 #include <array>
 #include <random>
 #include <set>
+
+#include "schedule/text.h"
+#include "tests/support/topologies.h"
+#include "verifier/check.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -277,6 +282,23 @@ TEST(BarrierProgress, KeepsNoMoreThanIsAskedFor) {
     barrier.complete(i);
   }
   EXPECT_EQ(barrier.all().first_missing(), kProcesses);
+}
+
+TEST(ManyRanks, AreCheckedOneByOneInAScan) {
+  constexpr int64_t kRanks = 200'000;
+  const Result<Program> program = parse_program(
+      "algorithm chain for scan\n"
+      "copy send[0] to recv[0]\n"
+      "if 0 < rank\n"
+      "  step rank - 1\n"
+      "    receive left recv[0] from rank - 1\n"
+      "if rank + 1 < ranks\n"
+      "  step rank\n"
+      "    send recv[0] to rank + 1\n",
+      "chain");
+  const Result<Report> report = check_schedule(*program, job_of({kRanks}), {}, {});
+  EXPECT_FALSE(report->violation);
+  EXPECT_EQ(report->messages, kRanks - 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests what the comment of TuNA on nodes claims about servers, batches and temporary blocks, exhaustively on few
-// ranks and at random on more. algorithms_test.cc verifies the programs, and counts their messages.
+// Tests what the comments of TuNA on nodes, and of hierarchical-overlapped, claim about servers, batches, dependencies
+// and temporary blocks. algorithms_test.cc verifies the programs, and counts their messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -163,18 +163,6 @@ TEST(TunaOnNodes, ServesEvenlyOnRandomNodes) {
   }));
 }
 
-TEST(TunaOnNodes, NeedsAllTheSlotsThatItAsksFor) {
-  for (const bool staggered : {false, true}) {
-    Program program = program_of(staggered);
-    program.temporary_blocks = apply(Operator::kSubtract, {program.temporary_blocks, constant(1)});
-    const Job small = job({1, 4}, 2, 1);
-    const Binding binding = bind(program, small, {}, 0).value();
-    const Report report = execute(program, small, {}, {binding}, {});
-    ASSERT_TRUE(report.violation);
-    EXPECT_EQ(report.violation->property, Property::kBlock) << report.violation->detail;
-  }
-}
-
 TEST(TunaOnNodes, ExchangesBetweenRanksOfOneIndexWhereAllNodesHaveOneSize) {
   int between_nodes = 0;
   for (const Message& message : steps_of(false, job({4, 4, 4}, 2, 64)).sends) {
@@ -188,6 +176,81 @@ TEST(TunaOnNodes, ExchangesBetweenRanksOfOneIndexWhereAllNodesHaveOneSize) {
 TEST(TunaOnNodes, TakesHalfAKilobyteForSixteenThousandRanks) {
   const Job large{{parse_nodes("512x32").value()}, {8, 32}, {}};
   EXPECT_LE(encode(program_of(false), large).size(), 512u);
+}
+
+// ---- hierarchical-overlapped
+
+const Program& overlapped() {
+  static const Program kProgram =
+      make_program(*find_algorithm(Collective::kAlltoall, "hierarchical-overlapped"), {});
+  return kProgram;
+}
+
+// Checks that one rank's steps have the claimed kinds and dependencies, and use only two ranges of temporary blocks.
+struct Shape : Listener {
+  int64_t first, end;  // the ranks of its node
+  int64_t ranks, part, early;
+  std::string fault;
+
+  void step(int64_t its_key, std::optional<int64_t> its_after) {
+    key = its_key;
+    after = its_after.value();
+  }
+  void message(const MessageHead& head) {
+    const bool inside = first <= head.peer && head.peer < end;
+    const int64_t node = key - ranks;  // between nodes: the target is that many nodes on
+    if (key < ranks) {
+      if (!inside) fault = "gathers from another node";
+      if (after >= 0) fault = "what is gathered waits";
+    } else if (!inside) {
+      if (after != (node <= early ? -1 : ranks - 1)) fault = "between nodes";
+    } else if (after <= ranks || after > ranks + early) {
+      fault = "what is spread does not wait for its node";
+    }
+  }
+  void piece(const PieceValue& piece) {
+    if (piece.buffer != Buffer::kTemporary) return;
+    const int64_t size = end - first, slots = (ranks + size - 1) / size * size;
+    if (piece.block >= part + slots || (slots <= piece.block && piece.block < part))
+      fault = "too many slots";
+  }
+
+  int64_t key = 0, after = 0;  // of the step
+};
+
+TEST(HierarchicalOverlapped, ExchangesInsideNodesWhileTheNetworkIsBusy) {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3, 3, 5}, {1, 1, 4}, {3, 3, 3}})
+    for (const int64_t early : {0, 1, 2}) {
+      const Job small{{topology_of(sizes)}, {early}, {}};
+      const Binding binding = bind(overlapped(), small, {}, 0).value();
+      const int64_t ranks = small.groups[0].ranks();
+      int64_t first = 0;
+      for (const int64_t size : sizes) {
+        for (int64_t rank = first; rank < first + size; ++rank) {
+          Shape shape{{}, first, first + size, ranks, ranks - 1 + sizes.back(), early, ""};
+          EXPECT_EQ(PlainWalk(overlapped(), binding, rank, shape).run(), WalkEnd::kEnd);
+          EXPECT_EQ(shape.fault, "") << "rank " << rank << ", early " << early;
+        }
+        first += size;
+      }
+    }
+}
+
+// ---- Both need all temporary blocks that they ask for
+
+TEST(TemporaryBlocks, AreNotTooMany) {
+  const Job of_tuna = job({1, 4}, 2, 1), of_overlapped{{topology_of({1, 4})}, {1}, {}};
+  for (const auto& [original, op, by, small] :
+       {std::tuple(&program_of(false), Operator::kSubtract, 1, &of_tuna),
+        {&program_of(true), Operator::kSubtract, 1, &of_tuna},
+        {&overlapped(), Operator::kDivide, 2, &of_overlapped}}) {
+    Program program = *original;
+    program.temporary_blocks = apply(op, {program.temporary_blocks, constant(by)});
+    const Binding binding = bind(program, *small, {}, 0).value();
+    const Report report = execute(program, *small, {}, {binding}, {});
+    ASSERT_TRUE(report.violation);
+    EXPECT_EQ(report.violation->property, Property::kBlock) << report.violation->detail;
+  }
 }
 
 }  // namespace
