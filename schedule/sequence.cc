@@ -36,14 +36,19 @@ class Sequence {
           "make a sequence; not {} then {}",
           purpose_of(first.collective, first.groups),
           purpose_of(second.collective, second.groups))};
-    result_.algorithm.text =
-        (first.algorithm.text + "-then-" + second.algorithm.text).substr(0, kMaxNameLength);
+    std::string& name = result_.algorithm.text;
+    name = (first.algorithm.text + "-then-" + second.algorithm.text).substr(0, kMaxNameLength);
+    name.resize(name.find_last_not_of("-+_") + 1);
     result_.collective = Collective::kAllreduce;
-    if (first.port == second.port) result_.port = first.port;
+    if (first.port == second.port &&
+        (first.port.kind != PortKind::kParameter || names(first)[1] == names(second)[1]))
+      result_.port = first.port;
     if (first.window == second.window) result_.window = first.window;
     result_.commutative = first.commutative;
     result_.canonical = first.canonical;
     result_.temporary_blocks = constant(0);
+    for (const Program& program : {first, second})
+      for (const Parameter& parameter : program.parameters) names_.insert(parameter.name.text);
     if (cuts || knows_counts(first) || knows_counts(second))
       vector_ = element(declare("vector", TableKind::kCounts), constant(0));
     if (cuts) cut_vector();
@@ -63,9 +68,9 @@ class Sequence {
   }
 
   int64_t declare(const char* name, TableKind kind) {
-    names_.insert(name);
     Table& table = result_.tables.emplace_back();
-    table.name.text = name;
+    table.name.text = free_name(name, {});
+    names_.insert(table.name.text);
     table.kind = kind;
     return static_cast<int64_t>(result_.tables.size() - 1);
   }
@@ -87,26 +92,27 @@ class Sequence {
         apply(Operator::kSubtract, {element(cut_, plus(i, constant(1))), element(cut_, i)});
   }
 
-  // Gives new names to those that are taken. Parameters of one name are one.
+  // Returns the name, or one like it that is neither taken nor the program's own.
+  std::string free_name(const std::string& known, const std::set<std::string>& own) const {
+    std::string name = known;
+    for (int n = 2; names_.contains(name) || (name != known && own.contains(name)); ++n)
+      name = fmt::format("{}_{}", known.substr(0, kMaxNameLength - 8), n);
+    return name;
+  }
+
+  // Gives new names to those that are taken. Parameters keep theirs, and those of one name are one.
   void rename(Program& program) {
     std::vector<std::string> all = names(program);
     const std::set<std::string> own(all.begin(), all.end());
-    std::set<std::string> shared;
-    for (const Parameter& parameter : program.parameters)
-      for (const Parameter& known : result_.parameters)
-        if (known.name.text == parameter.name.text) shared.insert(known.name.text);
-    for (size_t i = 1; i < all.size(); ++i) {  // the first names the algorithm
-      const std::string known = all[i];
-      if (shared.contains(known)) continue;
-      for (int n = 2; names_.contains(all[i]) || (all[i] != known && own.contains(all[i])); ++n)
-        all[i] = fmt::format("{}_{}", known.substr(0, kMaxNameLength - 8), n);
-    }
+    for (size_t i = 1 + program.parameters.size(); i < all.size(); ++i)
+      all[i] = free_name(all[i], own);
     set_names(program, all);
     names_.insert(all.begin() + 1, all.end());
   }
 
   void append(Program program) {
     rename(program);
+    if (is_second_) drop_copies(program.body);
     parameter_.clear();
     table_.clear();
     may_send_nothing_ = vector_ && !knows_counts(program);
@@ -133,7 +139,6 @@ class Sequence {
         move(reduce->into);
       }
     });
-    drop_copies(program.body);
     for (Statement& statement : program.body) {
       variables_ += std::holds_alternative<Let>(statement.kind);
       result_.body.push_back(std::move(statement));
@@ -212,9 +217,8 @@ class Sequence {
       } else if (auto* loop = std::get_if<For>(&statement.kind)) {
         move_pieces(loop->body);
       } else if (auto* transfer = std::get_if<Transfer>(&statement.kind)) {
-        const bool may_be_empty = may_send_nothing_ && !transfer->piece.range;
         move(transfer->piece);
-        if (!may_be_empty) continue;
+        if (!may_send_nothing_) continue;
         const std::optional<Range>& slice = transfer->piece.range;
         if (!slice && slices_ >= 0)
           error_ = fmt::format(
@@ -229,7 +233,7 @@ class Sequence {
     }
   }
 
-  // Drops copies of data to where it is already, with which the second program may begin.
+  // Drops copies from the send buffer to the receive buffer, where the first program has left the data.
   static void drop_copies(Body& body) {
     for (Statement& statement : body) {
       if (auto* choice = std::get_if<If>(&statement.kind)) {
@@ -242,7 +246,7 @@ class Sequence {
     std::erase_if(body, [](const Statement& statement) {
       const auto* copy = std::get_if<Copy>(&statement.kind);
       const auto* choice = std::get_if<If>(&statement.kind);
-      return copy ? copy->from == copy->to
+      return copy ? copy->from.buffer == Buffer::kSend && copy->to.buffer == Buffer::kReceive
                   : choice && choice->then.empty() && choice->otherwise.empty();
     });
   }

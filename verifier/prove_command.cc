@@ -345,7 +345,7 @@ class Session {
     if (ranks == 0 && walked.refuses_calls)
       fmt::print("  walked on no nodes: no call that is tried meets what the program requires\n");
     else if (ranks == 0)
-      fmt::print("  walked on no nodes: the program requires more ranks than are tried\n");
+      fmt::print("  walked on no nodes: the program serves none of those that are tried\n");
     else if (ranks <= kRanksChecked)
       fmt::print("  walked on all nodes of up to {} ranks that it serves\n", ranks);
     else

@@ -30,7 +30,7 @@ says_walked() { # RANKS PATTERN
 }
 says_walked 1 'walked on all nodes of up to 6 ranks that it serves'
 says_walked 8 'walked on all nodes of 8 ranks, the fewest that it serves'
-says_walked 13 'walked on no nodes: the program requires more ranks than are tried'
+says_walked 13 'walked on no nodes: the program serves none of those that are tried'
 
 # No count that is tried meets the requirement, on any number of ranks. So the checker walks nothing.
 printf '%s\n' 'algorithm never for broadcast' 'table m = counts' 'require 2000000000000 < m[0]' 'if rank = root' '  copy send[0] to recv[0]' \

@@ -148,6 +148,42 @@ TEST(Sequence, IsRefusedWithTheReason) {
               testing::StartsWith("the sequence has "));
 }
 
+// An allgather that copies its own block by another name of the rank. A reduce-scatter leaves it there.
+const char* const kNamed = R"(algorithm named for allgather
+parameter vector
+port vector+vector per node
+let me = rank
+if 0 < vector
+  copy send[0] to recv[me]
+)";
+
+TEST(Sequence, KeepsTheNamesOfParameters) {
+  const char* const other = R"(algorithm a for reduce-scatter
+commutative
+parameter k
+parameter vector
+port k+k per node
+for r in 0 .. vector
+  copy send[rank] to recv[0]
+)";
+  const std::string text = both(other, kNamed);
+  EXPECT_THAT(text, testing::HasSubstr("parameter k\nparameter vector\ntable vector_2 = counts\n"));
+  EXPECT_THAT(text, testing::EndsWith("let me = rank\n"));
+  EXPECT_THAT(both(changed(other, "parameter k\nparameter vector\nport k+k",
+                           "parameter vector\nport vector+vector"),
+                   kNamed),
+              testing::HasSubstr("port vector+vector per node\n"));
+}
+
+TEST(Sequence, HasANameOfTheLanguage) {
+  for (const size_t letters : {57, 62, 63}) {
+    const std::string long_name(letters, 'a');
+    const std::string text =
+        both("algorithm " + long_name + " for reduce", "algorithm b for broadcast");
+    EXPECT_TRUE(parse_program(text, "text").ok()) << text;
+  }
+}
+
 // Each program with each that may follow it, also after a reversal.
 TEST(Sequence, IsRightOnSmallNodes) {
   const auto programs_for = [](Collective collective) {
