@@ -392,7 +392,7 @@ static void look_at_variables(void) {
   preload_tell_errors(tell);
   const struct preload_settings* settings = preload_settings();
   free(preload_read_own_rules(&length));
-  if (preload_has_other_origin(text)) doctor_finding("%s", text);
+  for (int i = 0; preload_has_other_origin(i, text); i++) doctor_finding("%s", text);
   doctor_fact("mode", "%s: %s", preload_mode_name(settings->mode), does[settings->mode]);
   look_at_rules(settings);
   if (settings->mode == PRELOAD_OFF)
