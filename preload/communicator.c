@@ -389,7 +389,7 @@ static void warn(void) {
   if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED)) return;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world != 0) return;
-  if (preload_has_other_origin(text)) say(text);
+  for (int i = 0; preload_has_other_origin(i, text); i++) say(text);
   if (preload_loses_rules(text))
     fprintf(stderr, "quadrille: %s; what is learned will be lost\n", text);
   if (preload_loses_report(text)) say(text);

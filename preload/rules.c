@@ -404,9 +404,11 @@ static size_t line_length(const char* text, size_t length) {
 int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings, char wrong[PRELOAD_TEXT]) {
   const int count = settings->rule_count;
+  struct preload_origin* const of = &settings->of_file;
   int number = 1, found = -1;
   char error[PRELOAD_TEXT];
   size_t start = 0;
+  *of = (struct preload_origin){.nodes = 0};
   while (start < length && strchr(blanks, text[start])) start++;
   if (start < length && text[start] == '{')
     found = refuse(error,
@@ -414,13 +416,18 @@ int preload_read_rules(const char* path, const char* text, size_t length,
                    "writes them as they are read now");
   for (size_t at = 0, next; at < length && found; at += next, number += found != 0) {
     struct preload_rule rule;
+    struct preload_origin origin = {.nodes = 0};
     next = line_length(text + at, length - at);
-    found = preload_read_rule(text + at, next, &rule, &settings->of_file, error);
+    found = preload_read_rule(text + at, next, &rule, &origin, error);
+    if (found && *of->library && *origin.library && strcmp(of->library, origin.library) != 0)
+      found = refuse(error, "these rules are of %s, and those before of %s; keep them in two files",
+                     origin.library, of->library);
+    if (!*of->library) *of = origin;
     if (found > 0 && !preload_add_rule(settings, &rule))
       found = refuse(error, "memory ran out while rules were read");
   }
   if (found && settings->rule_count == count && !preload_finds_rules(settings->mode))
-    number = 1, found = refuse(error, "there is no rule here; leave QUADRILLE_RULES out");
+    number = 1, found = refuse(error, "there is no rule here; leave the file out");
   if (!found) snprintf(wrong, PRELOAD_TEXT, "%.500s:%d: %.480s", path, number, error);
   return found != 0;
 }
@@ -553,7 +560,7 @@ static int open_alone(const char* name, int tries) {
   for (int i = 0; i < tries; i++) {
     if (i > 0) usleep(PAUSE);
     struct stat opened, named;
-    const int file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const int file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) return -1;
     const int is_alone = flock(file, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS;
     if (is_alone && fstat(file, &opened) == 0 && stat(name, &named) == 0 &&

@@ -136,8 +136,9 @@ const struct preload_settings* preload_settings(void);
  * process that is in no job may run on another machine than jobs. */
 void preload_know_library(const char* version, int is_in_job);
 void preload_know_nodes(int nodes);
-/* Returns 1 and a sentence if the rules file is of another MPI library, version or machine than this job; else 0. */
-int preload_has_other_origin(char text[PRELOAD_TEXT]);
+/* Returns 1 and a sentence about the file of this number, from 0, of those rules files that are of another MPI library,
+ * version or machine than this job. Returns 0 if there are fewer. */
+int preload_has_other_origin(int number, char text[PRELOAD_TEXT]);
 /* Reads the rules file into the settings, once. Returns its text, which the caller frees, or NULL. */
 char* preload_read_own_rules(size_t* length);
 /* Adds the rules of a rules file to the settings. `text` is the file's content, which another rank may have read. */

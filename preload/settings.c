@@ -134,7 +134,8 @@ static char* expanded(const char* name) {
   static const char* const numbers[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"};
   char process[32], host[256] = "host";
   const char* job = NULL;
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !job; i++) job = getenv(numbers[i]);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !(job && *job); i++)
+    job = getenv(numbers[i]);
   snprintf(process, sizeof process, "%d", (int)getpid()); /* if no batch system runs the job */
   gethostname(host, sizeof host - 1);
   char* text = NULL;
@@ -144,7 +145,7 @@ static char* expanded(const char* name) {
     const int is_mark = name[0] == '%' && name[1] && strchr("jh%", name[1]);
     if (is_mark) name++;
     if (is_mark && *name != '%')
-      fputs(*name == 'h' ? host : job ? job : process, to);
+      fputs(*name == 'h' ? host : job && *job ? job : process, to);
     else
       fputc(*name, to);
   }
@@ -243,9 +244,12 @@ static void hash_schedules(void) {
 
 /* ---- What this job runs with, and what the rules of the file were measured with */
 
-static struct preload_origin
-    other; /* of the first rules that are not of this job's library, version and machine */
-static const char* others_name; /* the file with these, or NULL */
+/* The files whose rules are not of this job's library, version and machine. */
+static struct {
+  const char* name;
+  struct preload_origin of;
+} others[2];
+static int other_count;
 
 /* Copies a text as one word: blanks become hyphens. Leaves out digits if `has_digits` is 0. */
 static void take_word(char* to, size_t size, const char* from, size_t length, int has_digits) {
@@ -288,15 +292,16 @@ static void describe(const struct preload_origin* of, char* text, size_t size) {
            *of->machine ? " on machine " : "", of->machine, nodes);
 }
 
-int preload_has_other_origin(char text[PRELOAD_TEXT]) {
+int preload_has_other_origin(int number, char text[PRELOAD_TEXT]) {
   char ours[256], theirs[256];
-  if (!others_name) return 0;
+  if (number >= other_count) return 0;
+  const struct preload_origin* const of = &others[number].of;
   describe(&settings.here, ours, sizeof ours);
-  describe(&other, theirs, sizeof theirs);
-  snprintf(text, PRELOAD_TEXT, "%.400s: its rules are of %s, and this is %s; %s", others_name,
-           theirs, ours,
-           differ(settings.here.library, other.library) ? "the file is left alone"
-                                                        : "learn anew if they are no gain here");
+  describe(of, theirs, sizeof theirs);
+  snprintf(text, PRELOAD_TEXT, "%.400s: its rules are of %s, and this is %s; %s",
+           others[number].name, theirs, ours,
+           differ(settings.here.library, of->library) ? "the file is left alone"
+                                                      : "learn anew if they are no gain here");
   return 1;
 }
 
@@ -308,12 +313,10 @@ static void take_file(const char** path, const char* text, size_t length) {
   const struct preload_origin *const here = &settings.here, *const of = &settings.of_file;
   const char* const name = *path ? *path : "the rules of rank 0";
   const int before = settings.rule_count;
-  settings.of_file = (struct preload_origin){.nodes = 0};
   if (!preload_read_rules(name, text, length, &settings, wrong)) refuse("%s", wrong);
   const int is_left = differ(here->library, of->library);
-  if (!others_name &&
-      (is_left || differ(here->version, of->version) || differ(here->machine, of->machine)))
-    other = *of, others_name = name;
+  if (is_left || differ(here->version, of->version) || differ(here->machine, of->machine))
+    others[other_count].name = name, others[other_count++].of = *of;
   if (!is_left) return;
   settings.rule_count = before;
   *path = NULL;
@@ -335,7 +338,11 @@ static char* read_rules(const char* variable, const char* path, int may_lack, si
   char* const text = (char*)preload_read_own(path, PRELOAD_MOST_RULES, length);
   if (!text && (errno != ENOENT || !may_lack))
     refuse("%s: %.500s: %s", variable, path, preload_file_reason());
-  return text;
+  if (!text || !memchr(text, '\0', *length)) return text;
+  refuse("%s: %.500s: a text has no byte with the value 0", variable, path);
+  free(text);
+  *length = 0;
+  return NULL;
 }
 
 char* preload_read_own_rules(size_t* length) {

@@ -208,7 +208,8 @@ static void look_at_libraries(struct environment* environment, char* listed) {
                      line + strspn(line, "\t "));
     }
     if (!path) continue;
-    line[strcspn(line, "(") - 1] = '\0';
+    char* const address = strrchr(line, '('); /* the path may have one, too */
+    if (address) address[-1] = '\0';
     if (strstr(path, "/libasan.so")) environment->is_sanitized = 1;
     if (strstr(path, "/libmpi_abi.so")) environment->has_abi = 1;
     if (!find_mpi(path, &one)) continue;
@@ -367,11 +368,14 @@ static void look_at_rules(const struct preload_settings* settings) {
   const char* const file = settings->rules_file;
   const int rules = settings->rule_count - settings->first_of_file;
   const int is_there = file && access(file, R_OK) == 0;
-  char state[PATH_MAX + 64] = "no file";
-  if (is_there && settings->error[0])
-    return doctor_fact("rules", "%s: no rule holds, since the settings are wrong", file);
-  if (is_there)
-    snprintf(state, sizeof state, "%s: %d rule%s", file, rules, rules == 1 ? "" : "s");
+  char state[2 * PATH_MAX] = "no file", files[PATH_MAX] = "";
+  snprintf(files, sizeof files, "%.500s%s%.500s", is_there ? file : "",
+           is_there && settings->site_rules ? " and " : "",
+           settings->site_rules ? settings->site_rules : "");
+  if (files[0] && settings->error[0])
+    return doctor_fact("rules", "%s: no rule holds, since the settings are wrong", files);
+  if (files[0])
+    snprintf(state, sizeof state, "%s: %d rule%s", files, rules, rules == 1 ? "" : "s");
   else if (file)
     snprintf(state, sizeof state, "%.200s: %s", file,
              errno == ENOENT ? "the file does not exist yet" : strerror(errno));
@@ -392,7 +396,7 @@ static void look_at_variables(void) {
   preload_tell_errors(tell);
   const struct preload_settings* settings = preload_settings();
   free(preload_read_own_rules(&length));
-  if (preload_has_other_origin(text)) doctor_finding("%s", text);
+  for (int i = 0; preload_has_other_origin(i, text); i++) doctor_finding("%s", text);
   doctor_fact("mode", "%s: %s", preload_mode_name(settings->mode), does[settings->mode]);
   look_at_rules(settings);
   if (settings->mode == PRELOAD_OFF)

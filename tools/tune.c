@@ -186,7 +186,7 @@ static int may_learn(const char* rules) {
   MPI_Get_library_version(version, &unused);
   preload_know_library(version, 1);
   free(preload_read_own_rules(&length));
-  if (!wrong[0] && !settings->rules_file && preload_has_other_origin(lost)) wrong = lost;
+  if (!wrong[0] && !settings->rules_file && preload_has_other_origin(0, lost)) wrong = lost;
   if (!wrong[0] && rank == 0 && (preload_loses_rules(lost) || preload_loses_report(lost)))
     wrong = lost;
   const int first = (int)combine((uint64_t)(wrong[0] ? rank : ranks), MPI_MIN);

@@ -39,7 +39,7 @@ if [ "$mpi" = mpich ]; then
   }
   refused 'QUADRILLE_RULES: none.txt: No such file or directory' QUADRILLE_RULES=none.txt QUADRILLE=on
   echo '# none' >wrong.txt
-  refused 'wrong.txt:1: there is no rule here; leave QUADRILLE_RULES out' QUADRILLE=on QUADRILLE_RULES=wrong.txt
+  refused 'wrong.txt:1: there is no rule here; leave the file out' QUADRILLE=on QUADRILLE_RULES=wrong.txt
   for mode in on adapt; do
     refused 'QUADRILLE_RULES: /dev/null: a pipe or a device cannot hold this; name a plain file' \
       QUADRILLE=$mode QUADRILLE_RULES=/dev/null
@@ -48,6 +48,9 @@ if [ "$mpi" = mpich ]; then
   refused 'QUADRILLE_RULES: pipe: a pipe or a device cannot hold this' QUADRILLE_RULES=pipe
   wrong 1 'these rules are of the old form: `quadrille rules FILE --out NEW` writes them as they are read now' '{"schema": 1, "rules": []}'
   wrong 2 "'bruk' is none of blocked-ring, blocked-ring-nodes, bruck," $'bcast use=native\nallgather use=bruk'
+  printf 'bcast use=native\n\0' >wrong.txt
+  refused 'QUADRILLE_RULES: wrong.txt: a text has no byte with the value 0' QUADRILLE_RULES=wrong.txt
+  wrong 2 'these rules are of MPICH, and those before of Open-MPI; keep them in two files' $'library=Open-MPI\nlibrary=MPICH'
   wrong 1 "'bytes=9..2': write a whole number, LEAST..MOST, or LEAST.. for no limit" 'bcast bytes=9..2 use=native'
 fi
 
@@ -71,6 +74,9 @@ touch plain && ln -s plain link
 told_first 'QUADRILLE_REPORT: link cannot be written: it is a symbolic link; name the file itself' QUADRILLE_REPORT=link
 told_first 'QUADRILLE_RULES: link cannot be written: it is a symbolic link; name the file itself; what is learned will be lost' \
   QUADRILLE=learn QUADRILLE_RULES=link
+ln -s plain new.partial
+right 2 QUADRILLE_REPORT=new
+said 1 'quadrille: the report could not be written to new'
 [ ! -s plain ] || problem 'a file is written through a symbolic link'
 
 # Variables of other software have no effect, even if they differ between ranks.
@@ -127,7 +133,10 @@ refused 'QUADRILLE_SITE_RULES: none.txt: No such file or directory' QUADRILLE_SI
 echo 'allgather use=nosuch' >wrong.txt
 refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=own.txt QUADRILLE_SITE_RULES=wrong.txt
 echo 'library=Another version=1' >>site.txt
+case $mpi in openmpi) name=Open-MPI other_name=MPICH ;; *) name=MPICH other_name=Open-MPI ;; esac
+echo "library=$name version=0.9" >>own.txt
 right 3 QUADRILLE_RULES=own.txt QUADRILLE_SITE_RULES=site.txt
+said 1 "own.txt: its rules are of $name 0.9, and this is "
 said 1 'site.txt: its rules are of Another 1, and this is '
 reported alltoall '3 ranks' native 'by rule'
 not_reported 'bruck.* by rule'
@@ -205,7 +214,6 @@ program=$preloaded start 2 QUADRILLE=on QUADRILLE_RULES=learned.txt -- 0 500 all
   problem 'a gain of an earlier run is reported'
 
 # The file names what it was learned with. Rules of another MPI library are neither followed nor changed.
-case $mpi in openmpi) name=Open-MPI other_name=MPICH ;; *) name=MPICH other_name=Open-MPI ;; esac
 machine=$(hostname | tr -d 0-9)
 grep -qE "^library=$name version=[0-9.]+ machine=$machine nodes=1$" learned.txt || problem "the origin of the rules: $(cat learned.txt)"
 said 0 'its rules are of'

@@ -77,6 +77,11 @@ allgather use=neighbor-exchange
 RULES
 on 0 QUADRILLE_RULES=rules.txt QUADRILLE_ALLREDUCE=lanes
 says 'rules     rules.txt: 2 rules; 1 from variables; hash of all settings '
+echo 'scan use=native' >site.txt
+on 0 QUADRILLE_RULES=rules.txt QUADRILLE_SITE_RULES=site.txt
+says 'rules     rules.txt and site.txt: 3 rules; 0 from variables; '
+on 0 QUADRILLE_SITE_RULES=site.txt
+says 'rules     site.txt: 1 rule; 0 from variables; '
 on 0 SLURM_JOB_NUM_NODES=3 SLURM_NTASKS=24
 says 'SLURM gives 3 nodes and 24 tasks'
 
@@ -133,7 +138,12 @@ linked libmpi.so.0 ompi_mpi_comm_world
 linked libmpi.so.0 MPIR_Dup_fn
 [ "$mpi" = mpich ] && on 0 -- program || wrong 'program is linked with MPICH, but Open MPI would start it' -- program
 says 'program is linked with MPICH'
-linked libmpi_abi.so.1 "$([ "$mpi" = mpich ] && echo MPIR_Dup_fn || echo ompi_mpi_comm_world)"
+own=$([ "$mpi" = mpich ] && echo MPIR_Dup_fn || echo ompi_mpi_comm_world)
+linked libmpi.so.0 "$own"
+mkdir 'a (b)' && mv libmpi.so.0 'a (b)'
+on 0 LD_LIBRARY_PATH="$PWD/a (b)" -- program
+says "program is linked with $name"
+linked libmpi_abi.so.1 "$own"
 abi=${library%_*}_abi.so
 : >"$abi"
 on 0 LD_PRELOAD="$abi" -- program
