@@ -424,10 +424,10 @@ TEST(MuchMemory, IsTakenWhenBlocksAreLongerThanBefore) {
       const Ways ways{.window = window};
       testing::ScopedTrace trace(__FILE__, __LINE__, one.name + ", " + ways.text());
       const CountedAllocations counted(6);
-      expect_no_problem(machine_of(one, ways), [&](MPI_Comm comm) {
+      expect_no_problem(machine_of(one, ways), [&, longer = long_ones](MPI_Comm comm) {
         const Bound bound(one, ways, comm);
         for (int i = 0; i < 7; ++i) {
-          const CollectiveCall call = of_length(one, i % 2 ? LengthKind::kEqual : long_ones);
+          const CollectiveCall call = of_length(one, i % 2 ? LengthKind::kEqual : longer);
           CollectivePart part(call, this_rank());
           const int64_t length = bytes_between(call, 0, 1);
           const bool is_long = i % 2 == 0;
