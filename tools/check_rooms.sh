@@ -50,8 +50,8 @@ room tools 'runtime(/(quadrille|execute/(datatypes|nodes))\.h|:(openmpi|mpich|sm
   'tools/ knows the public header of runtime/, datatypes.h, nodes.h, preload/ as a library, device.h, its rules and interpose.h, emitted:universal, and of cli/ the reader of quantities'
 room preload 'runtime(/(quadrille|execute/(api|arguments|datatypes|nodes|significance)|program/program)\.h|:program|:" \+ mpi)|emitted(/universal\.h|:universal)|cli(/(command_line|files)\.h|:(command_line|files))|view(/(assets|pack)\.h|:text)' \
   'preload/ knows the public header of runtime/, its loader, its entry points, nodes.h and datatypes.h, emitted:universal, and of cli/ and view/ what commands need'
-room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|:quadrille\.[ch])|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/check\.h|:check|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
-  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'
+room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|:quadrille\.[ch])|simulate[/:]|simulate"|view[/:]|verifier(/decode\.h|:decode|/check\.h|:check|/replay\.h|:replay|/call\.h|:call|/certificate\.h|:certificate_file|/plans\.h|:plans|/prove/coloring\.h|:coloring)|cli[/:]|emitted[/:]' \
+  'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, certificates, plans and the coloring'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/builder\.h|:plan)|cli[/:]|emitted:proofs' \
   'verifier/ knows schedule/, the table format and plans, never generator/'
 room simulate 'schedule[/:]|cli[/:]|runtime(/plan/(builder|plan)\.h|:plan|/program/table_format\.h|:table_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
