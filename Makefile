@@ -30,6 +30,11 @@ SHARED = -shared -Wl,--as-needed
 LIBS = -lm -ldl -lpthread
 IN = $(BUILD)/$(MPI)
 
+# Another compiler or other flags compile everything again.
+ifneq ($(file <$(IN)/flags),$(MPICC) $(CFLAGS))
+$(shell mkdir -p $(IN))$(file >$(IN)/flags,$(MPICC) $(CFLAGS))
+endif
+
 objects = $(patsubst %,$(IN)/%.o,$(basename $(1)))
 RUNTIME := $(call objects,$(wildcard runtime/*/*.c))
 CORE := $(call objects,$(filter-out preload/front.c,$(wildcard preload/*.c)) universal.c)
@@ -41,12 +46,12 @@ TOOLS := $(if $(findstring runtime/abi,$(MPICC)),,$(addprefix $(IN)/,calibrate d
 
 libraries: $(LIBRARY).a $(LIBRARY).so $(PRELOAD) $(CORE_LIBRARY) $(TOOLS)
 
-$(IN)/%.o: %.c
+$(IN)/%.o: %.c $(IN)/flags
 	@mkdir -p $(@D)
 	$(MPICC) $(C_FLAGS) -c $< -o $@
 
 # The table of the schedules from which the preload library chooses.
-$(IN)/universal.o: $(BUILD)/universal.c
+$(IN)/universal.o: $(BUILD)/universal.c $(IN)/flags
 	@mkdir -p $(@D)
 	$(MPICC) $(C_FLAGS) -c $< -o $@
 $(BUILD)/universal.c: emitted/universal_table.sh emitted/schedules/universal.base64
@@ -146,7 +151,7 @@ check: libraries
 	$(MPIRUN) -n 4 $(IN)/run $(IN)/factor.qs --repetitions 2 >$(IN)/said
 	@cat $(IN)/said && grep -q 'every byte is right' $(IN)/said
 	$(MPICC) -std=c11 examples/closure/closure.c -o $(IN)/closure
-	$(MPIRUN) -n 4 env LD_PRELOAD=$(abspath $(PRELOAD)) QUADRILLE_ALLTOALLV=linear QUADRILLE_REPORT=$(IN)/report $(IN)/closure >$(IN)/said
+	$(MPIRUN) -n 4 env LD_PRELOAD=$(PRELOAD) QUADRILLE_ALLTOALLV=linear QUADRILLE_REPORT=$(IN)/report $(IN)/closure >$(IN)/said
 	@cat $(IN)/said $(IN)/report && grep -q ' 0 wrong' $(IN)/said && grep -q '^alltoallv .* linear ' $(IN)/report
 
 # What is installed, as PLACE=FILE.

@@ -52,6 +52,17 @@ Result<bool> refuse_foreign(const std::string& path) {
       path, kMadeByEmit)};
 }
 
+// Returns whether quadrille.h declares quadrille_NAME.
+bool is_declared(std::string name) {
+  for (const std::string_view form : {"_c", "_init"})
+    if (name.ends_with(form)) name.erase(name.size() - form.size());
+  const std::string header = embedded_runtime().header, word = "quadrille_" + name;
+  for (size_t at = 0; (at = header.find(word, at)) != std::string::npos; at += word.size())
+    if (const char next = header[at + word.size()]; next != '_' && std::isalnum(next) == 0)
+      return true;
+  return false;
+}
+
 // Refuses a wrong schedule for given nodes of few ranks. One for any nodes has a proof. Returns the exit code.
 int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
   constexpr int64_t kMostRanks = 64;
@@ -95,6 +106,10 @@ int emit(const EmitArguments& arguments) {
   if (const int code = arguments.is_forced ? 0 : refuse_wrong(file, read->schedule)) return code;
   const std::vector<uint8_t>& bytes = read->bytes;
   const std::string name = identifier_from(std::filesystem::path(file).stem().string());
+  if (is_declared(name))
+    return bad_input("emit", fmt::format("{}: its array would be quadrille_{}, which quadrille.h "
+                                         "declares; give the file another name",
+                                         file, name));
   const EmittedSource emitted = emit_c(bytes, name, commands_of(read->schedule, name, option),
                                        has_runtime ? embedded_runtime() : Runtime{});
   std::error_code error;

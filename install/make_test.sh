@@ -36,6 +36,8 @@ for mpi in openmpi mpich; do
   start $mpi >start && chmod 755 start
   in_tree -j2 MPICC=mpicc.$mpi CC=$compiler CFLAGS="$optimize -Werror" MPIRUN="$PWD/start" PREFIX="$prefix" check install >said 2>&1 ||
     problem "make check install with $compiler over $mpi"
+  in_tree -n MPICC=mpicc.$mpi CC=$compiler CFLAGS="$optimize -Werror" libraries | grep ' -c ' && problem "make compiles what is compiled"
+  in_tree -n MPICC="mpicc.$mpi -DOTHER" libraries | grep -q ' -c ' || problem "make keeps what another compiler has made"
   said 'every byte is right'
   said ', 0 wrong'
   said "installed in $prefix"

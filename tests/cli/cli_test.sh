@@ -99,6 +99,11 @@ cp before.qs app.qs
 expect 0 emit app.qs --out src
 ! cmp -s first.c src/app.c || fail 'what was emitted before is not replaced'
 
+for name in alltoall reduce_scatter_init_c schedule; do
+  cp a.qs $name.qs
+  refuses "$name.qs: its array would be quadrille_$name, which quadrille.h declares; give the file another name" emit $name.qs --out src
+done
+
 explains() { # PROGRAM COMMAND WORDS...
   local program=$1 command=$2
   shift 2
