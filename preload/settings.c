@@ -313,8 +313,9 @@ static void take_file(const char** path, const char* text, size_t length) {
   const struct preload_origin *const here = &settings.here, *const of = &settings.of_file;
   const char* const name = *path ? *path : "the rules of rank 0";
   const int before = settings.rule_count;
-  if (!preload_read_rules(name, text, length, &settings, wrong)) refuse("%s", wrong);
+  const int is_right = preload_read_rules(name, text, length, &settings, wrong);
   const int is_left = differ(here->library, of->library);
+  if (!is_right && !is_left) refuse("%s", wrong);
   if (is_left || differ(here->version, of->version) || differ(here->machine, of->machine))
     others[other_count].name = name, others[other_count++].of = *of;
   if (!is_left) return;

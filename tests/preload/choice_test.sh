@@ -132,7 +132,7 @@ reported alltoall '3 ranks' linear 'by rule'
 refused 'QUADRILLE_SITE_RULES: none.txt: No such file or directory' QUADRILLE_SITE_RULES=none.txt
 echo 'allgather use=nosuch' >wrong.txt
 refused "wrong.txt:1: 'nosuch' is none of" QUADRILLE_RULES=own.txt QUADRILLE_SITE_RULES=wrong.txt
-echo 'library=Another version=1' >>site.txt
+printf '%s\n' 'library=Another version=1' 'allgather use=nosuch' >>site.txt
 case $mpi in openmpi) name=Open-MPI other_name=MPICH ;; *) name=MPICH other_name=Open-MPI ;; esac
 echo "library=$name version=0.9" >>own.txt
 right 3 QUADRILLE_RULES=own.txt QUADRILLE_SITE_RULES=site.txt
