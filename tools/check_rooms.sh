@@ -4,7 +4,7 @@
 #
 #   schedule   itself
 #   runtime    itself, MPI and the limits of schedule; the parts of runtime:program and runtime:table_format, libc only
-#   generator  schedule, the table format, simulate, view, and of the verifier its decoder, checker, replay, calls and plans, to show and emit files;
+#   generator  schedule, the table format, simulate, view, and of the verifier its decoder, checker, replay, calls, certificates and plans, to show and emit files;
 #              the coloring, which asks Z3
 #   verifier   schedule, the table format, the rules of block sizes, the plans that it checks, cli; never the generator.
 #              Z3 only in verifier/prove, and its tests
