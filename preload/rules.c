@@ -560,7 +560,7 @@ static int open_alone(const char* name, int tries) {
   for (int i = 0; i < tries; i++) {
     if (i > 0) usleep(PAUSE);
     struct stat opened, named;
-    const int file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0664);
     if (file < 0) return -1;
     const int is_alone = flock(file, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS;
     if (is_alone && fstat(file, &opened) == 0 && stat(name, &named) == 0 &&

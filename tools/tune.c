@@ -178,6 +178,7 @@ static int may_learn(const char* rules) {
   char lost[PRELOAD_TEXT] = "";
   setenv("QUADRILLE", "learn", 1);
   setenv("QUADRILLE_RULES", rules, 1);
+  unsetenv("QUADRILLE_SITE_RULES"); /* their calls are measured, too */
   const struct preload_settings* settings = preload_settings();
   const char* wrong = settings->error;
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";

@@ -50,7 +50,7 @@ if [ "$mpi" = mpich ]; then
   wrong 2 "'bruk' is none of blocked-ring, blocked-ring-nodes, bruck," $'bcast use=native\nallgather use=bruk'
   printf 'bcast use=native\n\0' >wrong.txt
   refused 'QUADRILLE_RULES: wrong.txt: a text has no byte with the value 0' QUADRILLE_RULES=wrong.txt
-  wrong 2 'these rules are of MPICH, and those before of Open-MPI; keep them in two files' $'library=Open-MPI\nlibrary=MPICH'
+  wrong 2 'these rules are of Open-MPI, and those before of MPICH; keep them in two files' $'library=MPICH\nlibrary=Open-MPI'
   wrong 1 "'bytes=9..2': write a whole number, LEAST..MOST, or LEAST.. for no limit" 'bcast bytes=9..2 use=native'
 fi
 
@@ -140,7 +140,10 @@ said 1 "own.txt: its rules are of $name 0.9, and this is "
 said 1 'site.txt: its rules are of Another 1, and this is '
 reported alltoall '3 ranks' native 'by rule'
 not_reported 'bruck.* by rule'
+mask=$(umask) && umask 0
 right 3 QUADRILLE=learn QUADRILLE_RULES=new.txt QUADRILLE_SITE_RULES=rules.txt
+umask "$mask"
+[ "$(stat -c %a new.txt)" = 664 ] || problem "the library would refuse its own file: $(ls -l new.txt)"
 grep -q '^barrier ' new.txt || problem "what is learned beside the rules of a site is lost: $(cat new.txt)"
 
 # Files of other users, or that all users may write, are not followed. Names may have the job's number and the host.
