@@ -285,7 +285,7 @@ TEST(Bits, DoNotProveWrongMutantsOfLemmas) {
       const View view{statement.variables, {}, false};
       for (size_t changed = 0; changed < statement.lines.size(); ++changed)
         for (size_t at = 1; at < statement.lines[changed].tokens.size(); ++at) {
-          if (asked++ % one_in(kSanitized ? 400 : 30) != 0) continue;
+          if (asked++ % one_in(kSanitized ? 400 : 24) != 0) continue;
           const std::optional<Line> line = mutant(statement.lines[changed], at);
           if (!line) continue;
           Lemma lemma{statement.subject, statement.variables.size(), {}, {}, {}};

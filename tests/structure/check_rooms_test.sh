@@ -57,7 +57,7 @@ breaks verifier/check.cc '#include "generator/registry.h"' "$verifier_knows"
 breaks verifier/prove/sites.cc '#include "generator/encode.h"' "$verifier_knows"
 breaks verifier/BUILD '    deps = ["//generator:encode"],' "$verifier_knows"
 breaks verifier/decode.cc '#include "runtime/program/program.h"' "$verifier_knows"
-breaks generator/encode.cc '#include "verifier/memory.h"' 'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, plans and the coloring'
+breaks generator/encode.cc '#include "verifier/memory.h"' 'generator/ knows schedule/, the table format, simulate/, view/, the decoder, the checker, calls, certificates, plans and the coloring'
 breaks simulate/engine.cc '#include "generator/registry.h"' "$simulate_knows"
 breaks simulate/engine.cc '#include "view/page.h"' "$simulate_knows"
 breaks view/page.cc '#include "generator/registry.h"' "$view_knows"
