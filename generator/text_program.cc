@@ -76,7 +76,7 @@ Result<std::vector<Topology>> groups_of(const GenerateArguments& arguments,
                         arguments.program)};
 }
 
-// Returns the values of the --parameter flags, by name.
+// Returns the values of the --parameter flags, by name. Parameters that calls do not give must have one.
 Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& arguments,
                                                        const Program& program) {
   std::map<std::string, int64_t> values;
@@ -97,6 +97,10 @@ Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& 
     if (!values.emplace(name, *value).second)
       return Error{fmt::format("--parameter: '{}' is given twice", name)};
   }
+  for (const Parameter& parameter : program.parameters)
+    if (!parameter.at_call && !values.contains(parameter.name.text))
+      return Error{fmt::format("--parameter {}=N is needed: {} has that parameter",
+                               parameter.name.text, arguments.program)};
   return values;
 }
 
@@ -113,9 +117,6 @@ Result<Job> read_job(const GenerateArguments& arguments, const Program& program)
     size.model = {};
     if (const auto given = values->find(name); given != values->end()) {
       size.rule = given->second;
-    } else if (!parameter.at_call) {
-      return Error{fmt::format("--parameter {}=N is needed: {} has that parameter", name,
-                               arguments.program)};
     } else {
       const Result<BlockSize> read =
           read_block_size(arguments.block_size, arguments.machine.alpha, arguments.machine.beta);
@@ -185,9 +186,6 @@ Result<OwnAlgorithm> read_own_algorithm(const GenerateArguments& arguments) {
     if (parameter.at_call && values->contains(name))
       return Error{fmt::format("--parameter {}: the best value is searched; leave it out", name)};
     if (parameter.at_call) continue;
-    if (!values->contains(name))
-      return Error{fmt::format("--parameter {}=N is needed: {} has that parameter", name,
-                               arguments.program)};
     own.numbers[name] = values->at(name);
     own.algorithm.numbers.push_back({name, own.numbers[name], NumberKind::kNodes, ""});
   }
