@@ -42,7 +42,7 @@ Result<Program> read_program(const GenerateArguments& arguments) {
   }
   if (program.ok() && !arguments.then.empty()) {
     const Result<Program> second = read_program(arguments.then);
-    if (!second.ok()) return second;
+    if (!second.ok()) return second.error();
     program = sequence(*program, *second);
     if (!program.ok())
       return Error{fmt::format("--then: {}: {}", arguments.then, program.error().message)};
