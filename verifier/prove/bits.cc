@@ -63,7 +63,7 @@ class Bits {
 
   // Returns the unknown of this name, with inclusive bounds.
   z3::expr unknown(const std::string& name, int64_t low, int64_t high) {
-    const z3::expr result = c_.bv_const(("qd_" + name).c_str(), bits_);
+    z3::expr result = c_.bv_const(("qd_" + name).c_str(), bits_);
     if (!known_.insert(name).second) return result;
     q_.suppose(of(low) <= result && result <= of(high));
     // Says the same of the digits, so that the solver need not compute with those that are 0.
@@ -118,13 +118,13 @@ class Bits {
   z3::expr ranks(int group) { return unknown(group == 0 ? "ranks" : "ranks_1", 1, kMaxRanks); }
 
   z3::expr root() {
-    const z3::expr result = unknown("root", 0, kMaxRanks - 1);
+    z3::expr result = unknown("root", 0, kMaxRanks - 1);
     q_.suppose(result < ranks(0));
     return result;
   }
 
   z3::expr nodes(const Expression& length) {
-    const z3::expr result = unknown(fmt::format("length_{}", length.value), 1, kMaxRanks);
+    z3::expr result = unknown(fmt::format("length_{}", length.value), 1, kMaxRanks);
     const bool own = table(length).kind == TableKind::kNodes;
     q_.suppose(result <= ranks(own ? q_.group : 1 - q_.group));
     return result;

@@ -21,8 +21,8 @@ namespace {
 Anatomy anatomy_of(const Proof& proof) {
   Anatomy anatomy = take_apart(proof.program);
   const auto add = [&](const Path& path, Operator op, int64_t number, Expression e) {
-    return anatomy.places.emplace_back(path, apply(op, {constant(number), std::move(e)}))
-        .expression;
+    anatomy.places.push_back({path, apply(op, {constant(number), std::move(e)})});
+    return anatomy.places.back().expression;
   };
   for (const StepSite& step : anatomy.steps) {
     Expression key = step.key;
