@@ -73,12 +73,7 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
     streamed = check_key_order(mutant.program, job, bindings[0], {});
   else if (fits_rank_by_rank(mutant.program, {}))
     streamed = check_rank_by_rank(mutant.program, job, call, bindings[0]);
-  if (!streamed) return;
-  ++tally.streamed;
-  EXPECT_EQ(streamed->violation.has_value(), general.violation.has_value())
-      << what << ": streamed " << verdict(*streamed) << ", general " << verdict(general);
-  if (!streamed->violation && !general.violation)
-    expect_same_counts_and_claims(*streamed, general, what);
+  tally.streamed += verdict_beside([&] { return general; }, streamed, what) != "unclear";
 }
 
 void print(const std::string& name, const Tally& tally) {

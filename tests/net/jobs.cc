@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <random>
 #include <set>
-#include <sstream>
 
 #include "generator/registry.h"
 #include "schedule/any_nodes.h"
 #include "schedule/text.h"
+#include "tests/support/cases.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille::net {
@@ -109,13 +108,7 @@ Program parsed(const std::string& text, const std::string& where) {
   return std::move(program).value();
 }
 
-Program read(const std::string& path) {
-  std::ifstream file(path);
-  check(file.is_open(), path.c_str());
-  std::stringstream text;
-  text << file.rdbuf();
-  return parsed(text.str(), path);
-}
+Program read(const std::string& path) { return parsed(read_text(path), path); }
 
 }  // namespace
 
@@ -129,9 +122,10 @@ Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& si
   return find(Collective::kAllgather, algorithm, sizes, std::move(parameters));
 }
 
-Scheduled written(const std::string& text, const std::vector<int64_t>& sizes) {
+Scheduled written(const std::string& text, const std::vector<int64_t>& sizes,
+                  std::vector<int64_t> parameters) {
   const Program program = parsed(text, "a test's program");
-  return Scheduled(program.algorithm.text, program, job_of(sizes));
+  return Scheduled(program.algorithm.text, program, job_with(sizes, std::move(parameters)));
 }
 
 Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
@@ -195,11 +189,14 @@ const Scheduled& program_named(const std::string& name) {
   std::abort();
 }
 
-std::string test_name(const testing::TestParamInfo<size_t>& program) {
-  std::string name = all_programs()[program.param].name;
+std::string as_identifier(std::string name) {
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return fmt::format("{}_{}", name, program.param);
+  return name;
+}
+
+std::string test_name(const testing::TestParamInfo<size_t>& program) {
+  return fmt::format("{}_{}", as_identifier(all_programs()[program.param].name), program.param);
 }
 
 // ---- Ways

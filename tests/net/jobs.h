@@ -50,7 +50,8 @@ Scheduled exchanging(const std::string& algorithm, const std::vector<int64_t>& s
 Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& sizes,
                     std::vector<int64_t> parameters = {});
 // Return the program of a text, or of a file.
-Scheduled written(const std::string& text, const std::vector<int64_t>& sizes);
+Scheduled written(const std::string& text, const std::vector<int64_t>& sizes,
+                  std::vector<int64_t> parameters = {});
 Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
                   std::vector<int64_t> parameters = {});
 
@@ -67,6 +68,8 @@ class OfEachProgram : public testing::TestWithParam<size_t> {
   const Collective collective_ = program_.program.collective;
 };
 std::string test_name(const testing::TestParamInfo<size_t>& program);
+// Replaces all but letters and digits by underscores.
+std::string as_identifier(std::string name);
 #define FOR_EACH_PROGRAM(suite) \
   INSTANTIATE_TEST_SUITE_P(All, suite, testing::Range<size_t>(0, all_programs().size()), test_name)
 

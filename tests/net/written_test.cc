@@ -1,20 +1,16 @@
-// Cases that only hand-written programs show. Broken schedules are refused at some stage, and correct ones run. Each
-// file of tests/net/corpus has a program. A comment in it names the calls and the outcome, such as
-//   -- test: ranks 3, parameter 0 1, lengths equal long, in_place 0 1, windows 2, seeds 5, expect right
-//
-// All combinations run, eager and rendezvous. The outcome is one of
-//   right, refused, broken, broken at binding, unserved at binding, unserved at the root
-// Another line of the comment may give the text of binding's error:
-//   -- says: TEXT, -- says at the last rank: TEXT, or -- says above rank 0: TEXT
+// Runs the programs of corpus.cases. Its keys are
+//   test: ranks 3, parameter 0 1, lengths equal long, in_place 0 1, windows 2, seeds 5, expect right
+//       All combinations run, eager and rendezvous. The outcome is one of
+//       right, refused, broken, broken at binding, unserved at binding, unserved at the root
+//   says: TEXT, says at the last rank: TEXT, or says above rank 0: TEXT
+//       the text of binding's error at these ranks
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include "tests/net/refused.h"
+#include "tests/support/cases.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille::net {
@@ -26,24 +22,20 @@ const std::map<std::string, LengthKind> kLengths = {
     {"one", LengthKind::kOne},       {"equal", LengthKind::kEqual}, {"uneven", LengthKind::kUneven},
     {"skewed", LengthKind::kSkewed}, {"long", LengthKind::kLong},   {"huge", LengthKind::kHuge}};
 
-// Reads the lists of words in the comment, by the first word of each.
-std::map<std::string, Words> expectations_of(const std::string& path) {
+// Returns the lists of words of a case, by the first word of each.
+std::map<std::string, Words> expectations_of(const TextCase& one) {
   std::map<std::string, Words> all = {
       {"parameter", {}},   {"lengths", {"one"}},          {"form", {"1"}},  {"root", {"0"}},
       {"in_place", {"0"}}, {"windows", {"1", "2", "16"}}, {"seeds", {"5"}}, {"persistent", {"0"}}};
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("-- test: ")) continue;
-    std::stringstream parts(line.substr(9));
-    for (std::string part; std::getline(parts, part, ',');) {
-      std::stringstream words(part);
-      std::string name;
-      words >> name;
-      check(name == "ranks" || name == "expect" || all.contains(name),
-            (path + ": " + part).c_str());
-      all[name].clear();
-      for (std::string word; words >> word;) all[name].push_back(word);
-    }
+  std::stringstream parts(one.values("test").at(0));
+  for (std::string part; std::getline(parts, part, ',');) {
+    std::stringstream words(part);
+    std::string name;
+    words >> name;
+    check(name == "ranks" || name == "expect" || all.contains(name),
+          (one.title + ": " + part).c_str());
+    all[name].clear();
+    for (std::string word; words >> word;) all[name].push_back(word);
   }
   return all;
 }
@@ -56,19 +48,14 @@ std::string joined(const Words& words) {
   return text;
 }
 
-// Returns the rest of the comment's line that begins in this way.
-std::string line_after(const std::string& path, const std::string& beginning) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(beginning)) return line.substr(beginning.size());
-  return "";
-}
-
-// The file may say which ranks see the mistake, and their text.
-void expect_unbound(const std::string& path, const Scheduled& scheduled, int error_class) {
-  const std::string everywhere = line_after(path, "-- says: "),
-                    at_last = line_after(path, "-- says at the last rank: "),
-                    above_zero = line_after(path, "-- says above rank 0: ");
+// The case may say which ranks see the mistake, and their text.
+void expect_unbound(const TextCase& one, const Scheduled& scheduled, int error_class) {
+  const auto text = [&](const char* key) {
+    const Words texts = one.values(key);
+    return texts.empty() ? "" : texts[0];
+  };
+  const std::string everywhere = text("says"), at_last = text("says at the last rank"),
+                    above_zero = text("says above rank 0");
   expect_survives([&] {
     on_ranks(scheduled.groups.ranks, [&](Place& here) {
       std::string part = everywhere + at_last + above_zero;
@@ -111,7 +98,7 @@ void expect_outcome(const Scheduled& scheduled, const CollectiveCall& call, cons
   EXPECT_EQ(classes, expected) << said;
 }
 
-class Written : public testing::TestWithParam<std::string> {
+class Written : public testing::TestWithParam<TextCase> {
  protected:
   void expect_outcomes(const Scheduled& scheduled) {
     const std::string outcome = joined(asked_["expect"]);
@@ -142,24 +129,19 @@ class Written : public testing::TestWithParam<std::string> {
   std::map<std::string, Words> asked_ = expectations_of(GetParam());
 };
 
-Words corpus() {
-  Words paths = {"tests/net/programs/onward.txt"};
-  for (const auto& entry : std::filesystem::directory_iterator("tests/net/corpus"))
-    paths.push_back(entry.path().string());
-  std::sort(paths.begin(), paths.end());
-  return paths;
+std::pair<std::string, std::string> of_file_named(const std::string& name) {
+  return {read_text("tests/net/programs/" + name + ".txt"), ""};
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Written, testing::ValuesIn(corpus()), [](const auto& file) {
-  return std::filesystem::path(file.param).stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(All, Written, testing::ValuesIn(read_cases("tests/net", of_file_named)),
+                         [](const auto& one) { return as_identifier(one.param.title); });
 
-TEST_P(Written, ComesToWhatItsFileSays) {
+TEST_P(Written, ComesToWhatItsCaseSays) {
   for (const std::string& ranks : asked_["ranks"]) {
     const std::vector<int64_t> nodes = {std::stoll(ranks)};
-    if (asked_["parameter"].empty()) expect_outcomes(of_file(GetParam(), nodes));
+    if (asked_["parameter"].empty()) expect_outcomes(written(GetParam().program, nodes));
     for (const std::string& parameter : asked_["parameter"])
-      expect_outcomes(of_file(GetParam(), nodes, {std::stoll(parameter)}));
+      expect_outcomes(written(GetParam().program, nodes, {std::stoll(parameter)}));
   }
 }
 

@@ -190,12 +190,46 @@ TEST(Algorithms, AreRightOnRandomTopologies) {
       }));
 }
 
-TEST(Algorithms, AreRightByTheGeneralExecutorOnRandomTopologies) {
+TEST(Algorithms, AreRightByBothExecutorsOnRandomTopologies) {
   EXPECT_TRUE(holds_for_random_topologies(
-      "verified by the general executor", 6, 5,
+      "verified by both executors", 6, 6,
       [](const Variant& variant, const Job& job, const Binding& binding) {
-        return fault(variant, job, execute(variant.program, job, {}, {binding}, {}));
+        const Report general = execute(variant.program, job, {}, {binding}, {});
+        const auto streamed = check_key_order(variant.program, job, binding, {});
+        if (!streamed) return std::string("not in key order");
+        expect_equal(*streamed, general, text_of(variant, job));
+        if (testing::Test::HasFailure()) return std::string("the executors differ");
+        return fault(variant, job, general) + fault(variant, job, *streamed);
       }));
+}
+
+// Compares TuNA's report with the formulas, also that of the general executor on few ranks.
+void expect_tuna_right(int64_t ranks, int64_t radix) {
+  const Variant& tuna = variant_named(Collective::kAlltoall, "tuna");
+  const Job job{{topology_of({ranks})}, {radix}, {}};
+  const Report report = *check_schedule(tuna.program, job, {}, {});
+  ASSERT_EQ(fault(tuna, job, report), "") << text_of(tuna, job);
+  EXPECT_EQ(report.temporary_blocks, ranks - 1 - one_hop_distances(ranks, radix))
+      << text_of(tuna, job);
+  if (ranks > 12) return;
+  const Binding binding = bind(tuna.program, job, {}, 0).value();
+  const Report general = execute(tuna.program, job, {}, {binding}, {});
+  ASSERT_EQ(fault(tuna, job, general), "") << text_of(tuna, job);
+  expect_equal(report, general, text_of(tuna, job));
+}
+
+TEST(Tuna, IsRightForEveryRadixOfUpTo32Ranks) {
+  for (int64_t ranks = 1; ranks <= (kSanitized ? 12 : 32); ++ranks)
+    for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix)
+      expect_tuna_right(ranks, radix);
+}
+
+TEST(Tuna, IsRightForRandomRanksAndRadices) {
+  EXPECT_TRUE(rc::check("verified", [] {
+    const auto ranks = *rc::gen::inRange<int64_t>(33, kSanitized ? 60 : 300);
+    expect_tuna_right(ranks, *rc::gen::inRange<int64_t>(2, ranks + 1));
+    RC_ASSERT(!testing::Test::HasFailure());
+  }));
 }
 
 // A property that fails for nodes of 3 ranks or more shrinks to one such node.

@@ -1,6 +1,8 @@
 // Checks every allgather algorithm on all small jobs and counts, and on random larger ones. The checker ensures that
 // every byte arrives once at its place, that no empty piece travels, and that no rank receives data that it has. This
-// test also compares the checker's figures with the algorithms' closed forms.
+// test also compares the checker's figures with the algorithms' closed forms. The checker of large allgathers and the
+// general checker give the same verdict on every algorithm and on mutants. cases/allgathers.cases has schedules that
+// could mislead the former.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,10 +12,12 @@
 #include "schedule/text.h"
 #include "tests/support/distributions.h"
 #include "tests/support/effort.h"
+#include "tests/support/mutants.h"
 #include "tests/support/plain_walk.h"
 #include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
+#include "tests/verifier/reports.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
@@ -28,8 +32,7 @@ int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / b
 
 // Compares the figures of a correct schedule with the closed forms. Returns what is wrong, or "".
 std::string fault(const Variant& variant, const Case& c, const Report& report) {
-  if (report.violation)
-    return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
+  if (report.violation) return verdict(report);
   const std::vector<int64_t>& counts = c.call.counts[0];
   const auto ranks = static_cast<int64_t>(counts.size());
   if (!report.in_place) return "in place";
@@ -121,7 +124,58 @@ TEST(Allgather, IsRightForEveryDistributionAndBlockSizesUpToTheGreatest) {
                 << distribution.name;
 }
 
-TEST(Allgather, IsRightForRandomJobsAndCounts) {
+// Returns the verdict of the checker of large allgathers. Expects that the general one agrees.
+std::string verdict_of(const Program& program, const Case& c, const Binding& binding,
+                       const std::string& what) {
+  return verdict_beside([&] { return execute(program, c.job, c.call, {binding}, {}); },
+                        check_rank_by_rank(program, c.job, c.call, binding), what);
+}
+
+// Expects that both checkers verify the call. Only the general checker serves some calls of hypercube, whose blocks
+// may come out of order, and whose messages may have no pieces.
+void expect_agreement(const Variant& variant, const Case& c) {
+  const Binding binding = bind(variant.program, c.job, c.call, 0).value();
+  const std::string found = verdict_of(variant.program, c, binding, c.text);
+  if (found == "verified") return;
+  EXPECT_EQ(found, "unclear") << c.text;
+  EXPECT_EQ(variant.name, "hypercube") << c.text;
+  EXPECT_EQ(verdict(execute(variant.program, c.job, c.call, {binding}, {})), "verified") << c.text;
+}
+
+TEST(RankByRankChecker, ServesEveryAllgatherAndSaysWhatTheGeneralOneSays) {
+  for (const Variant& variant : allgathers())
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{1}, {2}, {1, 2}, {1, 1, 2}, {5}, {1, 2, 3}, {4, 4}, {9}})
+      for (const Job& job : jobs_on(variant, sizes))
+        for (const Distribution& distribution : distributions())
+          for (const int64_t block : {1, 4, 1000})
+            expect_agreement(
+                variant,
+                case_of(variant, job, distribution.counts(job.groups[0].ranks(), 60), block));
+}
+
+TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
+  for (const char* name : {"linear-ring", "blocked-ring", "blocked-ring-nodes"}) {
+    const Variant& variant = variant_named(Collective::kAllgather, name);
+    int64_t refuted = 0;
+    const std::vector<Mutant> all = mutants(variant.program);
+    for (size_t i = 0; i < all.size(); i += kThinning)
+      for (const std::vector<int64_t>& counts :
+           {std::vector<int64_t>{8, 8, 8, 8, 8}, {3, 17, 0, 9, 6}, {12, 1, 1, 12, 5}}) {
+        // Mutants whose loops go up to a limit take long. tests/mutation has some of them.
+        if (all[i].description.starts_with("limit")) continue;
+        const Case c = case_of(variant, jobs_on(variant, {2, 3})[0], counts, 1);
+        const Result<Binding> binding = bind(all[i].program, c.job, c.call, 0);
+        if (!binding.ok()) continue;
+        const std::string found =
+            verdict_of(all[i].program, c, *binding, c.text + ": " + all[i].description);
+        refuted += found != "unclear" && found != "verified";
+      }
+    EXPECT_GE(refuted, 50 / kThinning) << name;
+  }
+}
+
+TEST(Allgather, IsRightByBothCheckersForRandomJobsAndCounts) {
   EXPECT_TRUE(holds("verified, with the closed forms' figures", [] {
     const auto sizes = drawn_list(drawn(1, 13), 1, 7);
     const Variant& variant = allgathers()[drawn(0, allgathers().size())];
@@ -132,10 +186,13 @@ TEST(Allgather, IsRightForRandomJobsAndCounts) {
     const size_t shape = drawn(0, distributions().size() + 1);
     const auto total = drawn(0, 400);
     const auto counts = shape < distributions().size() ? distributions()[shape].counts(ranks, total)
-                                                       : drawn_list(ranks, 0, 20);
+                                                       : drawn_list(ranks, 0, 30);
     const auto block = drawn_bool() ? drawn(1, 30) : INT32_MAX;
-    const std::string found = fault_of(variant, case_of(variant, job, counts, block));
+    const Case c = case_of(variant, job, counts, block);
+    const std::string found = fault_of(variant, c);
     require(found.empty(), found.c_str(), __FILE__, __LINE__);
+    expect_agreement(variant, c);
+    REQUIRE(!testing::Test::HasFailure());
   }));
 }
 
@@ -211,6 +268,24 @@ TEST(Allgather, BlockingCallsThatAllSendFirstDeadlock) {
         EXPECT_EQ(report->violation->processes.size(), static_cast<size_t>(ranks));
       }
     }
+}
+
+// Only the general checker follows tokens, which decide whether a port of nodes holds for every timing.
+TEST(RankByRankChecker, LeavesTokensOfAProgramWithAPortOfNodesToTheGeneralChecker) {
+  const auto quick = [](const std::string& port) {
+    const Program program = parse_program("algorithm a for allgather\nport " + port +
+                                              "\ncopy send[0] to recv[rank]\nif 1 < ranks\n"
+                                              "  step 0\n    send nothing to 1 - rank\n",
+                                          "token")
+                                .value();
+    const Job job = job_of({1});
+    const Binding binding = bind(program, job, {}, 0).value();
+    EXPECT_EQ(execute(program, job, {}, {binding}, {}).port,
+              port == "exchange per node" ? PortVerdict::kEveryTiming : PortVerdict::kLockStep);
+    return check_rank_by_rank(program, job, {}, binding);
+  };
+  EXPECT_FALSE(quick("exchange per node"));
+  EXPECT_EQ(quick("exchange per rank")->port, PortVerdict::kLockStep);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-// Compares the checker in key order with the general one, on TuNA for every radix and up to 32 ranks, and at random
-// above. algorithms_test.cc compares the two on every all-to-all. Also tests the queue, which returns ranks in the
-// order of their keys, however far apart these are. The checker takes loops of exchanges at once (ExchangeLoop). Their
-// messages must equal the walk's.
+// Compares the checker in key order with the general one on mutants of TuNA. algorithms_test.cc compares the two on
+// every all-to-all. Also tests the queue, which returns ranks in the order of their keys, however far apart these are.
+// The checker takes loops of exchanges at once (ExchangeLoop). Their messages must equal the walk's.
 #include "verifier/key_order.h"
 
 #include <fmt/format.h>
@@ -34,48 +33,6 @@ Job tuna_job(int64_t ranks, int64_t radix) {
   return job;
 }
 
-// How many nonzero digits the numbers 1 .. ranks - 1 have in base `radix`, and how many numbers have only one.
-struct Digits {
-  int64_t others = 0, one_hop = 0;
-};
-
-Digits digits_below(int64_t ranks, int64_t radix) {
-  Digits digits;
-  for (int64_t i = 1; i < ranks; ++i) {
-    int64_t others = 0;
-    for (int64_t rest = i; rest > 0; rest /= radix) others += rest % radix != 0;
-    digits.others += others;
-    digits.one_hop += others == 1;
-  }
-  return digits;
-}
-
-// Compares the report on TuNA with the formulas. Returns what is wrong, or "".
-std::string fault(const Report& report, int64_t ranks, int64_t radix) {
-  const Digits digits = digits_below(ranks, radix);
-  if (report.violation) return verdict(report);
-  if (report.steps != digits.one_hop || report.messages != ranks * digits.one_hop) return "steps";
-  if (report.uneven) return "not for all counts";
-  return "";
-}
-
-TEST(KeyOrderChecker, FindsTunaRightForEveryRadixOfUpTo32Ranks) {
-  const int64_t most = kSanitized ? 12 : 32;
-  for (int64_t ranks = 1; ranks <= most; ++ranks)
-    for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix) {
-      const Job job = tuna_job(ranks, radix);
-      const Result<Report> report = check_schedule(tuna().program, job, {}, {});
-      ASSERT_EQ(fault(*report, ranks, radix), "") << ranks << " ranks, radix " << radix;
-      EXPECT_EQ(report->temporary_blocks, ranks - 1 - digits_below(ranks, radix).one_hop)
-          << ranks << " ranks, radix " << radix;
-      if (ranks > 12) continue;
-      const Binding binding = bind(tuna().program, job, {}, 0).value();
-      const Report general = execute(tuna().program, job, {}, {binding}, {});
-      ASSERT_EQ(fault(general, ranks, radix), "") << ranks << " ranks, radix " << radix;
-      expect_same_counts_and_claims(*report, general, fmt::format("{}, {}", ranks, radix));
-    }
-}
-
 // With one temporary block less, some rank names a block that does not exist.
 TEST(KeyOrderChecker, FindsEverySlotOfTunaInUse) {
   Program program = tuna().program;
@@ -90,34 +47,6 @@ TEST(KeyOrderChecker, FindsEverySlotOfTunaInUse) {
     }
 }
 
-TEST(KeyOrderChecker, FindsTunaRightForRandomRanksAndRadices) {
-  EXPECT_TRUE(holds("verified", [] {
-    const auto ranks = drawn(33, kSanitized ? 60 : 300);
-    const auto radix = drawn(2, ranks + 1);
-    const auto report = check_schedule(tuna().program, tuna_job(ranks, radix), {}, {});
-    REQUIRE(fault(*report, ranks, radix) == "");
-  }));
-}
-
-// Compares both checkers on random topologies, for all programs with temporary blocks.
-TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOnRandomNodes) {
-  std::vector<Variant> some;
-  for (const Variant& variant : variants_of(Collective::kAlltoall))
-    if (variant.program.temporary_blocks != constant(0)) some.push_back(variant);
-  EXPECT_TRUE(holds("both checkers agree", [&] {
-    const auto sizes = drawn_list(drawn(1, 7), 1, 7);
-    const Variant& variant = some[drawn(0, some.size())];
-    const std::vector<Job> jobs = jobs_on(variant, sizes);
-    const Job& job = jobs[drawn(0, jobs.size())];
-    const Binding binding = bind(variant.program, job, {}, 0).value();
-    const auto report = check_key_order(variant.program, job, binding, {});
-    REQUIRE(report.has_value());
-    REQUIRE(verdict(*report) == "verified");
-    expect_same_counts_and_claims(*report, execute(variant.program, job, {}, {binding}, {}), "");
-    REQUIRE(!testing::Test::HasFailure());
-  }));
-}
-
 TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOfMutants) {
   const std::vector<Mutant> all = mutants(tuna().program);
   int served = 0, refuted = 0;
@@ -127,16 +56,12 @@ TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOfMutants) {
       const Job job = tuna_job(ranks, radix);
       const Result<Binding> binding = bind(program, job, {}, 0);
       if (!binding.ok() || !fits_key_order(program)) continue;
-      const auto report = check_key_order(program, job, *binding, {});
-      if (!report) continue;
-      ++served;
-      const Report general = execute(program, job, {}, {*binding}, {});
-      const std::string what =
-          fmt::format("{} ranks, radix {}: {}", ranks, radix, all[i].description);
-      ASSERT_EQ(report->violation.has_value(), general.violation.has_value())
-          << what << ": " << verdict(*report) << "; general: " << verdict(general);
-      refuted += report->violation.has_value();
-      if (!report->violation) expect_same_counts_and_claims(*report, general, what);
+      const std::string found =
+          verdict_beside([&] { return execute(program, job, {}, {*binding}, {}); },
+                         check_key_order(program, job, *binding, {}),
+                         fmt::format("{} ranks, radix {}: {}", ranks, radix, all[i].description));
+      served += found != "unclear";
+      refuted += found != "unclear" && found != "verified";
     }
   EXPECT_GE(served, 900 / kThinning);
   EXPECT_GE(refuted, 500 / kThinning);

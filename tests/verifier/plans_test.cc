@@ -13,6 +13,7 @@
 #include "generator/encode.h"
 #include "runtime/plan/plan.h"
 #include "schedule/text.h"
+#include "tests/support/cases.h"
 #include "tests/support/matches.h"
 #include "tests/support/plan_mutants.h"
 #include "tests/support/programs.h"
@@ -79,58 +80,6 @@ TEST(Plans, OfEveryAlgorithmAreLawfulOnEverySmallTopology) {
 
 // ---- Steps that overwrite the data that they send
 
-// Step 0 sends a temporary block that a copy in the same step overwrites. The send reads the old data.
-constexpr const char* kCopiesOver = R"(
-algorithm copies-over for allgather
-table m = counts
-temporary 1 blocks
-require ranks = 2
-copy send[0] to recv[rank]
-let other = 1 - rank
-let h = m[0] div 2
-if 0 < h
-  copy send[0]@0..h to temp[0]@0..h
-  step 0
-    copy send[0]@h..2*h to temp[0]@0..h
-    receive recv[other]@0..h from other
-    send temp[0]@0..h to other
-  step 1
-    send temp[0]@0..h to other
-    receive recv[other]@h..2*h from other
-)";
-
-// On rank 1, a staging buffer of one receive becomes free for the next.
-constexpr const char* kHandsOver = R"(
-algorithm hands-over for alltoall
-temporary 1 blocks
-require ranks = 3
-copy send[rank] to recv[rank]
-step 0
-  if rank = 0
-    send sized send[1] to 1
-    receive sized recv[1] from 1
-  if rank = 1
-    send sized send[0] to 0
-    receive sized recv[0] from 0
-    receive sized from 2
-      temp[0]
-      recv[2]
-  if rank = 2
-    send sized to 1
-      send[0]
-      send[1]
-step 1
-  if rank = 0
-    send sized send[2] to 2
-    receive sized recv[2] from 1
-  if rank = 1
-    send sized send[2] to 2
-    send sized temp[0] to 0
-  if rank = 2
-    receive sized recv[0] from 0
-    receive sized recv[1] from 1
-)";
-
 // A temporary block is as long as the data last written to it. Here that is an empty range, so it stays empty.
 constexpr const char* kBringsNothing = R"(
 algorithm brings-nothing for broadcast
@@ -146,7 +95,16 @@ if rank != root
   copy temp[0] to recv[0]
 )";
 
-Result<Plans> plans_of_text(const char* text, int64_t ranks, int64_t count) {
+// Returns the program of the case in tests/net/corpus.cases whose title begins with these words.
+std::string text_of_case(const std::string& words) {
+  const auto elsewhere = [](const std::string&) { return std::pair<std::string, std::string>(); };
+  for (const TextCase& one : read_cases("tests/net", elsewhere))
+    if (one.title.starts_with(words)) return one.program;
+  ADD_FAILURE() << "there is no case " << words;
+  return "";
+}
+
+Result<Plans> plans_of_text(const std::string& text, int64_t ranks, int64_t count) {
   Case one{job_of({ranks}), {}, ""};
   const Program program = parse_program(text, "a test's program").value();
   if (!only_ends_know_lengths(program.collective))
@@ -157,9 +115,11 @@ Result<Plans> plans_of_text(const char* text, int64_t ranks, int64_t count) {
 }
 
 TEST(Plans, OfStepsThatOverwriteWhatTheySendOrUseABufferAgainAreLawful) {
-  for (const auto& [text, ranks, count] : {std::tuple(kCopiesOver, 2, 2),
-                                           {kCopiesOver, 2, 1 << 20},
-                                           {kHandsOver, 3, 0},
+  const std::string copies_over = text_of_case("A step sends what its blocks held before"),
+                    hands_over = text_of_case("The buffer of a message that has arrived saves");
+  for (const auto& [text, ranks, count] : {std::tuple(copies_over, 2, 2),
+                                           {copies_over, 2, 1 << 20},
+                                           {hands_over, 3, 0},
                                            {kBringsNothing, 2, 0}}) {
     const Result<Plans> plans = plans_of_text(text, ranks, count);
     ASSERT_TRUE(plans.ok()) << text;
