@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# doctor_test.sh MPI DOCTOR LIBRARY PROGRAM TOOL OTHER_LIBRARY OTHER_PROGRAM SCHEDULE DRIVER WRONG VERIFIER: the doctor names each thing that is
+# doctor_test.sh MPI LIBRARY TOOL DOCTOR PROGRAM OTHER_LIBRARY OTHER_PROGRAM SCHEDULE DRIVER WRONG VERIFIER: the doctor names each thing that is
 # wrong, and nothing else. The installation is laid out as `./dev install` does it.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
-mpi=$1 program=$(readlink -f "$4") tool=$(readlink -f "$5") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") driver=$(readlink -f "$9") wrong=$(readlink -f "${10}") failed=0
+mpi=$1 program=$(readlink -f "$5") tool=$(readlink -f "$3") other_program=$(readlink -f "$7") schedule=$(readlink -f "$8") driver=$(readlink -f "$9") wrong=$(readlink -f "${10}") failed=0
 mkdir -p "$TEST_TMPDIR/prefix/lib/quadrille"
 ln -s "$(readlink -f "${11}")" "$TEST_TMPDIR/prefix/lib/quadrille/verifier"
-cp "$2" "$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi"
-cp "$3" "$6" "$TEST_TMPDIR/prefix/lib"
-library=$TEST_TMPDIR/prefix/lib/$(basename "$3") other_library=$TEST_TMPDIR/prefix/lib/$(basename "$6")
+cp "$4" "$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi"
+cp "$2" "$6" "$TEST_TMPDIR/prefix/lib"
+library=$TEST_TMPDIR/prefix/lib/$(basename "$2") other_library=$TEST_TMPDIR/prefix/lib/$(basename "$6")
 doctor=$TEST_TMPDIR/prefix/lib/quadrille/doctor-$mpi
 cd "$TEST_TMPDIR" || exit 2
 # A doctor that is alone in its job has files of its own, too (see mpirun.sh).

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tune_test.sh MPI TUNE DRIVER: learns rules without an application, and refuses what it cannot use before it measures.
+# tune_test.sh MPI LIBRARY TOOL TUNE DRIVER: learns rules without an application, and refuses what it cannot use before it measures.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
-mpi=$1 tune=$(readlink -f "$2") driver=$(readlink -f "$3") failed=0
+mpi=$1 tune=$(readlink -f "$4") driver=$(readlink -f "$5") failed=0
 cd "$TEST_TMPDIR" || exit 2
 
 collectives=(allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce reduce_scatter
