@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# symbols_test.sh LIBRARY: the exported symbols of a shared library of the runtime, and its data.
+# symbols_test.sh MPI LIBRARY: the exported symbols of a shared library of the runtime, and its data.
 set -u
-library=$1
+library=$2
 failed=0
 problem() {
   echo "FAILED: $library: $*"

@@ -71,6 +71,15 @@ class File:
             file.write(HEADER.pack(*self.header) + body)
 
 
+def setting(found, field, value):
+    """Returns a change of a trace: it sets a field of the list that `found` finds in a file."""
+
+    def change(file):
+        found(file)[field] = value
+
+    return change
+
+
 class Traces(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -200,14 +209,8 @@ class Traces(unittest.TestCase):
         self.differs("send 1 of rank 1 to rank 2 has 1025 bytes; its receive has 1024", only_ends_know)
 
     def test_messages_that_were_not_posted_or_completed(self):
-        def set_to_zero(field):
-            def change(file):
-                file.parts[2][1][1][field] = 0
-
-            return change
-
-        self.differs("rank 1: receive 2 of 2 was not posted", set_to_zero(POSTED))
-        self.differs("rank 1: receive 2 of 2 was not completed", set_to_zero(COMPLETED))
+        for word, field in ("posted", POSTED), ("completed", COMPLETED):
+            self.differs(f"rank 1: receive 2 of 2 was not {word}", setting(lambda f: f.parts[2][1][1], field, 0))
 
         def complete_early(file):
             message = file.parts[2][1][1]
@@ -216,10 +219,7 @@ class Traces(unittest.TestCase):
         self.differs("rank 1: receive 2 of 2 was complete before it was posted", complete_early)
 
     def test_a_peer_that_does_not_exist(self):
-        def change(file):
-            file.parts[0][2][0][PEER] = 3
-
-        self.differs("rank 1: send 1 of 2 to no rank; the plan has rank 2", change)
+        self.differs("rank 1: send 1 of 2 to no rank; the plan has rank 2", setting(lambda f: f.parts[0][2][0], PEER, 3))
 
     def test_a_receive_before_its_send(self):
         def change(file):
@@ -233,9 +233,7 @@ class Traces(unittest.TestCase):
         self.assertRegex(said, r"send \d of rank \d to rank 1 was received \d+ ns before it was sent, and clocks are known to 2000 ns")
 
     def test_a_call_that_failed(self):
-        def change(file):
-            file.parts[1][0][HAS_FAILED] = 1
-
+        change = setting(lambda f: f.parts[1][0], HAS_FAILED, 1)
         self.differs("the call returned an error", change)
         folder = self.changed(change)
         self.assertIn("call 2 returned an error", self.trace(folder, self.direct, "--call", "2", code=2))
@@ -243,16 +241,9 @@ class Traces(unittest.TestCase):
     def test_calls_that_a_rank_lacks(self):
         self.refused(r"rank-1-\w+.qtrace: call 2 of alltoall by spread-out was not made at this rank",
                      lambda f: f.sections.remove(f.parts[1]))
-
-        def unfinished(file):
-            file.parts[2][0][ENDED] = 0
-
+        unfinished = setting(lambda f: f.parts[2][0], ENDED, 0)
         self.refused("call 3 of alltoall by spread-out did not end at this rank", unfinished)
-
-        def later_part(file):
-            file.parts[2][0][NUMBER] = 1
-
-        self.refused("lacks a part of call 3 of alltoall by spread-out", later_part)
+        self.refused("lacks a part of call 3 of alltoall by spread-out", setting(lambda f: f.parts[2][0], NUMBER, 1))
 
         def full(file):  # a full trace may lack the last calls
             unfinished(file)
@@ -277,11 +268,7 @@ class Traces(unittest.TestCase):
             file.sections[0][head + 64] ^= 1
 
         self.refused("contradicts the traces of other ranks on alltoall by spread-out", change_hash)
-
-        def change_rank(file):
-            file.sections[0][head + 52] = 0
-
-        self.refused("two processes say that they are rank 0 of the schedule", change_rank)
+        self.refused("two processes say that they are rank 0 of the schedule", setting(lambda f: f.sections[0], head + 52, 0))
 
     def test_damaged_files(self):
         def file_with(data):
@@ -299,13 +286,11 @@ class Traces(unittest.TestCase):
         self.assertIn("is no trace of this version of Quadrille", file_with(lambda whole: b"x" + whole[1:]))
 
         # Whatever byte is wrong, the command neither crashes nor loops.
-        with open(glob.glob(f"{self.good}/rank-1-*")[0], "rb") as file:
-            size = len(file.read())
         folder = self.changed(lambda file: None)
         (path,) = glob.glob(f"{folder}/rank-1-*")
         with open(path, "rb") as file:
             whole = file.read()
-        for place in range(0, size, 13):
+        for place in range(0, len(whole), 13):
             with open(path, "wb") as file:
                 file.write(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
             ran = subprocess.run([TRACE, "trace", folder, self.direct], capture_output=True, timeout=600)

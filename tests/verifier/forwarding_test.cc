@@ -17,10 +17,8 @@ namespace quadrille::verifier {
 namespace {
 
 const Program& program_of(bool staggered) {
-  static const std::array<Program, 2> kPrograms = {
-      make_program(*find_algorithm(Collective::kAlltoall, "tuna-coalesced"), {}),
-      make_program(*find_algorithm(Collective::kAlltoall, "tuna-staggered"), {})};
-  return kPrograms[staggered];
+  return variant_named(Collective::kAlltoall, staggered ? "tuna-staggered" : "tuna-coalesced")
+      .program;
 }
 
 Job job(const std::vector<int64_t>& sizes, int64_t radix, int64_t block_count) {
@@ -181,9 +179,7 @@ TEST(TunaOnNodes, TakesHalfAKilobyteForSixteenThousandRanks) {
 // ---- hierarchical-overlapped
 
 const Program& overlapped() {
-  static const Program kProgram =
-      make_program(*find_algorithm(Collective::kAlltoall, "hierarchical-overlapped"), {});
-  return kProgram;
+  return variant_named(Collective::kAlltoall, "hierarchical-overlapped").program;
 }
 
 // Checks that one rank's steps have the claimed kinds and dependencies, and use only two ranges of temporary blocks.

@@ -6,10 +6,10 @@
 #include <map>
 #include <random>
 
-#include "generator/registry.h"
 #include "schedule/text.h"
 #include "schedule/traverse.h"
 #include "tests/support/mutants.h"
+#include "tests/support/variants.h"
 #include "tests/verifier/walks.h"
 #include "verifier/check.h"
 
@@ -68,12 +68,8 @@ int conflicts(const Program& program, const Job& job, const Binding& binding, in
   return count;
 }
 
-Program variant(const std::string& algorithm, const std::string& full) {
-  const Algorithm& found = *find_algorithm(Collective::kAlltoall, algorithm);
-  for (const Choices& choices : all_choices(found))
-    if (full_name(found, choices) == full) return make_program(found, choices);
-  ADD_FAILURE() << full;
-  return {};
+const Program& program_of(const std::string& name) {
+  return variant_named(Collective::kAlltoall, name).program;
 }
 
 TEST(Port, PacedProgramsHoldForEveryTiming) {
@@ -82,7 +78,7 @@ TEST(Port, PacedProgramsHoldForEveryTiming) {
     for (const std::string options : {"+token", "+drop+token", "+exchange+token"})
       for (const std::vector<int64_t>& sizes : all_node_vectors(7)) {
         const Job job = job_of(sizes);
-        const Program program = variant(name, name + options);
+        const Program& program = program_of(name + options);
         const Binding binding = *bind(program, job, {}, 0);
         EXPECT_EQ(check_key_order(program, job, binding, {})->port, PortVerdict::kEveryTiming);
         EXPECT_EQ(conflicts(program, job, binding, 20, random), 0) << name << options;
@@ -91,7 +87,7 @@ TEST(Port, PacedProgramsHoldForEveryTiming) {
 
 TEST(Port, WithoutTokensItHoldsInLockStepOnly) {
   std::mt19937 random(20020527);
-  Program program = variant("hierarchical-factor", "hierarchical-factor");
+  Program program = program_of("hierarchical-factor");
   for_each_statement(program.body, [](Statement& statement) {
     if (auto* step = std::get_if<Step>(&statement.kind)) step->after.reset();
   });
@@ -136,8 +132,7 @@ for k in 0 .. 9
 TEST(Port, NoMutantOfAPacedProgramIsSaidToHoldWhereATimingBreaksIt) {
   std::mt19937 random(20020527);
   int every_timing = 0, lock_step = 0, broken = 0;
-  const std::vector<Mutant> all =
-      mutants(variant("hierarchical-factor", "hierarchical-factor+token"));
+  const std::vector<Mutant> all = mutants(program_of("hierarchical-factor+token"));
   for (size_t i = 0; i < all.size(); ++i)
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 2}, {2, 3}, {2, 2, 2}}) {
       const Program& program = all[i].program;

@@ -1,5 +1,4 @@
 """Drives a headless Chromium in tests, through the pipe of its remote debugging protocol."""
-import base64
 import itertools
 import json
 import os
@@ -130,8 +129,3 @@ class Page:
 
     def errors(self):
         return [event["params"] for event in self._browser.events if event.get("method") == "Runtime.exceptionThrown"]
-
-    def screenshot(self, path):
-        data = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data))

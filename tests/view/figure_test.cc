@@ -5,13 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "generator/registry.h"
 #include "schedule/text.h"
+#include "tests/support/cases.h"
 #include "tests/support/events.h"
 #include "tests/support/matches.h"
 #include "tests/support/topologies.h"
@@ -205,15 +205,10 @@ bool is_well_formed(const std::string& xml) {
 }
 
 TEST(Figure, ShowsTheFifteenStepsOfThePapersFigure3) {
-  const Program program =
-      make_program(*find_algorithm(Collective::kAlltoall, "hierarchical-factor"),
-                   {{"self-loops", "drop"}, {"intra", "one-way"}, {"pacing", "free"}});
+  const Program& program = variant_named(Collective::kAlltoall, "hierarchical-factor+drop").program;
   const Figure figure = draw(program, job_of({1, 2, 3}), {}, {}, {}).value();
   EXPECT_EQ(figure.rows.size(), 15u);
-  std::ifstream file("tests/view/steps_1_2_3.txt");
-  std::stringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(as_text(figure), golden.str());
+  EXPECT_EQ(as_text(figure), read_text("tests/view/steps_1_2_3.txt"));
 }
 
 TEST(Figure, ShowsEveryMessageOfTheWalkInEveryForm) {
@@ -313,8 +308,7 @@ TEST(Figure, ShowsTwoGroupsBesideEachOtherAndWhatIsCombined) {
 }
 
 TEST(Figure, ShowsChosenStepsOnly) {
-  const Program program =
-      make_program(*find_algorithm(Collective::kAlltoall, "factor"), {{"self-loops", "keep"}});
+  const Program& program = variant_named(Collective::kAlltoall, "factor").program;
   const Figure figure = draw(program, job_of({6}), {}, 2, 4).value();
   ASSERT_EQ(figure.rows.size(), 2u);
   EXPECT_EQ(figure.rows[0].key, 2);
@@ -327,8 +321,7 @@ TEST(Figure, RefusesWhatNobodyCouldRead) {
     const Result<Figure> figure = draw(program, job_of(sizes), {}, {}, {});
     return figure.ok() ? "drawn" : figure.error().message;
   };
-  const Program factor =
-      make_program(*find_algorithm(Collective::kAlltoall, "factor"), {{"self-loops", "keep"}});
+  const Program& factor = variant_named(Collective::kAlltoall, "factor").program;
   EXPECT_EQ(refusal(factor, {1025}), "1025 ranks are too many to draw; at most 1024 are");
   const Program broken =
       parse_program("algorithm a for alltoall\nlet x = 1 div rank\n", "broken").value();
