@@ -1,5 +1,5 @@
 // The tests of the checkers compare these texts for wrong schedules: tests/reject/, and key_order_test and
-// rank_by_rank_test of tests/verifier/.
+// allgather_test of tests/verifier/.
 #include "verifier/findings.h"
 
 namespace quadrille::verifier {

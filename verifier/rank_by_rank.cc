@@ -10,7 +10,7 @@
 // bring bytes to another place and overwrite them later. It leaves these to execute(), too.
 //
 // Memory: the ranges that one rank holds, and the messages of pairs with one rank walked. Tested by
-// tests/verifier/rank_by_rank_test.cc.
+// tests/verifier/allgather_test.cc.
 #include <fmt/core.h>
 
 #include <optional>

@@ -38,10 +38,8 @@ void write_all(const std::filesystem::path& folder) {
     const std::string purpose = proof_name(*variant.algorithm, variant.choices);
     write(folder / purpose, encode(variant.program, jobs_on(variant, sizes)[0]));
     if (!variant.algorithm->proof) continue;
-    std::map<std::string, std::string> numbers;
-    for (const Number& number : variant.algorithm->numbers) numbers[number.name] = "ranks div 2";
     write(folder / (purpose + "-any"),
-          encode(variant.program, job_for_any_nodes(variant, numbers)));
+          encode(variant.program, job_for_any_nodes(variant, "ranks div 2")));
   }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));

@@ -91,9 +91,7 @@ TEST(Encode, DecodesEveryProvenAlgorithmForAnyNodes) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;
     for (const char* number : {"", "3", "ranks div 3"}) {
-      std::map<std::string, std::string> numbers;
-      for (const Number& each : variant.algorithm->numbers) numbers[each.name] = number;
-      const Job job = job_for_any_nodes(variant, numbers);
+      const Job job = job_for_any_nodes(variant, number);
       const Bytes file = encode(variant.program, job);
       const auto schedule = decode(file, "file");
       ASSERT_TRUE(schedule.ok()) << schedule.error().message;
@@ -138,8 +136,7 @@ TEST(Encode, KeepsSmallAndEqualNodesUnder409Bytes) {
 }
 
 TEST(Encode, KeepsAFlatScheduleOf1024RanksUnder128Bytes) {
-  const Program factor =
-      make_program(*find_algorithm(Collective::kAlltoall, "factor"), {{"self-loops", "keep"}});
+  const Program& factor = variant_named(Collective::kAlltoall, "factor").program;
   EXPECT_LE(encode(factor, job_of({1024})).size(), 128u);
 }
 

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 // Returns the value that the algorithm's first number has on nodes of these sizes.
 int64_t value(const std::string& name, const std::string& text, const std::vector<int64_t>& sizes) {
   const Variant& variant = variant_named(Collective::kAlltoall, name);
-  const Job job = job_for_any_nodes(variant, {{variant.algorithm->numbers[0].name, text}});
+  const Job job = job_for_any_nodes(variant, text);
   return on_nodes(variant.program, job, {topology_of(sizes)}).value().parameters[0];
 }
 
@@ -77,11 +77,8 @@ TEST(Formulas, BetweenGroupsTheyAreNumbers) {
 TEST(Formulas, WhateverTheNodesAreTheProgramTakesThem) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;
-    for (const std::string text : {"", "8", "ranks - 3", "sqrt"}) {
-      std::map<std::string, std::string> numbers;
-      for (const Number& number : variant.algorithm->numbers)
-        numbers[number.name] = text == "sqrt" && number.kind != NumberKind::kRadix ? "ranks" : text;
-      const Job any = job_for_any_nodes(variant, numbers);
+    for (const char* text : {"", "8", "ranks - 3", "sqrt"}) {
+      const Job any = job_for_any_nodes(variant, text);
       for (const std::vector<int64_t>& sizes : all_node_vectors(5)) {
         // There is no job if the algorithm accepts no number on these nodes.
         for (const Job& given : jobs_on(variant, sizes)) {

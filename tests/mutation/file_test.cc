@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "generator/encode.h"
-#include "runtime/program/digest.h"
 #include "runtime/program/program.h"
 #include "schedule/any_nodes.h"
 #include "tests/support/effort.h"
@@ -67,10 +66,7 @@ class Mutation {
         job_(job_of(file.sizes)) {
     bytes_ = encode(program_, job_);
     if (file.any_with) {
-      std::map<std::string, std::string> numbers;
-      for (const Number& number : variant_of(file).algorithm->numbers)
-        numbers[number.name] = *file.any_with;
-      const Job any = job_for_any_nodes(variant_of(file), numbers);
+      const Job any = job_for_any_nodes(variant_of(file), *file.any_with);
       bytes_ = encode(program_, any);
       job_ = *on_nodes(program_, any, {nodes_});
     }
@@ -116,10 +112,7 @@ class Mutation {
   static void reseal(Bytes& mutant, size_t at) {
     if (at - QD_HASH_OFFSET >= QD_HASH_LENGTH)
       return quadrille_reseal(mutant.data(), mutant.size());
-    const size_t covered = mutant.size() - QD_CHECKSUM_LENGTH;
-    const uint32_t checksum = qd_crc32c(mutant.data(), covered);
-    for (int i = 0; i < QD_CHECKSUM_LENGTH; ++i)
-      mutant[covered + i] = static_cast<uint8_t>(checksum >> 8 * i);
+    quadrille_fix_checksum(mutant.data(), mutant.size());
   }
 
   void resealed(const Bytes& mutant) {

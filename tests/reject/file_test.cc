@@ -4,7 +4,6 @@
 
 #include <sys/resource.h>
 
-#include "runtime/program/digest.h"
 #include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/topologies.h"
@@ -38,10 +37,7 @@ TEST(RejectedFiles, AHashThatDoesNotFitUnderARightChecksum) {
   Bytes file = good();
   // quadrille_reseal() would also correct the hash, so this corrects the checksum alone.
   file[QD_HASH_OFFSET] ^= 1;
-  const size_t covered = file.size() - QD_CHECKSUM_LENGTH;
-  const uint32_t checksum = qd_crc32c(file.data(), covered);
-  for (int i = 0; i < QD_CHECKSUM_LENGTH; ++i)
-    file[covered + i] = static_cast<uint8_t>(checksum >> 8 * i);
+  quadrille_fix_checksum(file.data(), file.size());
   expect_refused(file, "the hash does not fit its contents");
 }
 

@@ -74,9 +74,7 @@ TEST(Walk, InterpreterOfASchedulesForAnyNodesAgreesWithTheOracleOnAll) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;
     for (const char* text : {"", "3", "ranks div 2"}) {
-      std::map<std::string, std::string> numbers;
-      for (const Number& number : variant.algorithm->numbers) numbers[number.name] = text;
-      const Job any = job_for_any_nodes(variant, numbers);
+      const Job any = job_for_any_nodes(variant, text);
       const Bytes file = encode(variant.program, any);
       for (const std::vector<int64_t>& sizes : all_node_vectors(kSanitized ? 4 : 6)) {
         std::vector<Topology> groups = {topology_of(sizes)};

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "schedule/text.h"
+#include "tests/support/cases.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille {
@@ -46,10 +44,7 @@ std::vector<Case> counted_cases(int64_t most) {
 
 Program shape(const std::string& name) {
   const std::string path = "tests/programs/" + name + ".txt";
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  Result<Program> program = parse_program(text.str(), path);
+  Result<Program> program = parse_program(read_text(path), path);
   if (!program.ok()) check(false, program.error().message.c_str());
   return std::move(program).value();
 }

@@ -37,6 +37,11 @@ void quadrille_reseal(unsigned char* file, size_t length) {
   const size_t covered = length - QD_CHECKSUM_LENGTH;
   unsigned char digest[32];
   if (hash_sections(file, covered, digest)) memcpy(file + QD_HASH_OFFSET, digest, QD_HASH_LENGTH);
+  quadrille_fix_checksum(file, length);
+}
+
+void quadrille_fix_checksum(unsigned char* file, size_t length) {
+  const size_t covered = length - QD_CHECKSUM_LENGTH;
   const uint32_t checksum = qd_crc32c(file, covered);
   for (int i = 0; i < QD_CHECKSUM_LENGTH; i++)
     file[covered + (size_t)i] = (unsigned char)(checksum >> 8 * i);

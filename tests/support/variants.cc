@@ -88,7 +88,7 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
   return jobs;
 }
 
-Job job_for_any_nodes(const Variant& variant, const std::map<std::string, std::string>& numbers) {
+Job job_for_any_nodes(const Variant& variant, const std::string& text) {
   Job job = job_for_any(*variant.algorithm, variant.program);
   for (const Parameter& parameter : variant.program.parameters) {
     job.parameters.push_back(parameter.at_call ? int64_t{kRuleLeast} : 0);
@@ -96,11 +96,10 @@ Job job_for_any_nodes(const Variant& variant, const std::map<std::string, std::s
     job.formulas.emplace_back();
     for (const Number& number : variant.algorithm->numbers) {
       if (number.name != parameter.name.text) continue;
-      const auto given = numbers.find(number.name);
-      std::string text = given == numbers.end() ? "" : given->second;
-      if (variant.program.groups == 2 && text.find_first_not_of("0123456789") != std::string::npos)
-        text = "";
-      job.formulas.back() = read_formula(number, text, variant.program).value();
+      std::string given = text == "sqrt" && number.kind != NumberKind::kRadix ? "ranks" : text;
+      if (variant.program.groups == 2 && given.find_first_not_of("0123456789") != std::string::npos)
+        given = "";
+      job.formulas.back() = read_formula(number, given, variant.program).value();
     }
   }
   return job;

@@ -2,7 +2,6 @@
 #ifndef QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 #define QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,10 +32,9 @@ std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& s
 // Returns the jobs of cases_on(). A radix takes all values up to the number of ranks. Other numbers take two values.
 std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
-// Returns the job for any nodes. Its numbers are the formulas in `numbers`, by name, or else the initial ones.
-// Between groups, a formula that is no plain number is replaced by the initial number.
-Job job_for_any_nodes(const Variant& variant,
-                      const std::map<std::string, std::string>& numbers = {});
+// Returns the job for any nodes. Its numbers are the formula `text`, or else the initial ones. Between groups, a
+// formula that is no plain number is replaced by the initial number. Only radices can be "sqrt"; others are "ranks".
+Job job_for_any_nodes(const Variant& variant, const std::string& text = "");
 
 // Returns one case, with the arguments that the program needs. `counts` are those of the first group. The other group
 // repeats them as needed. If all ranks give one count, it is the greatest of them.

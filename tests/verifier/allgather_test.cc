@@ -183,11 +183,10 @@ TEST(Allgather, IsRightByBothCheckersForRandomJobsAndCounts) {
     if (jobs.empty()) return;
     const Job& job = jobs[drawn(0, jobs.size())];
     const int64_t ranks = job.groups[0].ranks();
-    const size_t shape = drawn(0, distributions().size() + 1);
-    const auto total = drawn(0, 400);
-    const auto counts = shape < distributions().size() ? distributions()[shape].counts(ranks, total)
-                                                       : drawn_list(ranks, 0, 30);
-    const auto block = drawn_bool() ? drawn(1, 30) : INT32_MAX;
+    const auto counts = drawn_bool() ? drawn_list(ranks, 0, 30)
+                                     : distributions()[drawn(0, distributions().size())].counts(
+                                           ranks, drawn(0, 400));
+    const auto block = drawn_of<int64_t>(drawn(1, 12), drawn(1, 30), INT32_MAX);
     const Case c = case_of(variant, job, counts, block);
     const std::string found = fault_of(variant, c);
     require(found.empty(), found.c_str(), __FILE__, __LINE__);
