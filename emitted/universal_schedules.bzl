@@ -6,6 +6,7 @@ UNIVERSAL_SCHEDULES = {
         "blocked-ring",
         "blocked-ring-nodes",
         "bruck",
+        "bruck-nodes",
         "hypercube",
         "linear-ring",
         "neighbor-exchange",
@@ -58,6 +59,7 @@ UNIVERSAL_SCHEDULES = {
     "reduce-between-groups": ["leader", "segments"],
     "reduce-scatter": [
         "blocked-ring-nodes",
+        "bruck-nodes",
         "circulant",
         "halving",
         "hypercube",

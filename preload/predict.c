@@ -19,12 +19,12 @@ static const char* const rows[] = {
     "neighbor-exchange,100,90",
     "allgather apart 131072 linear-ring,105,105 recursive-doubling,105,105 "
     "neighbor-exchange,110,110",
-    "allgather shared 0 recursive-doubling,75,95 bruck,90,115 hypercube,100,125",
-    "allgather shared 32 recursive-doubling,105,95 hypercube,105,100 bruck,110,100",
-    "allgather shared 256 neighbor-exchange,50,50 blocked-ring-nodes:block-size=8192,55,55 "
-    "hypercube,85,85 recursive-doubling,105,100",
+    "allgather shared 0 bruck-nodes,75,75 recursive-doubling,75,95 bruck,90,115",
+    "allgather shared 32 bruck-nodes,40,40 recursive-doubling,105,95 hypercube,105,100",
+    "allgather shared 256 bruck-nodes,30,30 neighbor-exchange,50,50 "
+    "blocked-ring-nodes:block-size=8192,55,55 hypercube,85,85",
     "allgather shared 2048 blocked-ring-nodes:block-size=16384,30,30 linear-ring,30,30 "
-    "neighbor-exchange,40,30 hypercube,110,50",
+    "neighbor-exchange,40,30 bruck-nodes,75,30",
     "allgather shared 16384 blocked-ring-nodes:block-size=8192,55,30 linear-ring,95,35 "
     "neighbor-exchange,95,40",
     "allgather shared 131072 linear-ring,40,40 blocked-ring-nodes:block-size=16384,45,45 "
@@ -95,9 +95,9 @@ static const char* const rows[] = {
     "reduce-scatter apart 2048 spread-out,80,30 halving,95,30 circulant,95,30",
     "reduce-scatter apart 16384 halving,70,30 circulant,70,30 spread-out,90,35",
     "reduce-scatter apart 131072 halving,90,90 circulant,90,90 pairwise,100,100 ring,100,100",
-    "reduce-scatter shared 0 halving,105,80 circulant,130,105",
-    "reduce-scatter shared 32 halving,70,35 circulant,105,50 spread-out,130,100",
-    "reduce-scatter shared 256 halving,75,30 circulant,130,35 spread-out,130,90",
+    "reduce-scatter shared 0 bruck-nodes,105,70 halving,105,80 circulant,130,105",
+    "reduce-scatter shared 32 halving,70,35 bruck-nodes,75,30 circulant,105,50",
+    "reduce-scatter shared 256 bruck-nodes,65,30 halving,75,30 circulant,130,35",
     "reduce-scatter shared 2048 halving,80,30 blocked-ring-nodes:block-size=8192,130,30 "
     "ring,130,30 circulant,130,30",
     "reduce-scatter shared 16384 halving,65,30 blocked-ring-nodes:block-size=8192,75,30 "
