@@ -48,14 +48,14 @@ UNIVERSAL_SCHEDULES = {
         for radix in ["2", "4", "8", "16", "sqrt"]
     ],
     "alltoall-between-groups": ["direct", "factor"],
-    "barrier": ["dissemination"],
+    "barrier": ["dissemination", "tree-nodes"],
     "barrier-between-groups": ["dissemination"],
-    "broadcast": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring"],
+    "broadcast": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring", "tree-nodes"],
     "broadcast-between-groups": ["leader", "pipeline", "scatter-ring"],
     "exscan": ["binomial", "one-two-three"],
     "gather": ["binomial", "linear"],
     "gather-between-groups": ["linear", "tree"],
-    "reduce": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "rabenseifner", "ring"],
+    "reduce": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "rabenseifner", "ring", "tree-nodes"],
     "reduce-between-groups": ["leader", "segments"],
     "reduce-scatter": [
         "blocked-ring-nodes",

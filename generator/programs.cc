@@ -31,6 +31,7 @@ constexpr auto kFiles =
                                      "alltoall-between-groups.direct",
                                      "alltoall-between-groups.factor",
                                      "broadcast.binomial",
+                                     "broadcast.tree-nodes",
                                      "broadcast.scatter-ring",
                                      "broadcast.pipeline",
                                      "allgather.hypercube",
@@ -49,6 +50,7 @@ constexpr auto kFiles =
                                      "scatter-between-groups.linear",
                                      "scatter-between-groups.tree",
                                      "reduce.binomial",
+                                     "reduce.tree-nodes",
                                      "reduce.rabenseifner",
                                      "reduce.ring",
                                      "reduce.pipeline",
@@ -84,6 +86,7 @@ constexpr auto kFiles =
                                      "exscan.one-two-three",
                                      "exscan.binomial",
                                      "barrier.dissemination",
+                                     "barrier.tree-nodes",
                                      "barrier-between-groups.dissemination"});
 
 const std::string& text_of(const TextFiles& files, std::string_view file) {

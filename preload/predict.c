@@ -56,15 +56,15 @@ static const char* const rows[] = {
     "alltoall shared 16384 hierarchical-overlapped,75,70 spread-out,100,95 "
     "hierarchical-factor,105,100",
     "barrier apart 0 dissemination,100,100",
-    "barrier shared 0 dissemination,100,100",
+    "barrier shared 0 tree-nodes,80,60 dissemination,100,100",
     "broadcast apart 0 hypercube,130,130",
     "broadcast apart 256 hypercube,105,105",
     "broadcast apart 2048 binomial,80,80 hypercube,100,100",
     "broadcast apart 16384 pipeline:block-size=16384,30,40 scatter-ring,35,40 hypercube,50,65 "
     "binomial,75,95",
-    "broadcast shared 0 pipeline-nodes:block-size=8192,130,130",
-    "broadcast shared 256 pipeline-nodes:block-size=8192,105,105",
-    "broadcast shared 2048 pipeline-nodes:block-size=8192,70,95 binomial,75,100",
+    "broadcast shared 0 tree-nodes,100,100 pipeline-nodes:block-size=8192,130,130",
+    "broadcast shared 256 pipeline-nodes:block-size=8192,105,105 tree-nodes,110,110",
+    "broadcast shared 2048 pipeline-nodes:block-size=8192,70,95 binomial,75,100 tree-nodes,80,100",
     "broadcast shared 16384 pipeline:block-size=8192,30,30 pipeline-nodes:block-size=8192,35,45 "
     "binomial,70,90 scatter-ring,105,130",
     "broadcast shared 131072 pipeline:block-size=8192,30,40 pipeline-nodes:block-size=8192,35,45 "
@@ -83,7 +83,7 @@ static const char* const rows[] = {
     "binomial,30,130",
     "reduce apart 131072 pipeline:block-size=8192,30,60 hypercube,45,95 rabenseifner,60,115 "
     "binomial,100,130",
-    "reduce shared 0 pipeline-nodes:block-size=8192,85,50 binomial,85,50 hypercube,130,100",
+    "reduce shared 0 tree-nodes,75,50 pipeline-nodes:block-size=8192,85,50 binomial,85,50",
     "reduce shared 2048 binomial,40,45 pipeline-nodes:block-size=8192,40,45",
     "reduce shared 16384 pipeline:block-size=8192,30,50 pipeline-nodes:block-size=8192,30,70 "
     "binomial,30,110 ring,60,130",
