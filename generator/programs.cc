@@ -31,9 +31,11 @@ constexpr auto kFiles =
                                      "alltoall-between-groups.direct",
                                      "alltoall-between-groups.factor",
                                      "broadcast.binomial",
+                                     "broadcast.tree-nodes",
                                      "broadcast.scatter-ring",
                                      "broadcast.pipeline",
                                      "allgather.hypercube",
+                                     "allgather.bruck-nodes",
                                      "broadcast.hypercube",
                                      "broadcast.pipeline-nodes",
                                      "broadcast-between-groups.leader",
@@ -48,6 +50,7 @@ constexpr auto kFiles =
                                      "scatter-between-groups.linear",
                                      "scatter-between-groups.tree",
                                      "reduce.binomial",
+                                     "reduce.tree-nodes",
                                      "reduce.rabenseifner",
                                      "reduce.ring",
                                      "reduce.pipeline",
@@ -74,6 +77,7 @@ constexpr auto kFiles =
                                      "reduce-scatter.hypercube",
                                      "reduce-scatter.ring",
                                      "reduce-scatter.blocked-ring-nodes",
+                                     "reduce-scatter.bruck-nodes",
                                      "reduce-scatter-between-groups.direct",
                                      "reduce-scatter-between-groups.spread-out",
                                      "reduce-scatter-between-groups.leader",
@@ -82,6 +86,7 @@ constexpr auto kFiles =
                                      "exscan.one-two-three",
                                      "exscan.binomial",
                                      "barrier.dissemination",
+                                     "barrier.tree-nodes",
                                      "barrier-between-groups.dissemination"});
 
 const std::string& text_of(const TextFiles& files, std::string_view file) {

@@ -19,12 +19,12 @@ static const char* const rows[] = {
     "neighbor-exchange,100,90",
     "allgather apart 131072 linear-ring,105,105 recursive-doubling,105,105 "
     "neighbor-exchange,110,110",
-    "allgather shared 0 recursive-doubling,75,95 bruck,90,115 hypercube,100,125",
-    "allgather shared 32 recursive-doubling,105,95 hypercube,105,100 bruck,110,100",
-    "allgather shared 256 neighbor-exchange,50,50 blocked-ring-nodes:block-size=8192,55,55 "
-    "hypercube,85,85 recursive-doubling,105,100",
+    "allgather shared 0 bruck-nodes,75,75 recursive-doubling,75,95 bruck,90,115",
+    "allgather shared 32 bruck-nodes,40,40 recursive-doubling,105,95 hypercube,105,100",
+    "allgather shared 256 bruck-nodes,30,30 neighbor-exchange,50,50 "
+    "blocked-ring-nodes:block-size=8192,55,55 hypercube,85,85",
     "allgather shared 2048 blocked-ring-nodes:block-size=16384,30,30 linear-ring,30,30 "
-    "neighbor-exchange,40,30 hypercube,110,50",
+    "neighbor-exchange,40,30 bruck-nodes,75,30",
     "allgather shared 16384 blocked-ring-nodes:block-size=8192,55,30 linear-ring,95,35 "
     "neighbor-exchange,95,40",
     "allgather shared 131072 linear-ring,40,40 blocked-ring-nodes:block-size=16384,45,45 "
@@ -56,15 +56,15 @@ static const char* const rows[] = {
     "alltoall shared 16384 hierarchical-overlapped,75,70 spread-out,100,95 "
     "hierarchical-factor,105,100",
     "barrier apart 0 dissemination,100,100",
-    "barrier shared 0 dissemination,100,100",
+    "barrier shared 0 tree-nodes,80,60 dissemination,100,100",
     "broadcast apart 0 hypercube,130,130",
     "broadcast apart 256 hypercube,105,105",
     "broadcast apart 2048 binomial,80,80 hypercube,100,100",
     "broadcast apart 16384 pipeline:block-size=16384,30,40 scatter-ring,35,40 hypercube,50,65 "
     "binomial,75,95",
-    "broadcast shared 0 pipeline-nodes:block-size=8192,130,130",
-    "broadcast shared 256 pipeline-nodes:block-size=8192,105,105",
-    "broadcast shared 2048 pipeline-nodes:block-size=8192,70,95 binomial,75,100",
+    "broadcast shared 0 tree-nodes,100,100 pipeline-nodes:block-size=8192,130,130",
+    "broadcast shared 256 pipeline-nodes:block-size=8192,105,105 tree-nodes,110,110",
+    "broadcast shared 2048 pipeline-nodes:block-size=8192,70,95 binomial,75,100 tree-nodes,80,100",
     "broadcast shared 16384 pipeline:block-size=8192,30,30 pipeline-nodes:block-size=8192,35,45 "
     "binomial,70,90 scatter-ring,105,130",
     "broadcast shared 131072 pipeline:block-size=8192,30,40 pipeline-nodes:block-size=8192,35,45 "
@@ -83,7 +83,7 @@ static const char* const rows[] = {
     "binomial,30,130",
     "reduce apart 131072 pipeline:block-size=8192,30,60 hypercube,45,95 rabenseifner,60,115 "
     "binomial,100,130",
-    "reduce shared 0 pipeline-nodes:block-size=8192,85,50 binomial,85,50 hypercube,130,100",
+    "reduce shared 0 tree-nodes,75,50 pipeline-nodes:block-size=8192,85,50 binomial,85,50",
     "reduce shared 2048 binomial,40,45 pipeline-nodes:block-size=8192,40,45",
     "reduce shared 16384 pipeline:block-size=8192,30,50 pipeline-nodes:block-size=8192,30,70 "
     "binomial,30,110 ring,60,130",
@@ -95,9 +95,9 @@ static const char* const rows[] = {
     "reduce-scatter apart 2048 spread-out,80,30 halving,95,30 circulant,95,30",
     "reduce-scatter apart 16384 halving,70,30 circulant,70,30 spread-out,90,35",
     "reduce-scatter apart 131072 halving,90,90 circulant,90,90 pairwise,100,100 ring,100,100",
-    "reduce-scatter shared 0 halving,105,80 circulant,130,105",
-    "reduce-scatter shared 32 halving,70,35 circulant,105,50 spread-out,130,100",
-    "reduce-scatter shared 256 halving,75,30 circulant,130,35 spread-out,130,90",
+    "reduce-scatter shared 0 bruck-nodes,105,70 halving,105,80 circulant,130,105",
+    "reduce-scatter shared 32 halving,70,35 bruck-nodes,75,30 circulant,105,50",
+    "reduce-scatter shared 256 bruck-nodes,65,30 halving,75,30 circulant,130,35",
     "reduce-scatter shared 2048 halving,80,30 blocked-ring-nodes:block-size=8192,130,30 "
     "ring,130,30 circulant,130,30",
     "reduce-scatter shared 16384 halving,65,30 blocked-ring-nodes:block-size=8192,75,30 "
