@@ -41,11 +41,8 @@ __attribute__((format(printf, 1, 2))) static void refuse(const char* format, ...
   if (!settings.error[0]) memcpy(settings.error, text, sizeof text);
 }
 
-static const char* const modes[] = {[PRELOAD_OFF] = "off",
-                                    [PRELOAD_ON] = "on",
-                                    [PRELOAD_ADAPT] = "adapt",
-                                    [PRELOAD_VERIFY] = "verify",
-                                    [PRELOAD_LEARN] = "learn"};
+static const char* const modes[] = {"off", "on", "adapt", "verify",
+                                    "learn"}; /* enum preload_mode */
 
 const char* preload_mode_name(enum preload_mode mode) { return modes[mode]; }
 
@@ -58,9 +55,7 @@ static void read_mode(const char* value) {
 }
 
 static void read_sums(const char* value) {
-  static const char* const sums[] = {[PRELOAD_NATIVE_SUMS] = "native",
-                                     [PRELOAD_ANY_SUMS] = "any",
-                                     [PRELOAD_CANONICAL_SUMS] = "canonical"};
+  static const char* const sums[] = {"native", "any", "canonical"}; /* enum preload_sums */
   int found = PRELOAD_NATIVE_SUMS;
   while (found <= PRELOAD_CANONICAL_SUMS && strcmp(value, sums[found]) != 0) found++;
   if (found > PRELOAD_CANONICAL_SUMS)
@@ -219,14 +214,14 @@ static int is_owners_alone(const char* name, const struct stat* file) {
 static unsigned char* read_file(const char* path, size_t most, size_t* length, enum author author) {
   struct stat status = {.st_mode = 0};
   char full[QD_MAX_PATH];
+  const char* const name = preload_full_name(path, full);
   errno = 0;
-  const int opened =
-      open(preload_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* even of a pipe */
+  const int opened = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* even of a pipe */
   if (opened < 0) return NULL;
   const int is_plain = fstat(opened, &status) == 0 && S_ISREG(status.st_mode);
   int refused = 0;
   if (author != ANYBODY && is_plain && (!is_own(&status) || status.st_mode & S_IWOTH))
-    refused = author == OWN || is_own(&status) ? EPERM : is_owners_alone(full, &status) ? 0 : EXDEV;
+    refused = author == OWN || is_own(&status) ? EPERM : is_owners_alone(name, &status) ? 0 : EXDEV;
   FILE* file = is_plain && !refused ? fdopen(opened, "rb") : NULL;
   if (!file) {
     close(opened);

@@ -262,10 +262,9 @@ static void look_at_libraries(struct environment* environment, char* listed) {
 static void look_at_rights(const char* program) {
   struct stat status = {.st_mode = 0};
   stat(program, &status);
-  const int has_capabilities =
-      getuid() != 0 && getxattr(program, "security.capability", NULL, 0) > 0;
   if ((status.st_mode & S_ISUID && status.st_uid != geteuid()) ||
-      (status.st_mode & S_ISGID && status.st_gid != getegid()) || has_capabilities)
+      (status.st_mode & S_ISGID && status.st_gid != getegid()) ||
+      (getuid() != 0 && getxattr(program, "security.capability", NULL, 0) > 0))
     doctor_finding(
         "%s is setuid, setgid or has capabilities, so LD_PRELOAD does not reach it: start a copy "
         "of it without these rights",

@@ -183,7 +183,7 @@ own=$([ "$mpi" = mpich ] && echo MPIR_Dup_fn || echo ompi_mpi_comm_world)
 linked libmpi.so.0 "$own"
 for init in MPI_Scan_init MPIX_Scan_init; do
   for symbol in $own $init P$init; do echo "int $symbol(void) { return 0; }"; done | gcc -x c - -shared -fPIC -o libpersistent.so &&
-    echo "int $own(void), $init(void); int main(void) { return $own() + $init(); }" | gcc -x c - -x none ./libpersistent.so -o persistent || exit 2
+    echo "int $own(void), $init(void); int main(void) { return $own() + $init(); }" | gcc -x c - -x none "$PWD/libpersistent.so" -o persistent || exit 2
   on 0 -- ./persistent
   says "persistent is linked with $name; its persistent collectives are MPI's own"
 done
