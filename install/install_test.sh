@@ -160,7 +160,7 @@ for wrong in s/prepend-path/prepend-pth/ "s|$prefix|/usr|" 's/PATH  *.prefix.bin
   ! cmp -s "wrong/quadrille/$version" "$prefix/share/modulefiles/quadrille/$version" && ! module_works "$PWD/wrong" || problem "a wrong module works: $wrong"
 done
 spack=$prefix/share/quadrille/spack recipe=$prefix/share/quadrille/spack/spack_repo/quadrille/packages/quadrille/package.py
-recipe_works() { python3 "$projects/spack_recipe.py" "$1" "$prefix" mpicc >said 2>&1 && diff <(printf '%s\n' 'MPICC=mpicc libraries' "MPICC=mpicc PREFIX=$prefix install") said; }
+recipe_works() { python3 "$projects/spack_recipe.py" "$1" "$prefix" mpicc >said 2>&1 && printf '%s\n' 'MPICC=mpicc libraries' "MPICC=mpicc PREFIX=$prefix install" | cmp -s - said; }
 recipe_works "$recipe" || problem "the recipe"
 for wrong in s/prepend_path/prepend_pth/ s/find_libraries/find_librarys/ s/setup_run/set_up_run/ 's/^    version(.*/    version("9.9")/' 's/:$//' s/PREFIX/PERFIX/ 's/spec."mpi"/spec["mpich"/'; do
   sed "$wrong" "$recipe" >wrong.py
