@@ -155,18 +155,23 @@ check: libraries
 	@cat $(IN)/said $(IN)/report && grep -q ' 0 wrong' $(IN)/said && grep -q '^alltoallv .* linear ' $(IN)/report
 
 # What is installed, as PLACE=FILE.
-TREE = bin/quadrille=install/quadrille.sh include/quadrille/quadrille.h=runtime/quadrille.h \
-  $(foreach file,$(wildcard install/*.cmake),lib/cmake/quadrille/$(notdir $(file))=$(file)) \
-  lib/libquadrille_$(MPI).a=$(LIBRARY).a lib/libquadrille_$(MPI).so.VERSION=$(LIBRARY).so \
+listed = $(shell awk '/ \/\// {for (i = 2; i <= NF; i++) {path = substr($$i, 3); sub(":", "/", path); sub("^/", "", path); \
+  print $$1 ($$1 ~ /\/$$/ ? path : "") "=" path}}' install/files.bzl)
+TREE = $(listed) lib/libquadrille_$(MPI).a=$(LIBRARY).a lib/libquadrille_$(MPI).so.VERSION=$(LIBRARY).so \
   lib/libquadrille_preload_$(MPI).so.VERSION=$(PRELOAD) lib/quadrille/$(notdir $(CORE_LIBRARY))=$(CORE_LIBRARY) \
   $(foreach file,$(wildcard install/quadrille-$(MPI).pc),lib/pkgconfig/$(notdir $(file))=$(IN)/quadrille.pc) $(foreach tool,$(TOOLS),lib/quadrille/$(notdir $(tool))-$(MPI)=$(tool)) \
-  share/bash-completion/completions/quadrille=install/completion.sh share/doc/quadrille/copyright=LICENSE \
-  share/modulefiles/quadrille/VERSION=install/modulefile share/quadrille=emitted/schedules/universal.base64 \
   $(foreach program,$(wildcard $(PROGRAMS)),lib/quadrille/$(notdir $(program))=$(program)) \
-  $(addprefix share/quadrille/proofs=,$(wildcard $(CPP)/proofs))
+  share/quadrille=emitted/schedules/universal.base64 $(addprefix share/quadrille/proofs=,$(wildcard $(CPP)/proofs)) \
+  $(if $(SCHEMAS),'share/quadrille/schemas=$(SCHEMAS)')
+
+# The JSON Schemas, if there is Python.
+SCHEMAS := $(if $(shell command -v python3),$(patsubst cli/%.json,$(BUILD)/%.schema.json,$(filter-out %/shared.json,$(wildcard cli/schemas/*.json))))
+$(BUILD)/schemas/%.schema.json: cli/schemas/complete.py cli/schemas/shared.json cli/schemas/%.json
+	@mkdir -p $(@D)
+	python3 $^ >$@
 
 # An MPI compiler links its MPI library. So the file for pkg-config need not name one.
-install: libraries
+install: libraries $(SCHEMAS)
 	sed '/^Requires/d' $(or $(wildcard install/quadrille-$(MPI).pc),/dev/null) >$(IN)/quadrille.pc
 	install/tree.sh $(IN)/tree.tar $(TREE)
 	install/install.sh $(IN)/tree.tar --prefix '$(PREFIX)'

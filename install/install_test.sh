@@ -160,10 +160,11 @@ for wrong in s/prepend-path/prepend-pth/ "s|$prefix|/usr|" 's/PATH  *.prefix.bin
   ! cmp -s "wrong/quadrille/$version" "$prefix/share/modulefiles/quadrille/$version" && ! module_works "$PWD/wrong" || problem "a wrong module works: $wrong"
 done
 spack=$prefix/share/quadrille/spack recipe=$prefix/share/quadrille/spack/spack_repo/quadrille/packages/quadrille/package.py
-python3 "$projects/spack_recipe.py" "$recipe" "$prefix" >said 2>&1 || problem "the recipe"
-for wrong in s/prepend_path/prepend_pth/ s/find_libraries/find_librarys/ s/setup_run/set_up_run/ 's/^    version(.*/    version("9.9")/' 's/:$//'; do
+recipe_works() { python3 "$projects/spack_recipe.py" "$1" "$prefix" mpicc >said 2>&1 && printf '%s\n' 'MPICC=mpicc libraries' "MPICC=mpicc PREFIX=$prefix install" | cmp -s - said; }
+recipe_works "$recipe" || problem "the recipe"
+for wrong in s/prepend_path/prepend_pth/ s/find_libraries/find_librarys/ s/setup_run/set_up_run/ 's/^    version(.*/    version("9.9")/' 's/:$//' s/PREFIX/PERFIX/ 's/spec."mpi"/spec["mpich"/'; do
   sed "$wrong" "$recipe" >wrong.py
-  ! cmp -s wrong.py "$recipe" && ! python3 "$projects/spack_recipe.py" wrong.py "$prefix" >said 2>&1 || problem "a wrong recipe is taken: $wrong"
+  ! cmp -s wrong.py "$recipe" && ! recipe_works wrong.py || problem "a wrong recipe is taken: $wrong"
 done
 grep -qxF "      prefix: \"$prefix\"" "$spack/packages.yaml" && grep -qF "\"quadrille@$version\"" "$spack/packages.yaml" || problem "packages.yaml"
 grep -qx 'set prefix {/usr}' "root/usr/share/modulefiles/quadrille/$version" || problem "a staged module"

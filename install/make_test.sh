@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# make_test.sh MAKEFILE LIBRARIES.sources COMMANDS.sources: builds everything in C by make, with each MPI library and another
-# compiler for each, runs it, and uses what it installs. Compares the sources with those that Bazel compiles.
+# make_test.sh MAKEFILE LIBRARIES.sources COMMANDS.sources TREE.tar: builds everything in C by make, with each MPI library and
+# another compiler for each, runs it, and uses what it installs. Compares sources and installed files with those of Bazel.
 set -u
 . tests/mpi/mpirun.sh
 tree=$(dirname "$(readlink -f "$1")") launcher=$(readlink -f tests/mpi/mpirun.sh)
-lists=("$(readlink -f "$2")" "$(readlink -f "$3")")
+lists=("$(readlink -f "$2")" "$(readlink -f "$3")") bazel=$(readlink -f "$4")
 cd "$TEST_TMPDIR" || exit 2
 failed=0
 
@@ -31,7 +31,7 @@ done
 # ---- Build, check, install and use
 start() { printf '#!/usr/bin/env bash\n. %s\nranks=$2\nshift 2\nstart_ranks %s "$ranks" 60 "$@"\n' "$launcher" "$1"; }
 for mpi in openmpi mpich; do
-  [ $mpi = openmpi ] && compiler=gcc optimize=-O1 || compiler=clang-14 optimize=-O0
+  [ $mpi = openmpi ] && compiler=gcc optimize=-O1 other=mpich || compiler=clang-14 optimize=-O0 other=openmpi
   export OMPI_CC=$compiler MPICH_CC=$compiler prefix=$TEST_TMPDIR/$mpi
   start $mpi >start && chmod 755 start
   in_tree -j2 MPICC=mpicc.$mpi CC=$compiler CFLAGS="$optimize -Werror" MPIRUN="$PWD/start" PREFIX="$prefix" check install >said 2>&1 ||
@@ -41,6 +41,9 @@ for mpi in openmpi mpich; do
   said 'every byte is right'
   said ', 0 wrong'
   said "installed in $prefix"
+  # All but the commands in C++, with their pages and proofs, and what is for another MPI library.
+  tar -tf "$bazel" | grep -vE "/\$|$other|_abi|/lib/quadrille/[a-z]*\$|/proofs/|/man1/" | sort >wanted
+  (cd "$prefix" && find . ! -type d | grep -v /man1/ | sort) | diff wanted - >said && [ -s wanted ] || problem "make and Bazel install other files"
   tools=$prefix/lib/quadrille
   ! readelf -d "$prefix/lib/libquadrille_preload_$mpi.so" "$tools/libquadrille_preload_${mpi}_core.so" | grep 'NEEDED.*mpi' || problem "the preload library needs MPI"
   for library in libquadrille libquadrille_preload; do

@@ -5,13 +5,13 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "preload/rules.h"
+#include "preload/words.h"
 
 /* The kinds of MPI libraries, which differ in the handles of their programs. */
 enum library { OPEN_MPI, MPICH, STANDARD_ABI, ANOTHER };
@@ -25,28 +25,6 @@ enum library { OPEN_MPI, MPICH, STANDARD_ABI, ANOTHER };
 #define CORE "quadrille/libquadrille_preload_openmpi_core.so"
 #define SERVED OPEN_MPI
 #endif
-
-/* Passes parameters on unchanged, as words in registers or on the stack. So handles of any MPI library work. */
-#define TAKES_1 intptr_t a
-#define TAKES_2 TAKES_1, intptr_t b
-#define TAKES_3 TAKES_2, intptr_t c
-#define TAKES_4 TAKES_3, intptr_t d
-#define TAKES_5 TAKES_4, intptr_t e
-#define TAKES_6 TAKES_5, intptr_t f
-#define TAKES_7 TAKES_6, intptr_t g
-#define TAKES_8 TAKES_7, intptr_t h
-#define TAKES_9 TAKES_8, intptr_t i
-#define TAKES_10 TAKES_9, intptr_t j
-#define GIVES_1 a
-#define GIVES_2 GIVES_1, b
-#define GIVES_3 GIVES_2, c
-#define GIVES_4 GIVES_3, d
-#define GIVES_5 GIVES_4, e
-#define GIVES_6 GIVES_5, f
-#define GIVES_7 GIVES_6, g
-#define GIVES_8 GIVES_7, h
-#define GIVES_9 GIVES_8, i
-#define GIVES_10 GIVES_9, j
 
 static void* core; /* NULL: all calls go to MPI */
 static char folder[4096];
@@ -159,28 +137,8 @@ DEFINE_BOTH(Init, 2)
 DEFINE_BOTH(Init_thread, 4)
 DEFINE_BOTH(Comm_free, 1)
 DEFINE_BOTH(Comm_disconnect, 1)
-DEFINE_BOTH(Comm_dup, 2)
-DEFINE_BOTH(Comm_dup_with_info, 3)
-DEFINE_BOTH(Comm_idup, 3)
-DEFINE_BOTH(Comm_idup_with_info, 4)
-DEFINE_BOTH(Comm_create, 3)
-DEFINE_BOTH(Comm_create_from_group, 5)
-DEFINE_BOTH(Comm_create_group, 4)
-DEFINE_BOTH(Comm_split, 4)
-DEFINE_BOTH(Comm_split_type, 5)
-DEFINE_BOTH(Cart_create, 6)
-DEFINE_BOTH(Cart_sub, 3)
-DEFINE_BOTH(Graph_create, 6)
-DEFINE_BOTH(Dist_graph_create, 9)
-DEFINE_BOTH(Dist_graph_create_adjacent, 10)
-DEFINE_BOTH(Intercomm_merge, 3)
-DEFINE_BOTH(Comm_spawn, 8)
-DEFINE_BOTH(Comm_spawn_multiple, 9)
-DEFINE_BOTH(Comm_accept, 5)
-DEFINE_BOTH(Comm_connect, 5)
-DEFINE_BOTH(Comm_join, 2)
-DEFINE_BOTH(Intercomm_create, 6)
-DEFINE_BOTH(Intercomm_create_from_groups, 8)
+#define DEFINE_MAKING(Name, words, made) DEFINE_BOTH(Name, words)
+PRELOAD_MAKING(DEFINE_MAKING)
 DEFINE_BOTH(Comm_create_errhandler, 2)
 DEFINE_BOTH(Errhandler_create, 2)
 #if !defined(PRELOAD_ABI) && !defined(PRELOAD_MPICH)

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 
 #include "preload/preload.h"
+#include "preload/words.h"
 #include "runtime/execute/api.h"
 
 _Thread_local int preload_is_inside;
@@ -35,68 +36,13 @@ void* preload_next(void** next, const char* name) {
 DEFINE(Comm_free, preload_leave(next, comm), (MPI_Comm * comm))
 DEFINE(Comm_disconnect, preload_leave(next, comm), (MPI_Comm * comm))
 
-static int made(int code, const MPI_Comm* comm) {
-  if (code == MPI_SUCCESS) preload_made(*comm);
+static int made(int code, intptr_t comm) {
+  if (code == MPI_SUCCESS) preload_made(*(MPI_Comm*)comm);
   return code;
 }
 
-#define MAKING(Name, types, ...) DEFINE(Name, made(next(__VA_ARGS__, comm), comm), types)
-MAKING(Comm_dup, (MPI_Comm old, MPI_Comm* comm), old)
-MAKING(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm* comm), old, info)
-MAKING(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm* comm), old, group)
-MAKING(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm* comm), old, group, tag)
-MAKING(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm* comm), old, color, key)
-MAKING(Comm_split_type, (MPI_Comm old, int type, int key, MPI_Info info, MPI_Comm* comm), old, type,
-       key, info)
-MAKING(Cart_create,
-       (MPI_Comm old, int count, const int* sizes, const int* periods, int reorder, MPI_Comm* comm),
-       old, count, sizes, periods, reorder)
-MAKING(Cart_sub, (MPI_Comm old, const int* kept, MPI_Comm* comm), old, kept)
-MAKING(Graph_create,
-       (MPI_Comm old, int count, const int* index, const int* edges, int reorder, MPI_Comm* comm),
-       old, count, index, edges, reorder)
-MAKING(Dist_graph_create,
-       (MPI_Comm old, int count, const int* sources, const int* degrees, const int* destinations,
-        const int* weights, MPI_Info info, int reorder, MPI_Comm* comm),
-       old, count, sources, degrees, destinations, weights, info, reorder)
-MAKING(Dist_graph_create_adjacent,
-       (MPI_Comm old, int in, const int* sources, const int* in_weights, int out,
-        const int* destinations, const int* out_weights, MPI_Info info, int reorder,
-        MPI_Comm* comm),
-       old, in, sources, in_weights, out, destinations, out_weights, info, reorder)
-MAKING(Comm_create_from_group,
-       (MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* comm),
-       group, tag, info, handler)
-MAKING(Intercomm_merge, (MPI_Comm old, int high, MPI_Comm* comm), old, high)
-#define MAKING_BETWEEN(Name, types, arguments) DEFINE(Name, made(next arguments, intercomm), types)
-DEFINE(Comm_idup, made(next(old, comm, request), comm),
-       (MPI_Comm old, MPI_Comm* comm, MPI_Request* request))
-DEFINE(Comm_idup_with_info, made(next(old, info, comm, request), comm),
-       (MPI_Comm old, MPI_Info info, MPI_Comm* comm, MPI_Request* request))
-
-MAKING_BETWEEN(Comm_spawn,
-               (const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
-                MPI_Comm comm, MPI_Comm* intercomm, int codes[]),
-               (command, argv, maxprocs, info, root, comm, intercomm, codes))
-MAKING_BETWEEN(Comm_spawn_multiple,
-               (int count, char* commands[], char** argvs[], const int maxprocs[],
-                const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* intercomm, int codes[]),
-               (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
-MAKING_BETWEEN(Comm_accept,
-               (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
-               (port, info, root, comm, intercomm))
-MAKING_BETWEEN(Comm_connect,
-               (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm),
-               (port, info, root, comm, intercomm))
-MAKING_BETWEEN(Comm_join, (int socket, MPI_Comm* intercomm), (socket, intercomm))
-MAKING_BETWEEN(Intercomm_create,
-               (MPI_Comm comm, int leader, MPI_Comm peer, int remote_leader, int tag,
-                MPI_Comm* intercomm),
-               (comm, leader, peer, remote_leader, tag, intercomm))
-MAKING_BETWEEN(Intercomm_create_from_groups,
-               (MPI_Group group, int leader, MPI_Group others, int remote_leader, const char* tag,
-                MPI_Info info, MPI_Errhandler handler, MPI_Comm* intercomm),
-               (group, leader, others, remote_leader, tag, info, handler, intercomm))
+#define MAKING(Name, words, comm) DEFINE(Name, made(next(GIVES_##words), comm), (TAKES_##words))
+PRELOAD_MAKING(MAKING)
 
 /* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. So while it runs,
  * preload_is_inside is 0. MPI passes a handler nothing that identifies it. So each handler of the program gets its

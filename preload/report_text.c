@@ -87,7 +87,7 @@ static void print_headline(FILE* file, const struct preload_table* table) {
   const struct sum all = add_up(table, -1);
   const double gain = all.saved < 0 ? -all.saved : all.saved,
                percent = table->seconds > 0 ? 100 / table->seconds : 0;
-  fprintf(file, "quadrille: collectives took %.0f %% of %.*f s%s; ", percent * all.seconds,
+  fprintf(file, "quadrille: blocking collectives took %.0f %% of %.*f s%s; ", percent * all.seconds,
           table->seconds < 1 ? 3 : 1, table->seconds,
           all.seconds > table->seconds ? " in several threads" : "");
   if (all.is_measured)

@@ -181,6 +181,8 @@ int preload_is_scheduled(int number, int collective, int groups);
 /* Reads the schedule of a name that begins with PRELOAD_FILE, unless it was read before. Returns its number, or
  * PRELOAD_NATIVE and a reason in `error`. One thread at a time may call it, while others use schedules. */
 int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]);
+/* Forgets the schedules from this number on, as if their files had not been read. No other thread may use one. */
+void preload_drop_schedules(int from);
 /* Checks the schedules of files that the settings name, except those for more than 64 given ranks. Returns "", or a
  * sentence about the first wrong one. Later calls return the same text. */
 const char* preload_unfollowed_file(void);

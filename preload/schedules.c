@@ -97,6 +97,14 @@ int preload_read_schedule(const char* name, char error[PRELOAD_TEXT]) {
   return PRELOAD_NATIVE;
 }
 
+void preload_drop_schedules(int from) {
+  while (preload_schedule_count() > from) {
+    struct quadrille_universal* const last = &files[--file_count].schedule;
+    free((char*)last->name);
+    free((unsigned char*)last->bytes);
+  }
+}
+
 /* ---- Whether schedules of files are right */
 
 /* Returns the command that checks them: QUADRILLE_VERIFIER, or the one beside this library. */

@@ -2,6 +2,9 @@
  * later calls with the same arguments skip the rules. All ranks decide alike, because rules depend only on settings,
  * shapes and bytes that are the same at all ranks.
  *
+ * Persistent and non-blocking collectives go to MPI. They must progress inside any later call of MPI, while a schedule
+ * progresses only in a call that waits for it.
+ *
  * At the end of this file are MPI's collectives as the library serves them, each under MPI's name and under the
  * name of the profiling interface. Open MPI's Fortran interfaces call the latter. The runtime describes a call by
  * its two sides, so the rest need not know MPI's signatures. Tested by tests/preload. */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,11 +41,8 @@ __attribute__((format(printf, 1, 2))) static void refuse(const char* format, ...
   if (!settings.error[0]) memcpy(settings.error, text, sizeof text);
 }
 
-static const char* const modes[] = {[PRELOAD_OFF] = "off",
-                                    [PRELOAD_ON] = "on",
-                                    [PRELOAD_ADAPT] = "adapt",
-                                    [PRELOAD_VERIFY] = "verify",
-                                    [PRELOAD_LEARN] = "learn"};
+static const char* const modes[] = {"off", "on", "adapt", "verify",
+                                    "learn"}; /* enum preload_mode */
 
 const char* preload_mode_name(enum preload_mode mode) { return modes[mode]; }
 
@@ -57,9 +55,7 @@ static void read_mode(const char* value) {
 }
 
 static void read_sums(const char* value) {
-  static const char* const sums[] = {[PRELOAD_NATIVE_SUMS] = "native",
-                                     [PRELOAD_ANY_SUMS] = "any",
-                                     [PRELOAD_CANONICAL_SUMS] = "canonical"};
+  static const char* const sums[] = {"native", "any", "canonical"}; /* enum preload_sums */
   int found = PRELOAD_NATIVE_SUMS;
   while (found <= PRELOAD_CANONICAL_SUMS && strcmp(value, sums[found]) != 0) found++;
   if (found > PRELOAD_CANONICAL_SUMS)
@@ -189,22 +185,47 @@ const char* preload_full_name(const char* name, char* full) {
   return qd_full_name(first_folder, name, full);
 }
 
-/* Reads a file. Refuses one that may hold another user's words, if asked to. */
-static unsigned char* read_file(const char* path, size_t most, size_t* length, int refuses_others) {
+/* Whose words a file may hold: anybody's; those of this user or root; or also those of another account, for all users. */
+enum author { ANYBODY, OWN, SITE };
+
+static int is_own(const struct stat* file) {
+  return file->st_uid == geteuid() || file->st_uid == 0;
+}
+
+/* Returns whether its owner, root and this user alone decide what the name leads to. So nobody else may write the file
+ * or a folder above it, and no folder is a third user's. A symbolic link could lead through other folders. If
+ * /tmp, say, is above it, anybody could have made the folders below. */
+static int is_owners_alone(const char* name, const struct stat* file) {
+  char real[PATH_MAX];
+  struct stat one;
+  if (!realpath(name, real) || strcmp(real, name) != 0 || lstat(real, &one) != 0) return 0;
+  if (one.st_dev != file->st_dev || one.st_ino != file->st_ino) return 0;
+  for (;;) {
+    if (one.st_mode & (S_IWGRP | S_IWOTH) || !(is_own(&one) || one.st_uid == file->st_uid))
+      return 0;
+    if (!real[1]) return 1;
+    char* const slash = strrchr(real, '/');
+    slash[slash == real] = '\0'; /* the slash of "/file" stays */
+    if (lstat(real, &one) != 0) return 0;
+  }
+}
+
+/* Reads a file that holds the words of such an author. */
+static unsigned char* read_file(const char* path, size_t most, size_t* length, enum author author) {
   struct stat status = {.st_mode = 0};
   char full[QD_MAX_PATH];
+  const char* const name = preload_full_name(path, full);
   errno = 0;
-  const int opened =
-      open(preload_full_name(path, full), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* even of a pipe */
+  const int opened = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* even of a pipe */
   if (opened < 0) return NULL;
   const int is_plain = fstat(opened, &status) == 0 && S_ISREG(status.st_mode);
-  const int is_others =
-      refuses_others && is_plain &&
-      ((status.st_uid != geteuid() && status.st_uid != 0) || status.st_mode & S_IWOTH);
-  FILE* file = is_plain && !is_others ? fdopen(opened, "rb") : NULL;
+  int refused = 0;
+  if (author != ANYBODY && is_plain && (!is_own(&status) || status.st_mode & S_IWOTH))
+    refused = author == OWN || is_own(&status) ? EPERM : is_owners_alone(name, &status) ? 0 : EXDEV;
+  FILE* file = is_plain && !refused ? fdopen(opened, "rb") : NULL;
   if (!file) {
     close(opened);
-    errno = is_others ? EPERM : is_plain ? ENOMEM : S_ISDIR(status.st_mode) ? EISDIR : ENOTSUP;
+    errno = refused ? refused : is_plain ? ENOMEM : S_ISDIR(status.st_mode) ? EISDIR : ENOTSUP;
     return NULL;
   }
   unsigned char* bytes = malloc(most + 1);
@@ -218,17 +239,20 @@ static unsigned char* read_file(const char* path, size_t most, size_t* length, i
 }
 
 unsigned char* preload_read(const char* path, size_t most, size_t* length) {
-  return read_file(path, most, length, 0);
+  return read_file(path, most, length, ANYBODY);
 }
 
 unsigned char* preload_read_own(const char* path, size_t most, size_t* length) {
-  return read_file(path, most, length, 1);
+  return read_file(path, most, length, OWN);
 }
 
 const char* preload_file_reason(void) {
   return errno == ENOTSUP ? "a pipe or a device cannot hold this; name a plain file"
          : errno == EPERM ? "it belongs to another user, or all users may write it; copy it, or "
                             "take that right away with chmod o-w"
+         : errno == EXDEV ? "it is another user's, and a third one could replace it; give the "
+                            "folders above it to that user or root, take other rights away with "
+                            "chmod go-w, and name it without symbolic links"
          : errno == ELOOP ? "it is a symbolic link; name the file itself"
                           : strerror(errno);
 }
@@ -312,7 +336,7 @@ static void take_file(const char** path, const char* text, size_t length) {
   char wrong[PRELOAD_TEXT];
   const struct preload_origin *const here = &settings.here, *const of = &settings.of_file;
   const char* const name = *path ? *path : "the rules of rank 0";
-  const int before = settings.rule_count;
+  const int before = settings.rule_count, schedules = preload_schedule_count();
   const int is_right = preload_read_rules(name, text, length, &settings, wrong);
   const int is_left = differ(here->library, of->library);
   if (!is_right && !is_left) refuse("%s", wrong);
@@ -320,6 +344,7 @@ static void take_file(const char** path, const char* text, size_t length) {
     others[other_count].name = name, others[other_count++].of = *of;
   if (!is_left) return;
   settings.rule_count = before;
+  preload_drop_schedules(schedules);
   *path = NULL;
 }
 
@@ -333,10 +358,11 @@ void preload_take_rules(const char* text, size_t length) {
 }
 
 /* Reads a rules file of this variable. Returns its text, or NULL. The user's own may not exist yet. */
-static char* read_rules(const char* variable, const char* path, int may_lack, size_t* length) {
+static char* read_rules(const char* variable, const char* path, enum author author, int may_lack,
+                        size_t* length) {
   *length = 0;
   if (!path) return NULL;
-  char* const text = (char*)preload_read_own(path, PRELOAD_MOST_RULES, length);
+  char* const text = (char*)read_file(path, PRELOAD_MOST_RULES, length, author);
   if (!text && (errno != ENOENT || !may_lack))
     refuse("%s: %.500s: %s", variable, path, preload_file_reason());
   if (!text || !memchr(text, '\0', *length)) return text;
@@ -351,8 +377,9 @@ char* preload_read_own_rules(size_t* length) {
   size_t own = 0, more = 0;
   *length = 0;
   if (has_rules) return NULL;
-  char* text = read_rules("QUADRILLE_RULES", of->rules_file, preload_finds_rules(of->mode), &own);
-  char* const site = read_rules("QUADRILLE_SITE_RULES", of->site_rules, 0, &more);
+  char* text =
+      read_rules("QUADRILLE_RULES", of->rules_file, OWN, preload_finds_rules(of->mode), &own);
+  char* const site = read_rules("QUADRILLE_SITE_RULES", of->site_rules, SITE, 0, &more);
   if (site) {
     char* const joined = realloc(text, own + more + 1);
     if (!joined) refuse("memory ran out while rules were read");

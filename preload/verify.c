@@ -191,31 +191,22 @@ static long long signed_at(const char* bytes, size_t size) {
   return (long long)(bits_at(bytes, size) << shift) >> shift;
 }
 
-static int has_two_reals(const struct numbers* numbers) {
-  return numbers->kind == COMPLEX || numbers->kind == REAL_PAIR;
-}
-
-static void print_real(const char* bytes, size_t size, char* text, size_t room) {
-  snprintf(text, room, "%.*Lg", format_of(size)->digits, real_at(bytes, size));
-}
-
 /* Prints an element into `text`. Its kind is not OPAQUE. */
 static void print_number(const struct numbers* numbers, const char* element, char text[NUMBER]) {
   const size_t size = numbers->size;
-  const int is_whole = is_integer(numbers);
-  char first[NUMBER / 2 - 4] = "", second[NUMBER / 2 - 4] = "";
+  const int digits = format_of(size)->digits;
   int index = 0;
-  if (!is_whole) print_real(element, size, first, sizeof first);
-  if (has_two_reals(numbers)) print_real(element + size, size, second, sizeof second);
-  if (numbers->kind == PAIR) {
-    memcpy(&index, element + size, sizeof index);
-    snprintf(second, sizeof second, "%d", index);
-  }
   switch (numbers->kind) {
     case SIGNED: snprintf(text, NUMBER, "%lld", signed_at(element, size)); break;
     case UNSIGNED: snprintf(text, NUMBER, "%llu", bits_at(element, size)); break;
-    case REAL: snprintf(text, NUMBER, "%s", first); break;
-    default: snprintf(text, NUMBER, "(%s, %s)", first, second);
+    case REAL: snprintf(text, NUMBER, "%.*Lg", digits, real_at(element, size)); break;
+    case PAIR:
+      memcpy(&index, element + size, sizeof index);
+      snprintf(text, NUMBER, "(%.*Lg, %d)", digits, real_at(element, size), index);
+      break;
+    default:
+      snprintf(text, NUMBER, "(%.*Lg, %.*Lg)", digits, real_at(element, size), digits,
+               real_at(element + size, size));
   }
 }
 
@@ -410,11 +401,18 @@ static struct preload_results* make(const struct preload_call* call,
 }
 
 static int64_t calls, compared; /* so far in this process */
+static const char* unserved;    /* why no schedule served the last call without one */
 
 void preload_verify_tell(void) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0 && preload_settings()->mode == PRELOAD_VERIFY)
+  if (rank != 0 || preload_settings()->mode != PRELOAD_VERIFY) return;
+  const char* error = preload_settings()->error;
+  if (!error[0]) error = preload_unfollowed_file();
+  if (compared == 0 && (error[0] || unserved))
+    fprintf(stderr, "quadrille: no call of %lld compared with MPI's own: %s\n", (long long)calls,
+            error[0] ? error : unserved);
+  else
     fprintf(stderr, "quadrille: %lld calls of %lld compared with MPI's own: all equal\n",
             (long long)compared, (long long)calls);
 }
@@ -427,7 +425,10 @@ void preload_verify_begin(struct preload_call* call) {
       [MEMORY] = "not compared: memory ran out"};
   call->of->calls[call->collective]++;
   __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
-  if (call->schedule == QUADRILLE_SCHEDULE_NULL) return;
+  if (call->schedule == QUADRILLE_SCHEDULE_NULL) {
+    __atomic_store_n(&unserved, call->reason, __ATOMIC_RELAXED);
+    return;
+  }
   const struct numbers numbers = call->significant & QD_OPERATOR
                                      ? numbers_of(preload_operands(call).type)
                                      : (struct numbers){0};

@@ -107,30 +107,6 @@ static int parse(int count, char** words, struct arguments* a) {
 
 /* ---- Times */
 
-/* Ends the program on all ranks with exit code 2 and this sentence. */
-static _Noreturn void fail(const char* sentence) {
-  fprintf(stderr, "calibrate: %s\n", sentence);
-  MPI_Abort(MPI_COMM_WORLD, 2);
-  exit(2);
-}
-
-static void* allocate(size_t count, size_t size) {
-  void* const memory = calloc(count, size);
-  if (!memory) fail("out of memory");
-  return memory;
-}
-
-static int by_value(const void* left, const void* right) {
-  const double a = *(const double*)left, b = *(const double*)right;
-  return a < b ? -1 : a > b;
-}
-
-/* Returns the median, and sorts the values. */
-static double median(double* values, int count) {
-  qsort(values, (size_t)count, sizeof *values, by_value);
-  return values[count / 2];
-}
-
 static double seconds_of(void (*work)(void*), void* with, int times) {
   const double start = MPI_Wtime();
   for (int i = 0; i < times; i++) work(with);
@@ -228,8 +204,8 @@ static void exchange(void* with) {
 static double time_of(const struct team* team, int messages, int bytes, double seconds) {
   if (team->comm == MPI_COMM_NULL) return 0;
   struct load load = {team, messages, bytes, NULL, NULL, MPI_STATUSES_IGNORE, 0};
-  load.buffer = allocate(2 * (size_t)messages * (size_t)bytes + 1, 1);
-  load.requests = allocate(2 * (size_t)messages, sizeof *load.requests);
+  load.buffer = allocate("calibrate", 2 * (size_t)messages * (size_t)bytes + 1, 1);
+  load.requests = allocate("calibrate", 2 * (size_t)messages, sizeof *load.requests);
   double time = median_time(exchange, &load, team->comm, seconds);
   MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, team->comm);
   free(load.buffer);
@@ -318,7 +294,7 @@ static int measure_eager(int sender, int receiver) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == sender || rank == receiver) {
-    char* buffer = allocate(MOST_EAGER, 1);
+    char* buffer = allocate("calibrate", MOST_EAGER, 1);
     const int other = rank == sender ? receiver : sender;
     for (int bytes = 1; bytes <= MOST_EAGER && leaves(rank == sender, other, buffer, bytes);
          bytes *= 2)
@@ -396,7 +372,7 @@ static double measure_copied_byte(double seconds) {
   enum {
     AREA = 1 << 22
   }; /* bytes: more than the cache of a core, as with blocks that a program has just made */
-  char *const from = allocate(AREA, 1), *const to = allocate(AREA, 1);
+  char *const from = allocate("calibrate", AREA, 1), *const to = allocate("calibrate", AREA, 1);
   memcpy(to, from, AREA);
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -426,7 +402,7 @@ struct nodes {
   int most, next_to_most; /* ranks of the two largest nodes; 0 if there is no second */
 };
 
-static int* numbers(int count) { return allocate((size_t)count, sizeof(int)); }
+static int* numbers(int count) { return allocate("calibrate", (size_t)count, sizeof(int)); }
 
 static void find_nodes(struct nodes* n) {
   MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);

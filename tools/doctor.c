@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "preload/rules.h"
@@ -179,8 +180,21 @@ static int has_symbol(const unsigned char* file, size_t length, const char* name
   return memmem(file, length, name, strlen(name) + 1) != NULL;
 }
 
-/* Finds the MPI library that this library file is or uses. Returns 0 if the file has nothing to do with MPI. */
-static int find_mpi(const char* path, enum mpi* mpi) {
+/* Returns whether a file other than an MPI library calls persistent collectives. Open MPI 4 has them as MPIX_. */
+static int has_persistent(const unsigned char* file, size_t length) {
+  static const char* const prefixes[] = {"PMPI", "PMPIX"};
+  char name[64];
+  for (int i = 0; i < 2 * PRELOAD_COLLECTIVE_COUNT; i++) {
+    const char* const one = preload_collectives[i / 2].name;
+    snprintf(name, sizeof name, "%s_%c%s_init", prefixes[i % 2], one[0] - 'a' + 'A', one + 1);
+    if (has_symbol(file, length, name + 1) && !has_symbol(file, length, name)) return 1;
+  }
+  return 0;
+}
+
+/* Finds the MPI library that this file is or uses. Returns 0 if the file has nothing to do with MPI. Sets
+ * *is_persistent if it calls persistent collectives. */
+static int find_mpi(const char* path, enum mpi* mpi, int* is_persistent) {
   enum { LONGEST = 1 << 28 };
   size_t length = 0;
   unsigned char* const file = preload_read(path, LONGEST, &length);
@@ -188,6 +202,7 @@ static int find_mpi(const char* path, enum mpi* mpi) {
   for (*mpi = DOCTOR_OPENMPI; *mpi < DOCTOR_UNKNOWN; ++*mpi)
     if (has_symbol(file, length, known[*mpi].symbol)) break;
   const int is_mpi = *mpi < DOCTOR_UNKNOWN || has_symbol(file, length, "PMPI_Init");
+  *is_persistent |= has_persistent(file, length);
   free(file);
   return is_mpi;
 }
@@ -196,8 +211,10 @@ static int find_mpi(const char* path, enum mpi* mpi) {
  * of MPI, which any launcher may start. */
 static void look_at_libraries(struct environment* environment, char* listed) {
   const char *program = environment->program, *first = NULL;
-  enum mpi mpi = DOCTOR_UNKNOWN;
+  enum mpi mpi = DOCTOR_UNKNOWN, own;
+  int is_persistent = 0;
   char* rest = NULL;
+  find_mpi(program, &own, &is_persistent);
   for (char* line = strtok_r(listed, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
     enum mpi one = DOCTOR_UNKNOWN;
     const char* const path = strchr(line, '/');
@@ -212,7 +229,7 @@ static void look_at_libraries(struct environment* environment, char* listed) {
     if (address) address[-1] = '\0';
     if (strstr(path, "/libasan.so")) environment->is_sanitized = 1;
     if (strstr(path, "/libmpi_abi.so")) environment->has_abi = 1;
-    if (!find_mpi(path, &one)) continue;
+    if (!find_mpi(path, &one, &is_persistent)) continue;
     if (!first || mpi == DOCTOR_UNKNOWN)
       first = path, mpi = one;
     else if (one != mpi && one != DOCTOR_UNKNOWN)
@@ -231,13 +248,27 @@ static void look_at_libraries(struct environment* environment, char* listed) {
         program, first);
     return;
   }
-  doctor_fact("program", "%s is linked with %s", program,
-              known[environment->has_abi ? DOCTOR_ABI : mpi].name);
+  doctor_fact("program", "%s is linked with %s%s", program,
+              known[environment->has_abi ? DOCTOR_ABI : mpi].name,
+              is_persistent ? "; its persistent collectives are MPI's own" : "");
   if (mpi != environment->mpi && mpi != DOCTOR_UNKNOWN)
     doctor_finding("%s is linked with %s, but %s would start it: start it by %s%s%s", program,
                    known[mpi].name, known[environment->mpi].name, known[mpi].launcher,
                    environment->is_started ? ", or for SLURM's srun set QUADRILLE_MPI=" : "",
                    environment->is_started ? known[mpi].suffix : "");
+}
+
+/* Looks for what makes the dynamic linker ignore LD_PRELOAD: the program gets rights that its user does not have. */
+static void look_at_rights(const char* program) {
+  struct stat status = {.st_mode = 0};
+  stat(program, &status);
+  if ((status.st_mode & S_ISUID && status.st_uid != geteuid()) ||
+      (status.st_mode & S_ISGID && status.st_gid != getegid()) ||
+      (getuid() != 0 && getxattr(program, "security.capability", NULL, 0) > 0))
+    doctor_finding(
+        "%s is setuid, setgid or has capabilities, so LD_PRELOAD does not reach it: start a copy "
+        "of it without these rights",
+        program);
 }
 
 static void look_at_program(struct environment* environment) {
@@ -251,7 +282,7 @@ static void look_at_program(struct environment* environment) {
     doctor_fact("program", "%s is a script; name the program that it starts to see its MPI library",
                 program);
   else if (capture("ldd", program, text, sizeof text) && !strstr(text, "statically linked"))
-    look_at_libraries(environment, text);
+    look_at_rights(program), look_at_libraries(environment, text);
   else
     doctor_finding(
         "%s is linked statically or is no program, so LD_PRELOAD does not reach it: link it "

@@ -63,7 +63,7 @@ static void print_rule(const struct preload_rule* rule, char cell[CELL]) {
   if (rule->universal == PRELOAD_NATIVE || binds(rule)) return;
   doctor_finding(
       "a rule for %s names %s, which does not serve this layout, so MPI's own makes these "
-      "calls: change the rule, or give it \"ranks\" or \"nodes\"",
+      "calls: change the rule, or give it ranks= or nodes=, such as ranks=4",
       preload_collectives[rule->collective].name, name);
   snprintf(cell, CELL, "native");
 }

@@ -1,4 +1,4 @@
-/* What all programs here do first. */
+/* What the programs here share. */
 #ifndef QUADRILLE_TOOLS_LAUNCHER_H_
 #define QUADRILLE_TOOLS_LAUNCHER_H_
 
@@ -49,6 +49,26 @@ static inline bool started_by_another(const char* tool) {
   else
     usleep(500000); /* a launcher may end rank 0 as soon as another rank fails */
   return true;
+}
+
+/* Returns memory of zeros, or ends the job with exit code 2. */
+static inline void* allocate(const char* tool, size_t count, size_t size) {
+  void* const memory = calloc(count, size);
+  if (memory) return memory;
+  fprintf(stderr, "%s: out of memory\n", tool);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  exit(2);
+}
+
+static inline int by_value(const void* left, const void* right) {
+  const double a = *(const double*)left, b = *(const double*)right;
+  return a < b ? -1 : a > b;
+}
+
+/* Returns the median, and sorts the values. */
+static inline double median(double* values, long count) {
+  qsort(values, (size_t)count, sizeof *values, by_value);
+  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 #endif /* QUADRILLE_TOOLS_LAUNCHER_H_ */

@@ -111,16 +111,6 @@ static long wrong_bytes(const struct call* c, const unsigned char* expected) {
   return wrong;
 }
 
-static int by_value(const void* left, const void* right) {
-  const double a = *(const double*)left, b = *(const double*)right;
-  return a < b ? -1 : a > b;
-}
-
-static double median(double* values, long count) {
-  qsort(values, (size_t)count, sizeof *values, by_value);
-  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* Ends all ranks if a call has failed on this one, since the others may wait for it. */
 static void end_unless_well(int code) {
   char text[MPI_MAX_ERROR_STRING];
@@ -128,12 +118,6 @@ static void end_unless_well(int code) {
   quadrille_last_error(text, sizeof text);
   fprintf(stderr, "run: %s\n", text);
   MPI_Abort(MPI_COMM_WORLD, 2);
-}
-
-static _Noreturn void end_without_memory(void) {
-  fprintf(stderr, "run: out of memory\n");
-  MPI_Abort(MPI_COMM_WORLD, 2);
-  exit(2);
 }
 
 /* Makes one call. Returns its microseconds at the slowest rank, on rank 0 only. */
@@ -148,11 +132,10 @@ static double timed_call(quadrille_schedule schedule, const struct call* c, int 
 
 /* Makes the call both ways with the same bytes. Returns how many bytes differ, summed over all ranks. */
 static long compare_bytes(quadrille_schedule schedule, struct call* c) {
-  unsigned char *ours = c->receive, *native = malloc((size_t)c->receive_size + 1);
+  unsigned char *ours = c->receive, *native = allocate("run", (size_t)c->receive_size + 1, 1);
   int world = 0;
   long wrong, all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
-  if (!native) end_without_memory();
   fill(c->send, c->send_size, world);
   fill(ours, c->receive_size, world + 1000);
   memcpy(native, ours, (size_t)c->receive_size);
@@ -173,22 +156,21 @@ static void report(const char* what, double* times, long count) {
 
 static void compare_times(quadrille_schedule schedule, const struct arguments* a,
                           const struct call* c, int is_first) {
-  const size_t size = (size_t)a->repetitions * sizeof(double);
-  double *ours = malloc(size), *native = malloc(size), *ratios = malloc(size);
-  for (long i = 0; i < a->repetitions && ours && native && ratios; i++) {
+  const size_t count = (size_t)a->repetitions;
+  double* const ours = allocate("run", 3 * count, sizeof *ours);
+  double *const native = ours + count, *const ratios = native + count;
+  for (long i = 0; i < a->repetitions; i++) {
     ours[i] = timed_call(schedule, c, 0);
     native[i] = timed_call(schedule, c, 1);
     ratios[i] = ours[i] > 0 ? native[i] / ours[i] : 0;
   }
-  if (is_first && ours && native && ratios) {
+  if (is_first) {
     printf("median of %lld calls of each, in turn (least to most):\n", (long long)a->repetitions);
     report(c->ours, ours, a->repetitions);
     report(c->native, native, a->repetitions);
     printf("  %s / %s, pair by pair: %.2f\n", c->native, c->ours, median(ratios, a->repetitions));
   }
   free(ours);
-  free(native);
-  free(ratios);
 }
 
 /* Splits the ranks into two groups. The first has as many as --first-group or the schedule says, or half of them.
@@ -276,9 +258,8 @@ static int run(const struct arguments* a) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int code = bind(a, &c, &schedule, &info);
   if (code == 0) {
-    c.send = malloc((size_t)c.send_size + 1);
-    c.receive = malloc((size_t)c.receive_size + 1);
-    if (!c.send || !c.receive) end_without_memory();
+    c.send = allocate("run", (size_t)c.send_size + 1, 1);
+    c.receive = allocate("run", (size_t)c.receive_size + 1, 1);
     code = measure(a, &c, schedule, &info);
     free(c.send);
     free(c.receive);

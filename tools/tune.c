@@ -278,14 +278,6 @@ static void lay_out(struct call* c, enum counts counts) {
   }
 }
 
-static void* allocate(size_t count, size_t size) {
-  void* memory = calloc(count, size);
-  if (memory) return memory;
-  fprintf(stderr, "tune: memory ran out\n");
-  MPI_Abort(MPI_COMM_WORLD, 2);
-  abort();
-}
-
 static struct call make_call(MPI_Comm comm, int bytes) {
   struct call c = {.comm = comm, .bytes = bytes};
   MPI_Comm_rank(comm, &c.rank);
@@ -293,11 +285,11 @@ static struct call make_call(MPI_Comm comm, int bytes) {
   const size_t count = (size_t)c.ranks;
   int** const arrays[] = {&c.parts,       &c.equal,          &c.places,        &c.send_counts,
                           &c.send_places, &c.receive_counts, &c.receive_places};
-  int* next = allocate(count, sizeof arrays / sizeof *arrays * sizeof *next);
+  int* next = allocate("tune", count, sizeof arrays / sizeof *arrays * sizeof *next);
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += count) *arrays[i] = next;
-  c.sent = allocate(count, (size_t)bytes);
-  c.received = allocate(count, (size_t)bytes);
-  c.types = allocate(count, sizeof(MPI_Datatype));
+  c.sent = allocate("tune", count, (size_t)bytes);
+  c.received = allocate("tune", count, (size_t)bytes);
+  c.types = allocate("tune", count, sizeof(MPI_Datatype));
   return c;
 }
 

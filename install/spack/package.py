@@ -1,19 +1,28 @@
-# Quadrille for Spack 1.0 and later. Spack does not build it: the build needs Debian's packages. packages.yaml beside this
-# repository says where it is installed, and `spack external find quadrille` finds it in PATH.
+# Quadrille for Spack 1.0 and later. In the sources, `spack dev-build quadrille` builds it by the Makefile. With packages.yaml
+# beside this repository, or after `spack external find quadrille`, Spack takes an installation that is there.
 import re
 
-from spack_repo.builtin.build_systems.generic import Package
+from spack_repo.builtin.build_systems.makefile import MakefilePackage
 
 from spack.package import *
 
 
-class Quadrille(Package):
+class Quadrille(MakefilePackage):
     """Communication schedules for MPI collectives, proven for all sizes. A preload library serves unchanged programs by the
     schedules that are faster than the MPI library's own."""
 
-    has_code = False
     license("BSD-3-Clause")
     version("@VERSION@")
+    variant("commands", default=False, description="also the commands that make, check and prove schedules")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build", when="+commands")
+    depends_on("gmake", type="build")
+    depends_on("mpi")
+    depends_on("cli11", when="+commands")
+    depends_on("fmt", when="+commands")
+    depends_on("nlohmann-json", when="+commands")
+    depends_on("z3", when="+commands")
 
     executables = ["^quadrille$"]
 
@@ -22,6 +31,15 @@ class Quadrille(Package):
         said = Executable(exe)("--version", output=str, error=str)
         match = re.match(r"quadrille (\S+)", said)
         return match.group(1) if match else None
+
+    @property
+    def build_targets(self):
+        mpi = "MPICC=" + self.spec["mpi"].mpicc
+        return [mpi, "libraries", "commands"] if self.spec.satisfies("+commands") else [mpi, "libraries"]
+
+    @property
+    def install_targets(self):
+        return ["MPICC=" + self.spec["mpi"].mpicc, "PREFIX=" + self.prefix, "install"]
 
     @property
     def headers(self):
@@ -33,9 +51,3 @@ class Quadrille(Package):
 
     def setup_run_environment(self, env):
         env.prepend_path("LD_LIBRARY_PATH", self.prefix.lib)
-
-    def install(self, spec, prefix):
-        raise InstallError(
-            "Spack does not build Quadrille: run ./dev install --prefix DIR in its sources, "
-            "and spack external find --path DIR quadrille"
-        )

@@ -18,17 +18,17 @@ document "$(line bcast binomial chosen 300 6 100 5 3 0.25)" >two.json
 
 # The report has a headline, and a line for each collective.
 expect 0 report one.json
-[ "$(head -1 .out)" = 'quadrille: collectives took 22 % of 10.0 s; Quadrille saved 0.500 s, 5.0 %, measured in this run' ] || fail "the headline: $(cat .out)"
+[ "$(head -1 .out)" = 'quadrille: blocking collectives took 22 % of 10.0 s; Quadrille saved 0.500 s, 5.0 %, measured in this run' ] || fail "the headline: $(cat .out)"
 grep -qE '^mean of 16 ranks +with waiting  --- without waiting --$' .out && grep -qE '^collective +calls +seconds +native/us +taken/us +saved/s  schedule +reason$' .out ||
   fail "the columns: $(cat .out)"
 grep -qE '^bcast +110 +2\.250000 +30000\.0 +20000\.0 +0\.500000  binomial +chosen; and 1 more$' .out || fail "the line of a collective: $(cat .out)"
 [ "$(wc -l <.out)" -eq 4 ] || fail "more than a line for a collective: $(cat .out)"
 expect 0 report two.json one.json
-grep -q '^quadrille: collectives took 41 % of 20.0 s; Quadrille saved 2.2 s, 11 %, measured in this run$' .out || fail "two runs: $(cat .out)"
+grep -q '^quadrille: blocking collectives took 41 % of 20.0 s; Quadrille saved 2.2 s, 11 %, measured in this run$' .out || fail "two runs: $(cat .out)"
 # Calls on part of the ranks count by their share of all ranks. Between groups, rank 0 reports for its group.
 document "$(line scan chain chosen 2 8 2 9 1 0), $(line bcast chain chosen 2 8 0 0 0 0)" 32 100 >part.json
 expect 0 report part.json
-grep -q '^quadrille: collectives took 8 % of 100.0 s; Quadrille saved 4.0 s, 4.0 %,' .out && grep -qE '^scan +1 +4\.000000 +4500000\.0 +500000\.0 +4\.000000  ' .out || fail "parts: $(cat .out)"
+grep -q '^quadrille: blocking collectives took 8 % of 100.0 s; Quadrille saved 4.0 s, 4.0 %,' .out && grep -qE '^scan +1 +4\.000000 +4500000\.0 +500000\.0 +4\.000000  ' .out || fail "parts: $(cat .out)"
 # A killed job leaves a report with the calls of its rank 0 alone.
 document "$(line scan chain chosen 2 1 2 0.25 0.5 0)" 1 >slow.json
 expect 0 report slow.json
@@ -65,7 +65,7 @@ expect 0 report sum.json --details
 cmp -s .out text || fail "JSON changes the report: $(diff .out text)"
 
 expect 0 report one.json --format html --out page.html
-grep -q '^<!DOCTYPE html>' page.html && grep -q '<p>quadrille: collectives took 22 % of 10.0 s' page.html && grep -q 'class="bar native" style="width: 100.0%"' page.html &&
+grep -q '^<!DOCTYPE html>' page.html && grep -q '<p>quadrille: blocking collectives took 22 % of 10.0 s' page.html && grep -q 'class="bar native" style="width: 100.0%"' page.html &&
   grep -q 'class="bar taken" style="width: 66.7%"' page.html || fail "the page: $(cat page.html)"
 ! grep -qE 'https?://|<script|@import|src=' page.html || fail 'the page needs other files'
 document "$(line bcast '<b>' chosen 1 1 0 0 0 0)" >marked.json

@@ -154,7 +154,7 @@ cp "$own" open.qs && chmod o+w open.qs
 refused "QUADRILLE_ALLTOALL: open.qs: $theirs" QUADRILLE_ALLTOALL=file:open.qs
 chmod o-w open.txt
 if chown 12345 open.txt 2>/dev/null; then
-  refused "QUADRILLE_SITE_RULES: open.txt: $theirs" QUADRILLE_SITE_RULES=open.txt
+  refused "QUADRILLE_RULES: open.txt: $theirs" QUADRILLE_RULES=open.txt
 else
   echo 'skipped: a file of another user, as only root can make one here'
 fi
@@ -197,6 +197,11 @@ reported alltoallv '1 x 4 ranks' 'file:own.qs' 'by rule'
 echo 'alltoall use=file:own.qs' >files.txt
 right 3 QUADRILLE_RULES=files.txt
 reported alltoall '1 x 3 ranks' 'file:own.qs' 'by rule'
+for owner in "$name" "$other_name"; do printf '%s\n' "library=$owner" 'alltoall use=file:wrong.qs' >"$owner.txt"; done
+refused 'wrong.qs is refuted, and is not followed: ' QUADRILLE_RULES="$name.txt"
+right 3 QUADRILLE_RULES="$other_name.txt" QUADRILLE_ALLGATHER=bruck # a file that is left alone
+said 0 'is refuted'
+reported allgather '1 x 3 ranks' bruck 'by rule'
 refused 'QUADRILLE_BCAST: file:own.qs is a schedule of alltoall on 1 group' QUADRILLE_BCAST=file:own.qs
 refused 'QUADRILLE_ALLTOALL: none.qs: No such file or directory' QUADRILLE_ALLTOALL=file:none.qs
 head -c 40 own.qs >cut.qs

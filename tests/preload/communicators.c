@@ -1,4 +1,7 @@
 /* Cases of the program corners: new communicators, many of them, and several of the same ranks. */
+#include <dlfcn.h>
+#include <stddef.h>
+
 #include "tests/preload/corners.h"
 
 /* ---- Nearly as many communicators as MPICH can have at a time */
@@ -68,4 +71,54 @@ void firsts(void) {
     expect(agreements && agreements() == before + 2, "ranks do not agree once on a broadcast");
     MPI_Comm_free(&comm);
   }
+}
+
+/* ---- Persistent collectives, among other requests */
+
+void persistent(void) {
+  typedef int signature(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm,
+                        MPI_Info, MPI_Request*);
+  signature* const init =
+      (signature*)dlsym(RTLD_DEFAULT, MPI_VERSION < 4 ? "MPIX_Alltoall_init" : "MPI_Alltoall_init");
+  int sent[MOST], received[MOST], token = -1;
+  MPI_Request all[2];
+  MPI_Status statuses[2]; /* GCC warns of MPICH's constant for none */
+  expect(init != NULL, "there are no persistent collectives");
+  if (!init) return;
+  init(sent, 1, MPI_INT, received, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &all[0]);
+  MPI_Recv_init(&token, 1, MPI_INT, (me + 1) % ranks, 0, MPI_COMM_WORLD, &all[1]);
+  for (int round = 0; round < 20; round++) {
+    for (int r = 0; r < ranks; r++) sent[r] = 100 * me + r + round;
+    MPI_Startall(2, all);
+    expect_alltoall(MPI_COMM_WORLD);
+    MPI_Send(&round, 1, MPI_INT, (me + ranks - 1) % ranks, 0, MPI_COMM_WORLD);
+    MPI_Waitall(2, all, statuses);
+    expect(token == round, "a persistent receive is wrong");
+    for (int r = 0; r < ranks; r++)
+      expect(received[r] == 100 * r + me + round, "a persistent all-to-all is wrong");
+  }
+  for (int i = 0; i < 2; i++) MPI_Request_free(&all[i]);
+}
+
+/* ---- A communicator of a session, with MPI_Init or without it, and large counts. Both are new in MPI 4. */
+
+void session(void) {
+#if MPI_VERSION >= 4
+  int sent[MOST], received[MOST];
+  MPI_Session made;
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+  MPI_Group_from_session_pset(made, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "tests", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+  MPI_Group_free(&group);
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &ranks);
+  for (int round = 0; round < 3; round++) expect_alltoall(comm);
+  for (int r = 0; r < ranks; r++) sent[r] = 100 * me + r;
+  MPI_Alltoall_c(sent, 1, MPI_INT, received, 1, MPI_INT, comm);
+  for (int r = 0; r < ranks; r++) expect(received[r] == 100 * r + me, "large counts are wrong");
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&made);
+#endif
 }

@@ -22,5 +22,7 @@ void late_calls(void);
 void many(void);
 void overlaps(void);
 void firsts(void);
+void persistent(void);
+void session(void);
 
 #endif /* QUADRILLE_TESTS_PRELOAD_CORNERS_H_ */

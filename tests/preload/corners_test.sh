@@ -69,6 +69,17 @@ reported allreduce doubling 'by rule'
 right 4 QUADRILLE_REDUCE_SCATTER=direct -- counts_of_groups
 reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
 
+# MPI makes persistent collectives. Of a session's communicators, schedules serve those of a program that calls MPI_Init.
+right 3 QUADRILLE_ALLTOALL=factor -- persistent
+reported alltoall factor ' 20 ' 'by rule'
+not_reported ' native '
+if [ "$mpi" = mpich ]; then
+  right 3 QUADRILLE_ALLTOALL=factor -- session
+  reported alltoall factor ' 4 ' 'by rule'
+  right 3 QUADRILLE_ALLTOALL=factor -- alone
+  [ ! -f "$report" ] || problem 'there is a report without MPI_Init'
+fi
+
 # If a communicator is revoked, all ranks that wait on it must wake up. So no schedule serves it.
 preload="$library $revoking" right 3 QUADRILLE_ALLTOALL=factor -- handler
 reported alltoall native 'the program can revoke communicators'

@@ -85,6 +85,29 @@ says 'rules     site.txt: 1 rule; 0 from variables; '
 on 0 SLURM_JOB_NUM_NODES=3 SLURM_NTASKS=24
 says 'SLURM gives 3 nodes and 24 tasks'
 
+# The rules of a site may be another account's, if nobody else decides what the name leads to.
+if account=$(mktemp -d -p /srv 2>/dev/null) && rules=$account/rules.txt && cp site.txt "$rules" && chown -R 12345:12345 "$account" 2>/dev/null; then
+  taken() { chmod 755 "$account" && chmod 644 "$rules" && chown 12345 "$account" && on 0 QUADRILLE_SITE_RULES="$rules" && says ': 1 rule; '; }
+  taken
+  for change in "chmod g+w $rules" "chmod o+w $rules" "chmod g+w $account" "chmod 1777 $account" "chown 12346 $account"; do
+    $change
+    on 1 QUADRILLE_SITE_RULES="$rules"
+    says "- QUADRILLE_SITE_RULES: $rules: it is another user's, and a third one could replace it; give"
+    taken
+  done
+  ln -s "$account" link
+  on 1 QUADRILLE_SITE_RULES=link/rules.txt
+  says "- QUADRILLE_SITE_RULES: link/rules.txt: it is another user's"
+  on 1 QUADRILLE_RULES="$rules"
+  says "- QUADRILLE_RULES: $rules: it belongs to another user"
+  cp "$schedule" "$account/own.qs" && echo "alltoall use=file:$account/own.qs" >"$rules" && chown 12345 "$account/own.qs"
+  on 1 QUADRILLE_SITE_RULES="$rules"
+  says "$account/own.qs: it belongs to another user"
+else
+  echo 'skipped: rules of another account, as only root can make them, in /srv'
+fi
+rm -rf "${account:-}"
+
 # ---- One thing is wrong: the doctor names it, its place and its remedy
 wrong 'QUADRILLE=maybe is no mode: write off, on, adapt, verify or learn' QUADRILLE=maybe
 wrong 'QUADRILLE=off serves no call: unset it, or write QUADRILLE=adapt' QUADRILLE=off
@@ -128,6 +151,24 @@ says 'script is a script; name the program that it starts'
 on 0 -- "$doctor"
 on 0 -- true # found by PATH
 says '/true is linked with no MPI library; it may load one when it runs'
+# Rights that its user does not have keep LD_PRELOAD from a program.
+cp "$(type -P true)" raised && chmod 4755 raised
+on 0 -- ./raised
+if chown 12345:12345 raised 2>/dev/null; then
+  for rights in 4755 2755; do
+    chmod $rights raised
+    wrong './raised is setuid, setgid or has capabilities, so LD_PRELOAD does not reach it' -- ./raised
+  done
+  chmod 755 raised
+  on 0 -- ./raised
+  if setcap cap_net_raw+ep raised 2>/dev/null && setpriv --reuid 12345 --clear-groups test -x "$doctor"; then
+    on 0 -- ./raised
+    PATH=$PWD/mine:$default_path setpriv --reuid 12345 --clear-groups "$doctor" ./raised >said 2>&1 </dev/null
+    says './raised is setuid, setgid or has capabilities'
+  fi
+else
+  echo 'skipped: a program of another user, as only root can make one'
+fi
 # Libraries are recognized by their symbols. linked NAME SYMBOL: links a program with a library NAME that has SYMBOL.
 linked() {
   echo "int $2(void) { return 0; } int PMPI_Init(void) { return 0; }" | gcc -x c - -shared -fPIC -Wl,-soname,"$1" -o "$1" || exit 2
@@ -140,6 +181,14 @@ linked libmpi.so.0 MPIR_Dup_fn
 says 'program is linked with MPICH'
 own=$([ "$mpi" = mpich ] && echo MPIR_Dup_fn || echo ompi_mpi_comm_world)
 linked libmpi.so.0 "$own"
+for init in MPI_Scan_init MPIX_Scan_init; do
+  for symbol in $own $init P$init; do echo "int $symbol(void) { return 0; }"; done | gcc -x c - -shared -fPIC -o libpersistent.so &&
+    echo "int $own(void), $init(void); int main(void) { return $own() + $init(); }" | gcc -x c - -x none "$PWD/libpersistent.so" -o persistent || exit 2
+  on 0 -- ./persistent
+  says "persistent is linked with $name; its persistent collectives are MPI's own"
+done
+on 0 -- program
+! grep -q persistent said || problem 'a program without persistent collectives'
 mkdir 'a (b)' && mv libmpi.so.0 'a (b)'
 on 0 LD_LIBRARY_PATH="$PWD/a (b)" -- program
 says "program is linked with $name"

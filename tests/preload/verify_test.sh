@@ -15,6 +15,9 @@ reported scan '1 x 5 ranks' 'in turn$'
 reported allreduce '\+ [0-9] ranks' 'in turn$'
 reported reduce '\+ [0-9] ranks' 'in turn$'
 not_reported 'not compared'
+right 4 QUADRILLE=verify QUADRILLE_BCAST=nosuch -- tenths
+grep -qE "^quadrille: no call of [1-9][0-9]* compared with MPI's own: QUADRILLE_BCAST: 'nosuch' is none of " "$out" || problem 'wrong settings are not told'
+said 0 'all equal'
 for allreduce in ring rabenseifner recursive-multiplying:radix=4; do
   right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=$allreduce QUADRILLE_REDUCE_SCATTER=pairwise -- rounded
   not_reported 'not compared'
