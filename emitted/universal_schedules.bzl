@@ -21,6 +21,7 @@ UNIVERSAL_SCHEDULES = {
     ],
     "allreduce": [
         "binomial",
+        "blocked-ring-nodes",
         "circulant",
         "doubling",
         "halving",

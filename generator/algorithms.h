@@ -13,7 +13,6 @@ Algorithm linear();
 Algorithm spread_out();
 Algorithm scattered();  // spread_out.cc
 Algorithm pairwise();   // spread_out.cc
-Algorithm bruck_alltoall();
 Algorithm tuna();
 Algorithm hierarchical_factor();  // hierarchical.cc
 Algorithm hierarchical_circle();  // hierarchical.cc

@@ -42,7 +42,7 @@ std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   if (name == "factor-even+drop" || name == "xor+drop") return ranks - 1;
   if (name == "spread-out" || name.starts_with("scattered") || name == "pairwise") return ranks - 1;
   if (name == "linear") return std::max<int64_t>(0, 2 * ranks - 3);  // sums of two ranks are keys
-  if (name == "tuna" || name == "bruck") return one_hop_distances(ranks, job.parameters[0]);
+  if (name == "tuna") return one_hop_distances(ranks, job.parameters[0]);
   if (name.starts_with("hierarchical-factor") && name.find("drop") == std::string::npos &&
       name.find("exchange") == std::string::npos)
     return topology.runs().back().size * ranks;  // Sanders and Traeff 2002, Theorem 1
@@ -100,7 +100,7 @@ std::optional<int64_t> messages_of(const Variant& variant, const Job& job) {
     return messages_of_tuna(job.groups[0], job.parameters[0], name == "tuna-staggered");
   if (name == "hierarchical-overlapped")
     return messages_of_overlapped(job.groups[0], job.parameters[0]);
-  if (name == "tuna" || name == "bruck") return ranks * one_hop_distances(ranks, job.parameters[0]);
+  if (name == "tuna") return ranks * one_hop_distances(ranks, job.parameters[0]);
   return std::nullopt;
 }
 
