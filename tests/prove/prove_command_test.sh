@@ -80,7 +80,7 @@ proves 0 '^shift.txt: proven for all sizes' --program shift.txt --proof shift.pr
 proves 2 '^prove: --skeleton: shift.proof is there already; name another file$' --program shift.txt --skeleton shift.proof
 # The skeleton of a built-in program has a heading with its code. `prove` names the first place to fill in.
 proves 0 '^tuna.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.tuna --skeleton tuna.proof
-proves 2 "^prove: tuna.proof:[0-9]+: write in place of FILL_IN: the .*, in names of (send|receive) [12]: x, z, q, i" --proof tuna.proof
+proves 2 "^prove: tuna.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, h, up, w" --proof tuna.proof
 line=$(sed -n 's/^prove: tuna.proof:\([0-9]*\):.*/\1/p' .err)
 sed -n "${line}p" tuna.proof | grep -q FILL_IN || fail "no place in line $line"
 proves 2 '^prove: --skeleton: give --program FILE or one algorithm, and no --proof$' --skeleton new.proof
