@@ -12,7 +12,7 @@ expected=$(printf '%s\n' $hypotheses $outside | grep -vxF "${missing// /$'\n'}" 
 reduction=allreduce.circulant
 asked=$({ verifier/verifier prove --verbose hierarchical-circle blocked-ring-nodes tuna xor
           verifier/verifier prove --verbose --program generator/programs/$reduction.txt --proof emitted/proofs/$reduction.proof; } |
-  grep -v 'is false, as expected' | sed -nE 's/^  (first |second )?([a-z_-]*)[ :,].*/\2/p' |
+  grep -v 'is false, as expected' | sed -nE 's/^  (first |second )/  /; s/^  ([a-z_-]*)[ :,].*/\1/p' |
   grep -vx 'lemma\|theorem\|bit-vectors\|walked' | sort -u)
 
 if [ "$expected" != "$asked" ]; then
