@@ -22,6 +22,7 @@ UNIVERSAL_SCHEDULES = {
     ],
     "allreduce": [
         "binomial",
+        "blocked-ring-nodes",
         "circulant",
         "doubling",
         "halving",

@@ -2,15 +2,18 @@
 // (COLLECTIVE-between-groups for two groups). They have no options. A program without a proof is not proven for all
 // sizes. Proofs share fragments (generator/fragments.h).
 //
-// A text may be an opening comment and the line `reverse COLLECTIVE.NAME`. Its program is the reversal of that one
-// (schedule/reverse.h), whose proof proves it.
+// A text may be an opening comment and the line `reverse PART`. Its program is the reversal of that one
+// (schedule/reverse.h), whose proof proves it. With the line `PART then PART` it is their sequence (schedule/sequence.h),
+// which both proofs prove. A part is COLLECTIVE.NAME of an algorithm further up in the registry.
 #include "generator/programs.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "generator/fragments.h"
 #include "schedule/reverse.h"
+#include "schedule/sequence.h"
 #include "schedule/text.h"
 
 namespace quadrille {
@@ -58,6 +61,14 @@ constexpr auto kFiles =
                                      "reduce.pipeline-nodes",
                                      "reduce-between-groups.leader",
                                      "reduce-between-groups.segments",
+                                     "reduce-scatter.pairwise",
+                                     "reduce-scatter.spread-out",
+                                     "reduce-scatter.halving",
+                                     "reduce-scatter.circulant",
+                                     "reduce-scatter.hypercube",
+                                     "reduce-scatter.ring",
+                                     "reduce-scatter.blocked-ring-nodes",
+                                     "reduce-scatter.bruck-nodes",
                                      "allreduce.doubling",
                                      "allreduce.binomial",
                                      "allreduce.halving",
@@ -68,16 +79,10 @@ constexpr auto kFiles =
                                      "allreduce.ring",
                                      "allreduce.hierarchical",
                                      "allreduce.ring-nodes",
+                                     "allreduce.blocked-ring-nodes",
+                                     "allreduce.spread-out",
                                      "allreduce-between-groups.leader",
                                      "allreduce-between-groups.segments",
-                                     "reduce-scatter.pairwise",
-                                     "reduce-scatter.spread-out",
-                                     "reduce-scatter.halving",
-                                     "reduce-scatter.circulant",
-                                     "reduce-scatter.hypercube",
-                                     "reduce-scatter.ring",
-                                     "reduce-scatter.blocked-ring-nodes",
-                                     "reduce-scatter.bruck-nodes",
                                      "reduce-scatter-between-groups.direct",
                                      "reduce-scatter-between-groups.spread-out",
                                      "reduce-scatter-between-groups.leader",
@@ -101,29 +106,55 @@ T value_of(Result<T> result) {
   return std::move(result).value();
 }
 
-Algorithm reversal_of(const std::string& original, const std::string& opening,
-                      const std::string& file) {
-  const std::string& text = text_of(program_texts(), original);
-  Program program = value_of(reverse(value_of(parse_program(text, original))));
-  program.algorithm.text = file.substr(file.find('.') + 1);
-  return {program.algorithm.text,
+Program program_of(const Algorithm& algorithm) {
+  return make_program(algorithm, all_choices(algorithm)[0]);
+}
+
+// Returns the parts that the last line of a text names. None if it is the last line of a program.
+std::vector<Algorithm> parts_of(const std::string& text, const std::vector<Algorithm>& all) {
+  constexpr std::string_view kReverse = "reverse ", kThen = " then ";
+  std::string line = text.substr(0, text.size() - 1);
+  line.erase(0, line.rfind('\n') + 1);
+  const size_t then = line.find(kThen);
+  std::vector<std::string> names;
+  if (line.starts_with(kReverse)) names = {line.substr(kReverse.size())};
+  if (then != std::string::npos) names = {line.substr(0, then), line.substr(then + kThen.size())};
+  std::vector<Algorithm> parts;
+  for (const std::string& name : names) {
+    const auto part = std::ranges::find_if(all, [&](const Algorithm& each) {
+      return std::string(name_of(each.collective)) + "." + each.name == name;
+    });
+    check(part != all.end(), "a part of a program is no algorithm further up in the list");
+    parts.push_back(*part);
+  }
+  return parts;
+}
+
+// Returns the algorithm that the parts make: the reversal of one, or the sequence of two.
+Algorithm made_of(std::vector<Algorithm> parts, const std::string& name,
+                  const std::string& opening) {
+  Program program =
+      value_of(parts.size() == 1 ? reverse(program_of(parts[0]))
+                                 : sequence(program_of(parts[0]), program_of(parts[1])));
+  program.algorithm.text = name;
+  std::vector<Number> numbers;
+  for (const Algorithm& part : parts)
+    numbers.insert(numbers.end(), part.numbers.begin(), part.numbers.end());
+  return {name,
           program.collective,
           {},
           [text = opening + print(program)](const Choices&) { return text; },
-          written_proof(original),
-          {},
+          parts[0].proof,
+          numbers,
           program.groups,
-          [&text](const Choices&) { return text; }};
+          std::move(parts)};
 }
 
-Algorithm algorithm_of(const std::string& file) {
+Algorithm algorithm_of(const std::string& file, const std::vector<Algorithm>& all) {
   const std::string& text = text_of(program_texts(), file);
-  constexpr std::string_view kReverse = "\nreverse ";
-  if (const size_t at = text.find(kReverse); at != std::string::npos) {
-    const size_t name = at + kReverse.size();
-    return reversal_of(text.substr(name, text.find('\n', name) - name), text.substr(0, at + 1),
-                       file);
-  }
+  if (std::vector<Algorithm> parts = parts_of(text, all); !parts.empty())
+    return made_of(std::move(parts), file.substr(file.find('.') + 1),
+                   text.substr(0, text.rfind('\n', text.size() - 2) + 1));
   const Program program = value_of(parse_program(text, file));
   Algorithm algorithm = {program.algorithm.text,
                          program.collective,
@@ -138,11 +169,9 @@ Algorithm algorithm_of(const std::string& file) {
 
 }  // namespace
 
-std::vector<Algorithm> written_algorithms() {
+void add_written_algorithms(std::vector<Algorithm>& all) {
   check(kFiles.size() == program_texts().size(), "a text is of no program of the list");
-  std::vector<Algorithm> all;
-  for (const std::string_view file : kFiles) all.push_back(algorithm_of(std::string(file)));
-  return all;
+  for (const std::string_view file : kFiles) all.push_back(algorithm_of(std::string(file), all));
 }
 
 std::string put_in_lemmas(const std::string& file, const std::string& text) {

@@ -17,7 +17,8 @@ const TextFiles& program_texts();
 const TextFiles& proof_texts();
 const TextFiles& lemma_texts();
 
-std::vector<Algorithm> written_algorithms();
+// Adds them to `all`. Sequences may have parts that are there already.
+void add_written_algorithms(std::vector<Algorithm>& all);
 
 // Returns the text of a proof with all its includes replaced by fragments, from generator/lemmas and the proof
 // itself. Aborts if one does not exist.

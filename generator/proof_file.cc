@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include "generator/encode.h"
-#include "schedule/text.h"
 
 namespace quadrille {
 namespace {
@@ -19,6 +18,8 @@ std::string hexadecimal(const char* word, const Bytes& bytes) {
   return text + "\n";
 }
 
+std::string proof_of(const Algorithm& part) { return proof_file(part, all_choices(part)[0]); }
+
 }  // namespace
 
 std::string proof_file(const Algorithm& algorithm, const Choices& choices) {
@@ -27,8 +28,10 @@ std::string proof_file(const Algorithm& algorithm, const Choices& choices) {
   text += fmt::format("algorithm {} for {}\n", full_name(algorithm, choices),
                       purpose_of(algorithm.collective, algorithm.groups));
   text += hexadecimal("code", encode_code(program)) + hexadecimal("names", encode_names(program));
-  if (algorithm.original) {
-    const Program original = parse_program(algorithm.original(choices), "original").value();
+  const std::vector<Algorithm>& parts = algorithm.parts;
+  if (parts.size() == 2) return text + "\n" + proof_of(parts[0]) + "\n" + proof_of(parts[1]);
+  if (parts.size() == 1) {
+    const Program original = make_program(parts[0], all_choices(parts[0])[0]);
     text += hexadecimal("original", encode_code(original)) +
             hexadecimal("original-names", encode_names(original));
   }

@@ -70,7 +70,7 @@ const std::vector<Algorithm>& algorithms() {
                                   bruck(),
                                   recursive_doubling(),
                                   neighbor_exchange()};
-    for (Algorithm& algorithm : written_algorithms()) all.push_back(std::move(algorithm));
+    add_written_algorithms(all);
     all.push_back(lanes());
     all.push_back(recursive_multiplying());
     return all;

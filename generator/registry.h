@@ -61,8 +61,9 @@ struct Algorithm {
   std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};
   int groups = 1;  // 2: between groups, on an intercommunicator
-  // If the program is a reversal (schedule/reverse.h), returns the text of the original, which the proof is about.
-  std::function<std::string(const Choices& choices)> original = nullptr;
+  // What the program is made of, if it is not written out: the original of a reversal (schedule/reverse.h), or both programs
+  // of a sequence (schedule/sequence.h), each with its default options. Their proofs are its proof.
+  std::vector<Algorithm> parts = {};
 };
 
 // Returns the opening of the program with default options.

@@ -41,7 +41,8 @@ static const char* const rows[] = {
     "doubling,95,130",
     "allreduce shared 2048 hierarchical,65,85 lanes,85,115 rabenseifner,95,125",
     "allreduce shared 16384 lanes,70,65 rabenseifner,100,95 hierarchical,115,105",
-    "allreduce shared 131072 rabenseifner,100,75 ring-nodes,105,80 lanes,110,80 ring,130,100",
+    "allreduce shared 131072 blocked-ring-nodes:block-size=8192,85,65 rabenseifner,100,75 "
+    "ring-nodes,105,80 lanes,110,80",
     "alltoall apart 0 tuna:radix=sqrt,70,45 spread-out,125,75",
     "alltoall apart 256 tuna:radix=sqrt,70,55 factor,100,80 spread-out,105,85",
     "alltoall apart 16384 spread-out,100,80 factor,100,85 tuna:radix=16,115,95",

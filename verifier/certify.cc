@@ -59,7 +59,7 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
       good = false;
     }
   for (const FalseClaim& claim : plan.false_claims)
-    if (!find_counterexample(proof.program, claim)) {
+    if (!find_counterexample(proof.program_of(claim.half), claim)) {
       fmt::print(stderr, "certify: {}: no counterexample to {} was found\n", proof.source,
                  claim.name);
       good = false;

@@ -16,7 +16,6 @@
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "schedule/reverse.h"
-#include "schedule/sequence.h"
 #include "schedule/text.h"
 #include "verifier/certificate.h"
 #include "verifier/command.h"
@@ -57,6 +56,14 @@ Result<NamedProof> read_program_and_proof(const std::string& path, const std::st
   return NamedProof{path, std::move(proof).value(), *statements};
 }
 
+// Makes the proof of a sequence of two programs.
+Result<NamedProof> sequence_of(NamedProof first, NamedProof second) {
+  Result<Proof> proof = sequence_proof(std::move(first.proof), std::move(second.proof));
+  if (!proof.ok()) return Error{fmt::format("--then: {}: {}", second.name, proof.error().message)};
+  return NamedProof{fmt::format("{}, then {}", first.name, second.name), std::move(proof).value(),
+                    first.text + second.text};
+}
+
 // Reads a user's program and its proof, or both programs of a sequence and their proofs.
 Result<std::vector<NamedProof>> read_programs_and_proofs(const ProveArguments& arguments) {
   std::vector<std::string> paths = {arguments.program}, sources = arguments.files;
@@ -68,7 +75,6 @@ Result<std::vector<NamedProof>> read_programs_and_proofs(const ProveArguments& a
   for (size_t i = 0; i < paths.size(); ++i) {
     Result<NamedProof> named = read_program_and_proof(paths[i], sources[i]);
     if (!named.ok()) return named.error();
-    if (paths.size() > 1) named->proof.half = i == 0 ? Half::kFirst : Half::kSecond;
     proofs.push_back(std::move(named).value());
   }
   if (arguments.reverse) {
@@ -78,7 +84,10 @@ Result<std::vector<NamedProof>> read_programs_and_proofs(const ProveArguments& a
     proofs[0].name = "the reversal of " + paths[0];
     proofs[0].proof.reversal = std::move(reversal).value();
   }
-  return proofs;
+  if (proofs.size() == 1) return proofs;
+  Result<NamedProof> both = sequence_of(std::move(proofs[0]), std::move(proofs[1]));
+  if (!both.ok()) return both.error();
+  return std::vector{std::move(both).value()};
 }
 
 // Reads the built-in proofs of the given names, or the proofs in the given files.
@@ -197,16 +206,6 @@ class Session {
       return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
-    std::optional<NamedProof> together;
-    if (!arguments_.then.empty()) {
-      Result<Program> program = sequence((*proofs)[0].proof.to_prove(), (*proofs)[1].proof.program);
-      if (!program.ok())
-        return bad_input("prove",
-                         fmt::format("--then: {}: {}", arguments_.then, program.error().message));
-      together = {fmt::format("{}, then {}", (*proofs)[0].name, (*proofs)[1].name), {}};
-      together->proof.program = std::move(program).value();
-      together->text = (*proofs)[0].text + (*proofs)[1].text;
-    }
     if (!arguments_.second_solver.empty()) {  // before the proofs, which may take long
       const SecondOpinion none = ask_second_solver(arguments_.second_solver, {"/dev/null"}, {{}});
       if (!none.failure.empty())
@@ -225,8 +224,7 @@ class Session {
                   threads(proofs->size()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);
-    if (together) tell_sequence(*together, results);
-    if (const Result<bool> written = certify(together ? *together : (*proofs)[0]); !written.ok())
+    if (const Result<bool> written = certify((*proofs)[0]); !written.ok())
       return bad_input("prove", "--certificate: " + written.error().message);
     if (!is_json(arguments_))
       fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
@@ -258,7 +256,8 @@ class Session {
     const Judgement judgement = judge(named, plan, result);
     std::vector<Claim> claims;
     for (const FalseClaim& claim : plan.false_claims)
-      claims.push_back({claim.name, find_counterexample(named.proof.program, claim)});
+      claims.push_back(
+          {claim.name, find_counterexample(named.proof.program_of(claim.half), claim)});
     worst_ = graver(worst_, judgement.code);
     for (const Claim& claim : claims)
       if (!claim.counterexample) worst_ = graver(worst_, ExitCode::kUnknown);
@@ -277,20 +276,6 @@ class Session {
                            certificate_of(program, named.text, scope_of(program),
                                           fmt::format("{} obligations by z3 {}", obligations_,
                                                       Z3_get_full_version())));
-  }
-
-  // A sequence is proven if both its programs are (theory/Sequence.v), and the temporary blocks of both are not too many.
-  void tell_sequence(const NamedProof& named, const std::vector<ProofResult>& halves) {
-    ProofResult result;
-    for (const ProofResult& half : halves) {
-      const std::string name = result.obligations.empty() ? "first program" : "second program";
-      result.obligations.push_back({name, is_proven(half), "not proven"});
-    }
-    result.obligations.push_back({"temporary blocks", temporary_blocks_fit(named.proof.program),
-                                  "there may be more of both programs than the limit"});
-    ProofPlan plan;
-    plan.scope = scope_of(named.proof.program);
-    tell(named, plan, result);
   }
 
   void print_program(const NamedProof& named, const ProofResult& result, const Judgement& judgement,
@@ -370,8 +355,11 @@ class Session {
         "; Obligations of {}. In their names send 2 is the second send of its program, and so "
         "on:\n",
         named.name);
-    std::istringstream program(print(named.proof.program));
-    for (std::string line; std::getline(program, line);) text += "; | " + line + "\n";
+    std::string programs = print(named.proof.program);
+    if (const std::vector<Proof>& halves = named.proof.halves; !halves.empty())
+      programs = print(halves[0].program) + "\n" + print(halves[1].program);
+    std::istringstream lines(programs);
+    for (std::string line; std::getline(lines, line);) text += "; | " + line + "\n";
     return text;
   }
 

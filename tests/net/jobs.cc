@@ -148,11 +148,11 @@ Scheduled for_any_nodes(const Program& program) {
 }
 
 // These programs read each block before they overwrite it, or at the same moment.
-const std::set<std::string> kInPlace = {"allreduce doubling",   "allreduce rabenseifner",
-                                        "allreduce ring",       "allreduce hierarchical",
-                                        "allreduce ring-nodes", "reduce binomial",
-                                        "scan doubling",        "allreduce recursive-multiplying",
-                                        "allreduce bine"};
+const std::set<std::string> kInPlace = {
+    "allreduce doubling",     "allreduce rabenseifner",
+    "allreduce hierarchical", "allreduce ring-nodes",
+    "reduce binomial",        "scan doubling",
+    "allreduce bine",         "allreduce recursive-multiplying"};
 
 std::vector<Scheduled> made_programs() {
   std::vector<Scheduled> all;

@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "schedule/reverse.h"
+#include "schedule/sequence.h"
 #include "schedule/text.h"
 #include "tests/prove/proofs.h"
-#include "verifier/prove/obligations.h"
+#include "verifier/prove/prover.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -76,24 +77,31 @@ TEST(ProofFile, WithABadHeadingIsRefused) {
   });
 }
 
+const std::string chain =
+    "algorithm chain for broadcast\nlet v = wrap(rank - root, ranks)\nif rank = root\n"
+    "  copy send[0] to recv[0]\nif 0 < v\n  step v\n    receive recv[0] from wrap(rank - 1, "
+    "ranks)\n"
+    "if v + 1 < ranks\n  step v + 1\n    send recv[0] to wrap(rank + 1, ranks)\n";
+const std::string other = quadrille::changed(chain, "step v + 1", "step v + 2");
+const char* const kChainProof =
+    "match send 1\n  with receive 1\nmatch receive 1\n  with send 1\n"
+    "held send 1\n  with copy 1 if rank = root\n  with receive 1\ncover\n  with receive 1\n";
+
+Program reversal_of(const std::string& text) {
+  return reverse(parse_program(text, "text").value()).value();
+}
+
+// Returns the proof file of a reversal.
+std::string with(const std::string& program, std::string original) {
+  original = quadrille::changed(proof_text(original, kChainProof), "proof 1\ncode", "original");
+  return quadrille::changed(proof_text(program, ""), "\n\n", "\n") +
+         quadrille::changed(original, "\nnames", "\noriginal-names");
+}
+
 // The proof of a reversal brings the code of the reversal, and then that of the original, which the statements are about.
 TEST(ProofFile, OfAReversalIsRefusedUnlessTheReversalIsThatOfItsOriginal) {
-  const std::string statements =
-      "match send 1\n  with receive 1\nmatch receive 1\n  with send 1\n"
-      "held send 1\n  with copy 1 if rank = root\n  with receive 1\ncover\n  with receive 1\n";
-  const std::string chain =
-      "algorithm chain for broadcast\nlet v = wrap(rank - root, ranks)\nif rank = root\n"
-      "  copy send[0] to recv[0]\nif 0 < v\n  step v\n    receive recv[0] from wrap(rank - 1, "
-      "ranks)\n"
-      "if v + 1 < ranks\n  step v + 1\n    send recv[0] to wrap(rank + 1, ranks)\n";
-  const std::string sum = print(reverse(parse_program(chain, "chain").value()).value());
-  const auto with = [&](const std::string& program, std::string original) {
-    original = quadrille::changed(proof_text(original, statements), "proof 1\ncode", "original");
-    return quadrille::changed(proof_text(program, ""), "\n\n", "\n") +
-           quadrille::changed(original, "\nnames", "\noriginal-names");
-  };
+  const std::string sum = print(reversal_of(chain));
   EXPECT_EQ(refusal(with(sum, chain)), "");
-  const std::string other = quadrille::changed(chain, "step v + 1", "step v + 2");
   all_refused({
       {with(other, chain), 6, "the code above is not the reversal of the original"},
       {with(sum, other), 6, "the code above is not the reversal of the original"},
@@ -106,6 +114,30 @@ TEST(ProofFile, OfAReversalIsRefusedUnlessTheReversalIsThatOfItsOriginal) {
       {with(sum, chain) + "deadlock\n  with send 1\n", 16,
        "a deadlock of a program says nothing of its reversal, or of a sequence; leave the "
        "statement out"},
+  });
+}
+
+// The proof of a sequence brings its code, and then the proof files of both programs.
+TEST(ProofFile, OfASequenceIsRefusedUnlessItIsThatOfItsPrograms) {
+  const std::string first = with(print(reversal_of(chain)), chain),
+                    second = proof_text(chain, kChainProof);
+  const auto both = [](const std::string& sum, const std::string& spread) {
+    return proof_text(
+        print(sequence(reversal_of(sum), parse_program(spread, "text").value()).value()), "");
+  };
+  const std::string good = both(chain, chain) + first + "\n" + second;
+  EXPECT_EQ(refusal(good), "");
+  const auto proof = parse_proof(good, "good.proof");
+  const auto plan = plan_proof(*proof);
+  for (const ObligationResult& result : Prover({}).prove(*proof, *plan).obligations)
+    EXPECT_TRUE(result.proven) << result.name;
+  all_refused({
+      {both(other, chain) + first + "\n" + second, 4, "the code above is not the sequence"},
+      {both(chain, other) + first + "\n" + second, 4, "the code above is not the sequence"},
+      {both(chain, chain) + first, 5, "a proof of one program; give that of the second below it"},
+      {both(chain, chain) + second + "\n" + first, 4, "only a reduce-scatter then an allgather"},
+      {quadrille::changed(good, "proof 1\ncode", "proof 1\n\nproof 2\ncode"), 0, ""},
+      {good + "keys k\n", 34, "the program has no 'k' to 'keys'"},
   });
 }
 

@@ -79,10 +79,10 @@ proves 0 '^shift.proof: 4 statements, 0 places to fill in \(FILL_IN\); then: .* 
 proves 0 '^shift.txt: proven for all sizes' --program shift.txt --proof shift.proof
 proves 2 '^prove: --skeleton: shift.proof is there already; name another file$' --program shift.txt --skeleton shift.proof
 # The skeleton of a built-in program has a heading with its code. `prove` names the first place to fill in.
-proves 0 '^bruck.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.bruck --skeleton bruck.proof
-proves 2 "^prove: bruck.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, q, i" --proof bruck.proof
-line=$(sed -n 's/^prove: bruck.proof:\([0-9]*\):.*/\1/p' .err)
-sed -n "${line}p" bruck.proof | grep -q FILL_IN || fail "no place in line $line"
+proves 0 '^tuna.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.tuna --skeleton tuna.proof
+proves 2 "^prove: tuna.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, h, up, w" --proof tuna.proof
+line=$(sed -n 's/^prove: tuna.proof:\([0-9]*\):.*/\1/p' .err)
+sed -n "${line}p" tuna.proof | grep -q FILL_IN || fail "no place in line $line"
 proves 2 '^prove: --skeleton: give --program FILE or one algorithm, and no --proof$' --skeleton new.proof
 # A broadcast's proof proves the reduction that is its reversal; a wrong broadcast is refuted as one.
 printf '%s\n' 'algorithm chain for broadcast' 'let v = wrap(rank - root, ranks)' 'if rank = root' '  copy send[0] to recv[0]' 'if 0 < v' \

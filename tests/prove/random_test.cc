@@ -38,7 +38,8 @@ std::vector<Original> originals() {
   for (const Variant& variant : variants()) {
     size_t statements = 0;
     for_each_statement(variant.program.body, [&](const Statement&) { ++statements; });
-    if (!variant.algorithm->proof || variant.algorithm->original || statements > kMostStatements)
+    if (!variant.algorithm->proof || !variant.algorithm->parts.empty() ||
+        statements > kMostStatements)
       continue;
     result.push_back({&variant, verifier::parse_proof(
                                     proof_file(*variant.algorithm, variant.choices), variant.name)

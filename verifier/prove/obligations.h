@@ -52,7 +52,8 @@
 //
 // A proof of a reversal (schedule/reverse.h) has the obligations of the original. `fits` is also about the keys and bounds
 // of loops that the reversal computes from the original's. theory/Reverse.v says why this is enough. A sequence
-// (schedule/sequence.h) has those of both programs. There `fits` also shows that their keys are apart (theory/Sequence.v).
+// (schedule/sequence.h) has those of both programs, whose names then begin with `first` or `second`. There `fits` also shows
+// that their keys are apart (theory/Sequence.v), and that there are not too many temporary blocks.
 //
 // Suppose that every rank reaches a send before it posts any receive, and that sends wait for their receives. Then no
 // send completes and no receive is ever posted: the program deadlocks.
@@ -87,6 +88,7 @@ struct Query : Logic {
 struct Obligation {
   std::string name;  // "match send 1", unique within a proof
   std::function<void(Query&)> build;
+  Half half = Half::kNone;  // of a sequence: the program that it is about
 };
 
 // A claim that the proof calls false (`refute`): for some values, `given` holds and `show` does not.
@@ -95,6 +97,7 @@ struct FalseClaim {
   std::vector<std::string> variables;
   std::vector<Expression> given;
   Expression show;
+  Half half = Half::kNone;
 };
 
 struct ProofPlan {

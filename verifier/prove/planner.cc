@@ -89,6 +89,35 @@ bool temporary_blocks_fit(const Program& program) {
   return found && others && found->size() == others->size();
 }
 
+namespace {
+
+// Joins the plans of both programs of a sequence.
+Result<ProofPlan> plan_sequence(const Proof& proof, UnusedLines unused) {
+  ProofPlan both;
+  const auto add = [](auto& to, auto& from, Half half) {
+    for (auto& one : from) {
+      one.half = half;
+      one.name = (half == Half::kFirst ? "first " : "second ") + one.name;
+      to.push_back(std::move(one));
+    }
+  };
+  for (const Proof& half : proof.halves) {
+    Result<ProofPlan> plan = plan_proof(half, unused);
+    if (!plan.ok()) return plan;
+    add(both.obligations, plan->obligations, half.half);
+    add(both.false_claims, plan->false_claims, half.half);
+  }
+  const bool fit = temporary_blocks_fit(proof.program);
+  both.obligations.push_back({"fits temporary blocks of both", [fit](Query& query) {
+                                query.goal = query.context().bool_val(fit);
+                                query.mutant = query.context().bool_val(false);
+                              }});
+  both.scope = scope_of(proof.program);
+  return both;
+}
+
+}  // namespace
+
 std::string scope_of(const Program& program) {
   std::vector<std::string> all = {"sizes"};
   if (uses_counts(program)) all.push_back("counts");
@@ -386,6 +415,7 @@ z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, in
 }
 
 Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused) {
+  if (!proof.halves.empty()) return plan_sequence(proof, unused);
   const auto planner = std::make_shared<Planner>(proof);
   try {
     ProofPlan plan = planner->run(unused);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "schedule/reverse.h"
+#include "schedule/sequence.h"
 #include "verifier/decode.h"
 
 namespace quadrille::verifier {
@@ -58,21 +59,27 @@ const std::map<std::string, StatementKind> kKinds = {
 
 class ProofReader {
  public:
-  // `program` is the program to prove, or null if the proof's heading brings it.
-  ProofReader(const Program* program, std::string_view text, const std::string& source)
-      : known_(program), text_(text), source_(source) {
+  // `program` is the program to prove, or null if the proof's heading brings it. `line` lines stand above the text.
+  ProofReader(const Program* program, std::string_view text, const std::string& source,
+              int line = 0)
+      : known_(program), text_(text), source_(source), first_(line + 1), line_(line) {
     proof_.source = source;
     if (program) proof_.program = *program;
   }
 
   Result<Proof> run() {
-    if (!known_ || text_.starts_with("proof ")) heading();
-    if (error_.empty()) statements();
+    if (!known_ || text_.starts_with(kFirstWord)) heading();
+    if (error_.empty() && text_.starts_with(kFirstWord))
+      halves();
+    else if (error_.empty())
+      statements();
     if (!error_.empty()) return Error{error_};
     return std::move(proof_);
   }
 
  private:
+  static constexpr std::string_view kFirstWord = "proof ";
+
   void fail(int line, const std::string& message) {
     if (error_.empty()) error_ = fmt::format("{}:{}: {}", source_, line, message);
   }
@@ -94,7 +101,7 @@ class ProofReader {
       const size_t space = std::min(line.find(' '), line.size());
       const std::string_view word = line.substr(0, space),
                              rest = line.substr(std::min(space + 1, line.size()));
-      if (line_ == 1 && line != "proof 1")
+      if (line_ == first_ && line != "proof 1")
         fail(line_, "not a proof that this verifier reads; the first line is 'proof 1'");
       const auto section = sections.find(word);
       if (section == sections.end() && word != "proof" && word != "algorithm")
@@ -120,6 +127,25 @@ class ProofReader {
     if (program.ok()) return std::move(program).value();
     error_ = program.error().message;
     return {};
+  }
+
+  // Reads the proofs of the two programs of a sequence.
+  void halves() {
+    const size_t end = text_.find("\n\nproof ");
+    if (end == std::string_view::npos)
+      return fail(line_ + 1, "a proof of one program; give that of the second below it");
+    const std::string_view first = text_.substr(0, end + 1), second = text_.substr(end + 2);
+    const auto lines = static_cast<int>(std::ranges::count(first, '\n'));
+    Result<Proof> one = ProofReader(nullptr, first, source_, line_).run();
+    Result<Proof> other = ProofReader(nullptr, second, source_, line_ + lines + 1).run();
+    for (const Result<Proof>* read : {&one, &other})
+      if (!read->ok() && error_.empty()) error_ = read->error().message;
+    if (!error_.empty()) return;
+    Result<Proof> both = sequence_proof(std::move(*one), std::move(*other));
+    if (!both.ok()) return fail(line_, both.error().message);
+    if (both->program != proof_.program)
+      return fail(line_, "the code above is not the sequence of the two programs below");
+    proof_.halves = std::move(both->halves);
   }
 
   void statements() {
@@ -188,7 +214,8 @@ class ProofReader {
   const Program* known_;
   std::string_view text_;
   const std::string& source_;
-  int line_ = 0;
+  const int first_;  // the number of the first line
+  int line_;
   Proof proof_;
   std::string error_;
 };
@@ -197,6 +224,18 @@ class ProofReader {
 
 Result<Proof> parse_proof(std::string_view text, const std::string& source) {
   return ProofReader(nullptr, text, source).run();
+}
+
+Result<Proof> sequence_proof(Proof first, Proof second) {
+  Result<Program> program = sequence(first.to_prove(), second.to_prove());
+  if (!program.ok()) return program.error();
+  first.half = Half::kFirst;
+  second.half = Half::kSecond;
+  Proof both;
+  both.source = first.source;
+  both.program = std::move(program).value();
+  both.halves = {std::move(first), std::move(second)};
+  return both;
 }
 
 Result<Proof> parse_proof_of(const Program& program, std::string_view text,

@@ -10,6 +10,9 @@
 //   original 00 15 ...                if the program is a reversal (schedule/reverse.h): section PRG of the original,
 //   original-names 13 68 ...          which all statements are about, and its section NAM
 //
+// If the program is a sequence (schedule/sequence.h), two proofs of this form follow: of its first program, and of its
+// second. Otherwise there follow these statements.
+//
 // Definitions and lemmas.
 //
 //   define NAME(x, y)                 gives an expression a name
@@ -126,12 +129,19 @@ struct Proof {
   std::vector<ProofStatement> statements;
   std::optional<Program> reversal = {};  // of that program, if the reversal is to be proven
   Half half = Half::kNone;
+  std::vector<Proof> halves = {};  // of both programs, if `program` is their sequence
 
   const Program& to_prove() const { return reversal ? *reversal : program; }
+  // Returns the program that an obligation or a false claim of the plan is about.
+  const Program& program_of(Half which) const {
+    return which == Half::kNone ? program : halves[which == Half::kSecond].program;
+  }
 };
 
 // Reads a proof with its heading. An error names the source and, if there is one, the line.
 Result<Proof> parse_proof(std::string_view text, const std::string& source);
+// Returns the proof of the sequence of two programs. The error says why they make none.
+Result<Proof> sequence_proof(Proof first, Proof second);
 // Reads a proof of a known program. It may lack a heading. If it has one, its code must be that of the program.
 Result<Proof> parse_proof_of(const Program& program, std::string_view text,
                              const std::string& source);

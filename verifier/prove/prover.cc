@@ -104,7 +104,8 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
 
 void Prover::take_as_proven(const Proof& proof, const ProofPlan& plan) {
   for (const Obligation& obligation : plan.obligations)
-    know(question_of(obligation, proof.program, context_), {obligation.name, true, "", false});
+    know(question_of(obligation, proof.program_of(obligation.half), context_),
+         {obligation.name, true, "", false});
 }
 
 void Prover::ask(const Question& question, ObligationResult& result) const {
@@ -123,7 +124,7 @@ ProofResult Prover::prove(const Proof& proof, const ProofPlan& plan) {
   ProofResult result;
   for (const Obligation& obligation : plan.obligations) {
     try {
-      result.obligations.push_back(run(obligation, proof.program, result));
+      result.obligations.push_back(run(obligation, proof.program_of(obligation.half), result));
     } catch (const z3::exception& error) {
       result.obligations.push_back(
           {obligation.name, false, fmt::format("the solver failed: {}", error.msg()), true});
