@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "schedule/text.h"
 #include "verifier/all_topologies.h"
@@ -18,8 +20,9 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr size_t kMostExamples = 4000;  // of one statement
-constexpr int64_t kMostRanksTried = 7, kMostRanksOfGroupsTried = 6;
+constexpr size_t kMostAsked = 4000;     // moments of one statement
+constexpr size_t kMostExamples = 400;  // of one statement, for each statement that is found
+constexpr int64_t kMostRanksTried = 9, kMostRanksOfNodesTried = 7, kMostRanksOfGroupsTried = 6;
 
 // One moment about which something is asked, and the answer: another moment, or numbers.
 struct Example {
@@ -34,23 +37,27 @@ struct Example {
 // The names that expressions may use at a place, and how to get their values.
 class Vocabulary {
  public:
-  // Returns the names at a site: its first `variables` variables, lets that depend on no others, maybe a byte.
+  // Returns the names at a site: its first `variables` variables, lets that depend on no others, and the `last` name.
   static Vocabulary of_site(const Program& program, const Site& site, size_t variables,
-                            bool has_byte) {
+                            const char* last = nullptr) {
     Vocabulary all(program);
     all.plain_.assign(site.variables.begin(),
                       site.variables.begin() + static_cast<int64_t>(variables));
     all.add_lets(site, variables);
-    if (has_byte) all.plain_.emplace_back(kByte);
+    if (last) all.plain_.emplace_back(last);
     all.has_rank_ = true;
     all.finish();
     return all;
   }
-  // Returns the names for the end of the program, where the block of `source` is at `target`.
-  static Vocabulary of_ends(const Program& program, const View& view) {
+  // Returns the names for the end of the program, where the block of `source` is at `target`. Lets outside loops are
+  // functions of a rank there.
+  static Vocabulary of_ends(const Program& program, const Anatomy& anatomy, const View& view) {
     Vocabulary all(program);
     all.plain_ = view.unknowns;
     all.has_rank_ = view.has_rank;
+    for (const auto& [name, let] : anatomy.definitions)
+      if (let.variables == 0)
+        all.functions_.emplace_back(name, Formula(let.value, 0));
     all.finish();
     return all;
   }
@@ -72,6 +79,12 @@ class Vocabulary {
     Undefined why = Undefined::kNone;
     for (const auto& [name, formula] : lets_)
       values.push_back(formula.value(binding, variables, &why));
+    for (const auto& [name, formula] : functions_)
+      for (size_t i = 0; i < ends(); ++i) {
+        binding.place.rank = plain_.empty() ? rank : plain[i];
+        const bool is_rank = binding.place.rank < binding.place.ranks;
+        values.push_back(is_rank ? formula.value(binding, {}, &why) : std::nullopt);
+      }
     if (has_rank_) values.emplace_back(rank);
     values.emplace_back(binding.place.ranks);
     if (program_->groups == 2) values.emplace_back(binding.place.remote_ranks);
@@ -96,6 +109,9 @@ class Vocabulary {
   void finish() {
     names_ = plain_;
     for (const auto& [name, formula] : lets_) names_.push_back(name);
+    for (const auto& [name, formula] : functions_)
+      for (size_t i = 0; i < ends(); ++i)
+        names_.push_back(fmt::format("{}({})", name, plain_.empty() ? "rank" : plain_[i]));
     if (has_rank_) names_.emplace_back("rank");
     names_.emplace_back("ranks");
     if (program_->groups == 2) names_.emplace_back("remote_ranks");
@@ -103,83 +119,145 @@ class Vocabulary {
     for (const Parameter& parameter : program_->parameters) names_.push_back(parameter.name.text);
   }
 
+  // Returns how many plain names are ranks at the end of the program: source and target, or only one.
+  size_t ends() const {
+    if (program_->groups == 2) return 0;
+    return std::max<size_t>(1, std::count_if(plain_.begin(), plain_.end(),
+                                             [](const auto& name) { return name != kByte; }));
+  }
+
   const Program* program_;
   std::vector<std::string> plain_, names_;
   size_t variables_ = 0;  // how many plain names are variables of the site
-  std::vector<std::pair<std::string, Formula>> lets_;
+  std::vector<std::pair<std::string, Formula>> lets_, functions_;
   bool has_rank_ = false;
 };
 
-// Turns the examples into columns. Entries of tables become further terms. The preferred name comes first.
+// Turns the examples into columns. Entries of tables become further terms.
 Examples examples_of(const Program& program, const Vocabulary& vocabulary,
-                     const std::vector<Example>& all, const std::string& preferred) {
+                     const std::vector<Example>& all) {
   const auto column = [&](const auto& value) {
     Column values;
     for (const Example& example : all) values.push_back(value(example));
     return values;
   };
-  Examples examples(column([](const Example& example) -> std::optional<int64_t> {
-    return example.run->binding(example.group).place.ranks;
-  }));
+  Examples examples;
   const std::vector<std::string>& names = vocabulary.names();
-  const auto add = [&](bool is_preferred) {
-    for (size_t i = 0; i < names.size(); ++i)
-      if ((names[i] == preferred) == is_preferred)
-        examples.name(names[i], column([i](const Example& example) { return example.names[i]; }));
-  };
-  add(true);
-  add(false);
+  for (size_t i = 0; i < names.size(); ++i)
+    examples.name(names[i], column([i](const Example& example) { return example.names[i]; }));
   for (size_t t = 0; t < program.tables.size(); ++t)
     for (size_t i = 0; i < names.size(); ++i) {
       const auto entries = [t](const Example& example) -> const Entries& {
         return example.run->binding(example.group).tables[t];
       };
-      examples.name(fmt::format("{}[{}]", program.tables[t].name.text, names[i]),
-                    column([&](const Example& example) -> std::optional<int64_t> {
-                      const Entries& table = entries(example);
-                      const std::optional<int64_t> at = example.names[i];
-                      if (!at || *at < 0 || *at >= static_cast<int64_t>(table.size()))
-                        return std::nullopt;
-                      return table[*at];
-                    }));
+      examples.entry(fmt::format("{}[{}]", program.tables[t].name.text, names[i]),
+                     column([&](const Example& example) -> std::optional<int64_t> {
+                       const Entries& table = entries(example);
+                       const std::optional<int64_t> at = example.names[i];
+                       if (!at || *at < 0 || *at >= static_cast<int64_t>(table.size()))
+                         return std::nullopt;
+                       return table[*at];
+                     }));
       if (program.tables[t].kind != TableKind::kPrefix) continue;
-      examples.name(fmt::format("locate({}, {})", program.tables[t].name.text, names[i]),
-                    column([&](const Example& example) -> std::optional<int64_t> {
-                      const Entries& table = entries(example);
-                      if (!example.names[i]) return std::nullopt;
-                      return std::upper_bound(table.begin(), table.end(), *example.names[i]) -
-                             table.begin() - 1;
-                    }));
+      examples.entry(fmt::format("locate({}, {})", program.tables[t].name.text, names[i]),
+                     column([&](const Example& example) -> std::optional<int64_t> {
+                       const Entries& table = entries(example);
+                       if (!example.names[i]) return std::nullopt;
+                       return std::upper_bound(table.begin(), table.end(), *example.names[i]) -
+                              table.begin() - 1;
+                     }));
     }
   return examples;
 }
 
-// Runs the program on small jobs.
+// Keeps kMostExamples of each statement that is found, spread over all runs.
+std::vector<Example> sample_of(std::vector<Example> all) {
+  std::map<const Site*, std::vector<Example>> of_site;
+  for (Example& example : all)
+    of_site[example.found ? example.found->site : nullptr].push_back(std::move(example));
+  all.clear();
+  for (auto& [site, some] : of_site) {
+    const size_t count = std::min(some.size(), kMostExamples);
+    for (size_t i = 0; i < count; ++i) all.push_back(some[i * some.size() / count]);
+  }
+  // A wrong expression soon meets an example that it does not fit if examples of one run are far from each other.
+  uint64_t state = 1;
+  for (size_t i = all.size(); i > 1; --i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    std::swap(all[i - 1], all[(state >> 33) % i]);
+  }
+  return all;
+}
+
+// Returns the lists of counts that calls are tried with. Blocks of one size and of several, cut into several parts.
+std::vector<Counts> counts_of(const Program& program, const Groups& groups) {
+  if (!uses_counts(program) && !names_parts_of_blocks(program)) return {{}};
+  std::vector<Counts> all;
+  for (const int64_t count : {5, 4, 1, 0}) all.push_back(equal_counts(groups, count));
+  if (has_one_count(program.collective)) return all;
+  for (const int64_t step : {2, 3}) {
+    Counts uneven = equal_counts(groups, 0);
+    for (size_t group = 0; group < uneven.size(); ++group)
+      for (size_t rank = 0; rank < uneven[group].size(); ++rank)
+        uneven[group][rank] = (static_cast<int64_t>(rank) * step + 1 + group) % 5;
+    all.push_back(std::move(uneven));
+  }
+  return all;
+}
+
+// Runs the program on small jobs: on all nodes, or only on all numbers of ranks if it knows no nodes. Every other run has
+// another root, other counts, and other values of parameters.
 std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
-  constexpr size_t kMostRuns = 300, kMostMoments = 200'000;
+  constexpr size_t kMostRuns = 400, kMostMoments = 400'000;
   constexpr int64_t kGreatest = 4;  // value of a parameter
+  const bool knows_nodes = std::any_of(program.tables.begin(), program.tables.end(),
+                                       [](const Table& table) { return is_nodes(table.kind); });
   std::vector<Moments> runs;
   size_t moments = 0;
-  for (const std::vector<Topology>& groups : all_topologies(
-           program.groups, program.groups == 1 ? kMostRanksTried : kMostRanksOfGroupsTried))
-    for (int64_t value = 1; value <= (program.parameters.empty() ? 1 : kGreatest); ++value) {
-      Schedule schedule;
-      schedule.program = program;
-      schedule.job = {groups, {}, std::vector<LinearModel>(program.parameters.size())};
-      for (const Parameter& parameter : program.parameters)
-        schedule.job.parameters.push_back(parameter.at_call ? int64_t{kRuleLeast} : value);
-      schedule.job = with_fixed_tables(program, std::move(schedule.job));
-      const Result<std::vector<Call>> calls = calls_to_check({}, schedule);
-      if (!calls.ok()) continue;
-      for (const Call& call : *calls) {
-        if (!takes(program, schedule.job, call)) continue;
-        std::optional<Moments> run = Moments::make(program, anatomy, schedule.job, call);
-        if (!run) continue;
-        moments += run->all().size();
-        runs.push_back(std::move(*run));
-        if (runs.size() == kMostRuns || moments > kMostMoments) return runs;
+  std::vector<Groups> tried;
+  const int64_t most = program.groups == 2 ? kMostRanksOfGroupsTried
+                       : knows_nodes       ? kMostRanksOfNodesTried
+                                           : kMostRanksTried;
+  each_topology(program.groups, 1, most, most, [&](const Groups& groups) {
+                  const bool flat = std::all_of(
+                      groups.begin(), groups.end(),
+                      [](const Topology& group) { return group.nodes() == 1; });
+                  if (knows_nodes || flat) tried.push_back(groups);
+                  return false;
+                });
+  const size_t most_of_job = std::max<size_t>(4, kMostRuns / tried.size());
+  for (const Groups& groups : tried) {
+    const std::vector<Counts> counts = counts_of(program, groups);
+    const int64_t ranks = groups[0].ranks(), roots = rooted(program.collective) ? ranks : 1;
+    int64_t cases = roots * static_cast<int64_t>(counts.size());
+    for (size_t i = 0; i < program.parameters.size(); ++i) cases *= kGreatest;
+    // A stride that shares no divisor with most numbers of cases visits different values of each.
+    const int64_t stride = cases <= static_cast<int64_t>(most_of_job) ? 1 : cases / 17 * 2 + 1;
+    size_t of_job = 0;
+    for (int64_t n = 0; n < cases && of_job < most_of_job; ++n) {
+      int64_t at = n * stride % cases;
+      const auto next = [&](int64_t choices) {
+        const int64_t choice = at % choices;
+        at /= choices;
+        return choice;
+      };
+      Call call{counts[next(static_cast<int64_t>(counts.size()))], {}, 0};
+      call.root = next(roots);
+      Job job{groups, {}, std::vector<LinearModel>(program.parameters.size())};
+      for (const Parameter& parameter : program.parameters) {
+        const int64_t value = 1 + next(kGreatest);
+        job.parameters.push_back(parameter.at_call ? int64_t{kRuleNone} : value);
+        if (parameter.at_call) call.parameters.push_back(value);
       }
+      if (!takes(program, job, call)) continue;
+      std::optional<Moments> run = Moments::make(program, anatomy, job, call);
+      if (!run) continue;
+      ++of_job;
+      moments += run->all().size();
+      runs.push_back(std::move(*run));
+      if (runs.size() == kMostRuns || moments > kMostMoments) return runs;
     }
+  }
   return runs;
 }
 
@@ -225,79 +303,109 @@ class SkeletonWriter {
     ++skeleton_.statements;
   }
   // Adds a line of a statement. If the line has FILL_IN, adds a comment that says `what` to write.
-  void line(const std::string& text, const std::string& what) {
+  void line(const std::string& text, const std::string& what, bool is_guess = false) {
     int places = 0;
     for (size_t at = 0; (at = text.find(kFillIn, at)) != std::string::npos; at += kFillIn.size())
       ++places;
-    skeleton_.text += fmt::format("  {}{}\n", text, places > 0 ? "  -- " + what : "");
+    skeleton_.text += fmt::format("  {}{}\n", text, places > 0 ? "  -- " + what : is_guess ? "  -- a guess" : "");
     skeleton_.places += places;
   }
 
   // ---- Witnesses
 
-  std::string witness_of(const std::vector<Example>& all, const Vocabulary& vocabulary) const {
-    const Site& site = *all[0].found->site;
-    std::string text;
-    for (size_t v = 0; v < site.variables.size(); ++v) {
-      const bool of_piece = all[0].piece && v >= site.outer_variables;
-      text += fmt::format("{} {} = {}", v == 0 ? " where" : ",", site.variables[v],
-                          of_piece ? piece_value(all, vocabulary, v) : value(all, vocabulary, v));
-    }
-    return fmt::format("with {}{}", site_name(site), text);
-  }
-
-  std::string value(const std::vector<Example>& all, const Vocabulary& vocabulary, size_t v) const {
-    Column wanted;
-    for (const Example& example : all) wanted.push_back(example.found->variables[v]);
-    return examples_of(program_, vocabulary, all, all[0].found->site->variables[v])
-        .number(wanted)
-        .value_or(std::string(kFillIn));
-  }
-
   // Returns the value of a variable of a loop over pieces. Both ends have their pieces in one order. So it is this
   // end's variable, or that plus a number.
-  std::string piece_value(const std::vector<Example>& all, const Vocabulary& vocabulary,
-                          size_t v) const {
-    const Site &site = *all[0].piece->site, &other = *all[0].found->site;
+  static std::optional<Found> piece_value(const std::vector<Example>& all, const Examples& examples,
+                                          const Site& other, size_t v) {
+    const Site& site = *all[0].piece->site;
     const size_t w = site.outer_variables + v - other.outer_variables;
-    if (w >= site.variables.size()) return std::string(kFillIn);
+    if (w >= site.variables.size()) return std::nullopt;
     Column more;
     for (const Example& example : all)
-      more.push_back(example.found->variables[v] - example.piece->variables[w]);
-    const Column none(more.size(), 0);
-    if (more == none) return site.variables[w];
-    const auto number = examples_of(program_, vocabulary, all, "").number(more);
-    return fmt::format("{} + {}", number.value_or(std::string(kFillIn)), site.variables[w]);
+      more.push_back(example.found->site == &other
+                         ? std::optional(example.found->variables[v] - example.piece->variables[w])
+                         : std::nullopt);
+    auto number = examples.number(more);
+    if (number)
+      number->text = number->text == "0" ? site.variables[w]
+                                         : fmt::format("{} + {}", number->text, site.variables[w]);
+    return number;
   }
 
-  // Writes the witnesses that these examples show, one for each site that they find.
-  void witnesses(std::vector<Example> all, const Vocabulary& vocabulary, const std::string& where) {
+  // The values of a site's variables, in all examples.
+  struct Fitted {
+    const Site* site;
+    std::string text;
+    std::vector<Found> values;
+    bool is_guess;
+  };
+
+  Fitted fit(const std::vector<Example>& all, const Examples& examples, const Site& site) const {
+    constexpr int kFew = 12;
+    int cases = 0;
+    for (const Example& example : all) cases += example.found->site == &site;
+    Fitted result{&site, "with " + site_name(site), {}, cases < kFew};
+    for (size_t v = 0; v < site.variables.size(); ++v) {
+      const bool of_piece = all[0].piece && v >= site.outer_variables;
+      Column wanted;
+      for (const Example& example : all)
+        wanted.push_back(example.found->site == &site ? std::optional(example.found->variables[v])
+                                                      : std::nullopt);
+      const auto value = of_piece ? piece_value(all, examples, site, v)
+                                  : examples.number(wanted, site.variables[v]);
+      result.text += fmt::format("{} {} = {}", v == 0 ? " where" : ",", site.variables[v],
+                                 value ? value->text : std::string(kFillIn));
+      if (value && !of_piece && value->rank > 0) result.values.push_back(*value);
+      result.is_guess |= value && value->rank > 1;
+    }
+    return result;
+  }
+
+  // Writes the witnesses that these examples show, one for each site that they find. Conditions may use `inner` names.
+  void witnesses(const std::vector<Example>& found, const Vocabulary& vocabulary,
+                 const std::string& where) {
+    witnesses(found, vocabulary, found, vocabulary, where);
+  }
+  void witnesses(const std::vector<Example>& all, const Vocabulary& vocabulary,
+                 const std::vector<Example>& inner, const Vocabulary& inner_names,
+                 const std::string& where) {
     const std::string what = fmt::format("in names of {}: {}", where, vocabulary.text());
-    std::vector<int> sites;
-    for (const Example& example : all)
-      if (std::find(sites.begin(), sites.end(), example.found->site->index) == sites.end())
-        sites.push_back(example.found->site->index);
+    const Examples examples = examples_of(program_, vocabulary, all);
+    const Examples inner_examples = examples_of(program_, inner_names, inner);
+    std::map<int, Fitted> sites;
+    std::vector<Found> values;
+    for (const Example& example : all) {
+      const Site& site = *example.found->site;
+      if (sites.count(site.index) > 0) continue;
+      const Fitted& fitted = sites.emplace(site.index, fit(all, examples, site)).first->second;
+      append(values, fitted.values);
+    }
+    std::set<const Site*> written;
     while (!sites.empty()) {
-      // A site whose condition is found goes first.
-      size_t next = 0;
-      std::optional<std::string> condition;
-      for (size_t i = 0; i < sites.size() && sites.size() > 1 && !condition; ++i) {
+      // The site with the simplest condition goes first. The last one needs none.
+      int next = sites.begin()->first;
+      std::optional<Found> condition;
+      for (const auto& [index, fitted] : sites) {
+        if (sites.size() == 1) break;
         Column is_it;
         for (const Example& example : all)
-          is_it.emplace_back(example.found->site->index == sites[i]);
-        condition = examples_of(program_, vocabulary, all, "").condition(is_it);
-        if (condition) next = i;
+          is_it.push_back(written.count(example.found->site) > 0
+                              ? std::nullopt
+                              : std::optional<int64_t>(example.found->site == fitted.site));
+        const auto other = inner_examples.condition(is_it, values);
+        if (!other || (condition && condition->rank <= other->rank)) continue;
+        condition = other;
+        next = index;
       }
-      const auto others = std::stable_partition(
-          all.begin(), all.end(),
-          [&](const Example& example) { return example.found->site->index == sites[next]; });
-      const std::vector<Example> these(all.begin(), others);
-      std::string text = witness_of(these, vocabulary);
-      if (sites.size() > 1) text += " if " + condition.value_or(std::string(kFillIn));
+      const Fitted& fitted = sites.at(next);
+      std::string text = fitted.text;
+      if (sites.size() > 1)
+        text += " if " + (condition ? condition->text : std::string(kFillIn));
       line(text, fmt::format("the values of its variables{}, {}",
-                             sites.size() > 1 ? ", and when it applies" : "", what));
-      all.erase(all.begin(), others);
-      sites.erase(sites.begin() + static_cast<int64_t>(next));
+                             sites.size() > 1 ? ", and when it applies" : "", what),
+           fitted.is_guess || (condition && condition->rank > 9));
+      written.insert(fitted.site);
+      sites.erase(next);
     }
   }
 
@@ -318,17 +426,26 @@ class SkeletonWriter {
   template <class Answer>
   std::vector<Example> ask(const Site& site, const Answer& answer) const {
     std::vector<Example> all;
-    for (const Moments& run : runs_)
-      for (const Moment& moment : run.all())
-        if (moment.site == &site && all.size() < kMostExamples) answer(run, moment, all);
-    return all;
+    size_t moments = 0;
+    const auto each = [&](const auto& visit) {
+      for (const Moments& run : runs_)
+        for (const Moment& moment : run.all())
+          if (moment.site == &site) visit(run, moment);
+    };
+    each([&](const Moments&, const Moment&) { ++moments; });
+    size_t n = 0;
+    each([&](const Moments& run, const Moment& moment) {
+      if (moments <= kMostAsked || n % moments < kMostAsked) answer(run, moment, all);
+      n += kMostAsked;
+    });
+    return sample_of(std::move(all));
   }
 
   static Example example(const Moments& run, const Moment& moment, const Vocabulary& vocabulary,
-                         std::optional<int64_t> byte = std::nullopt) {
+                         std::optional<int64_t> last = std::nullopt) {
     std::vector<int64_t> plain = moment.variables;
     plain.resize(vocabulary.variables());
-    if (byte) plain.push_back(*byte);
+    if (last) plain.push_back(*last);
     return {&run, moment.group, vocabulary.values(run.binding(moment.group), moment.rank, plain)};
   }
 
@@ -340,7 +457,8 @@ class SkeletonWriter {
   }
 
   void match(const Site& site) {
-    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.outer_variables, false);
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.outer_variables),
+                     inner = Vocabulary::of_site(program_, site, site.variables.size());
     const bool is_send = site.kind == Site::Kind::kSend;
     statement("match " + site_name(site),
               is_send ? "Which receive meets this send, at the rank that it goes to?"
@@ -354,7 +472,9 @@ class SkeletonWriter {
           }
         });
     const std::string name = site_name(site);
-    if (!all.empty()) return witnesses(all, vocabulary, name);
+    std::vector<Example> of_pieces = all;
+    for (Example& each : of_pieces) each.names = example(*each.run, *each.piece, inner).names;
+    if (!all.empty()) return witnesses(all, vocabulary, of_pieces, inner, name);
     unknown_witness(
         [&](const Site& other) { return other.is_message() && other.kind != site.kind; },
         fmt::format("which {} meets {}, in names of that: {}", is_send ? "receive" : "send", name,
@@ -365,7 +485,8 @@ class SkeletonWriter {
     const Site& site = p_.sites[reading.site];
     const Access& access = p_.place(reading);
     const Vocabulary vocabulary =
-        Vocabulary::of_site(program_, site, site.variables.size(), p_.contract.has_lengths());
+        Vocabulary::of_site(program_, site, site.variables.size(),
+                                                      p_.contract.has_lengths() ? kByte : nullptr);
     bool is_own = access.buffer == Buffer::kReceive && access.block == leaf(Operator::kRank);
     const std::vector<Example> all = ask(site, [&](const Moments& run, const Moment& moment,
                                                    std::vector<Example>& found) {
@@ -392,7 +513,8 @@ class SkeletonWriter {
 
   void used(const Site& site) {
     const Vocabulary vocabulary =
-        Vocabulary::of_site(program_, site, site.variables.size(), p_.contract.has_lengths());
+        Vocabulary::of_site(program_, site, site.variables.size(),
+                                                      p_.contract.has_lengths() ? kByte : nullptr);
     const std::string name = site_name(site);
     statement("used " + name, "Which statement reads the data that this writes?");
     const std::vector<Example> all = ask(site, [&](const Moments& run, const Moment& moment,
@@ -424,14 +546,13 @@ class SkeletonWriter {
   // Writes `cover`. Its examples are writes to receive buffers that no later write overwrites at their ends.
   void cover() {
     const View view = p_.ends_view();
-    const Vocabulary vocabulary = Vocabulary::of_ends(program_, view);
+    const Vocabulary vocabulary = Vocabulary::of_ends(program_, p_.anatomy, view);
     statement("cover", p_.contract.has_sources()
                            ? "Which statement of rank `target` brings the block of rank `source`?"
                            : "Which statement of rank `target` brings its block?");
     std::vector<Example> all;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all()) {
-        if (all.size() == kMostExamples) break;
         if (!moment.to || moment.to->buffer != Buffer::kReceive || moment.to->empty()) continue;
         if (brings_own(run, moment)) continue;
         for (const int64_t byte : ends_of(*moment.to)) {
@@ -445,7 +566,7 @@ class SkeletonWriter {
                          &moment});
         }
       }
-    if (!all.empty()) return witnesses(all, vocabulary, "cover");
+    if (!all.empty()) return witnesses(sample_of(std::move(all)), vocabulary, "cover");
     unknown_witness([](const Site& site) { return site.to && site.to->buffer == Buffer::kReceive; },
                     "which statement brings it, in these names: " + vocabulary.text());
   }
@@ -453,16 +574,15 @@ class SkeletonWriter {
   void copies() {
     const auto first = p_.find_site(Site::Kind::kCopy, 1);
     if (first && !p_.find_site(Site::Kind::kCopy, 2) && p_.sites[*first].variables.empty()) return;
-    const Vocabulary vocabulary = Vocabulary::of_ends(program_, View{{}, {}, true});
+    const Vocabulary vocabulary = Vocabulary::of_ends(program_, p_.anatomy, View{{}, {}, true});
     statement("copies", "Which copy of `rank` brings its own block?");
     std::vector<Example> all;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all())
-        if (moment.to && moment.to->buffer == Buffer::kReceive && brings_own(run, moment) &&
-            all.size() < kMostExamples)
+        if (moment.to && moment.to->buffer == Buffer::kReceive && brings_own(run, moment))
           all.push_back({&run, moment.group,
                          vocabulary.values(run.binding(moment.group), moment.rank, {}), &moment});
-    if (!all.empty()) return witnesses(all, vocabulary, "copies");
+    if (!all.empty()) return witnesses(sample_of(std::move(all)), vocabulary, "copies");
     unknown_witness([](const Site& site) { return site.kind == Site::Kind::kCopy; },
                     "which copy brings it, in these names: " + vocabulary.text());
   }
@@ -486,7 +606,7 @@ class SkeletonWriter {
   }
 
   void carries(const Site& site) {
-    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size(), false);
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size());
     const std::string name = site_name(site);
     bool is_remote = false;
     const std::vector<Example> all =
@@ -502,15 +622,16 @@ class SkeletonWriter {
         });
     statement("carries " + name, "Which ranks contributed to this data, and for whom is it?");
     const std::string names = fmt::format(", in names of {}: {}", name, vocabulary.text());
+    const Examples examples = examples_of(program_, vocabulary, all);
     const auto number = [&](const char* word, size_t i, const char* what) {
       Column wanted;
       for (const Example& example : all) wanted.push_back(example.numbers[i]);
-      const auto value = examples_of(program_, vocabulary, all, "").number(wanted);
-      line(fmt::format("{} {}", word, value.value_or(std::string(kFillIn))), what + names);
+      const auto value = examples.number(wanted);
+      line(fmt::format("{} {}", word, value ? value->text : std::string(kFillIn)), what + names,
+           value && value->rank > 1);
     };
     if (by_conditions_) {
-      line(fmt::format("contributors {}", kFillIn),
-           "the condition that rank `contributor` has contributed" + names);
+      contributors(site, names);
     } else {
       number("source", 0, "the first rank that has contributed");
       if (p_.contract.reduces() || p_.contract.is_barrier())
@@ -518,6 +639,25 @@ class SkeletonWriter {
     }
     if (p_.contract.has_targets()) number("target", 2, "the rank that the data is for");
     if (is_remote) line("remote", "");
+  }
+
+  void contributors(const Site& site, const std::string& names) {
+    const Vocabulary vocabulary =
+        Vocabulary::of_site(program_, site, site.variables.size(), kContributor);
+    const std::vector<Example> all =
+        ask(site, [&](const Moments& run, const Moment& moment, std::vector<Example>& found) {
+          const std::optional<Data> data = run.data(moment);
+          for (size_t r = 0; data && r < data->contributors.size(); ++r) {
+            found.push_back(example(run, moment, vocabulary, static_cast<int64_t>(r)));
+            found.back().numbers = {data->contributors[r]};
+          }
+        });
+    Column wanted;
+    for (const Example& example : all) wanted.push_back(example.numbers[0]);
+    const auto condition = examples_of(program_, vocabulary, all).condition(wanted);
+    line("contributors " + (condition ? condition->text : std::string(kFillIn)),
+         "the condition that rank `contributor` has contributed" + names,
+         condition && condition->rank > 9);
   }
 
   // ---- Keys
