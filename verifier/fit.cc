@@ -13,7 +13,7 @@ namespace {
 
 using Value = std::optional<int64_t>;
 
-constexpr size_t kMostPairs = 8000;
+constexpr size_t kMostPairs = 12000;
 constexpr int64_t kGreatest = int64_t{1} << 31;  // of values: products of two fit in 64 bits
 
 Value plus(int64_t a, int64_t b) { return a + b; }
@@ -36,9 +36,10 @@ struct Operation {
   int left, right, sums;  // operands with more `sums` than that get parentheses
 };
 constexpr Operation kPlus = {"{} + {}", plus, 2, 1, 2}, kMinus = {"{} - {}", minus, 2, 1, 2},
+                    kTimes = {"{}*{}", product, 1, 0, 1},
                     kWrap = {"wrap({}, {})", wrapped, 2, 2, 0};
 constexpr Operation kOperations[] = {
-    kPlus, kMinus, {"{} xor {}", exclusive_or, 0, 0, 2}, {"{}*{}", product, 1, 0, 1},
+    kPlus, kMinus, {"{} xor {}", exclusive_or, 0, 0, 2}, kTimes,
     {"{} div {}", quotient, 0, 0, 1}, {"{} mod {}", remainder, 0, 0, 1},
     {"min({}, {})", least, 2, 2, 0}};
 
@@ -101,11 +102,11 @@ size_t hash_of(const Column& values, const Column& wanted) {
 
 }  // namespace
 
-void Examples::add(std::vector<Found>& to, const std::string& text, const Column& values) {
+void Examples::add(std::vector<Found>& to, const std::string& text, const Column& values, int rank) {
   const bool never = std::none_of(values.begin(), values.end(), [](const Value& v) { return v; });
   for (const Found& known : to)
     if (never || known.text == text) return;
-  if (!never) to.push_back({text, values});
+  if (!never) to.push_back({text, values, rank});
 }
 
 const std::vector<Found>& Examples::pairs() const {
@@ -117,14 +118,23 @@ const std::vector<Found>& Examples::pairs() const {
       pairs_.push_back(std::move(found));
   };
   for (const Found& name : names_) keep(name);
-  std::vector<Found> operands = pairs_;
+  const Found one = number_of(1, all.size()), two = number_of(2, all.size());
   for (const int64_t number : {0, 1, 2}) keep(number_of(number, all.size()));
-  operands.push_back(number_of(1, all.size()));
-  operands.push_back(number_of(2, all.size()));
+  for (const Found& name : names_) keep(joined(kPlus, name, one, 1));
+  for (const Found& name : names_) keep(joined(kMinus, name, one, 1));
+  shifted_ = pairs_.size();
   for (const Found& entry : entries_) keep(entry);
+  std::vector<Found> operands = names_, most = pairs_;
+  operands.insert(operands.end(), {one, two});
+  for (const Found& name : names_) most.push_back(joined(kTimes, two, name, 1));
   for (const Operation& how : kOperations)
     for (const Found& a : operands)
       for (const Found& b : operands) keep(joined(how, a, b, 1));
+  linear_ = pairs_.size();
+  // min(a + 1, 2*b), (a - 1) div b, and so on
+  for (const Operation& how : kOperations)
+    for (const Found& a : most)
+      for (const Found& b : how.sums == 1 ? operands : most) keep(joined(how, a, b, 2));
   const size_t sums = pairs_.size();
   for (size_t i = 0; i < sums && pairs_.size() < kMostPairs; ++i)
     if (pairs_[i].sums == 2)
@@ -179,8 +189,13 @@ std::optional<Found> Examples::number(const Column& wanted, const std::string& p
 
 std::optional<Found> Examples::condition(const Column& wanted,
                                          const std::vector<Found>& more) const {
-  std::vector<Found> simple = names_;
-  for (const int64_t number : {0, 1}) simple.push_back(number_of(number, wanted.size()));
+  std::vector<Found> plain, simple;
+  for (const Found& name : names_)
+    if (name.rank == 0) plain.push_back(name);
+  for (const int64_t number : {0, 1}) plain.push_back(number_of(number, wanted.size()));
+  simple = plain;
+  for (const Found& name : names_)
+    if (name.rank > 0) simple.push_back(name);
   simple.insert(simple.end(), more.begin(), more.end());
   // Returns whether the condition holds where it must; `only` that it holds nowhere else.
   const auto holds = [&](const Relation& is, const Found& a, const Found& b, bool only) {
@@ -200,16 +215,21 @@ std::optional<Found> Examples::condition(const Column& wanted,
       result.values.push_back(a.values[i] && b.values[i] && is.holds(*a.values[i], *b.values[i]));
     return result;
   };
-  for (const Relation& is : kRelations)
-    for (const Found& a : simple)
-      for (const Found& b : simple)
-        if (holds(is, a, b, true)) return made(is, a, b, static_cast<int>(&is - kRelations));
-  for (const Relation& is : kRelations)
-    for (const Found& pair : pairs())
-      for (const Found& b : simple) {
-        if (holds(is, pair, b, true)) return made(is, pair, b, 10);
-        if (holds(is, b, pair, true)) return made(is, b, pair, 10);
-      }
+  for (const std::vector<Found>* from : {&plain, &simple})
+    for (const Relation& is : kRelations)
+      for (const Found& a : *from)
+        for (const Found& b : *from)
+          if (holds(is, a, b, true))
+            return made(is, a, b, static_cast<int>(&is - kRelations) + (from == &plain ? 0 : 5));
+  const std::vector<Found>& pairs = this->pairs();
+  for (const size_t count : {shifted_, linear_, pairs.size()})
+    for (const Relation& is : kRelations)
+      for (size_t i = 0; i < count; ++i)
+        for (const Found& b : simple) {
+          const int rank = count == shifted_ ? 9 : 10;
+          if (holds(is, pairs[i], b, true)) return made(is, pairs[i], b, rank);
+          if (holds(is, b, pairs[i], true)) return made(is, b, pairs[i], rank);
+        }
   // Both of two conditions, or either of two.
   for (const bool both : {true, false}) {
     std::vector<Found> parts;

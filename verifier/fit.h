@@ -24,8 +24,10 @@ struct Found {
 
 class Examples {
  public:
-  // Adds a name that expressions may use. Names added first are preferred.
-  void name(const std::string& text, const Column& values) { add(names_, text, values); }
+  // Adds a name that expressions may use. Names added first are preferred. Conditions name lets only if nothing else fits.
+  void name(const std::string& text, const Column& values, bool is_let = false) {
+    add(names_, text, values, is_let);
+  }
   // Adds an entry of a table, which expressions may use in fewer places than a name.
   void entry(const std::string& text, const Column& values) { add(entries_, text, values); }
   // Returns an expression with the wanted values: "wrap(rank + k, ranks)". Nothing if none fits. An example without a
@@ -36,11 +38,14 @@ class Examples {
   std::optional<Found> condition(const Column& wanted, const std::vector<Found>& more = {}) const;
 
  private:
-  static void add(std::vector<Found>& to, const std::string& text, const Column& values);
+  static void add(std::vector<Found>& to, const std::string& text, const Column& values, int rank = 0);
   const std::vector<Found>& pairs() const;
 
   std::vector<Found> names_, entries_;
-  mutable std::vector<Found> pairs_;  // names, entries, and two names with an operator
+  // Names, entries, and two names with an operator. The first `shifted_` are names, or 1 more or less; the first `linear_`
+  // have one operator.
+  mutable std::vector<Found> pairs_;
+  mutable size_t shifted_ = 0, linear_ = 0;
 };
 
 }  // namespace quadrille::verifier

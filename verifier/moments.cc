@@ -33,9 +33,15 @@ class Values {
 // Walks one site at one rank.
 class SiteWalk {
  public:
-  SiteWalk(const Anatomy& anatomy, const Site& site, const Binding& binding, Values& values,
-           std::vector<Moment>& all)
-      : anatomy_(anatomy), site_(site), binding_(binding), values_(values), all_(all) {}
+  SiteWalk(const Program& program, const Anatomy& anatomy, const Site& site, const Binding& binding,
+           const Call& call, Values& values, std::vector<Moment>& all)
+      : program_(program),
+        anatomy_(anatomy),
+        site_(site),
+        binding_(binding),
+        call_(call),
+        values_(values),
+        all_(all) {}
 
   // Returns false if an expression has no value, or there are too many moments.
   bool run() { return walk(0); }
@@ -94,7 +100,10 @@ class SiteWalk {
     if (!block) return false;
     bytes.buffer = access.buffer;
     bytes.block = *block;
-    if (!access.range) return true;
+    if (!access.range) {
+      bytes.high = length_of(bytes);
+      return true;
+    }
     const auto low = value(access.range->low), high = value(access.range->high);
     if (!low || !high) return false;
     bytes.low = *low;
@@ -102,9 +111,23 @@ class SiteWalk {
     return true;
   }
 
+  // Returns how long a whole block is, if the counts of the call tell.
+  int64_t length_of(const Bytes& whole) const {
+    const Contract contract(program_);
+    const int64_t own = binding_.place.group, other = contract.other(static_cast<int>(own));
+    if (call_.counts.empty() || whole.buffer == Buffer::kTemporary) return INT64_MAX;
+    const bool sends = whole.buffer == Buffer::kSend;
+    const bool by_block = sends ? contract.has_targets() : contract.has_sources();
+    const std::vector<int64_t>& counts = call_.counts[by_block || !sends ? other : own];
+    const int64_t index = by_block ? whole.block : sends || contract.has_targets() ? binding_.place.rank : 0;
+    return index >= 0 && index < static_cast<int64_t>(counts.size()) ? counts[index] : INT64_MAX;
+  }
+
+  const Program& program_;
   const Anatomy& anatomy_;
   const Site& site_;
   const Binding& binding_;
+  const Call& call_;
   Values& values_;
   std::vector<Moment>& all_;
   std::vector<int64_t> variables_;
@@ -156,7 +179,8 @@ std::optional<Moments> Moments::make(const Program& program, const Anatomy& anat
     for (here.place.rank = 0; here.place.rank < here.place.ranks; ++here.place.rank) {
       const size_t first = moments.all_.size();
       for (const Site& site : anatomy.sites)
-        if (!SiteWalk(anatomy, site, here, values, moments.all_).run()) return std::nullopt;
+        if (!SiteWalk(program, anatomy, site, here, call, values, moments.all_).run())
+          return std::nullopt;
       std::stable_sort(moments.all_.begin() + static_cast<int64_t>(first), moments.all_.end(),
                        comes_before);
       moments.of_rank_[{group, here.place.rank}] = {first, moments.all_.size()};
@@ -214,7 +238,9 @@ const Moment* Moments::last_writer(int64_t group, int64_t rank, const Bytes& byt
 const Moment* Moments::reader(const Moment& moment, const Bytes& byte) const {
   const size_t end = of_rank_.at({moment.group, moment.rank}).second;
   for (size_t i = &moment - all_.data() + 1; i < end; ++i)
-    if (all_[i].from && all_[i].from->has(byte)) return &all_[i];
+    if ((all_[i].from && all_[i].from->has(byte)) ||
+        (all_[i].site->combine && all_[i].to->has(byte)))
+      return &all_[i];
   return nullptr;
 }
 
@@ -229,6 +255,8 @@ std::optional<Data> Moments::read(const Moment& moment, const Bytes& bytes, int 
   Data result{moment.group, contract.has_targets() ? bytes.block : 0, {}};
   result.contributors.resize(bindings_[moment.group].place.ranks);
   result.contributors[moment.rank] = true;
+  result.first = moment.rank;
+  result.number = 1;
   return result;
 }
 
@@ -247,6 +275,21 @@ std::optional<Data> Moments::data(const Moment& moment, int depth) const {
   if (!base || base->contributors.size() != result->contributors.size()) return std::nullopt;
   for (size_t i = 0; i < base->contributors.size(); ++i)
     if (base->contributors[i]) result->contributors[i] = true;
+  const auto ranks = static_cast<int64_t>(base->contributors.size());
+  const auto follows = [&](const Data& a, const Data& b) {
+    return a.number && b.number && (a.first + *a.number - b.first) % ranks == 0;
+  };
+  const Data arrived = *result;
+  const bool left = *moment.site->combine == Side::kLeft;
+  // An operator that commutes may take them in the other order.
+  for (const bool first : {left, !left}) {
+    const Data &a = first ? arrived : *base, &b = first ? *base : arrived;
+    if (!follows(a, b) || (first != left && !program_->commutative)) continue;
+    result->first = a.first;
+    result->number = *a.number + *b.number;
+    return result;
+  }
+  result->number.reset();
   return result;
 }
 

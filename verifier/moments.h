@@ -36,6 +36,10 @@ struct Moment {
 struct Data {
   int64_t group = 0, target = 0;
   std::vector<bool> contributors;  // by rank of that group
+  // The first contributor, and their number if they are consecutive (modulo ranks), in the order in which they were
+  // combined.
+  int64_t first = 0;
+  std::optional<int64_t> number = {};
 };
 
 class Moments {
@@ -53,7 +57,7 @@ class Moments {
   const Moment* writer(const Moment& moment, const Bytes& byte) const;
   // Returns the last write of a byte at that rank; null if there is none.
   const Moment* last_writer(int64_t group, int64_t rank, const Bytes& byte) const;
-  // Returns the first read of a byte after the moment, at its rank; null if there is none.
+  // Returns the first read of a byte after the moment, at its rank, also to combine it; null if there is none.
   const Moment* reader(const Moment& moment, const Bytes& byte) const;
   // Returns the data that a moment sends, receives or copies; if it combines, the result. Empty if that is not known.
   std::optional<Data> data(const Moment& moment, int depth = 0) const;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "schedule/text.h"
+#include "schedule/traverse.h"
 #include "verifier/all_topologies.h"
 #include "verifier/call.h"
 #include "verifier/fit.h"
@@ -21,7 +22,7 @@ namespace quadrille::verifier {
 namespace {
 
 constexpr size_t kMostAsked = 4000;     // moments of one statement
-constexpr size_t kMostExamples = 400;  // of one statement, for each statement that is found
+constexpr size_t kMostExamples = 150;  // of one statement, for each statement that is found
 constexpr int64_t kMostRanksTried = 9, kMostRanksOfNodesTried = 7, kMostRanksOfGroupsTried = 6;
 
 // One moment about which something is asked, and the answer: another moment, or numbers.
@@ -65,6 +66,9 @@ class Vocabulary {
   // Returns all names: "rank, ranks, k".
   std::string text() const { return fmt::format("{}", fmt::join(names_, ", ")); }
   const std::vector<std::string>& names() const { return names_; }
+  bool is_let(size_t name) const {
+    return name >= plain_.size() && name < plain_.size() + lets_.size();
+  }
   // Returns how many variables of the site may be named.
   size_t variables() const { return variables_; }
 
@@ -80,7 +84,7 @@ class Vocabulary {
     for (const auto& [name, formula] : lets_)
       values.push_back(formula.value(binding, variables, &why));
     for (const auto& [name, formula] : functions_)
-      for (size_t i = 0; i < ends(); ++i) {
+      for (size_t i = first_end(); i < ends(); ++i) {
         binding.place.rank = plain_.empty() ? rank : plain[i];
         const bool is_rank = binding.place.rank < binding.place.ranks;
         values.push_back(is_rank ? formula.value(binding, {}, &why) : std::nullopt);
@@ -110,7 +114,7 @@ class Vocabulary {
     names_ = plain_;
     for (const auto& [name, formula] : lets_) names_.push_back(name);
     for (const auto& [name, formula] : functions_)
-      for (size_t i = 0; i < ends(); ++i)
+      for (size_t i = first_end(); i < ends(); ++i)
         names_.push_back(fmt::format("{}({})", name, plain_.empty() ? "rank" : plain_[i]));
     if (has_rank_) names_.emplace_back("rank");
     names_.emplace_back("ranks");
@@ -121,10 +125,12 @@ class Vocabulary {
 
   // Returns how many plain names are ranks at the end of the program: source and target, or only one.
   size_t ends() const {
-    if (program_->groups == 2) return 0;
     return std::max<size_t>(1, std::count_if(plain_.begin(), plain_.end(),
                                              [](const auto& name) { return name != kByte; }));
   }
+
+  // Lets at `source` are those of the other group, if there are two.
+  size_t first_end() const { return program_->groups == 2 && ends() == 2 ? 1 : 0; }
 
   const Program* program_;
   std::vector<std::string> plain_, names_;
@@ -144,7 +150,14 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
   Examples examples;
   const std::vector<std::string>& names = vocabulary.names();
   for (size_t i = 0; i < names.size(); ++i)
-    examples.name(names[i], column([i](const Example& example) { return example.names[i]; }));
+    examples.name(names[i], column([i](const Example& example) { return example.names[i]; }),
+                  vocabulary.is_let(i));
+  for (size_t t = 0; t < program.tables.size(); ++t)
+    if (program.tables[t].kind == TableKind::kPowers)
+      examples.name(fmt::format("length({})", program.tables[t].name.text),
+                    column([t](const Example& example) {
+                      return std::optional<int64_t>(example.run->binding(example.group).tables[t].size());
+                    }));
   for (size_t t = 0; t < program.tables.size(); ++t)
     for (size_t i = 0; i < names.size(); ++i) {
       const auto entries = [t](const Example& example) -> const Entries& {
@@ -158,7 +171,8 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
                          return std::nullopt;
                        return table[*at];
                      }));
-      if (program.tables[t].kind != TableKind::kPrefix) continue;
+      if (program.tables[t].kind != TableKind::kPrefix && program.tables[t].kind != TableKind::kPowers)
+        continue;
       examples.entry(fmt::format("locate({}, {})", program.tables[t].name.text, names[i]),
                      column([&](const Example& example) -> std::optional<int64_t> {
                        const Entries& table = entries(example);
@@ -271,11 +285,15 @@ class SkeletonWriter {
       for (const Moment& moment : run.all()) {
         if (!may || by_conditions_ || !p_.is_carried(*moment.site)) continue;
         const std::optional<Data> data = run.data(moment);
-        by_conditions_ = data && !span_of(*data);
+        by_conditions_ = data && !data->number;
       }
   }
 
   Skeleton write() {
+    if (has_products()) {
+      statement("products", "All products with a common factor are compared.");
+      line("compare all", "");
+    }
     keys();
     for (size_t i = 0; i < p_.sites.size(); ++i)
       if (p_.sites[i].is_message()) match(p_.sites[i]);
@@ -284,7 +302,7 @@ class SkeletonWriter {
     if (!p_.contract.is_barrier())
       for (const Reading reading : p_.readings()) held(reading);
     for (const Site& site : p_.sites)
-      if (p_.is_to_be_used(site) && site.to->buffer == Buffer::kTemporary) used(site);
+      if (p_.is_to_be_used(site)) used(site);
     cover();
     if (p_.contract.has_own()) copies();
     if (program_.port.kind == PortKind::kParameter) {
@@ -296,6 +314,20 @@ class SkeletonWriter {
   }
 
  private:
+  // Whether a number is multiplied or divided by another that the program does not write as a number.
+  bool has_products() const {
+    bool result = false;
+    for_each_expression_of_program(program_, [&](const Expression& whole) {
+      result |= any_part(whole, [](const Expression& e) {
+        const bool is = e.op == Operator::kMultiply || e.op == Operator::kDivide || e.op == Operator::kModulo;
+        return is && std::none_of(e.operands.begin(), e.operands.end(), [&](const Expression& part) {
+                 return part.op == Operator::kConstant && (&part == &e.operands[1] || e.op == Operator::kMultiply);
+               });
+      });
+    });
+    return result;
+  }
+
   // ---- Lines
 
   void statement(const std::string& line, const std::string& comment) {
@@ -325,10 +357,11 @@ class SkeletonWriter {
       more.push_back(example.found->site == &other
                          ? std::optional(example.found->variables[v] - example.piece->variables[w])
                          : std::nullopt);
+    if (std::all_of(more.begin(), more.end(), [](const auto& m) { return m.value_or(0) == 0; }))
+      return Found{site.variables[w], {}};
     auto number = examples.number(more);
     if (number)
-      number->text = number->text == "0" ? site.variables[w]
-                                         : fmt::format("{} + {}", number->text, site.variables[w]);
+      number->text = fmt::format("{} + {}", number->text, site.variables[w]);
     return number;
   }
 
@@ -516,17 +549,22 @@ class SkeletonWriter {
         Vocabulary::of_site(program_, site, site.variables.size(),
                                                       p_.contract.has_lengths() ? kByte : nullptr);
     const std::string name = site_name(site);
-    statement("used " + name, "Which statement reads the data that this writes?");
+    const bool may_stay = site.to->buffer == Buffer::kReceive;
     const std::vector<Example> all = ask(site, [&](const Moments& run, const Moment& moment,
                                                    std::vector<Example>& found) {
       if (moment.to->empty()) return;
-      for (const int64_t byte : ends_of(*moment.to))
-        if (const Moment* reader = run.reader(moment, moment.to->byte(byte))) {
+      for (const int64_t byte : ends_of(*moment.to)) {
+        const Bytes place = moment.to->byte(byte);
+        if (may_stay && run.last_writer(moment.group, moment.rank, place) == &moment) continue;
+        if (const Moment* reader = run.reader(moment, place)) {
           found.push_back(example(run, moment, vocabulary,
                                   p_.contract.has_lengths() ? std::optional(byte) : std::nullopt));
           found.back().found = reader;
         }
+      }
     });
+    if (may_stay && all.empty()) return;
+    statement("used " + name, "Which statement reads the data that this writes?");
     if (!all.empty()) return witnesses(all, vocabulary, name);
     unknown_witness(
         [&](const Site& other) { return other.from && other.from->buffer == Buffer::kTemporary; },
@@ -589,22 +627,6 @@ class SkeletonWriter {
 
   // ---- Contents
 
-  // Returns the first contributor, their number, and the target. Returns nothing if the contributors are not
-  // consecutive (modulo ranks). If all ranks contribute, any rank may be the first.
-  static std::optional<std::vector<std::optional<int64_t>>> span_of(const Data& data) {
-    const auto ranks = static_cast<int64_t>(data.contributors.size());
-    const int64_t number = std::count(data.contributors.begin(), data.contributors.end(), true);
-    if (number == ranks)
-      return std::vector<std::optional<int64_t>>{std::nullopt, number, data.target};
-    std::optional<int64_t> first;
-    for (int64_t r = 0; r < ranks; ++r) {
-      if (!data.contributors[r] || data.contributors[(r + ranks - 1) % ranks]) continue;
-      if (first) return std::nullopt;
-      first = r;
-    }
-    return std::vector<std::optional<int64_t>>{first, number, data.target};
-  }
-
   void carries(const Site& site) {
     const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size());
     const std::string name = site_name(site);
@@ -614,11 +636,10 @@ class SkeletonWriter {
           const std::optional<Data> data =
               p_.contract.is_barrier() ? std::nullopt : run.data(moment);
           if (!data) return;
-          const auto span = span_of(*data);
           is_remote |= data->group != moment.group;
-          if (!span) return;
+          if (!data->number) return;
           found.push_back(example(run, moment, vocabulary));
-          found.back().numbers = *span;
+          found.back().numbers = {data->first, data->number, data->target};
         });
     statement("carries " + name, "Which ranks contributed to this data, and for whom is it?");
     const std::string names = fmt::format(", in names of {}: {}", name, vocabulary.text());

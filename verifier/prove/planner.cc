@@ -55,6 +55,13 @@ Planner::Planner(const Proof& proof)
 ProofPlan Planner::run(UnusedLines unused) {
   if (!anatomy.unsupported.empty()) fail_proof(unknown_feature(anatomy.unsupported));
   check_subjects();
+  if (const ProofStatement* statement = find("products"))
+    for (const Line& line : statement->lines) {
+      if (line.tokens.size() != 2 || line.tokens[1].text != "all" || compares_products)
+        fail_line(line, "'products' has one line, 'compare all'");
+      compares_products = true;
+      lines.take_up(line);
+    }
   plan_tables(*this);
   for (const ProofStatement& statement : proof.statements) plan_lemma(*this, statement);
   check_inside();
@@ -249,6 +256,11 @@ void Planner::add(std::string name, std::function<void(Query&)> build) {
     q.mutant = mutant;
   };
   if (program.groups == 2) build = at_both_groups;
+  if (compares_products)
+    build = [build](Query& q) {
+      q.compare_products();
+      build(q);
+    };
   plan.obligations.push_back({std::move(name), std::move(build)});
 }
 

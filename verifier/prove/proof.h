@@ -69,6 +69,8 @@
 //   apart send 1                      nothing is overwritten before it is read. In place: no block of the send buffer
 //                                     is overwritten before it is sent
 //   combine receive 2                 the arriving data and the data already there come from adjacent ranks
+//   products                          all products with a common factor are compared in every obligation, by `monotone`
+//     compare all
 //   order                             the keys of a statement are below those of later statements of its body
 //   defined                           values exist, and pieces of copies and reductions lie within their blocks. (For
 //                                     pieces of messages, see match.) These hints also count for fits
