@@ -13,7 +13,7 @@ namespace {
 
 using Value = std::optional<int64_t>;
 
-constexpr size_t kMostPairs = 12000;
+constexpr size_t kMostPairs = 12000, kMostShifted = 60;
 constexpr int64_t kGreatest = int64_t{1} << 31;  // of values: products of two fit in 64 bits
 
 Value plus(int64_t a, int64_t b) { return a + b; }
@@ -38,10 +38,13 @@ struct Operation {
 constexpr Operation kPlus = {"{} + {}", plus, 2, 1, 2}, kMinus = {"{} - {}", minus, 2, 1, 2},
                     kTimes = {"{}*{}", product, 1, 0, 1},
                     kWrap = {"wrap({}, {})", wrapped, 2, 2, 0};
-constexpr Operation kOperations[] = {
-    kPlus, kMinus, {"{} xor {}", exclusive_or, 0, 0, 2}, kTimes,
-    {"{} div {}", quotient, 0, 0, 1}, {"{} mod {}", remainder, 0, 0, 1},
-    {"min({}, {})", least, 2, 2, 0}};
+constexpr Operation kOperations[] = {kPlus,
+                                     kMinus,
+                                     {"min({}, {})", least, 2, 2, 0},
+                                     kTimes,
+                                     {"{} div {}", quotient, 0, 0, 1},
+                                     {"{} mod {}", remainder, 0, 0, 1},
+                                     {"{} xor {}", exclusive_or, 0, 0, 2}};
 
 // Conditions that name a range come first: they are more likely to hold on other jobs.
 struct Relation {
@@ -102,7 +105,8 @@ size_t hash_of(const Column& values, const Column& wanted) {
 
 }  // namespace
 
-void Examples::add(std::vector<Found>& to, const std::string& text, const Column& values, int rank) {
+void Examples::add(std::vector<Found>& to, const std::string& text, const Column& values,
+                   int rank) {
   const bool never = std::none_of(values.begin(), values.end(), [](const Value& v) { return v; });
   for (const Found& known : to)
     if (never || known.text == text) return;
@@ -127,18 +131,21 @@ const std::vector<Found>& Examples::pairs() const {
   std::vector<Found> operands = names_, most = pairs_;
   operands.insert(operands.end(), {one, two});
   for (const Found& name : names_) most.push_back(joined(kTimes, two, name, 1));
-  for (const Operation& how : kOperations)
-    for (const Found& a : operands)
-      for (const Found& b : operands) keep(joined(how, a, b, 1));
+  const auto join = [&](const Operation& how, const std::vector<Found>& left,
+                        const std::vector<Found>& right, int rank) {
+    for (const Found& a : left)
+      for (const Found& b : right)
+        if (pairs_.size() < kMostPairs) keep(joined(how, a, b, rank));
+  };
+  join(kPlus, operands, operands, 1);
+  join(kMinus, operands, operands, 1);
   linear_ = pairs_.size();
+  for (size_t i = 0; i < linear_; ++i)
+    if (pairs_[i].sums == 2) join(kWrap, {pairs_[i]}, names_, 1);
+  for (const Operation& how : kOperations) join(how, operands, operands, 1);
   // min(a + 1, 2*b), (a - 1) div b, and so on
   for (const Operation& how : kOperations)
-    for (const Found& a : most)
-      for (const Found& b : how.sums == 1 ? operands : most) keep(joined(how, a, b, 2));
-  const size_t sums = pairs_.size();
-  for (size_t i = 0; i < sums && pairs_.size() < kMostPairs; ++i)
-    if (pairs_[i].sums == 2)
-      for (const Found& modulus : names_) keep(joined(kWrap, pairs_[i], modulus, 1));
+    join(how, most, how.sums == 1 || most.size() > kMostShifted ? operands : most, 2);
   return pairs_;
 }
 
@@ -147,6 +154,8 @@ std::optional<Found> Examples::number(const Column& wanted, const std::string& p
   if (first == wanted.end()) return std::nullopt;
   for (const Found& name : names_)
     if (name.text == preferred && fits(name.values, wanted)) return name;
+  for (const Found& name : names_)
+    if (fits(name.values, wanted)) return name;
   const std::vector<Found>& pairs = this->pairs();
   for (const Found& pair : pairs)
     if (fits(pair.values, wanted)) return pair;
@@ -165,9 +174,8 @@ std::optional<Found> Examples::number(const Column& wanted, const std::string& p
         for (const Found& modulus : names_) {
           bool fit = true;
           for (size_t i = 0; i < wanted.size() && fit; ++i)
-            fit = !wanted[i] ||
-                  value_of(kWrap, value_of(*how, pair.values[i], name.values[i]),
-                           modulus.values[i]) == wanted[i];
+            fit = !wanted[i] || value_of(kWrap, value_of(*how, pair.values[i], name.values[i]),
+                                         modulus.values[i]) == wanted[i];
           if (fit) return joined(kWrap, joined(*how, pair, name, 2), modulus, 2);
         }
   std::unordered_map<size_t, size_t> by_values;
@@ -176,8 +184,7 @@ std::optional<Found> Examples::number(const Column& wanted, const std::string& p
     for (const Operation* how : {&kPlus, &kMinus}) {
       Column rest = wanted;
       for (size_t i = 0; i < rest.size(); ++i)
-        if (rest[i])
-          rest[i] = value_of(how == &kPlus ? kMinus : kPlus, wanted[i], pair.values[i]);
+        if (rest[i]) rest[i] = value_of(how == &kPlus ? kMinus : kPlus, wanted[i], pair.values[i]);
       const auto other = by_values.find(hash_of(rest, wanted));
       if (other == by_values.end()) continue;
       const Found &a = how == &kPlus ? pair : pairs[other->second],
@@ -242,8 +249,10 @@ std::optional<Found> Examples::condition(const Column& wanted,
             for (size_t i = 0; i < wanted.size() && may; ++i) {
               if (!wanted[i]) continue;
               const bool must = *wanted[i] != 0, is_so = *part.values[i] != 0;
-              if (must == both) may = must == is_so;
-              else helps |= must == is_so;
+              if (must == both)
+                may = must == is_so;
+              else
+                helps |= must == is_so;
             }
             if (may && helps) parts.push_back(std::move(part));
           }
@@ -257,8 +266,8 @@ std::optional<Found> Examples::condition(const Column& wanted,
                 (*wanted[k] != 0) == (both ? *parts[i].values[k] && *parts[j].values[k]
                                            : *parts[i].values[k] || *parts[j].values[k]);
         if (fit)
-          return Found{fmt::format("{} {} {}", parts[i].text, both ? "and" : "or", parts[j].text),
-                       {}, 20};
+          return Found{
+              fmt::format("{} {} {}", parts[i].text, both ? "and" : "or", parts[j].text), {}, 20};
       }
   }
   return std::nullopt;

@@ -17,9 +17,9 @@ using Column = std::vector<std::optional<int64_t>>;
 // An expression that fits.
 struct Found {
   std::string text;
-  Column values;   // in all examples, also where any value fits
-  int rank = 0;    // the lower, the simpler; conditions that name a range are below equations
-  int sums = 0;    // what parentheses the text needs: 0 none, 1 in a product, 2 in a sum's right side
+  Column values;  // in all examples, also where any value fits
+  int rank = 0;   // the lower, the simpler; conditions that name a range are below equations
+  int sums = 0;  // what parentheses the text needs: 0 none, 1 in a product, 2 in a sum's right side
 };
 
 class Examples {
@@ -38,12 +38,13 @@ class Examples {
   std::optional<Found> condition(const Column& wanted, const std::vector<Found>& more = {}) const;
 
  private:
-  static void add(std::vector<Found>& to, const std::string& text, const Column& values, int rank = 0);
+  static void add(std::vector<Found>& to, const std::string& text, const Column& values,
+                  int rank = 0);
   const std::vector<Found>& pairs() const;
 
   std::vector<Found> names_, entries_;
   // Names, entries, and two names with an operator. The first `shifted_` are names, or 1 more or less; the first `linear_`
-  // have one operator.
+  // are no more than sums.
   mutable std::vector<Found> pairs_;
   mutable size_t shifted_ = 0, linear_ = 0;
 };

@@ -81,6 +81,10 @@ class SiteWalk {
     for (const auto& [access, bytes] :
          {std::pair(&site_.from, &moment.from), {&site_.to, &moment.to}})
       if (*access && !read(**access, bytes->emplace())) return false;
+    // A whole temporary block is as long as what is copied to it.
+    if (moment.from && moment.to && !site_.to->range && moment.to->high == INT64_MAX &&
+        moment.from->high != INT64_MAX)
+      moment.to->high = moment.from->high - moment.from->low;
     all_.push_back(std::move(moment));
     return all_.size() < kMostMoments;
   }
@@ -111,15 +115,19 @@ class SiteWalk {
     return true;
   }
 
-  // Returns how long a whole block is, if the counts of the call tell.
+  // Returns how long a whole block is. Without counts, it has any length, such as this.
   int64_t length_of(const Bytes& whole) const {
+    constexpr int64_t kAnyLength = 3;
     const Contract contract(program_);
+    if (call_.counts.empty() && contract.has_lengths() && !contract.is_barrier()) return kAnyLength;
     const int64_t own = binding_.place.group, other = contract.other(static_cast<int>(own));
     if (call_.counts.empty() || whole.buffer == Buffer::kTemporary) return INT64_MAX;
     const bool sends = whole.buffer == Buffer::kSend;
     const bool by_block = sends ? contract.has_targets() : contract.has_sources();
     const std::vector<int64_t>& counts = call_.counts[by_block || !sends ? other : own];
-    const int64_t index = by_block ? whole.block : sends || contract.has_targets() ? binding_.place.rank : 0;
+    const int64_t index = by_block                          ? whole.block
+                          : sends || contract.has_targets() ? binding_.place.rank
+                                                            : 0;
     return index >= 0 && index < static_cast<int64_t>(counts.size()) ? counts[index] : INT64_MAX;
   }
 

@@ -36,7 +36,7 @@ using cli::ExitCode;
 struct NamedProof {
   std::string name;
   Proof proof;
-  std::string text = {};  // of a proof file of the user's own
+  std::string text = {};          // of a proof file of the user's own
   std::string program_file = {};  // of a program of the user's own
 };
 
@@ -306,8 +306,8 @@ class Session {
         fmt::print("  {}{}\n", one.name, one.proven ? "" : ": " + one.failure);
       if (one.proven || i >= plan.obligations.size()) continue;
       if (arguments_.verbose || ++explained <= kMostExplained)
-        for (const std::string& line : explain(plan.obligations[i], one, named.proof.program,
-                                               text_of(named), options()))
+        for (const std::string& line :
+             explain(plan.obligations[i], one, named.proof.program, text_of(named), options()))
           fmt::print("    {}\n", line);
     }
     if (explained > kMostExplained)

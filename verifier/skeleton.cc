@@ -21,8 +21,8 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr size_t kMostAsked = 4000;     // moments of one statement
-constexpr size_t kMostExamples = 150;  // of one statement, for each statement that is found
+constexpr size_t kMostAsked = 4000;    // moments of one statement
+constexpr size_t kMostExamples = 100;  // of one statement, for each statement that is found
 constexpr int64_t kMostRanksTried = 9, kMostRanksOfNodesTried = 7, kMostRanksOfGroupsTried = 6;
 
 // One moment about which something is asked, and the answer: another moment, or numbers.
@@ -57,8 +57,7 @@ class Vocabulary {
     all.plain_ = view.unknowns;
     all.has_rank_ = view.has_rank;
     for (const auto& [name, let] : anatomy.definitions)
-      if (let.variables == 0)
-        all.functions_.emplace_back(name, Formula(let.value, 0));
+      if (let.variables == 0) all.functions_.emplace_back(name, Formula(let.value, 0));
     all.finish();
     return all;
   }
@@ -154,10 +153,11 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
                   vocabulary.is_let(i));
   for (size_t t = 0; t < program.tables.size(); ++t)
     if (program.tables[t].kind == TableKind::kPowers)
-      examples.name(fmt::format("length({})", program.tables[t].name.text),
-                    column([t](const Example& example) {
-                      return std::optional<int64_t>(example.run->binding(example.group).tables[t].size());
-                    }));
+      examples.name(
+          fmt::format("length({})", program.tables[t].name.text),
+          column([t](const Example& example) {
+            return std::optional<int64_t>(example.run->binding(example.group).tables[t].size());
+          }));
   for (size_t t = 0; t < program.tables.size(); ++t)
     for (size_t i = 0; i < names.size(); ++i) {
       const auto entries = [t](const Example& example) -> const Entries& {
@@ -171,7 +171,8 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
                          return std::nullopt;
                        return table[*at];
                      }));
-      if (program.tables[t].kind != TableKind::kPrefix && program.tables[t].kind != TableKind::kPowers)
+      if (program.tables[t].kind != TableKind::kPrefix &&
+          program.tables[t].kind != TableKind::kPowers)
         continue;
       examples.entry(fmt::format("locate({}, {})", program.tables[t].name.text, names[i]),
                      column([&](const Example& example) -> std::optional<int64_t> {
@@ -233,12 +234,14 @@ std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
                        : knows_nodes       ? kMostRanksOfNodesTried
                                            : kMostRanksTried;
   each_topology(program.groups, 1, most, most, [&](const Groups& groups) {
-                  const bool flat = std::all_of(
-                      groups.begin(), groups.end(),
-                      [](const Topology& group) { return group.nodes() == 1; });
-                  if (knows_nodes || flat) tried.push_back(groups);
-                  return false;
-                });
+    const bool flat = std::all_of(groups.begin(), groups.end(),
+                                  [](const Topology& group) { return group.nodes() == 1; });
+    if (knows_nodes || flat) tried.push_back(groups);
+    return false;
+  });
+  if (program.groups == 1 && !knows_nodes)
+    for (const int64_t ranks : {12, 16, 17})
+      tried.push_back({Topology::from_runs({{1, ranks}}).value()});
   const size_t most_of_job = std::max<size_t>(4, kMostRuns / tried.size());
   for (const Groups& groups : tried) {
     const std::vector<Counts> counts = counts_of(program, groups);
@@ -319,9 +322,12 @@ class SkeletonWriter {
     bool result = false;
     for_each_expression_of_program(program_, [&](const Expression& whole) {
       result |= any_part(whole, [](const Expression& e) {
-        const bool is = e.op == Operator::kMultiply || e.op == Operator::kDivide || e.op == Operator::kModulo;
-        return is && std::none_of(e.operands.begin(), e.operands.end(), [&](const Expression& part) {
-                 return part.op == Operator::kConstant && (&part == &e.operands[1] || e.op == Operator::kMultiply);
+        const bool is =
+            e.op == Operator::kMultiply || e.op == Operator::kDivide || e.op == Operator::kModulo;
+        return is &&
+               std::none_of(e.operands.begin(), e.operands.end(), [&](const Expression& part) {
+                 return part.op == Operator::kConstant &&
+                        (&part == &e.operands[1] || e.op == Operator::kMultiply);
                });
       });
     });
@@ -339,7 +345,10 @@ class SkeletonWriter {
     int places = 0;
     for (size_t at = 0; (at = text.find(kFillIn, at)) != std::string::npos; at += kFillIn.size())
       ++places;
-    skeleton_.text += fmt::format("  {}{}\n", text, places > 0 ? "  -- " + what : is_guess ? "  -- a guess" : "");
+    skeleton_.text += fmt::format("  {}{}\n", text,
+                                  places > 0 ? "  -- " + what
+                                  : is_guess ? "  -- a guess"
+                                             : "");
     skeleton_.places += places;
   }
 
@@ -360,8 +369,7 @@ class SkeletonWriter {
     if (std::all_of(more.begin(), more.end(), [](const auto& m) { return m.value_or(0) == 0; }))
       return Found{site.variables[w], {}};
     auto number = examples.number(more);
-    if (number)
-      number->text = fmt::format("{} + {}", number->text, site.variables[w]);
+    if (number) number->text = fmt::format("{} + {}", number->text, site.variables[w]);
     return number;
   }
 
@@ -432,10 +440,10 @@ class SkeletonWriter {
       }
       const Fitted& fitted = sites.at(next);
       std::string text = fitted.text;
-      if (sites.size() > 1)
-        text += " if " + (condition ? condition->text : std::string(kFillIn));
-      line(text, fmt::format("the values of its variables{}, {}",
-                             sites.size() > 1 ? ", and when it applies" : "", what),
+      if (sites.size() > 1) text += " if " + (condition ? condition->text : std::string(kFillIn));
+      line(text,
+           fmt::format("the values of its variables{}, {}",
+                       sites.size() > 1 ? ", and when it applies" : "", what),
            fitted.is_guess || (condition && condition->rank > 9));
       written.insert(fitted.site);
       sites.erase(next);
@@ -517,8 +525,7 @@ class SkeletonWriter {
   void held(const Reading reading) {
     const Site& site = p_.sites[reading.site];
     const Access& access = p_.place(reading);
-    const Vocabulary vocabulary =
-        Vocabulary::of_site(program_, site, site.variables.size(),
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size(),
                                                       p_.contract.has_lengths() ? kByte : nullptr);
     bool is_own = access.buffer == Buffer::kReceive && access.block == leaf(Operator::kRank);
     const std::vector<Example> all = ask(site, [&](const Moments& run, const Moment& moment,
@@ -545,8 +552,7 @@ class SkeletonWriter {
   }
 
   void used(const Site& site) {
-    const Vocabulary vocabulary =
-        Vocabulary::of_site(program_, site, site.variables.size(),
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size(),
                                                       p_.contract.has_lengths() ? kByte : nullptr);
     const std::string name = site_name(site);
     const bool may_stay = site.to->buffer == Buffer::kReceive;

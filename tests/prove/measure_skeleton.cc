@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
     if (text) fmt::print("{}\n", sk->text);
     std::string filled; size_t last = 0; int n = 0;
     std::string t = sk->text;
+    if (i + 2 < argc && std::string(argv[i + 1]) == "--proof") { std::ifstream pin(argv[i + 2]); std::stringstream ps; ps << pin.rdbuf(); t = ps.str(); i += 2; }
     for (size_t at; (at = t.find("FILL_IN", last)) != std::string::npos;) {
       bool cond = at >= 3 && (t.substr(at-3,3) == "if " || (at >= 13 && t.substr(at-13,13) == "contributors "));
       filled += t.substr(last, at-last) + (cond ? fmt::format("ranks = {}", 100 + ++n) : "0");

@@ -337,7 +337,7 @@ std::vector<z3::expr> Logic::knowledge() {
 // For products x*c and y*c: 0 <= c and x + 1 <= y -> x*c + c <= y*c, and 0 <= c and x <= y -> x*c <= y*c. The products 0 and
 // c stand beside those that occur.
 void Logic::know_products() {
-  constexpr size_t kMostCompared = 16;  // products with one factor
+  constexpr size_t kMostCompared = 16;            // products with one factor
   std::map<int, std::vector<Polynomial>> others;  // by factor
   for (const Polynomial::Monomial& product : std::set(products_))
     for (size_t i = 0; i < product.size(); ++i) {

@@ -29,22 +29,27 @@ struct Advice {
 constexpr Advice kAdvice[] = {
     {"", ", all cases", "a last `with` without `if`, or a lemma that one of the conditions holds"},
     {"match", ", peer", "`use` of a fact that keeps the peer within 0 .. ranks, and off the rank"},
-    {"match", "", "another `where` or `if` in this `match` or in that of the other end; then a lemma "
-                  "that the keys of both are equal"},
-    {"held", "", "another writer in `held`; then a lemma on the keys, since a write counts only once "
-                 "its step is over"},
+    {"match", "",
+     "another `where` or `if` in this `match` or in that of the other end; then a lemma "
+     "that the keys of both are equal"},
+    {"held", "",
+     "another writer in `held`; then a lemma on the keys, since a write counts only once "
+     "its step is over"},
     {"base", "", "another writer in `base`; then a lemma on the keys of the two steps"},
     {"used", "", "another reader in `used`, or the `held` of that reader"},
-    {"apart", "", "a lemma on the keys: the later write starts after the read; or on the blocks: "
-                  "they differ"},
+    {"apart", "",
+     "a lemma on the keys: the later write starts after the read; or on the blocks: "
+     "they differ"},
     {"combine", "", "`source` and `number`, or `contributors`, in the `carries` of this statement"},
     {"final", "", "another witness in `cover`, or a lemma that nothing is written there later"},
     {"once", "", "a lemma that the two statements never bring one block, below `once`"},
     {"keys in", "", "a lemma that the keys of the one are below those of the other, below `order`"},
     {"keys", "", "`from` and `to` that hold all keys of an iteration, and a lemma below `keys`"},
-    {"defined", "", "`use` below `defined` of a fact that bounds the operand; or a `require` in the "
-                    "program"},
-    {"fits", "", "`use` below `fits` of a fact that bounds the value; or a `require` in the program"},
+    {"defined", "",
+     "`use` below `defined` of a fact that bounds the operand; or a `require` in the "
+     "program"},
+    {"fits", "",
+     "`use` below `fits` of a fact that bounds the value; or a `require` in the program"},
     {"lemma", "", "one more `given`, a `use` of an axiom or an earlier lemma, or an induction"},
     {"theorem", "", "one more `given`, a `use` of an axiom or an earlier lemma, or an induction"},
     {"port", "", "a lemma below `port` that two such messages never have one key"},
@@ -98,7 +103,7 @@ class Words {
   std::string unknown(const z3::expr& e) const {
     const std::string symbol = e.is_numeral() || e.num_args() > 0 ? "" : op(e);
     return symbol.rfind("qd_", 0) != 0 || symbol.rfind("qd_choice_", 0) == 0 ? ""
-                                                                           : symbol_text(symbol);
+                                                                             : symbol_text(symbol);
   }
 
  private:
@@ -118,15 +123,37 @@ class Words {
     return text;
   }
 
-  Made joined(const z3::expr& e, const char* word, int binding) const {
-    std::string text;
-    for (unsigned i = 0; i < e.num_args(); ++i)
-      text += (i ? word : "") + of(e.arg(i), binding + (i > 0 ? 1 : 0));
-    return {text, binding};
+  // Joins the parts of a nested `and` or `or`. Leaves out those that say nothing, such as `true` of an `and`.
+  Made joined(const z3::expr& e, const std::string& word, int binding) const {
+    const std::string nothing = word == "and" ? "true" : "false";
+    std::vector<std::string> parts;
+    const std::function<void(const z3::expr&)> add = [&](const z3::expr& part) {
+      if (op(part) == word) {
+        for (unsigned i = 0; i < part.num_args(); ++i) add(part.arg(i));
+        return;
+      }
+      std::string text = of(part, binding + 1);
+      if (text != nothing && std::find(parts.begin(), parts.end(), text) == parts.end())
+        parts.push_back(std::move(text));
+    };
+    add(e);
+    const std::string all = word == "and" ? "false" : "true";
+    if (std::find(parts.begin(), parts.end(), all) != parts.end()) return {all, 7};
+    if (parts.size() < 2)
+      return {parts.empty() ? nothing : parts[0], parts.empty() ? 7 : binding + 1};
+    return {fmt::format("{}", fmt::join(parts, " " + word + " ")), binding};
   }
 
   Made compared(const z3::expr& a, const std::string& word, const z3::expr& b) const {
-    return {of(a, 5) + word + of(b, 5), 4};
+    const std::string left = of(a, 5), right = of(b, 5);
+    if (left == right && (word == " = " || word == " <= ")) return {"true", 7};
+    return {left + word + right, 4};
+  }
+
+  Made implied(const z3::expr& e) const {
+    const std::string given = of(e.arg(0), 1), shown = of(e.arg(1), 1);
+    if (given == "true") return {shown, 0};
+    return {shown == "false" ? "never " + of(e.arg(0), 4) : shown + ", if " + given, 0};
   }
 
   Made denied(const z3::expr& e) const {
@@ -157,9 +184,9 @@ class Words {
   }
 
   Made product(const z3::expr& e) const {
-    const std::string a = of(e.arg(0), 6), b = of(e.arg(1), 7);
-    if (a == "1") return {b, 7};
-    return {a == "-1" ? "-" + b : a + "*" + b, 6};
+    const std::string a = of(e.arg(0), 6);
+    if (a == "-1") return {"-" + of(e.arg(1), 6), 6};
+    return {a + "*" + of(e.arg(1), 7), 6};
   }
 
   // wrap(a, m), min(a, b) and max(a, b) are choices, too.
@@ -183,7 +210,7 @@ class Words {
   Made applied(const z3::expr& e) const {
     const std::string symbol = op(e);
     if (symbol == "qd_times") return product(e);
-    if (symbol == "qd_quotient") return joined(e, " div ", 6);
+    if (symbol == "qd_quotient") return {of(e.arg(0), 7) + " div " + of(e.arg(1), 7), 6};
     if (symbol == "qd_xor") return {of(e.arg(0), 7) + " xor " + of(e.arg(1), 7), 5};
     if (e.num_args() == 0) return {symbol_text(symbol), 7};
     const std::string name = symbol_text(symbol);
@@ -199,10 +226,10 @@ class Words {
       return choice(value->second);
     const std::string is = op(e);
     if (is == "true" || is == "false") return {is, 7};
-    if (is == "and") return joined(e, " and ", 2);
-    if (is == "or") return joined(e, " or ", 1);
+    if (is == "and") return joined(e, "and", 2);
+    if (is == "or") return joined(e, "or", 1);
     if (is == "not") return denied(e.arg(0));
-    if (is == "=>") return {of(e.arg(1), 1) + ", if " + of(e.arg(0), 1), 0};
+    if (is == "=>") return implied(e);
     if (is == "if") return choice(e);
     if (is == "distinct") return compared(e.arg(0), " != ", e.arg(1));
     if (is == "=" || is == "<=" || is == "<") return compared(e.arg(0), " " + is + " ", e.arg(1));
@@ -210,7 +237,7 @@ class Words {
     if (is == ">") return compared(e.arg(1), " < ", e.arg(0));
     if (is == "+") return sum(e);
     if (is == "*") return product(e);
-    if (is == "div") return joined(e, " div ", 6);
+    if (is == "div") return {of(e.arg(0), 7) + " div " + of(e.arg(1), 7), 6};
     return applied(e);
   }
 
@@ -244,6 +271,7 @@ class Explainer {
     find_sites();
     knowledge_ = query_.bit_vectors ? std::vector<z3::expr>() : query_.knowledge();
     words_.learn(knowledge_);
+    if (!query_.bit_vectors) find_unknowns();
   }
 
   // Returns the number of the statement that the obligation is about, or -1.
@@ -262,7 +290,8 @@ class Explainer {
     std::vector<std::string> parts;
     for (const z3::expr& part : core) parts.push_back(shortened(words_.of(part)));
     if (parts.empty()) return;
-    lines.push_back("these contradict each other: " + fmt::format("{}", fmt::join(parts, "; and ")));
+    lines.push_back("these contradict each other: " +
+                    fmt::format("{}", fmt::join(parts, "; and ")));
   }
 
   // Returns false if this group's hypotheses imply the goal.
@@ -312,7 +341,8 @@ class Explainer {
       const std::string name = site_name(site);
       const size_t at = obligation_.name.find(name);
       const size_t end = at == std::string::npos ? at : at + name.size();
-      if (end != std::string::npos && (end == obligation_.name.size() || !isdigit(obligation_.name[end])))
+      if (end != std::string::npos &&
+          (end == obligation_.name.size() || !isdigit(obligation_.name[end])))
         found[at] = &site;
     }
     for (const auto& [at, site] : found) sites_.push_back(site);
@@ -321,30 +351,48 @@ class Explainer {
       const Site& site = *sites_[i];
       Instance instance = query_.instances[i];
       if (instance.variables.size() < site.variables.size()) continue;
-      const auto term = [&](const Expression& e) { return query_.term(query_.number(e, instance)); };
+      const auto term = [&](const Expression& e) {
+        return query_.term(query_.number(e, instance));
+      };
       for (const auto& [access, verb] :
            {std::pair(&site.from, site.is_message() ? "sent" : "read"), {&site.to, "written"}})
         if (*access && (*access)->block.op != Operator::kConstant)
-          events_.push_back({fmt::format("{}[{{}}] is {}", buffer(**access), verb),
-                             term((*access)->block),
-                             site.step < 0 ? std::nullopt
-                                           : std::optional(term(anatomy_.steps[site.step].key))});
+          events_.push_back(
+              {fmt::format("{}[{{}}] is {}", buffer(**access), verb), term((*access)->block),
+               site.step < 0 ? std::nullopt : std::optional(term(anatomy_.steps[site.step].key))});
     }
   }
 
   static const char* buffer(const Access& access) {
-    return access.buffer == Buffer::kSend ? "send" : access.buffer == Buffer::kReceive ? "recv" : "temp";
+    return access.buffer == Buffer::kSend      ? "send"
+           : access.buffer == Buffer::kReceive ? "recv"
+                                               : "temp";
   }
 
-  // Asks first for a case on few ranks, which is easier to read.
+  // Asks first for a case of small numbers, which is easier to read.
   z3::check_result smallest(z3::solver& solver) {
-    for (const int ranks : {4, 9}) {
+    if (query_.bit_vectors) return solver.check();
+    for (const int most : {4, 12}) {
       solver.push();
-      solver.add(context_.int_const("qd_ranks") <= ranks);
+      for (const z3::expr& unknown : unknowns_)
+        solver.add(unknown <= most && unknown >= context_.int_val(-most));
       if (solver.check() == z3::sat) return z3::sat;
       solver.pop();
     }
     return solver.check();
+  }
+
+  // Finds the unknowns of the query, and whether it has products, quotients or entries of tables.
+  void find_unknowns() {
+    std::set<unsigned> seen;
+    const std::function<void(const z3::expr&)> visit = [&](const z3::expr& e) {
+      if (!e.is_app() || !seen.insert(e.id()).second) return;
+      if (!words_.unknown(e).empty()) unknowns_.push_back(e);
+      has_functions_ |= e.num_args() > 0 && op(e).rfind("qd_", 0) == 0;
+      for (unsigned i = 0; i < e.num_args(); ++i) visit(e.arg(i));
+    };
+    for (const z3::expr& fact : query_.hypotheses) visit(fact);
+    visit(query_.goal);
   }
 
   std::string hypotheses() const {
@@ -357,29 +405,23 @@ class Explainer {
     }
     const size_t more = all.size() > kMostHypotheses ? all.size() - kMostHypotheses : 0;
     all.resize(all.size() - more);
-    return fmt::format("{}{}", fmt::join(all, "; "), more ? fmt::format("; and {} more", more) : "");
+    return fmt::format("{}{}", fmt::join(all, "; "),
+                       more ? fmt::format("; and {} more", more) : "");
   }
 
   std::string the_case(const z3::model& model) const {
-    std::vector<std::string> values;
-    std::set<unsigned> seen;
     const auto value = [&](const z3::expr& e) { return number_text(model.eval(e, true)); };
-    const std::function<void(const z3::expr&)> visit = [&](const z3::expr& e) {
-      if (!e.is_app() || !seen.insert(e.id()).second) return;
-      if (const std::string name = words_.unknown(e); !name.empty())
-        values.push_back(fmt::format("{} = {}", name, value(e)));
-      for (unsigned i = 0; i < e.num_args(); ++i) visit(e.arg(i));
-    };
-    if (!query_.bit_vectors) {
-      for (const z3::expr& fact : query_.hypotheses) visit(fact);
-      visit(query_.goal);
-    }
-    std::vector<std::string> events;
+    std::vector<std::string> values, events;
+    for (const z3::expr& unknown : unknowns_)
+      values.push_back(fmt::format("{} = {}", words_.unknown(unknown), value(unknown)));
     for (const Event& event : events_)
       events.push_back(fmt::format(fmt::runtime(event.what), value(event.block)) +
                        (event.key ? " in step " + value(*event.key) : ""));
-    return fmt::format("{}{}{}", fmt::join(values, ", "), events.empty() ? "" : ": ",
-                       fmt::join(events, ", "));
+    return fmt::format(
+        "{}{}{}{}", fmt::join(values, ", "), events.empty() ? "" : ": ", fmt::join(events, ", "),
+        has_functions_ ? " (perhaps not a real one: of products, quotients and tables "
+                         "the solver knows some facts only)"
+                       : "");
   }
 
   // Returns hypotheses that contradict each other, as few as leaving out one after another gives.
@@ -408,7 +450,8 @@ class Explainer {
   z3::context context_;
   Query query_;
   Words words_;
-  std::vector<z3::expr> knowledge_;
+  std::vector<z3::expr> knowledge_, unknowns_;
+  bool has_functions_ = false;
   std::vector<const Site*> sites_;
   std::vector<Event> events_;
 };

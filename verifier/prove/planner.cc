@@ -266,12 +266,11 @@ void Planner::add(std::string name, std::function<void(Query&)> build) {
 
 void Planner::add(std::string name, const Scene& scene,
                   std::function<void(Query&, const Instance&)> build) {
-  add(std::move(name),
-      [this, scene, build = std::move(build)](Query& q) {
-        const Instance instance = unknowns(q, scene);
-        if (q.explains) q.instances = {instance};
-        build(q, instance);
-      });
+  add(std::move(name), [this, scene, build = std::move(build)](Query& q) {
+    const Instance instance = unknowns(q, scene);
+    if (q.explains) q.instances = {instance};
+    build(q, instance);
+  });
 }
 
 void Planner::add(std::string name, const TwoSteps& both, const Path& path, const Uses& facts,

@@ -111,7 +111,8 @@ void Prover::take_as_proven(const Proof& proof, const ProofPlan& plan) {
 
 void Prover::ask(const Question& question, ObligationResult& result) const {
   Asker asker(question, options_);
-  judge(result, asker.ask_denied_parts(question.goal, result.part), z3::unsat, "the goal does not follow");
+  judge(result, asker.ask_denied_parts(question.goal, result.part), z3::unsat,
+        "the goal does not follow");
   const z3::check_result mutant = asker.ask_denied(question.mutant);
   // A model of the hypotheses and the negated mutant is a model of the hypotheses: one question answers both.
   const z3::check_result hypotheses = mutant == z3::sat ? mutant : asker.ask();
