@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "schedule/binding.h"
+#include "verifier/call.h"
 #include "verifier/prove/contract.h"
+#include "verifier/prove/refute.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -172,6 +175,66 @@ bool comes_before(const Moment& a, const Moment& b) {
   return std::tie(one.index, a.variables) < std::tie(two.index, b.variables);
 }
 
+// ---- Jobs and calls to try
+
+constexpr int64_t kMostRanksOfNodesTried = 7, kMostRanksOfGroupsTried = 6;
+
+// Returns the lists of counts that calls are tried with. Blocks of one size and of several, cut into several parts.
+std::vector<Counts> counts_of(const Program& program, const Groups& groups) {
+  if (!uses_counts(program) && !names_parts_of_blocks(program)) return {{}};
+  std::vector<Counts> all;
+  for (const int64_t count : {5, 4, 1, 0}) all.push_back(equal_counts(groups, count));
+  if (has_one_count(program.collective)) return all;
+  for (const int64_t step : {2, 3}) {
+    Counts uneven = equal_counts(groups, 0);
+    for (size_t group = 0; group < uneven.size(); ++group)
+      for (size_t rank = 0; rank < uneven[group].size(); ++rank)
+        uneven[group][rank] = (static_cast<int64_t>(rank) * step + 1 + group) % 5;
+    all.push_back(std::move(uneven));
+  }
+  return all;
+}
+
+// Returns all nodes of few ranks, or only numbers of ranks if the program knows no nodes.
+std::vector<Groups> jobs_of(const Program& program) {
+  const bool knows_nodes = std::any_of(program.tables.begin(), program.tables.end(),
+                                       [](const Table& table) { return is_nodes(table.kind); });
+  const int64_t most = program.groups == 2 ? kMostRanksOfGroupsTried
+                       : knows_nodes       ? kMostRanksOfNodesTried
+                                           : kMostRanksTried;
+  std::vector<Groups> all;
+  each_topology(program.groups, 1, most, most, [&](const Groups& groups) {
+    const bool flat = std::all_of(groups.begin(), groups.end(),
+                                  [](const Topology& group) { return group.nodes() == 1; });
+    if (knows_nodes || flat) all.push_back(groups);
+    return false;
+  });
+  if (program.groups == 1 && !knows_nodes)
+    for (const int64_t ranks : {12, 16, 17})
+      all.push_back({Topology::from_runs({{1, ranks}}).value()});
+  return all;
+}
+
+// Makes case `at` of all combinations of counts, roots and values of parameters up to kGreatest.
+constexpr int64_t kGreatest = 4;
+std::pair<Job, Call> case_of(const Program& program, const Groups& groups,
+                             const std::vector<Counts>& counts, int64_t at) {
+  const auto next = [&](int64_t choices) {
+    const int64_t choice = at % choices;
+    at /= choices;
+    return choice;
+  };
+  Call call{counts[next(static_cast<int64_t>(counts.size()))], {}, 0};
+  if (rooted(program.collective)) call.root = next(groups[0].ranks());
+  Job job{groups, {}, std::vector<LinearModel>(program.parameters.size())};
+  for (const Parameter& parameter : program.parameters) {
+    const int64_t value = 1 + next(kGreatest);
+    job.parameters.push_back(parameter.at_call ? int64_t{kRuleNone} : value);
+    if (parameter.at_call) call.parameters.push_back(value);
+  }
+  return {std::move(job), std::move(call)};
+}
+
 }  // namespace
 
 std::optional<Moments> Moments::make(const Program& program, const Anatomy& anatomy, const Job& job,
@@ -299,6 +362,34 @@ std::optional<Data> Moments::data(const Moment& moment, int depth) const {
   }
   result->number.reset();
   return result;
+}
+
+std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
+  constexpr size_t kMostRuns = 400, kMostMoments = 400'000;
+  const std::vector<Groups> jobs = jobs_of(program);
+  const size_t most_of_job = std::max<size_t>(4, kMostRuns / jobs.size());
+  std::vector<Moments> runs;
+  size_t moments = 0;
+  for (const Groups& groups : jobs) {
+    const std::vector<Counts> counts = counts_of(program, groups);
+    auto cases = static_cast<int64_t>(counts.size());
+    if (rooted(program.collective)) cases *= groups[0].ranks();
+    for (size_t i = 0; i < program.parameters.size(); ++i) cases *= kGreatest;
+    // An odd stride visits different values of each.
+    const int64_t stride = cases <= static_cast<int64_t>(most_of_job) ? 1 : cases / 17 * 2 + 1;
+    size_t of_job = 0;
+    for (int64_t n = 0; n < cases && of_job < most_of_job; ++n) {
+      const auto [job, call] = case_of(program, groups, counts, n * stride % cases);
+      if (!takes(program, job, call)) continue;
+      std::optional<Moments> run = Moments::make(program, anatomy, job, call);
+      if (!run) continue;
+      ++of_job;
+      moments += run->all().size();
+      runs.push_back(std::move(*run));
+      if (runs.size() == kMostRuns || moments > kMostMoments) return runs;
+    }
+  }
+  return runs;
 }
 
 }  // namespace quadrille::verifier

@@ -74,6 +74,12 @@ class Moments {
   std::vector<int64_t> matched_;                                              // -1: none
 };
 
+// The most ranks that are tried on all numbers of ranks. Some jobs have more.
+inline constexpr int64_t kMostRanksTried = 9;
+// Runs the program on small jobs: on all nodes, or only on numbers of ranks if it knows no nodes. Of each job it takes some
+// cases, which differ in roots, counts and values of parameters.
+std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy);
+
 }  // namespace quadrille::verifier
 
 #endif  // QUADRILLE_VERIFIER_MOMENTS_H_

@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 
 #include "schedule/text.h"
 #include "schedule/traverse.h"
-#include "verifier/all_topologies.h"
-#include "verifier/call.h"
 #include "verifier/fit.h"
 #include "verifier/moments.h"
 #include "verifier/prove/planner.h"
@@ -23,7 +22,6 @@ namespace {
 
 constexpr size_t kMostAsked = 4000;    // moments of one statement
 constexpr size_t kMostExamples = 100;  // of one statement, for each statement that is found
-constexpr int64_t kMostRanksTried = 9, kMostRanksOfNodesTried = 7, kMostRanksOfGroupsTried = 6;
 
 // One moment about which something is asked, and the answer: another moment, or numbers.
 struct Example {
@@ -151,37 +149,33 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
   for (size_t i = 0; i < names.size(); ++i)
     examples.name(names[i], column([i](const Example& example) { return example.names[i]; }),
                   vocabulary.is_let(i));
-  for (size_t t = 0; t < program.tables.size(); ++t)
-    if (program.tables[t].kind == TableKind::kPowers)
-      examples.name(
-          fmt::format("length({})", program.tables[t].name.text),
-          column([t](const Example& example) {
-            return std::optional<int64_t>(example.run->binding(example.group).tables[t].size());
-          }));
-  for (size_t t = 0; t < program.tables.size(); ++t)
+  const auto looked_up = [&](size_t t, size_t i, auto value) {
+    return column([&](const Example& example) -> std::optional<int64_t> {
+      const Entries& table = example.run->binding(example.group).tables[t];
+      return example.names[i] ? value(table, *example.names[i]) : std::nullopt;
+    });
+  };
+  using Value = std::optional<int64_t>;
+  for (size_t t = 0; t < program.tables.size(); ++t) {
+    const std::string& table = program.tables[t].name.text;
+    const TableKind kind = program.tables[t].kind;
+    if (kind == TableKind::kPowers)
+      examples.name(fmt::format("length({})", table), column([t](const Example& example) {
+                      return Value(example.run->binding(example.group).tables[t].size());
+                    }));
     for (size_t i = 0; i < names.size(); ++i) {
-      const auto entries = [t](const Example& example) -> const Entries& {
-        return example.run->binding(example.group).tables[t];
-      };
-      examples.entry(fmt::format("{}[{}]", program.tables[t].name.text, names[i]),
-                     column([&](const Example& example) -> std::optional<int64_t> {
-                       const Entries& table = entries(example);
-                       const std::optional<int64_t> at = example.names[i];
-                       if (!at || *at < 0 || *at >= static_cast<int64_t>(table.size()))
-                         return std::nullopt;
-                       return table[*at];
+      examples.entry(fmt::format("{}[{}]", table, names[i]),
+                     looked_up(t, i, [](const Entries& all, int64_t at) {
+                       const bool is = at >= 0 && at < static_cast<int64_t>(all.size());
+                       return is ? Value(all[at]) : Value();
                      }));
-      if (program.tables[t].kind != TableKind::kPrefix &&
-          program.tables[t].kind != TableKind::kPowers)
-        continue;
-      examples.entry(fmt::format("locate({}, {})", program.tables[t].name.text, names[i]),
-                     column([&](const Example& example) -> std::optional<int64_t> {
-                       const Entries& table = entries(example);
-                       if (!example.names[i]) return std::nullopt;
-                       return std::upper_bound(table.begin(), table.end(), *example.names[i]) -
-                              table.begin() - 1;
+      if (kind != TableKind::kPrefix && kind != TableKind::kPowers) continue;
+      examples.entry(fmt::format("locate({}, {})", table, names[i]),
+                     looked_up(t, i, [](const Entries& all, int64_t x) {
+                       return Value(std::upper_bound(all.begin(), all.end(), x) - all.begin() - 1);
                      }));
     }
+  }
   return examples;
 }
 
@@ -196,86 +190,9 @@ std::vector<Example> sample_of(std::vector<Example> all) {
     for (size_t i = 0; i < count; ++i) all.push_back(some[i * some.size() / count]);
   }
   // A wrong expression soon meets an example that it does not fit if examples of one run are far from each other.
-  uint64_t state = 1;
-  for (size_t i = all.size(); i > 1; --i) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    std::swap(all[i - 1], all[(state >> 33) % i]);
-  }
+  std::mt19937 random(1);
+  std::shuffle(all.begin(), all.end(), random);
   return all;
-}
-
-// Returns the lists of counts that calls are tried with. Blocks of one size and of several, cut into several parts.
-std::vector<Counts> counts_of(const Program& program, const Groups& groups) {
-  if (!uses_counts(program) && !names_parts_of_blocks(program)) return {{}};
-  std::vector<Counts> all;
-  for (const int64_t count : {5, 4, 1, 0}) all.push_back(equal_counts(groups, count));
-  if (has_one_count(program.collective)) return all;
-  for (const int64_t step : {2, 3}) {
-    Counts uneven = equal_counts(groups, 0);
-    for (size_t group = 0; group < uneven.size(); ++group)
-      for (size_t rank = 0; rank < uneven[group].size(); ++rank)
-        uneven[group][rank] = (static_cast<int64_t>(rank) * step + 1 + group) % 5;
-    all.push_back(std::move(uneven));
-  }
-  return all;
-}
-
-// Runs the program on small jobs: on all nodes, or only on all numbers of ranks if it knows no nodes. Every other run has
-// another root, other counts, and other values of parameters.
-std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
-  constexpr size_t kMostRuns = 400, kMostMoments = 400'000;
-  constexpr int64_t kGreatest = 4;  // value of a parameter
-  const bool knows_nodes = std::any_of(program.tables.begin(), program.tables.end(),
-                                       [](const Table& table) { return is_nodes(table.kind); });
-  std::vector<Moments> runs;
-  size_t moments = 0;
-  std::vector<Groups> tried;
-  const int64_t most = program.groups == 2 ? kMostRanksOfGroupsTried
-                       : knows_nodes       ? kMostRanksOfNodesTried
-                                           : kMostRanksTried;
-  each_topology(program.groups, 1, most, most, [&](const Groups& groups) {
-    const bool flat = std::all_of(groups.begin(), groups.end(),
-                                  [](const Topology& group) { return group.nodes() == 1; });
-    if (knows_nodes || flat) tried.push_back(groups);
-    return false;
-  });
-  if (program.groups == 1 && !knows_nodes)
-    for (const int64_t ranks : {12, 16, 17})
-      tried.push_back({Topology::from_runs({{1, ranks}}).value()});
-  const size_t most_of_job = std::max<size_t>(4, kMostRuns / tried.size());
-  for (const Groups& groups : tried) {
-    const std::vector<Counts> counts = counts_of(program, groups);
-    const int64_t ranks = groups[0].ranks(), roots = rooted(program.collective) ? ranks : 1;
-    int64_t cases = roots * static_cast<int64_t>(counts.size());
-    for (size_t i = 0; i < program.parameters.size(); ++i) cases *= kGreatest;
-    // A stride that shares no divisor with most numbers of cases visits different values of each.
-    const int64_t stride = cases <= static_cast<int64_t>(most_of_job) ? 1 : cases / 17 * 2 + 1;
-    size_t of_job = 0;
-    for (int64_t n = 0; n < cases && of_job < most_of_job; ++n) {
-      int64_t at = n * stride % cases;
-      const auto next = [&](int64_t choices) {
-        const int64_t choice = at % choices;
-        at /= choices;
-        return choice;
-      };
-      Call call{counts[next(static_cast<int64_t>(counts.size()))], {}, 0};
-      call.root = next(roots);
-      Job job{groups, {}, std::vector<LinearModel>(program.parameters.size())};
-      for (const Parameter& parameter : program.parameters) {
-        const int64_t value = 1 + next(kGreatest);
-        job.parameters.push_back(parameter.at_call ? int64_t{kRuleNone} : value);
-        if (parameter.at_call) call.parameters.push_back(value);
-      }
-      if (!takes(program, job, call)) continue;
-      std::optional<Moments> run = Moments::make(program, anatomy, job, call);
-      if (!run) continue;
-      ++of_job;
-      moments += run->all().size();
-      runs.push_back(std::move(*run));
-      if (runs.size() == kMostRuns || moments > kMostMoments) return runs;
-    }
-  }
-  return runs;
 }
 
 class SkeletonWriter {
@@ -286,7 +203,9 @@ class SkeletonWriter {
         program.commutative && p_.contract.reduces() && !p_.contract.scans() && program.groups == 1;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all()) {
-        if (!may || by_conditions_ || !p_.is_carried(*moment.site)) continue;
+        if (!may || by_conditions_ || !p_.is_carried(*moment.site) ||
+            run.binding(0).place.ranks > kMostRanksTried)
+          continue;
         const std::optional<Data> data = run.data(moment);
         by_conditions_ = data && !data->number;
       }
@@ -317,24 +236,18 @@ class SkeletonWriter {
   }
 
  private:
-  // Whether a number is multiplied or divided by another that the program does not write as a number.
+  // Whether a product or a quotient has no constant factor or divisor.
   bool has_products() const {
     bool result = false;
     for_each_expression_of_program(program_, [&](const Expression& whole) {
       result |= any_part(whole, [](const Expression& e) {
-        const bool is =
-            e.op == Operator::kMultiply || e.op == Operator::kDivide || e.op == Operator::kModulo;
-        return is &&
-               std::none_of(e.operands.begin(), e.operands.end(), [&](const Expression& part) {
-                 return part.op == Operator::kConstant &&
-                        (&part == &e.operands[1] || e.op == Operator::kMultiply);
-               });
+        const auto is_number = [&](size_t i) { return e.operands[i].op == Operator::kConstant; };
+        if (e.op == Operator::kMultiply) return !is_number(0) && !is_number(1);
+        return (e.op == Operator::kDivide || e.op == Operator::kModulo) && !is_number(1);
       });
     });
     return result;
   }
-
-  // ---- Lines
 
   void statement(const std::string& line, const std::string& comment) {
     skeleton_.text += fmt::format("-- {}\n{}\n", comment, line);
@@ -402,17 +315,12 @@ class SkeletonWriter {
     return result;
   }
 
-  // Writes the witnesses that these examples show, one for each site that they find. Conditions may use `inner` names.
-  void witnesses(const std::vector<Example>& found, const Vocabulary& vocabulary,
-                 const std::string& where) {
-    witnesses(found, vocabulary, found, vocabulary, where);
-  }
+  // Writes the witnesses that these examples show, one for each site that they find. Their conditions may use other names
+  // than the values.
   void witnesses(const std::vector<Example>& all, const Vocabulary& vocabulary,
-                 const std::vector<Example>& inner, const Vocabulary& inner_names,
-                 const std::string& where) {
+                 const std::string& where, const Examples* conditions = nullptr) {
     const std::string what = fmt::format("in names of {}: {}", where, vocabulary.text());
     const Examples examples = examples_of(program_, vocabulary, all);
-    const Examples inner_examples = examples_of(program_, inner_names, inner);
     std::map<int, Fitted> sites;
     std::vector<Found> values;
     for (const Example& example : all) {
@@ -433,7 +341,7 @@ class SkeletonWriter {
           is_it.push_back(written.count(example.found->site) > 0
                               ? std::nullopt
                               : std::optional<int64_t>(example.found->site == fitted.site));
-        const auto other = inner_examples.condition(is_it, values);
+        const auto other = (conditions ? conditions : &examples)->condition(is_it, values);
         if (!other || (condition && condition->rank <= other->rank)) continue;
         condition = other;
         next = index;
@@ -466,19 +374,16 @@ class SkeletonWriter {
   // Asks about every moment of a site. `answer` adds the example, if it has one.
   template <class Answer>
   std::vector<Example> ask(const Site& site, const Answer& answer) const {
+    std::vector<std::pair<const Moments*, const Moment*>> asked;
+    for (const Moments& run : runs_)
+      for (const Moment& moment : run.all())
+        if (moment.site == &site) asked.emplace_back(&run, &moment);
     std::vector<Example> all;
-    size_t moments = 0;
-    const auto each = [&](const auto& visit) {
-      for (const Moments& run : runs_)
-        for (const Moment& moment : run.all())
-          if (moment.site == &site) visit(run, moment);
-    };
-    each([&](const Moments&, const Moment&) { ++moments; });
-    size_t n = 0;
-    each([&](const Moments& run, const Moment& moment) {
-      if (moments <= kMostAsked || n % moments < kMostAsked) answer(run, moment, all);
-      n += kMostAsked;
-    });
+    const size_t count = std::min(asked.size(), kMostAsked);
+    for (size_t i = 0; i < count; ++i) {
+      const auto& [run, moment] = asked[i * asked.size() / count];
+      answer(*run, *moment, all);
+    }
     return sample_of(std::move(all));
   }
 
@@ -515,7 +420,8 @@ class SkeletonWriter {
     const std::string name = site_name(site);
     std::vector<Example> of_pieces = all;
     for (Example& each : of_pieces) each.names = example(*each.run, *each.piece, inner).names;
-    if (!all.empty()) return witnesses(all, vocabulary, of_pieces, inner, name);
+    const Examples pieces = examples_of(program_, inner, of_pieces);
+    if (!all.empty()) return witnesses(all, vocabulary, name, &pieces);
     unknown_witness(
         [&](const Site& other) { return other.is_message() && other.kind != site.kind; },
         fmt::format("which {} meets {}, in names of that: {}", is_send ? "receive" : "send", name,

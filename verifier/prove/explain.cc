@@ -204,6 +204,7 @@ class Words {
         if (is.arg(least ? 0 : 1).id() == yes.id() && is.arg(least ? 1 : 0).id() == no.id())
           return {fmt::format("{}({}, {})", least ? "min" : "max", of(is.arg(0)), of(is.arg(1))),
                   7};
+    if (of(no) == "true") return {fmt::format("{}, if {}", of(yes, 1), of(is, 1)), 0};
     return {fmt::format("{} ? {} : {}", of(is, 1), of(yes, 1), of(no, 1)), 0};
   }
 
@@ -420,7 +421,8 @@ class Explainer {
     return fmt::format(
         "{}{}{}{}", fmt::join(values, ", "), events.empty() ? "" : ": ", fmt::join(events, ", "),
         has_functions_ ? " (perhaps not a real one: of products, quotients and tables "
-                         "the solver knows some facts only)"
+                         "the solver knows "
+                         "some facts only)"
                        : "");
   }
 
