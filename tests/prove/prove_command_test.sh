@@ -83,10 +83,10 @@ sed 's/target - source/source - target/' shift.proof >open.proof
 cmp -s shift.proof open.proof && fail 'nothing was changed'
 proves 3 '^  final: the goal does not follow$' --program shift.txt --proof open.proof
 matches '^    to show: wrap\(target - wrap\(source - target, ranks\), ranks\) = source$'
-matches '^    given: 0 <= source; source < ranks; 0 <= target; target < ranks; source != target$'
-matches '^    a case that this allows: ranks = [0-9]*, source = [0-9]*, target = [0-9]*$'
+matches '^    given: 0 <= source and source < ranks; 0 <= target; target < ranks; source != target$'
+matches '^    a case that this allows: ranks = [0-9]+, source = [0-9]*, target = [0-9]*$'
 matches '^    often missing: another witness in `cover`, or a lemma that nothing is written there later$'
-matches '^    shift.txt:8: receive recv\[left\] from left$'
+matches '^    shift.txt:[0-9]+: receive recv\[left\] from left$'
 # --watch proves again after a change, until it is ended.
 cp shift.proof watched.proof
 "$verifier" prove --program shift.txt --proof watched.proof --watch >watch.out 2>&1 &
