@@ -1,6 +1,6 @@
 // Builds the obligation's terms once more, in a context of their own, and asks for a model of what did not follow. Terms
 // become text again: the terms of lets get their names, and symbols those of the program. Tested by
-// tests/prove/explain_test.cc.
+// tests/prove/cases/explained.cases.
 #include "verifier/prove/explain.h"
 
 #include <fmt/format.h>
