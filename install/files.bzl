@@ -9,7 +9,7 @@ lib/cmake/quadrille/quadrille-config-version.cmake //install:quadrille-config-ve
 share/bash-completion/completions/quadrille //install:completion.sh
 share/doc/quadrille/ //:CHANGELOG.md //:LICENSE //:README.md //theory:README.md //theory:Theorem.v
 share/doc/quadrille/ //:docs/algorithms.md //:docs/choosing.md //:docs/guide.md //:docs/language.md //:docs/measurements.md
-share/doc/quadrille/ //:docs/papers.md //:docs/proofs.md //:docs/references.md //:docs/sites.md
+share/doc/quadrille/ //:docs/papers.md //:docs/patterns.md //:docs/proofs.md //:docs/references.md //:docs/sites.md
 share/doc/quadrille/ //:docs/pictures/allgather_ring_6.svg //:docs/pictures/alltoall_1_2_3.svg
 share/doc/quadrille/ //examples/closure:closure.c //examples/fft:fft.c //examples/particles:particles.c //examples/transpose:transpose.c
 share/doc/quadrille/ //examples/coupling:atmosphere.c //examples/coupling:coupling.h //examples/coupling:ocean.c

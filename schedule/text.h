@@ -17,6 +17,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "schedule/program.h"
 #include "schedule/result.h"
@@ -27,7 +28,9 @@ namespace quadrille {
 std::string print(const Program& program);
 
 // Reads and validates a program. Errors name `source`, the line and the column.
-Result<Program> parse_program(std::string_view text, const std::string& source);
+// Fills in, if given, the number of the line of each statement, counted as in ProgramPart.
+Result<Program> parse_program(std::string_view text, const std::string& source,
+                              std::vector<int>* lines_of_statements = nullptr);
 
 // The names in scope when expressions are printed. `variables` are outermost first.
 struct ExpressionNames {

@@ -34,6 +34,13 @@ class ProgramReader {
     return program_;
   }
 
+  std::vector<int> lines_of_statements() const {
+    std::vector<int> numbers;
+    if (const auto found = places_.find(ProgramPart::kStatement); found != places_.end())
+      for (const Line* line : found->second) numbers.push_back(line->number);
+    return numbers;
+  }
+
  private:
   bool failed() const { return error_.has_value(); }
 
@@ -429,10 +436,14 @@ class ProgramReader {
 
 }  // namespace
 
-Result<Program> parse_program(std::string_view text, const std::string& source) {
+Result<Program> parse_program(std::string_view text, const std::string& source,
+                              std::vector<int>* lines_of_statements) {
   Result<std::vector<Line>> lines = split_lines(text, source);
   if (!lines.ok()) return lines.error();
-  return ProgramReader(std::move(lines).value(), source).run();
+  ProgramReader reader(std::move(lines).value(), source);
+  Result<Program> program = reader.run();
+  if (lines_of_statements) *lines_of_statements = reader.lines_of_statements();
+  return program;
 }
 
 }  // namespace quadrille

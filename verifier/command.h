@@ -37,6 +37,7 @@ struct ProveArguments {
   std::string skeleton;            // file to write the beginning of its proof to; empty: prove
   std::string folder;              // destination of exports; empty: none
   std::string second_solver;       // a command; empty: none
+  bool watch = false;              // prove again after each change of the files
   int64_t limit = kMostWork;       // for the work on one question, in units of Z3
   bool verbose = false;
   std::string format = "text";

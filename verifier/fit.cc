@@ -1,116 +1,275 @@
-// Tries single terms first, then a term plus or minus 1, then two terms. So it finds the simplest expression. Tested
-// by tests/prove/skeleton_test.cc.
+// Tries names first, then two names with an operator, then such a pair with a name or another pair. So it finds a simplest
+// expression. Of expressions with the same values in all examples it keeps the first. Tested by
+// tests/prove/skeleton_test.cc.
 #include "verifier/fit.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace quadrille::verifier {
 namespace {
 
-using Operation = std::optional<int64_t> (*)(int64_t a, int64_t b, int64_t ranks);
+using Value = std::optional<int64_t>;
 
-std::optional<int64_t> wrapped(int64_t x, int64_t ranks) {
-  if (x < -ranks || x >= 2 * ranks) return std::nullopt;
-  return x < 0 ? x + ranks : x >= ranks ? x - ranks : x;
+constexpr size_t kMostPairs = 12000, kMostShifted = 60;
+constexpr int64_t kGreatest = int64_t{1} << 31;  // of values: products of two fit in 64 bits
+
+Value plus(int64_t a, int64_t b) { return a + b; }
+Value minus(int64_t a, int64_t b) { return a - b; }
+Value product(int64_t a, int64_t b) { return a * b; }
+Value quotient(int64_t a, int64_t b) {
+  return b < 1 ? Value() : (a >= 0 ? a / b : -((b - 1 - a) / b));
+}
+Value remainder(int64_t a, int64_t b) { return b < 1 ? Value() : ((a % b) + b) % b; }
+Value exclusive_or(int64_t a, int64_t b) { return a < 0 || b < 0 ? Value() : a ^ b; }
+Value least(int64_t a, int64_t b) { return std::min(a, b); }
+Value wrapped(int64_t x, int64_t m) {
+  if (m < 1 || x < -m || x >= 2 * m) return std::nullopt;
+  return x < 0 ? x + m : x >= m ? x - m : x;
 }
 
-struct Form {
+struct Operation {
   const char* text;
-  Operation value;
+  Value (*value)(int64_t a, int64_t b);
+  int left, right, sums;  // operands with more `sums` than that get parentheses
 };
+constexpr Operation kPlus = {"{} + {}", plus, 2, 1, 2}, kMinus = {"{} - {}", minus, 2, 1, 2},
+                    kTimes = {"{}*{}", product, 1, 0, 1},
+                    kWrap = {"wrap({}, {})", wrapped, 2, 2, 0};
+constexpr Operation kOperations[] = {kPlus,
+                                     kMinus,
+                                     {"min({}, {})", least, 2, 2, 0},
+                                     kTimes,
+                                     {"{} div {}", quotient, 0, 0, 1},
+                                     {"{} mod {}", remainder, 0, 0, 1},
+                                     {"{} xor {}", exclusive_or, 0, 0, 2}};
 
-constexpr Form kNumbers[] = {
-    {"{} + {}", [](int64_t a, int64_t b, int64_t) { return std::optional(a + b); }},
-    {"{} - {}", [](int64_t a, int64_t b, int64_t) { return std::optional(a - b); }},
-    {"wrap({} + {}, ranks)",
-     [](int64_t a, int64_t b, int64_t ranks) { return wrapped(a + b, ranks); }},
-    {"wrap({} - {}, ranks)",
-     [](int64_t a, int64_t b, int64_t ranks) { return wrapped(a - b, ranks); }},
-    {"wrap({} - {} - 1, ranks)",
-     [](int64_t a, int64_t b, int64_t ranks) { return wrapped(a - b - 1, ranks); }},
-    {"wrap({} - {} + 1, ranks)",
-     [](int64_t a, int64_t b, int64_t ranks) { return wrapped(a - b + 1, ranks); }},
-    {"{} - {} - 1", [](int64_t a, int64_t b, int64_t) { return std::optional(a - b - 1); }},
-    {"{} + {} - 1", [](int64_t a, int64_t b, int64_t) { return std::optional(a + b - 1); }},
-    {"{} xor {}", [](int64_t a, int64_t b,
-                     int64_t) { return a < 0 || b < 0 ? std::nullopt : std::optional(a ^ b); }},
-    {"({} + {}) mod ranks",
-     [](int64_t a, int64_t b, int64_t ranks) {
-       return std::optional(((a + b) % ranks + ranks) % ranks);
-     }},
-    {"({} - {}) mod ranks",
-     [](int64_t a, int64_t b, int64_t ranks) {
-       return std::optional(((a - b) % ranks + ranks) % ranks);
-     }},
-    {"{} * {}", [](int64_t a, int64_t b, int64_t) { return std::optional(a * b); }},
+// Conditions that name a range come first: they are more likely to hold on other jobs.
+struct Relation {
+  const char* text;
+  bool (*holds)(int64_t a, int64_t b);
 };
+constexpr Relation kRelations[] = {{"{} < {}", [](int64_t a, int64_t b) { return a < b; }},
+                                   {"{} <= {}", [](int64_t a, int64_t b) { return a <= b; }},
+                                   {"{} = {}", [](int64_t a, int64_t b) { return a == b; }},
+                                   {"{} != {}", [](int64_t a, int64_t b) { return a != b; }}};
 
-constexpr Form kConditions[] = {
-    {"{} = {}", [](int64_t a, int64_t b, int64_t) { return std::optional<int64_t>(a == b); }},
-    {"{} != {}", [](int64_t a, int64_t b, int64_t) { return std::optional<int64_t>(a != b); }},
-    {"{} < {}", [](int64_t a, int64_t b, int64_t) { return std::optional<int64_t>(a < b); }},
-    {"{} <= {}", [](int64_t a, int64_t b, int64_t) { return std::optional<int64_t>(a <= b); }},
-    {"{} < {} - 1",
-     [](int64_t a, int64_t b, int64_t) { return std::optional<int64_t>(a < b - 1); }},
-};
+std::string operand(const Found& of, int most) {
+  return of.sums > most ? "(" + of.text + ")" : of.text;
+}
 
-bool fits(const Form& form, const Column& a, const Column& b, const Column& ranks,
-          const Column& wanted) {
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (!wanted[i]) continue;
-    const auto value = form.value(*a[i], *b[i], *ranks[i]);
-    if (!value || *value != *wanted[i]) return false;
-  }
+std::string text_of(const Operation& how, const Found& a, const Found& b) {
+  return fmt::format(fmt::runtime(how.text), operand(a, how.left), operand(b, how.right));
+}
+
+Value value_of(const Operation& how, const Value& a, const Value& b) {
+  if (!a || !b) return std::nullopt;
+  const Value value = how.value(*a, *b);
+  return value && std::abs(*value) < kGreatest ? value : std::nullopt;
+}
+
+Found joined(const Operation& how, const Found& a, const Found& b, int rank) {
+  Found result{text_of(how, a, b), {}, rank, how.sums};
+  for (size_t i = 0; i < a.values.size(); ++i)
+    result.values.push_back(value_of(how, a.values[i], b.values[i]));
+  return result;
+}
+
+bool fits(const Operation& how, const Found& a, const Found& b, const Column& wanted) {
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i] && value_of(how, a.values[i], b.values[i]) != wanted[i]) return false;
   return true;
+}
+
+bool fits(const Column& values, const Column& wanted) {
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i] && values[i] != wanted[i]) return false;
+  return true;
+}
+
+Found number_of(int64_t value, size_t examples) {
+  return {std::to_string(value), Column(examples, value)};
+}
+
+// Returns a hash of the values where some are wanted.
+size_t hash_of(const Column& values, const Column& wanted) {
+  size_t hash = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (wanted[i])
+      hash = (hash ^ static_cast<size_t>(values[i].value_or(INT64_MIN))) * 0x9E3779B97F4A7C15U +
+             (hash >> 29);
+  return hash;
 }
 
 }  // namespace
 
-void Examples::name(const std::string& text, Column values) {
-  if (std::any_of(values.begin(), values.end(), [](const auto& value) { return !value; })) return;
-  for (const Term& term : terms_)
-    if (term.text == text) return;
-  terms_.push_back({text, std::move(values)});
+void Examples::add(std::vector<Found>& to, const std::string& text, const Column& values,
+                   int rank) {
+  const bool never = std::none_of(values.begin(), values.end(), [](const Value& v) { return v; });
+  for (const Found& known : to)
+    if (never || known.text == text) return;
+  if (!never) to.push_back({text, values, rank});
 }
 
-std::optional<std::string> Examples::number(const Column& wanted) const {
-  const auto is_shifted = [&](const Column& values, int64_t more) {
-    for (size_t i = 0; i < wanted.size(); ++i)
-      if (wanted[i] && *wanted[i] != *values[i] + more) return false;
-    return true;
+const std::vector<Found>& Examples::pairs() const {
+  if (!pairs_.empty() || names_.empty()) return pairs_;
+  const Column all(names_[0].values.size(), 0);
+  std::unordered_set<size_t> known;
+  const auto keep = [&](Found found) {
+    if (pairs_.size() < kMostPairs && known.insert(hash_of(found.values, all)).second)
+      pairs_.push_back(std::move(found));
   };
-  if (std::none_of(wanted.begin(), wanted.end(), [](const auto& w) { return w.has_value(); }))
-    return std::nullopt;
-  const Column none(wanted.size(), 0);
-  for (const Term& term : terms_)
-    if (is_shifted(term.values, 0)) return term.text;
-  for (const int64_t number : {0, 1, 2})
-    if (is_shifted(none, number)) return std::to_string(number);
-  for (const Term& term : terms_)
-    for (const int64_t more : {1, -1})
-      if (is_shifted(term.values, more))
-        return fmt::format("{} {} 1", term.text, more > 0 ? '+' : '-');
-  for (const Form& form : kNumbers)
-    for (const Term& a : terms_)
-      for (const Term& b : terms_)
-        if (fits(form, a.values, b.values, ranks_, wanted))
-          return fmt::format(fmt::runtime(form.text), a.text, b.text);
+  for (const Found& name : names_) keep(name);
+  const Found one = number_of(1, all.size()), two = number_of(2, all.size());
+  for (const int64_t number : {0, 1, 2}) keep(number_of(number, all.size()));
+  for (const Found& name : names_) keep(joined(kPlus, name, one, 1));
+  for (const Found& name : names_) keep(joined(kMinus, name, one, 1));
+  shifted_ = pairs_.size();
+  for (const Found& entry : entries_) keep(entry);
+  std::vector<Found> operands = names_, most = pairs_;
+  operands.insert(operands.end(), {one, two});
+  for (const Found& name : names_) most.push_back(joined(kTimes, two, name, 1));
+  const auto join = [&](const Operation& how, const std::vector<Found>& left,
+                        const std::vector<Found>& right, int rank) {
+    for (const Found& a : left)
+      for (const Found& b : right)
+        if (pairs_.size() < kMostPairs) keep(joined(how, a, b, rank));
+  };
+  join(kPlus, operands, operands, 1);
+  join(kMinus, operands, operands, 1);
+  linear_ = pairs_.size();
+  for (size_t i = 0; i < linear_; ++i)
+    if (pairs_[i].sums == 2) join(kWrap, {pairs_[i]}, names_, 1);
+  for (const Operation& how : kOperations) join(how, operands, operands, 1);
+  // min(a + 1, 2*b), (a - 1) div b, and so on
+  for (const Operation& how : kOperations)
+    join(how, most, how.sums == 1 || most.size() > kMostShifted ? operands : most, 2);
+  return pairs_;
+}
+
+std::optional<Found> Examples::number(const Column& wanted, const std::string& preferred) const {
+  const auto first = std::find_if(wanted.begin(), wanted.end(), [](const Value& v) { return v; });
+  if (first == wanted.end()) return std::nullopt;
+  for (const Found& name : names_)
+    if (name.text == preferred && fits(name.values, wanted)) return name;
+  for (const Found& name : names_)
+    if (fits(name.values, wanted)) return name;
+  const std::vector<Found>& pairs = this->pairs();
+  for (const Found& pair : pairs)
+    if (fits(pair.values, wanted)) return pair;
+  std::vector<Found> operands = names_;
+  operands.push_back(number_of(1, wanted.size()));
+  for (const Found& pair : pairs)
+    for (const Found& name : operands)
+      for (const Operation& how : kOperations) {
+        if (fits(how, pair, name, wanted)) return joined(how, pair, name, 2);
+        if (fits(how, name, pair, wanted)) return joined(how, name, pair, 2);
+      }
+  // wrap(a + b, m): its value is a + b, m more, or m less.
+  for (const Found& pair : pairs)
+    for (const Found& name : operands)
+      for (const Operation* how : {&kPlus, &kMinus})
+        for (const Found& modulus : names_) {
+          bool fit = true;
+          for (size_t i = 0; i < wanted.size() && fit; ++i)
+            fit = !wanted[i] || value_of(kWrap, value_of(*how, pair.values[i], name.values[i]),
+                                         modulus.values[i]) == wanted[i];
+          if (fit) return joined(kWrap, joined(*how, pair, name, 2), modulus, 2);
+        }
+  std::unordered_map<size_t, size_t> by_values;
+  for (size_t i = 0; i < pairs.size(); ++i) by_values.emplace(hash_of(pairs[i].values, wanted), i);
+  for (const Found& pair : pairs)
+    for (const Operation* how : {&kPlus, &kMinus}) {
+      Column rest = wanted;
+      for (size_t i = 0; i < rest.size(); ++i)
+        if (rest[i]) rest[i] = value_of(how == &kPlus ? kMinus : kPlus, wanted[i], pair.values[i]);
+      const auto other = by_values.find(hash_of(rest, wanted));
+      if (other == by_values.end()) continue;
+      const Found &a = how == &kPlus ? pair : pairs[other->second],
+                  &b = how == &kPlus ? pairs[other->second] : pair;
+      if (fits(*how, a, b, wanted)) return joined(*how, a, b, 3);
+    }
   return std::nullopt;
 }
 
-std::optional<std::string> Examples::condition(const Column& wanted) const {
-  Column truth;
-  for (const auto& value : wanted) truth.emplace_back(*value != 0);
-  std::vector<Term> terms = terms_;
-  terms.push_back({"0", Column(wanted.size(), 0)});
-  terms.push_back({"1", Column(wanted.size(), 1)});
-  for (const Form& form : kConditions)
-    for (const Term& a : terms)
-      for (const Term& b : terms)
-        if (a.text != b.text && fits(form, a.values, b.values, ranks_, truth))
-          return fmt::format(fmt::runtime(form.text), a.text, b.text);
+std::optional<Found> Examples::condition(const Column& wanted,
+                                         const std::vector<Found>& more) const {
+  std::vector<Found> plain, simple;
+  for (const Found& name : names_)
+    if (name.rank == 0) plain.push_back(name);
+  for (const int64_t number : {0, 1}) plain.push_back(number_of(number, wanted.size()));
+  simple = plain;
+  for (const Found& name : names_)
+    if (name.rank > 0) simple.push_back(name);
+  simple.insert(simple.end(), more.begin(), more.end());
+  // Returns whether the condition holds where it must; `only` that it holds nowhere else.
+  const auto holds = [&](const Relation& is, const Found& a, const Found& b, bool only) {
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i] || (!only && *wanted[i] == 0)) continue;
+      if (!a.values[i] || !b.values[i]) {
+        if (*wanted[i] != 0) return false;
+        continue;
+      }
+      if (is.holds(*a.values[i], *b.values[i]) != (*wanted[i] != 0)) return false;
+    }
+    return true;
+  };
+  const auto made = [&](const Relation& is, const Found& a, const Found& b, int rank) {
+    Found result{fmt::format(fmt::runtime(is.text), a.text, b.text), {}, rank};
+    for (size_t i = 0; i < wanted.size(); ++i)
+      result.values.push_back(a.values[i] && b.values[i] && is.holds(*a.values[i], *b.values[i]));
+    return result;
+  };
+  for (const std::vector<Found>* from : {&plain, &simple})
+    for (const Relation& is : kRelations)
+      for (const Found& a : *from)
+        for (const Found& b : *from)
+          if (holds(is, a, b, true))
+            return made(is, a, b, static_cast<int>(&is - kRelations) + (from == &plain ? 0 : 5));
+  const std::vector<Found>& pairs = this->pairs();
+  for (const size_t count : {shifted_, linear_, pairs.size()})
+    for (const Relation& is : kRelations)
+      for (size_t i = 0; i < count; ++i)
+        for (const Found& b : simple) {
+          const int rank = count == shifted_ ? 9 : 10;
+          if (holds(is, pairs[i], b, true)) return made(is, pairs[i], b, rank);
+          if (holds(is, b, pairs[i], true)) return made(is, b, pairs[i], rank);
+        }
+  // Both of two conditions, or either of two.
+  for (const bool both : {true, false}) {
+    std::vector<Found> parts;
+    const auto gather = [&](const std::vector<Found>& from) {
+      for (const Relation& is : kRelations)
+        for (const Found& a : from)
+          for (const Found& b : simple) {
+            Found part = made(is, a, b, 20);
+            bool may = true, helps = false;
+            for (size_t i = 0; i < wanted.size() && may; ++i) {
+              if (!wanted[i]) continue;
+              const bool must = *wanted[i] != 0, is_so = *part.values[i] != 0;
+              if (must == both)
+                may = must == is_so;
+              else
+                helps |= must == is_so;
+            }
+            if (may && helps) parts.push_back(std::move(part));
+          }
+    };
+    gather(simple);
+    for (size_t i = 0; i < parts.size(); ++i)
+      for (size_t j = i + 1; j < parts.size(); ++j) {
+        bool fit = true;
+        for (size_t k = 0; k < wanted.size() && fit; ++k)
+          fit = !wanted[k] ||
+                (*wanted[k] != 0) == (both ? *parts[i].values[k] && *parts[j].values[k]
+                                           : *parts[i].values[k] || *parts[j].values[k]);
+        if (fit)
+          return Found{
+              fmt::format("{} {} {}", parts[i].text, both ? "and" : "or", parts[j].text), {}, 20};
+      }
+  }
   return std::nullopt;
 }
 

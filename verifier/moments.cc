@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "schedule/binding.h"
+#include "verifier/call.h"
 #include "verifier/prove/contract.h"
+#include "verifier/prove/refute.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -33,9 +36,15 @@ class Values {
 // Walks one site at one rank.
 class SiteWalk {
  public:
-  SiteWalk(const Anatomy& anatomy, const Site& site, const Binding& binding, Values& values,
-           std::vector<Moment>& all)
-      : anatomy_(anatomy), site_(site), binding_(binding), values_(values), all_(all) {}
+  SiteWalk(const Program& program, const Anatomy& anatomy, const Site& site, const Binding& binding,
+           const Call& call, Values& values, std::vector<Moment>& all)
+      : program_(program),
+        anatomy_(anatomy),
+        site_(site),
+        binding_(binding),
+        call_(call),
+        values_(values),
+        all_(all) {}
 
   // Returns false if an expression has no value, or there are too many moments.
   bool run() { return walk(0); }
@@ -75,6 +84,10 @@ class SiteWalk {
     for (const auto& [access, bytes] :
          {std::pair(&site_.from, &moment.from), {&site_.to, &moment.to}})
       if (*access && !read(**access, bytes->emplace())) return false;
+    // A whole temporary block is as long as what is copied to it.
+    if (moment.from && moment.to && !site_.to->range && moment.to->high == INT64_MAX &&
+        moment.from->high != INT64_MAX)
+      moment.to->high = moment.from->high - moment.from->low;
     all_.push_back(std::move(moment));
     return all_.size() < kMostMoments;
   }
@@ -94,7 +107,10 @@ class SiteWalk {
     if (!block) return false;
     bytes.buffer = access.buffer;
     bytes.block = *block;
-    if (!access.range) return true;
+    if (!access.range) {
+      bytes.high = length_of(bytes);
+      return true;
+    }
     const auto low = value(access.range->low), high = value(access.range->high);
     if (!low || !high) return false;
     bytes.low = *low;
@@ -102,9 +118,27 @@ class SiteWalk {
     return true;
   }
 
+  // Returns how long a whole block is. Without counts, it has any length, such as this.
+  int64_t length_of(const Bytes& whole) const {
+    constexpr int64_t kAnyLength = 3;
+    const Contract contract(program_);
+    if (call_.counts.empty() && contract.has_lengths() && !contract.is_barrier()) return kAnyLength;
+    const int64_t own = binding_.place.group, other = contract.other(static_cast<int>(own));
+    if (call_.counts.empty() || whole.buffer == Buffer::kTemporary) return INT64_MAX;
+    const bool sends = whole.buffer == Buffer::kSend;
+    const bool by_block = sends ? contract.has_targets() : contract.has_sources();
+    const std::vector<int64_t>& counts = call_.counts[by_block || !sends ? other : own];
+    const int64_t index = by_block                          ? whole.block
+                          : sends || contract.has_targets() ? binding_.place.rank
+                                                            : 0;
+    return index >= 0 && index < static_cast<int64_t>(counts.size()) ? counts[index] : INT64_MAX;
+  }
+
+  const Program& program_;
   const Anatomy& anatomy_;
   const Site& site_;
   const Binding& binding_;
+  const Call& call_;
   Values& values_;
   std::vector<Moment>& all_;
   std::vector<int64_t> variables_;
@@ -141,6 +175,66 @@ bool comes_before(const Moment& a, const Moment& b) {
   return std::tie(one.index, a.variables) < std::tie(two.index, b.variables);
 }
 
+// ---- Jobs and calls to try
+
+constexpr int64_t kMostRanksOfNodesTried = 7, kMostRanksOfGroupsTried = 6;
+
+// Returns the lists of counts that calls are tried with. Blocks of one size and of several, cut into several parts.
+std::vector<Counts> counts_of(const Program& program, const Groups& groups) {
+  if (!uses_counts(program) && !names_parts_of_blocks(program)) return {{}};
+  std::vector<Counts> all;
+  for (const int64_t count : {5, 4, 1, 0}) all.push_back(equal_counts(groups, count));
+  if (has_one_count(program.collective)) return all;
+  for (const int64_t step : {2, 3}) {
+    Counts uneven = equal_counts(groups, 0);
+    for (size_t group = 0; group < uneven.size(); ++group)
+      for (size_t rank = 0; rank < uneven[group].size(); ++rank)
+        uneven[group][rank] = (static_cast<int64_t>(rank) * step + 1 + group) % 5;
+    all.push_back(std::move(uneven));
+  }
+  return all;
+}
+
+// Returns all nodes of few ranks, or only numbers of ranks if the program knows no nodes.
+std::vector<Groups> jobs_of(const Program& program) {
+  const bool knows_nodes = std::any_of(program.tables.begin(), program.tables.end(),
+                                       [](const Table& table) { return is_nodes(table.kind); });
+  const int64_t most = program.groups == 2 ? kMostRanksOfGroupsTried
+                       : knows_nodes       ? kMostRanksOfNodesTried
+                                           : kMostRanksTried;
+  std::vector<Groups> all;
+  each_topology(program.groups, 1, most, most, [&](const Groups& groups) {
+    const bool flat = std::all_of(groups.begin(), groups.end(),
+                                  [](const Topology& group) { return group.nodes() == 1; });
+    if (knows_nodes || flat) all.push_back(groups);
+    return false;
+  });
+  if (program.groups == 1 && !knows_nodes)
+    for (const int64_t ranks : {12, 16, 17})
+      all.push_back({Topology::from_runs({{1, ranks}}).value()});
+  return all;
+}
+
+// Makes case `at` of all combinations of counts, roots and values of parameters up to kGreatest.
+constexpr int64_t kGreatest = 4;
+std::pair<Job, Call> case_of(const Program& program, const Groups& groups,
+                             const std::vector<Counts>& counts, int64_t at) {
+  const auto next = [&](int64_t choices) {
+    const int64_t choice = at % choices;
+    at /= choices;
+    return choice;
+  };
+  Call call{counts[next(static_cast<int64_t>(counts.size()))], {}, 0};
+  if (rooted(program.collective)) call.root = next(groups[0].ranks());
+  Job job{groups, {}, std::vector<LinearModel>(program.parameters.size())};
+  for (const Parameter& parameter : program.parameters) {
+    const int64_t value = 1 + next(kGreatest);
+    job.parameters.push_back(parameter.at_call ? int64_t{kRuleNone} : value);
+    if (parameter.at_call) call.parameters.push_back(value);
+  }
+  return {std::move(job), std::move(call)};
+}
+
 }  // namespace
 
 std::optional<Moments> Moments::make(const Program& program, const Anatomy& anatomy, const Job& job,
@@ -156,7 +250,8 @@ std::optional<Moments> Moments::make(const Program& program, const Anatomy& anat
     for (here.place.rank = 0; here.place.rank < here.place.ranks; ++here.place.rank) {
       const size_t first = moments.all_.size();
       for (const Site& site : anatomy.sites)
-        if (!SiteWalk(anatomy, site, here, values, moments.all_).run()) return std::nullopt;
+        if (!SiteWalk(program, anatomy, site, here, call, values, moments.all_).run())
+          return std::nullopt;
       std::stable_sort(moments.all_.begin() + static_cast<int64_t>(first), moments.all_.end(),
                        comes_before);
       moments.of_rank_[{group, here.place.rank}] = {first, moments.all_.size()};
@@ -214,7 +309,9 @@ const Moment* Moments::last_writer(int64_t group, int64_t rank, const Bytes& byt
 const Moment* Moments::reader(const Moment& moment, const Bytes& byte) const {
   const size_t end = of_rank_.at({moment.group, moment.rank}).second;
   for (size_t i = &moment - all_.data() + 1; i < end; ++i)
-    if (all_[i].from && all_[i].from->has(byte)) return &all_[i];
+    if ((all_[i].from && all_[i].from->has(byte)) ||
+        (all_[i].site->combine && all_[i].to->has(byte)))
+      return &all_[i];
   return nullptr;
 }
 
@@ -229,6 +326,8 @@ std::optional<Data> Moments::read(const Moment& moment, const Bytes& bytes, int 
   Data result{moment.group, contract.has_targets() ? bytes.block : 0, {}};
   result.contributors.resize(bindings_[moment.group].place.ranks);
   result.contributors[moment.rank] = true;
+  result.first = moment.rank;
+  result.number = 1;
   return result;
 }
 
@@ -247,7 +346,50 @@ std::optional<Data> Moments::data(const Moment& moment, int depth) const {
   if (!base || base->contributors.size() != result->contributors.size()) return std::nullopt;
   for (size_t i = 0; i < base->contributors.size(); ++i)
     if (base->contributors[i]) result->contributors[i] = true;
+  const auto ranks = static_cast<int64_t>(base->contributors.size());
+  const auto follows = [&](const Data& a, const Data& b) {
+    return a.number && b.number && (a.first + *a.number - b.first) % ranks == 0;
+  };
+  const Data arrived = *result;
+  const bool left = *moment.site->combine == Side::kLeft;
+  // An operator that commutes may take them in the other order.
+  for (const bool first : {left, !left}) {
+    const Data &a = first ? arrived : *base, &b = first ? *base : arrived;
+    if (!follows(a, b) || (first != left && !program_->commutative)) continue;
+    result->first = a.first;
+    result->number = *a.number + *b.number;
+    return result;
+  }
+  result->number.reset();
   return result;
+}
+
+std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
+  constexpr size_t kMostRuns = 400, kMostMoments = 400'000;
+  const std::vector<Groups> jobs = jobs_of(program);
+  const size_t most_of_job = std::max<size_t>(4, kMostRuns / jobs.size());
+  std::vector<Moments> runs;
+  size_t moments = 0;
+  for (const Groups& groups : jobs) {
+    const std::vector<Counts> counts = counts_of(program, groups);
+    auto cases = static_cast<int64_t>(counts.size());
+    if (rooted(program.collective)) cases *= groups[0].ranks();
+    for (size_t i = 0; i < program.parameters.size(); ++i) cases *= kGreatest;
+    // An odd stride visits different values of each.
+    const int64_t stride = cases <= static_cast<int64_t>(most_of_job) ? 1 : cases / 17 * 2 + 1;
+    size_t of_job = 0;
+    for (int64_t n = 0; n < cases && of_job < most_of_job; ++n) {
+      const auto [job, call] = case_of(program, groups, counts, n * stride % cases);
+      if (!takes(program, job, call)) continue;
+      std::optional<Moments> run = Moments::make(program, anatomy, job, call);
+      if (!run) continue;
+      ++of_job;
+      moments += run->all().size();
+      runs.push_back(std::move(*run));
+      if (runs.size() == kMostRuns || moments > kMostMoments) return runs;
+    }
+  }
+  return runs;
 }
 
 }  // namespace quadrille::verifier

@@ -36,6 +36,10 @@ struct Moment {
 struct Data {
   int64_t group = 0, target = 0;
   std::vector<bool> contributors;  // by rank of that group
+  // The first contributor, and their number if they are consecutive (modulo ranks), in the order in which they were
+  // combined.
+  int64_t first = 0;
+  std::optional<int64_t> number = {};
 };
 
 class Moments {
@@ -53,7 +57,7 @@ class Moments {
   const Moment* writer(const Moment& moment, const Bytes& byte) const;
   // Returns the last write of a byte at that rank; null if there is none.
   const Moment* last_writer(int64_t group, int64_t rank, const Bytes& byte) const;
-  // Returns the first read of a byte after the moment, at its rank; null if there is none.
+  // Returns the first read of a byte after the moment, at its rank, also to combine it; null if there is none.
   const Moment* reader(const Moment& moment, const Bytes& byte) const;
   // Returns the data that a moment sends, receives or copies; if it combines, the result. Empty if that is not known.
   std::optional<Data> data(const Moment& moment, int depth = 0) const;
@@ -69,6 +73,12 @@ class Moments {
   std::map<std::pair<int64_t, int64_t>, std::pair<size_t, size_t>> of_rank_;  // by group and rank
   std::vector<int64_t> matched_;                                              // -1: none
 };
+
+// The most ranks that are tried on all numbers of ranks. Some jobs have more.
+inline constexpr int64_t kMostRanksTried = 9;
+// Runs the program on small jobs: on all nodes, or only on numbers of ranks if it knows no nodes. Of each job it takes some
+// cases, which differ in roots, counts and values of parameters.
+std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy);
 
 }  // namespace quadrille::verifier
 

@@ -19,6 +19,7 @@
 #include "schedule/text.h"
 #include "verifier/certificate.h"
 #include "verifier/command.h"
+#include "verifier/prove/explain.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 #include "verifier/proven.h"
@@ -34,7 +35,8 @@ using cli::ExitCode;
 struct NamedProof {
   std::string name;
   Proof proof;
-  std::string text = {};  // of a proof file of the user's own
+  std::string text = {};          // of a proof file of the user's own
+  std::string program_file = {};  // of a program of the user's own
 };
 
 // Returns whether the user means this proof. "factor" means "alltoall.factor", too.
@@ -53,7 +55,7 @@ Result<NamedProof> read_program_and_proof(const std::string& path, const std::st
   if (!proof.ok()) return proof.error();
   const Result<bool> filled = refuse_unfilled(*statements, source);
   if (!filled.ok()) return filled.error();
-  return NamedProof{path, std::move(proof).value(), *statements};
+  return NamedProof{path, std::move(proof).value(), *statements, path};
 }
 
 // Makes the proof of a sequence of two programs.
@@ -264,7 +266,7 @@ class Session {
     if (is_json(arguments_))
       programs_.push_back(program_json(named, plan, result, judgement, claims));
     else
-      print_program(named, result, judgement, claims);
+      print_program(named, plan, result, judgement, claims);
     exports_.push_back(std::move(result.exports));
   }
 
@@ -278,18 +280,41 @@ class Session {
                                                       Z3_get_full_version())));
   }
 
-  void print_program(const NamedProof& named, const ProofResult& result, const Judgement& judgement,
-                     const std::vector<Claim>& claims) const {
+  void print_program(const NamedProof& named, const ProofPlan& plan, const ProofResult& result,
+                     const Judgement& judgement, const std::vector<Claim>& claims) const {
     fmt::print("{}: {}\n", named.name, judgement.text);
     if (judgement.code == ExitCode::kVerified && judgement.walked) tell_walked(*judgement.walked);
-    for (const ObligationResult& obligation : result.obligations)
-      if (arguments_.verbose || !obligation.proven)
-        fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
+    int explained = 0;
+    for (size_t i = 0; i < result.obligations.size(); ++i) {
+      const ObligationResult& one = result.obligations[i];
+      if (arguments_.verbose || !one.proven)
+        fmt::print("  {}{}\n", one.name, one.proven ? "" : ": " + one.failure);
+      if (one.proven || i >= plan.obligations.size()) continue;
+      if (arguments_.verbose || ++explained <= kMostExplained)
+        for (const std::string& line :
+             explain(plan.obligations[i], one, named.proof.program_of(plan.obligations[i].half),
+                     text_of(named, plan.obligations[i].half), options()))
+          fmt::print("    {}\n", line);
+    }
+    if (explained > kMostExplained)
+      fmt::print("  --verbose explains all {} obligations that are open\n", explained);
     for (const Claim& claim : claims)
       if (claim.counterexample)
         fmt::print("  {} is false, as expected: {}\n", claim.name, *claim.counterexample);
       else
         fmt::print("  {}: no counterexample found to what should be false\n", claim.name);
+  }
+
+  static constexpr int kMostExplained = 5;
+
+  ProverOptions options() const { return {static_cast<unsigned>(arguments_.limit), false}; }
+
+  // Returns the text that the user wrote, or what `show` prints of the program.
+  static ProgramText text_of(const NamedProof& named, Half half) {
+    const Result<std::string> text =
+        named.program_file.empty() ? Error{} : read_text(named.program_file);
+    ProgramText own = program_text(named.program_file, text.ok() ? *text : "");
+    return own.lines.empty() ? program_text("", print(named.proof.program_of(half))) : own;
   }
 
   Judgement judge(const NamedProof& named, const ProofPlan& plan, const ProofResult& result) const {
@@ -486,6 +511,36 @@ int write_skeleton(const ProveArguments& arguments) {
   return ExitCode::kVerified;
 }
 
+// ---- Proving again
+
+using Versions = std::vector<std::optional<std::filesystem::file_time_type>>;
+
+Versions versions_of(const std::vector<std::string>& files) {
+  Versions versions;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const auto time = std::filesystem::last_write_time(cli::user_path(file), error);
+    versions.push_back(error ? std::nullopt : std::optional(time));
+  }
+  return versions;
+}
+
+// Proves whenever a file changes, until a signal ends the process.
+int watch(const ProveArguments& arguments) {
+  std::vector<std::string> files = arguments.files;
+  for (const std::string& file : {arguments.program, arguments.then})
+    if (!file.empty()) files.push_back(file);
+  if (files.empty()) return bad_input("prove", "--watch: give it with --program or --proof");
+  for (;;) {
+    const Versions before = versions_of(files);
+    Session(arguments).run();
+    fmt::print("--watch: waits for a change of {}; Ctrl-C ends it\n", fmt::join(files, ", "));
+    std::fflush(stdout);
+    while (versions_of(files) == before)
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
 }  // namespace
 
 int prove(const ProveArguments& arguments) {
@@ -498,6 +553,8 @@ int prove(const ProveArguments& arguments) {
                      "--then: give it with --program, and a --proof of each of the two programs");
   if (!arguments.certificate.empty() && (arguments.program.empty() || !arguments.skeleton.empty()))
     return bad_input("prove", "--certificate: give it with --program and --proof");
+  if (arguments.watch && (!arguments.skeleton.empty() || is_json(arguments)))
+    return bad_input("prove", "--watch: leave out --skeleton and --format");
 #ifdef QUADRILLE_WITHOUT_Z3
   if (arguments.skeleton.empty())
     return bad_input(
@@ -505,6 +562,7 @@ int prove(const ProveArguments& arguments) {
         "the solver Z3 was left out of this build; install its header and library, and "
         "build again");
 #endif
+  if (arguments.watch) return watch(arguments);
   return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
 }
 
@@ -524,6 +582,8 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
       "a program to run after that; prove the sequence. Give a second --proof, of this one");
   command.add("--certificate", "FILE", &arguments.certificate,
               "write there that the program of --program is proven, for `generate --proof`");
+  command.add_flag("--watch", arguments.watch,
+                   "prove again whenever the program or the proof changes, until Ctrl-C");
   command.add("--skeleton", "FILE", &arguments.skeleton,
               "write the beginning of a proof there: its statements, with the witnesses that fit "
               "runs on small jobs");

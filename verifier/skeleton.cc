@@ -7,10 +7,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <random>
+#include <set>
 
 #include "schedule/text.h"
-#include "verifier/all_topologies.h"
-#include "verifier/call.h"
+#include "schedule/traverse.h"
 #include "verifier/fit.h"
 #include "verifier/moments.h"
 #include "verifier/prove/planner.h"
@@ -18,8 +20,8 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr size_t kMostExamples = 4000;  // of one statement
-constexpr int64_t kMostRanksTried = 7, kMostRanksOfGroupsTried = 6;
+constexpr size_t kMostAsked = 4000;    // moments of one statement
+constexpr size_t kMostExamples = 100;  // of one statement, for each statement that is found
 
 // One moment about which something is asked, and the answer: another moment, or numbers.
 struct Example {
@@ -34,23 +36,26 @@ struct Example {
 // The names that expressions may use at a place, and how to get their values.
 class Vocabulary {
  public:
-  // Returns the names at a site: its first `variables` variables, lets that depend on no others, maybe a byte.
+  // Returns the names at a site: its first `variables` variables, lets that depend on no others, and the `last` name.
   static Vocabulary of_site(const Program& program, const Site& site, size_t variables,
-                            bool has_byte) {
+                            const char* last = nullptr) {
     Vocabulary all(program);
     all.plain_.assign(site.variables.begin(),
                       site.variables.begin() + static_cast<int64_t>(variables));
     all.add_lets(site, variables);
-    if (has_byte) all.plain_.emplace_back(kByte);
+    if (last) all.plain_.emplace_back(last);
     all.has_rank_ = true;
     all.finish();
     return all;
   }
-  // Returns the names for the end of the program, where the block of `source` is at `target`.
-  static Vocabulary of_ends(const Program& program, const View& view) {
+  // Returns the names for the end of the program, where the block of `source` is at `target`. Lets outside loops are
+  // functions of a rank there.
+  static Vocabulary of_ends(const Program& program, const Anatomy& anatomy, const View& view) {
     Vocabulary all(program);
     all.plain_ = view.unknowns;
     all.has_rank_ = view.has_rank;
+    for (const auto& [name, let] : anatomy.definitions)
+      if (let.variables == 0) all.functions_.emplace_back(name, Formula(let.value, 0));
     all.finish();
     return all;
   }
@@ -58,6 +63,9 @@ class Vocabulary {
   // Returns all names: "rank, ranks, k".
   std::string text() const { return fmt::format("{}", fmt::join(names_, ", ")); }
   const std::vector<std::string>& names() const { return names_; }
+  bool is_let(size_t name) const {
+    return name >= plain_.size() && name < plain_.size() + lets_.size();
+  }
   // Returns how many variables of the site may be named.
   size_t variables() const { return variables_; }
 
@@ -72,6 +80,12 @@ class Vocabulary {
     Undefined why = Undefined::kNone;
     for (const auto& [name, formula] : lets_)
       values.push_back(formula.value(binding, variables, &why));
+    for (const auto& [name, formula] : functions_)
+      for (size_t i = first_end(); i < ends(); ++i) {
+        binding.place.rank = plain_.empty() ? rank : plain[i];
+        const bool is_rank = binding.place.rank < binding.place.ranks;
+        values.push_back(is_rank ? formula.value(binding, {}, &why) : std::nullopt);
+      }
     if (has_rank_) values.emplace_back(rank);
     values.emplace_back(binding.place.ranks);
     if (program_->groups == 2) values.emplace_back(binding.place.remote_ranks);
@@ -96,6 +110,9 @@ class Vocabulary {
   void finish() {
     names_ = plain_;
     for (const auto& [name, formula] : lets_) names_.push_back(name);
+    for (const auto& [name, formula] : functions_)
+      for (size_t i = first_end(); i < ends(); ++i)
+        names_.push_back(fmt::format("{}({})", name, plain_.empty() ? "rank" : plain_[i]));
     if (has_rank_) names_.emplace_back("rank");
     names_.emplace_back("ranks");
     if (program_->groups == 2) names_.emplace_back("remote_ranks");
@@ -103,84 +120,79 @@ class Vocabulary {
     for (const Parameter& parameter : program_->parameters) names_.push_back(parameter.name.text);
   }
 
+  // Returns how many plain names are ranks at the end of the program: source and target, or only one.
+  size_t ends() const {
+    return std::max<size_t>(1, std::count_if(plain_.begin(), plain_.end(),
+                                             [](const auto& name) { return name != kByte; }));
+  }
+
+  // Lets at `source` are those of the other group, if there are two.
+  size_t first_end() const { return program_->groups == 2 && ends() == 2 ? 1 : 0; }
+
   const Program* program_;
   std::vector<std::string> plain_, names_;
   size_t variables_ = 0;  // how many plain names are variables of the site
-  std::vector<std::pair<std::string, Formula>> lets_;
+  std::vector<std::pair<std::string, Formula>> lets_, functions_;
   bool has_rank_ = false;
 };
 
-// Turns the examples into columns. Entries of tables become further terms. The preferred name comes first.
+// Turns the examples into columns. Entries of tables become further terms.
 Examples examples_of(const Program& program, const Vocabulary& vocabulary,
-                     const std::vector<Example>& all, const std::string& preferred) {
+                     const std::vector<Example>& all) {
   const auto column = [&](const auto& value) {
     Column values;
     for (const Example& example : all) values.push_back(value(example));
     return values;
   };
-  Examples examples(column([](const Example& example) -> std::optional<int64_t> {
-    return example.run->binding(example.group).place.ranks;
-  }));
+  Examples examples;
   const std::vector<std::string>& names = vocabulary.names();
-  const auto add = [&](bool is_preferred) {
-    for (size_t i = 0; i < names.size(); ++i)
-      if ((names[i] == preferred) == is_preferred)
-        examples.name(names[i], column([i](const Example& example) { return example.names[i]; }));
+  for (size_t i = 0; i < names.size(); ++i)
+    examples.name(names[i], column([i](const Example& example) { return example.names[i]; }),
+                  vocabulary.is_let(i));
+  const auto looked_up = [&](size_t t, size_t i, auto value) {
+    return column([&](const Example& example) -> std::optional<int64_t> {
+      const Entries& table = example.run->binding(example.group).tables[t];
+      return example.names[i] ? value(table, *example.names[i]) : std::nullopt;
+    });
   };
-  add(true);
-  add(false);
-  for (size_t t = 0; t < program.tables.size(); ++t)
+  using Value = std::optional<int64_t>;
+  for (size_t t = 0; t < program.tables.size(); ++t) {
+    const std::string& table = program.tables[t].name.text;
+    const TableKind kind = program.tables[t].kind;
+    if (kind == TableKind::kPowers)
+      examples.name(fmt::format("length({})", table), column([t](const Example& example) {
+                      return Value(example.run->binding(example.group).tables[t].size());
+                    }));
     for (size_t i = 0; i < names.size(); ++i) {
-      const auto entries = [t](const Example& example) -> const Entries& {
-        return example.run->binding(example.group).tables[t];
-      };
-      examples.name(fmt::format("{}[{}]", program.tables[t].name.text, names[i]),
-                    column([&](const Example& example) -> std::optional<int64_t> {
-                      const Entries& table = entries(example);
-                      const std::optional<int64_t> at = example.names[i];
-                      if (!at || *at < 0 || *at >= static_cast<int64_t>(table.size()))
-                        return std::nullopt;
-                      return table[*at];
-                    }));
-      if (program.tables[t].kind != TableKind::kPrefix) continue;
-      examples.name(fmt::format("locate({}, {})", program.tables[t].name.text, names[i]),
-                    column([&](const Example& example) -> std::optional<int64_t> {
-                      const Entries& table = entries(example);
-                      if (!example.names[i]) return std::nullopt;
-                      return std::upper_bound(table.begin(), table.end(), *example.names[i]) -
-                             table.begin() - 1;
-                    }));
+      examples.entry(fmt::format("{}[{}]", table, names[i]),
+                     looked_up(t, i, [](const Entries& all, int64_t at) {
+                       const bool is = at >= 0 && at < static_cast<int64_t>(all.size());
+                       return is ? Value(all[at]) : Value();
+                     }));
+      if (kind != TableKind::kPrefix && kind != TableKind::kPowers) continue;
+      examples.entry(fmt::format("locate({}, {})", table, names[i]),
+                     looked_up(t, i, [](const Entries& all, int64_t x) {
+                       return Value(std::upper_bound(all.begin(), all.end(), x) - all.begin() - 1);
+                     }));
     }
+  }
   return examples;
 }
 
-// Runs the program on small jobs.
-std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
-  constexpr size_t kMostRuns = 300, kMostMoments = 200'000;
-  constexpr int64_t kGreatest = 4;  // value of a parameter
-  std::vector<Moments> runs;
-  size_t moments = 0;
-  for (const std::vector<Topology>& groups : all_topologies(
-           program.groups, program.groups == 1 ? kMostRanksTried : kMostRanksOfGroupsTried))
-    for (int64_t value = 1; value <= (program.parameters.empty() ? 1 : kGreatest); ++value) {
-      Schedule schedule;
-      schedule.program = program;
-      schedule.job = {groups, {}, std::vector<LinearModel>(program.parameters.size())};
-      for (const Parameter& parameter : program.parameters)
-        schedule.job.parameters.push_back(parameter.at_call ? int64_t{kRuleLeast} : value);
-      schedule.job = with_fixed_tables(program, std::move(schedule.job));
-      const Result<std::vector<Call>> calls = calls_to_check({}, schedule);
-      if (!calls.ok()) continue;
-      for (const Call& call : *calls) {
-        if (!takes(program, schedule.job, call)) continue;
-        std::optional<Moments> run = Moments::make(program, anatomy, schedule.job, call);
-        if (!run) continue;
-        moments += run->all().size();
-        runs.push_back(std::move(*run));
-        if (runs.size() == kMostRuns || moments > kMostMoments) return runs;
-      }
-    }
-  return runs;
+// Keeps kMostExamples of each statement that is found, spread over all runs.
+std::vector<Example> sample_of(std::vector<Example> all) {
+  std::map<const Site*, std::vector<Example>> of_site;
+  for (Example& example : all)
+    of_site[example.found ? example.found->site : nullptr].push_back(std::move(example));
+  all.clear();
+  for (auto& [site, some] : of_site) {
+    const size_t count = std::min(some.size(), kMostExamples);
+    for (size_t i = 0; i < count; ++i) all.push_back(some[i * some.size() / count]);
+  }
+  // A wrong expression soon meets an example that it does not fit if examples of one run are far from each other.
+  std::mt19937 random(1);
+  std::shuffle(all.begin(), all.end(), random);
+  return all;
 }
 
 class SkeletonWriter {
@@ -191,13 +203,19 @@ class SkeletonWriter {
         program.commutative && p_.contract.reduces() && !p_.contract.scans() && program.groups == 1;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all()) {
-        if (!may || by_conditions_ || !p_.is_carried(*moment.site)) continue;
+        if (!may || by_conditions_ || !p_.is_carried(*moment.site) ||
+            run.binding(0).place.ranks > kMostRanksTried)
+          continue;
         const std::optional<Data> data = run.data(moment);
-        by_conditions_ = data && !span_of(*data);
+        by_conditions_ = data && !data->number;
       }
   }
 
   Skeleton write() {
+    if (has_products()) {
+      statement("products", "All products with a common factor are compared.");
+      line("compare all", "");
+    }
     keys();
     for (size_t i = 0; i < p_.sites.size(); ++i)
       if (p_.sites[i].is_message()) match(p_.sites[i]);
@@ -206,7 +224,7 @@ class SkeletonWriter {
     if (!p_.contract.is_barrier())
       for (const Reading reading : p_.readings()) held(reading);
     for (const Site& site : p_.sites)
-      if (p_.is_to_be_used(site) && site.to->buffer == Buffer::kTemporary) used(site);
+      if (p_.is_to_be_used(site)) used(site);
     cover();
     if (p_.contract.has_own()) copies();
     if (program_.port.kind == PortKind::kParameter) {
@@ -218,86 +236,125 @@ class SkeletonWriter {
   }
 
  private:
-  // ---- Lines
+  // Whether a product or a quotient has no constant factor or divisor.
+  bool has_products() const {
+    bool result = false;
+    for_each_expression_of_program(program_, [&](const Expression& whole) {
+      result |= any_part(whole, [](const Expression& e) {
+        const auto is_number = [&](size_t i) { return e.operands[i].op == Operator::kConstant; };
+        if (e.op == Operator::kMultiply) return !is_number(0) && !is_number(1);
+        return (e.op == Operator::kDivide || e.op == Operator::kModulo) && !is_number(1);
+      });
+    });
+    return result;
+  }
 
   void statement(const std::string& line, const std::string& comment) {
     skeleton_.text += fmt::format("-- {}\n{}\n", comment, line);
     ++skeleton_.statements;
   }
   // Adds a line of a statement. If the line has FILL_IN, adds a comment that says `what` to write.
-  void line(const std::string& text, const std::string& what) {
+  void line(const std::string& text, const std::string& what, bool is_guess = false) {
     int places = 0;
     for (size_t at = 0; (at = text.find(kFillIn, at)) != std::string::npos; at += kFillIn.size())
       ++places;
-    skeleton_.text += fmt::format("  {}{}\n", text, places > 0 ? "  -- " + what : "");
+    skeleton_.text += fmt::format("  {}{}\n", text,
+                                  places > 0 ? "  -- " + what
+                                  : is_guess ? "  -- a guess"
+                                             : "");
     skeleton_.places += places;
   }
 
   // ---- Witnesses
 
-  std::string witness_of(const std::vector<Example>& all, const Vocabulary& vocabulary) const {
-    const Site& site = *all[0].found->site;
-    std::string text;
-    for (size_t v = 0; v < site.variables.size(); ++v) {
-      const bool of_piece = all[0].piece && v >= site.outer_variables;
-      text += fmt::format("{} {} = {}", v == 0 ? " where" : ",", site.variables[v],
-                          of_piece ? piece_value(all, vocabulary, v) : value(all, vocabulary, v));
-    }
-    return fmt::format("with {}{}", site_name(site), text);
-  }
-
-  std::string value(const std::vector<Example>& all, const Vocabulary& vocabulary, size_t v) const {
-    Column wanted;
-    for (const Example& example : all) wanted.push_back(example.found->variables[v]);
-    return examples_of(program_, vocabulary, all, all[0].found->site->variables[v])
-        .number(wanted)
-        .value_or(std::string(kFillIn));
-  }
-
   // Returns the value of a variable of a loop over pieces. Both ends have their pieces in one order. So it is this
   // end's variable, or that plus a number.
-  std::string piece_value(const std::vector<Example>& all, const Vocabulary& vocabulary,
-                          size_t v) const {
-    const Site &site = *all[0].piece->site, &other = *all[0].found->site;
+  static std::optional<Found> piece_value(const std::vector<Example>& all, const Examples& examples,
+                                          const Site& other, size_t v) {
+    const Site& site = *all[0].piece->site;
     const size_t w = site.outer_variables + v - other.outer_variables;
-    if (w >= site.variables.size()) return std::string(kFillIn);
+    if (w >= site.variables.size()) return std::nullopt;
     Column more;
     for (const Example& example : all)
-      more.push_back(example.found->variables[v] - example.piece->variables[w]);
-    const Column none(more.size(), 0);
-    if (more == none) return site.variables[w];
-    const auto number = examples_of(program_, vocabulary, all, "").number(more);
-    return fmt::format("{} + {}", number.value_or(std::string(kFillIn)), site.variables[w]);
+      more.push_back(example.found->site == &other
+                         ? std::optional(example.found->variables[v] - example.piece->variables[w])
+                         : std::nullopt);
+    if (std::all_of(more.begin(), more.end(), [](const auto& m) { return m.value_or(0) == 0; }))
+      return Found{site.variables[w], {}};
+    auto number = examples.number(more);
+    if (number) number->text = fmt::format("{} + {}", number->text, site.variables[w]);
+    return number;
   }
 
-  // Writes the witnesses that these examples show, one for each site that they find.
-  void witnesses(std::vector<Example> all, const Vocabulary& vocabulary, const std::string& where) {
+  // The values of a site's variables, in all examples.
+  struct Fitted {
+    const Site* site;
+    std::string text;
+    std::vector<Found> values;
+    bool is_guess;
+  };
+
+  Fitted fit(const std::vector<Example>& all, const Examples& examples, const Site& site) const {
+    constexpr int kFew = 12;
+    int cases = 0;
+    for (const Example& example : all) cases += example.found->site == &site;
+    Fitted result{&site, "with " + site_name(site), {}, cases < kFew};
+    for (size_t v = 0; v < site.variables.size(); ++v) {
+      const bool of_piece = all[0].piece && v >= site.outer_variables;
+      Column wanted;
+      for (const Example& example : all)
+        wanted.push_back(example.found->site == &site ? std::optional(example.found->variables[v])
+                                                      : std::nullopt);
+      const auto value = of_piece ? piece_value(all, examples, site, v)
+                                  : examples.number(wanted, site.variables[v]);
+      result.text += fmt::format("{} {} = {}", v == 0 ? " where" : ",", site.variables[v],
+                                 value ? value->text : std::string(kFillIn));
+      if (value && !of_piece && value->rank > 0) result.values.push_back(*value);
+      result.is_guess |= value && value->rank > 1;
+    }
+    return result;
+  }
+
+  // Writes the witnesses that these examples show, one for each site that they find. Their conditions may use other names
+  // than the values.
+  void witnesses(const std::vector<Example>& all, const Vocabulary& vocabulary,
+                 const std::string& where, const Examples* conditions = nullptr) {
     const std::string what = fmt::format("in names of {}: {}", where, vocabulary.text());
-    std::vector<int> sites;
-    for (const Example& example : all)
-      if (std::find(sites.begin(), sites.end(), example.found->site->index) == sites.end())
-        sites.push_back(example.found->site->index);
+    const Examples examples = examples_of(program_, vocabulary, all);
+    std::map<int, Fitted> sites;
+    std::vector<Found> values;
+    for (const Example& example : all) {
+      const Site& site = *example.found->site;
+      if (sites.count(site.index) > 0) continue;
+      const Fitted& fitted = sites.emplace(site.index, fit(all, examples, site)).first->second;
+      append(values, fitted.values);
+    }
+    std::set<const Site*> written;
     while (!sites.empty()) {
-      // A site whose condition is found goes first.
-      size_t next = 0;
-      std::optional<std::string> condition;
-      for (size_t i = 0; i < sites.size() && sites.size() > 1 && !condition; ++i) {
+      // The site with the simplest condition goes first. The last one needs none.
+      int next = sites.begin()->first;
+      std::optional<Found> condition;
+      for (const auto& [index, fitted] : sites) {
+        if (sites.size() == 1) break;
         Column is_it;
         for (const Example& example : all)
-          is_it.emplace_back(example.found->site->index == sites[i]);
-        condition = examples_of(program_, vocabulary, all, "").condition(is_it);
-        if (condition) next = i;
+          is_it.push_back(written.count(example.found->site) > 0
+                              ? std::nullopt
+                              : std::optional<int64_t>(example.found->site == fitted.site));
+        const auto other = (conditions ? conditions : &examples)->condition(is_it, values);
+        if (!other || (condition && condition->rank <= other->rank)) continue;
+        condition = other;
+        next = index;
       }
-      const auto others = std::stable_partition(
-          all.begin(), all.end(),
-          [&](const Example& example) { return example.found->site->index == sites[next]; });
-      const std::vector<Example> these(all.begin(), others);
-      std::string text = witness_of(these, vocabulary);
-      if (sites.size() > 1) text += " if " + condition.value_or(std::string(kFillIn));
-      line(text, fmt::format("the values of its variables{}, {}",
-                             sites.size() > 1 ? ", and when it applies" : "", what));
-      all.erase(all.begin(), others);
-      sites.erase(sites.begin() + static_cast<int64_t>(next));
+      const Fitted& fitted = sites.at(next);
+      std::string text = fitted.text;
+      if (sites.size() > 1) text += " if " + (condition ? condition->text : std::string(kFillIn));
+      line(text,
+           fmt::format("the values of its variables{}, {}",
+                       sites.size() > 1 ? ", and when it applies" : "", what),
+           fitted.is_guess || (condition && condition->rank > 9));
+      written.insert(fitted.site);
+      sites.erase(next);
     }
   }
 
@@ -317,18 +374,24 @@ class SkeletonWriter {
   // Asks about every moment of a site. `answer` adds the example, if it has one.
   template <class Answer>
   std::vector<Example> ask(const Site& site, const Answer& answer) const {
-    std::vector<Example> all;
+    std::vector<std::pair<const Moments*, const Moment*>> asked;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all())
-        if (moment.site == &site && all.size() < kMostExamples) answer(run, moment, all);
-    return all;
+        if (moment.site == &site) asked.emplace_back(&run, &moment);
+    std::vector<Example> all;
+    const size_t count = std::min(asked.size(), kMostAsked);
+    for (size_t i = 0; i < count; ++i) {
+      const auto& [run, moment] = asked[i * asked.size() / count];
+      answer(*run, *moment, all);
+    }
+    return sample_of(std::move(all));
   }
 
   static Example example(const Moments& run, const Moment& moment, const Vocabulary& vocabulary,
-                         std::optional<int64_t> byte = std::nullopt) {
+                         std::optional<int64_t> last = std::nullopt) {
     std::vector<int64_t> plain = moment.variables;
     plain.resize(vocabulary.variables());
-    if (byte) plain.push_back(*byte);
+    if (last) plain.push_back(*last);
     return {&run, moment.group, vocabulary.values(run.binding(moment.group), moment.rank, plain)};
   }
 
@@ -340,7 +403,8 @@ class SkeletonWriter {
   }
 
   void match(const Site& site) {
-    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.outer_variables, false);
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.outer_variables),
+                     inner = Vocabulary::of_site(program_, site, site.variables.size());
     const bool is_send = site.kind == Site::Kind::kSend;
     statement("match " + site_name(site),
               is_send ? "Which receive meets this send, at the rank that it goes to?"
@@ -354,7 +418,10 @@ class SkeletonWriter {
           }
         });
     const std::string name = site_name(site);
-    if (!all.empty()) return witnesses(all, vocabulary, name);
+    std::vector<Example> of_pieces = all;
+    for (Example& each : of_pieces) each.names = example(*each.run, *each.piece, inner).names;
+    const Examples pieces = examples_of(program_, inner, of_pieces);
+    if (!all.empty()) return witnesses(all, vocabulary, name, &pieces);
     unknown_witness(
         [&](const Site& other) { return other.is_message() && other.kind != site.kind; },
         fmt::format("which {} meets {}, in names of that: {}", is_send ? "receive" : "send", name,
@@ -364,8 +431,8 @@ class SkeletonWriter {
   void held(const Reading reading) {
     const Site& site = p_.sites[reading.site];
     const Access& access = p_.place(reading);
-    const Vocabulary vocabulary =
-        Vocabulary::of_site(program_, site, site.variables.size(), p_.contract.has_lengths());
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size(),
+                                                      p_.contract.has_lengths() ? kByte : nullptr);
     bool is_own = access.buffer == Buffer::kReceive && access.block == leaf(Operator::kRank);
     const std::vector<Example> all = ask(site, [&](const Moments& run, const Moment& moment,
                                                    std::vector<Example>& found) {
@@ -391,20 +458,25 @@ class SkeletonWriter {
   }
 
   void used(const Site& site) {
-    const Vocabulary vocabulary =
-        Vocabulary::of_site(program_, site, site.variables.size(), p_.contract.has_lengths());
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size(),
+                                                      p_.contract.has_lengths() ? kByte : nullptr);
     const std::string name = site_name(site);
-    statement("used " + name, "Which statement reads the data that this writes?");
+    const bool may_stay = site.to->buffer == Buffer::kReceive;
     const std::vector<Example> all = ask(site, [&](const Moments& run, const Moment& moment,
                                                    std::vector<Example>& found) {
       if (moment.to->empty()) return;
-      for (const int64_t byte : ends_of(*moment.to))
-        if (const Moment* reader = run.reader(moment, moment.to->byte(byte))) {
+      for (const int64_t byte : ends_of(*moment.to)) {
+        const Bytes place = moment.to->byte(byte);
+        if (may_stay && run.last_writer(moment.group, moment.rank, place) == &moment) continue;
+        if (const Moment* reader = run.reader(moment, place)) {
           found.push_back(example(run, moment, vocabulary,
                                   p_.contract.has_lengths() ? std::optional(byte) : std::nullopt));
           found.back().found = reader;
         }
+      }
     });
+    if (may_stay && all.empty()) return;
+    statement("used " + name, "Which statement reads the data that this writes?");
     if (!all.empty()) return witnesses(all, vocabulary, name);
     unknown_witness(
         [&](const Site& other) { return other.from && other.from->buffer == Buffer::kTemporary; },
@@ -424,14 +496,13 @@ class SkeletonWriter {
   // Writes `cover`. Its examples are writes to receive buffers that no later write overwrites at their ends.
   void cover() {
     const View view = p_.ends_view();
-    const Vocabulary vocabulary = Vocabulary::of_ends(program_, view);
+    const Vocabulary vocabulary = Vocabulary::of_ends(program_, p_.anatomy, view);
     statement("cover", p_.contract.has_sources()
                            ? "Which statement of rank `target` brings the block of rank `source`?"
                            : "Which statement of rank `target` brings its block?");
     std::vector<Example> all;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all()) {
-        if (all.size() == kMostExamples) break;
         if (!moment.to || moment.to->buffer != Buffer::kReceive || moment.to->empty()) continue;
         if (brings_own(run, moment)) continue;
         for (const int64_t byte : ends_of(*moment.to)) {
@@ -445,7 +516,7 @@ class SkeletonWriter {
                          &moment});
         }
       }
-    if (!all.empty()) return witnesses(all, vocabulary, "cover");
+    if (!all.empty()) return witnesses(sample_of(std::move(all)), vocabulary, "cover");
     unknown_witness([](const Site& site) { return site.to && site.to->buffer == Buffer::kReceive; },
                     "which statement brings it, in these names: " + vocabulary.text());
   }
@@ -453,40 +524,23 @@ class SkeletonWriter {
   void copies() {
     const auto first = p_.find_site(Site::Kind::kCopy, 1);
     if (first && !p_.find_site(Site::Kind::kCopy, 2) && p_.sites[*first].variables.empty()) return;
-    const Vocabulary vocabulary = Vocabulary::of_ends(program_, View{{}, {}, true});
+    const Vocabulary vocabulary = Vocabulary::of_ends(program_, p_.anatomy, View{{}, {}, true});
     statement("copies", "Which copy of `rank` brings its own block?");
     std::vector<Example> all;
     for (const Moments& run : runs_)
       for (const Moment& moment : run.all())
-        if (moment.to && moment.to->buffer == Buffer::kReceive && brings_own(run, moment) &&
-            all.size() < kMostExamples)
+        if (moment.to && moment.to->buffer == Buffer::kReceive && brings_own(run, moment))
           all.push_back({&run, moment.group,
                          vocabulary.values(run.binding(moment.group), moment.rank, {}), &moment});
-    if (!all.empty()) return witnesses(all, vocabulary, "copies");
+    if (!all.empty()) return witnesses(sample_of(std::move(all)), vocabulary, "copies");
     unknown_witness([](const Site& site) { return site.kind == Site::Kind::kCopy; },
                     "which copy brings it, in these names: " + vocabulary.text());
   }
 
   // ---- Contents
 
-  // Returns the first contributor, their number, and the target. Returns nothing if the contributors are not
-  // consecutive (modulo ranks). If all ranks contribute, any rank may be the first.
-  static std::optional<std::vector<std::optional<int64_t>>> span_of(const Data& data) {
-    const auto ranks = static_cast<int64_t>(data.contributors.size());
-    const int64_t number = std::count(data.contributors.begin(), data.contributors.end(), true);
-    if (number == ranks)
-      return std::vector<std::optional<int64_t>>{std::nullopt, number, data.target};
-    std::optional<int64_t> first;
-    for (int64_t r = 0; r < ranks; ++r) {
-      if (!data.contributors[r] || data.contributors[(r + ranks - 1) % ranks]) continue;
-      if (first) return std::nullopt;
-      first = r;
-    }
-    return std::vector<std::optional<int64_t>>{first, number, data.target};
-  }
-
   void carries(const Site& site) {
-    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size(), false);
+    const Vocabulary vocabulary = Vocabulary::of_site(program_, site, site.variables.size());
     const std::string name = site_name(site);
     bool is_remote = false;
     const std::vector<Example> all =
@@ -494,23 +548,23 @@ class SkeletonWriter {
           const std::optional<Data> data =
               p_.contract.is_barrier() ? std::nullopt : run.data(moment);
           if (!data) return;
-          const auto span = span_of(*data);
           is_remote |= data->group != moment.group;
-          if (!span) return;
+          if (!data->number) return;
           found.push_back(example(run, moment, vocabulary));
-          found.back().numbers = *span;
+          found.back().numbers = {data->first, data->number, data->target};
         });
     statement("carries " + name, "Which ranks contributed to this data, and for whom is it?");
     const std::string names = fmt::format(", in names of {}: {}", name, vocabulary.text());
+    const Examples examples = examples_of(program_, vocabulary, all);
     const auto number = [&](const char* word, size_t i, const char* what) {
       Column wanted;
       for (const Example& example : all) wanted.push_back(example.numbers[i]);
-      const auto value = examples_of(program_, vocabulary, all, "").number(wanted);
-      line(fmt::format("{} {}", word, value.value_or(std::string(kFillIn))), what + names);
+      const auto value = examples.number(wanted);
+      line(fmt::format("{} {}", word, value ? value->text : std::string(kFillIn)), what + names,
+           value && value->rank > 1);
     };
     if (by_conditions_) {
-      line(fmt::format("contributors {}", kFillIn),
-           "the condition that rank `contributor` has contributed" + names);
+      contributors(site, names);
     } else {
       number("source", 0, "the first rank that has contributed");
       if (p_.contract.reduces() || p_.contract.is_barrier())
@@ -518,6 +572,25 @@ class SkeletonWriter {
     }
     if (p_.contract.has_targets()) number("target", 2, "the rank that the data is for");
     if (is_remote) line("remote", "");
+  }
+
+  void contributors(const Site& site, const std::string& names) {
+    const Vocabulary vocabulary =
+        Vocabulary::of_site(program_, site, site.variables.size(), kContributor);
+    const std::vector<Example> all =
+        ask(site, [&](const Moments& run, const Moment& moment, std::vector<Example>& found) {
+          const std::optional<Data> data = run.data(moment);
+          for (size_t r = 0; data && r < data->contributors.size(); ++r) {
+            found.push_back(example(run, moment, vocabulary, static_cast<int64_t>(r)));
+            found.back().numbers = {data->contributors[r]};
+          }
+        });
+    Column wanted;
+    for (const Example& example : all) wanted.push_back(example.numbers[0]);
+    const auto condition = examples_of(program_, vocabulary, all).condition(wanted);
+    line("contributors " + (condition ? condition->text : std::string(kFillIn)),
+         "the condition that rank `contributor` has contributed" + names,
+         condition && condition->rank > 9);
   }
 
   // ---- Keys

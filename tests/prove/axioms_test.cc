@@ -114,6 +114,14 @@ TEST(TableFacts, OfNeighboursHold) {
     }).hold_on(jobs(kMostRanks, 4));
 }
 
+TEST(Products, WithACommonFactorCompareAsTheirOtherFactorsDo) {
+  Facts([](Logic& logic, const Polynomial& i, const Polynomial& j) {
+    logic.compare_products();
+    for (const Polynomial& product : {i * j, i * logic.ranks(0), j * logic.ranks(0), i * i * j})
+      logic.term(product);
+  }).hold_on(jobs(kMostRanks, 4));
+}
+
 TEST(TableFacts, OfEndsHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial&) {

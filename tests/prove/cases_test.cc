@@ -1,6 +1,7 @@
 // Programs with their proofs, one per case in tests/prove/cases. Each case says what it expects:
 //
-// "proven": all obligations hold. "unproven": exactly these obligations fail. "because": why one of them fails.
+// "proven": all obligations hold. "unproven": exactly these obligations fail. "because": why one of them fails. "explained": a
+// line that `prove` prints of one of them.
 // "error": the message with which the proof is refused. "refuted": the smallest call on which the checker refutes the
 // program, and the violation. A case that is proven must not be refuted, unless it says so. "asked": one of the
 // obligations. "asked at least": how many there are at least. "mutants": no wrong mutant of the program is proven.
@@ -59,7 +60,10 @@ TEST_P(Cases, AreProvenOrNotAsTheySay) {
   const TextCase& one = GetParam();
   const bool proven = !only("proven").empty();
   if (!one.proof.empty()) {
-    const Proving proving = prove(one.program, one.proof);
+    const std::vector<std::string> explained = one.values("explained");
+    const Proving proving = prove(one.program, one.proof, {}, !explained.empty());
+    for (const std::string& line : explained)
+      EXPECT_THAT(proving.explained, testing::Contains(line));
     EXPECT_EQ(proving.error, only("error"));
     EXPECT_EQ(proving.failed, parts_of(one.values("unproven")));
     EXPECT_EQ(proven, proving.proven());
@@ -87,8 +91,8 @@ TEST(Corpus, ExpectsOnlyWhatIsKnown) {
   for (const TextCase& one : proof_cases()) {
     bool expects = false;
     for (const auto& [key, value] : one.expectations) {
-      EXPECT_THAT(key, testing::AnyOf("proven", "unproven", "error", "because", "refuted", "asked",
-                                      "asked at least", "mutants"))
+      EXPECT_THAT(key, testing::AnyOf("proven", "unproven", "error", "because", "explained",
+                                      "refuted", "asked", "asked at least", "mutants"))
           << one.title;
       expects |= key == "refuted" ||
                  (!one.proof.empty() && (key == "proven" || key == "unproven" || key == "error"));

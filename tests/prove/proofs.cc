@@ -7,6 +7,7 @@
 #include "generator/proof_file.h"
 #include "schedule/text.h"
 #include "tests/support/variants.h"
+#include "verifier/prove/explain.h"
 #include "verifier/prove/refute.h"
 
 namespace quadrille {
@@ -69,7 +70,7 @@ std::string proof_text(const std::string& program, const std::string& statements
 }
 
 Proving prove(const std::string& program, const std::string& statements,
-              const verifier::ProverOptions& options) {
+              const verifier::ProverOptions& options, bool explains) {
   Proving proving;
   const auto proof = verifier::parse_proof(proof_text(program, statements), "test.proof");
   if (!proof.ok()) {
@@ -82,8 +83,14 @@ Proving prove(const std::string& program, const std::string& statements,
     return proving;
   }
   proving.results = verifier::Prover(options).prove(*proof, *plan).obligations;
-  for (const verifier::ObligationResult& result : proving.results) {
+  for (size_t i = 0; i < proving.results.size(); ++i) {
+    const verifier::ObligationResult& result = proving.results[i];
     if (result.proven) continue;
+    if (explains)
+      for (const std::string& line :
+           verifier::explain(plan->obligations[i], result, proof->program,
+                             verifier::program_text("program", program), options))
+        proving.explained.push_back(result.name + ": " + line);
     if (proving.failed.empty()) proving.failure = result.failure;
     proving.failed.push_back(result.name);
   }

@@ -15,6 +15,7 @@ struct Proving {
   std::vector<verifier::ObligationResult> results;  // of all obligations
   std::vector<std::string> failed;                  // names of the obligations that failed
   std::string failure;                              // why the first of these failed
+  std::vector<std::string> explained;               // what `prove` says of these, with their names
 
   bool proven() const { return error.empty() && failed.empty(); }
 };
@@ -24,7 +25,7 @@ std::string proof_text(const std::string& program, const std::string& statements
 
 // Makes a proof file, reads it and proves it. `program` must parse.
 Proving prove(const std::string& program, const std::string& statements,
-              const verifier::ProverOptions& options = {});
+              const verifier::ProverOptions& options = {}, bool explains = false);
 
 // Returns `text` with `from`, which it must contain, replaced by `to`.
 std::string changed(std::string text, const std::string& from, const std::string& to);

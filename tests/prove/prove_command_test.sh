@@ -78,6 +78,33 @@ rm shift.proof
 proves 0 '^shift.proof: 4 statements, 0 places to fill in \(FILL_IN\); then: .* prove --program shift.txt --proof shift.proof$' --program shift.txt --skeleton shift.proof
 proves 0 '^shift.txt: proven for all sizes' --program shift.txt --proof shift.proof
 proves 2 '^prove: --skeleton: shift.proof is there already; name another file$' --program shift.txt --skeleton shift.proof
+# What is said of an open obligation: the place, the goal, what is given, a case, and what is often missing.
+sed 's/target - source/source - target/' shift.proof >open.proof
+cmp -s shift.proof open.proof && fail 'nothing was changed'
+proves 3 '^  final: the goal does not follow$' --program shift.txt --proof open.proof
+matches '^    to show: wrap\(target - wrap\(source - target, ranks\), ranks\) = source$'
+matches '^    given: 0 <= source and source < ranks; 0 <= target; target < ranks; source != target$'
+matches '^    a case that this allows: ranks = [0-9]+, source = [0-9]*, target = [0-9]*$'
+matches '^    often missing: another witness in `cover`, or a lemma that nothing is written there later$'
+matches '^    shift.txt:[0-9]+: receive recv\[left\] from left$'
+# --watch proves again after a change, until it is ended.
+cp shift.proof watched.proof
+"$verifier" prove --program shift.txt --proof watched.proof --watch >watch.out 2>&1 &
+watcher=$!
+said() { # TIMES: waits until it has proven so often
+  for _ in $(seq 600); do
+    [ "$(grep -c '^--watch: waits for a change of watched.proof, shift.txt; Ctrl-C ends it$' watch.out)" -ge "$1" ] && return
+    sleep 0.1
+  done
+  fail "no answer number $1: $(cat watch.out)"
+}
+said 1
+cp open.proof watched.proof
+said 2
+kill "$watcher"
+grep -q '^shift.txt: proven for all sizes' watch.out && grep -q '^shift.txt: UNKNOWN' watch.out || fail "--watch: $(cat watch.out)"
+proves 2 '^prove: --watch: give it with --program or --proof$' --watch
+proves 2 '^prove: --watch: leave out --skeleton and --format$' --program shift.txt --skeleton new.proof --watch
 # The skeleton of a built-in program has a heading with its code. `prove` names the first place to fill in.
 proves 0 '^tuna.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.tuna --skeleton tuna.proof
 proves 2 "^prove: tuna.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, h, up, w" --proof tuna.proof

@@ -76,10 +76,22 @@ INSTANTIATE_TEST_SUITE_P(All, Skeletons, testing::ValuesIn(tried()), [](const au
   return name;
 });
 
-TEST(Skeleton, IsAProofOfAlltoallsWithoutFurtherHops) {
+// These proofs need no lemmas. Blocks that travel on, pipelines and sums are among them.
+TEST(Skeleton, IsAProofOfManyPrograms) {
   Prover prover({});
-  for (const char* name : {"factor", "linear", "pairwise", "scattered", "spread-out"}) {
-    const Algorithm& algorithm = *find_algorithm(Collective::kAlltoall, name);
+  for (const auto& [collective, groups, name] :
+       std::vector<std::tuple<Collective, int, std::string>>{
+           {Collective::kAlltoall, 1, "factor"},
+           {Collective::kAlltoall, 1, "linear"},
+           {Collective::kAlltoall, 1, "pairwise"},
+           {Collective::kAlltoall, 1, "scattered"},
+           {Collective::kAlltoall, 1, "spread-out"},
+           {Collective::kAlltoall, 2, "factor"},
+           {Collective::kBroadcast, 1, "pipeline"},
+           {Collective::kReduce, 1, "pipeline"},
+           {Collective::kReduceScatter, 1, "pairwise"},
+           {Collective::kScatter, 1, "linear"}}) {
+    const Algorithm& algorithm = *find_algorithm(collective, name, groups);
     const Program program = make_program(algorithm, all_choices(algorithm)[0]);
     const Result<Skeleton> skeleton = skeleton_of(program, name);
     ASSERT_TRUE(skeleton.ok()) << skeleton.error().message;
@@ -170,21 +182,32 @@ TEST(Moments, FindTheOtherEndAndTheWriter) {
 }
 
 TEST(Fit, FindsTheSimplestExpressionAndNoneThatDoesNotFit) {
-  Examples examples({4, 4, 4, 5});
-  examples.name("a", {0, 1, 3, 2});
-  examples.name("b", {1, 2, 3, 4});
-  examples.name("unknown", {0, std::nullopt, 3, 2});
-  EXPECT_EQ(examples.number({0, 1, 3, 2}), "a");
-  EXPECT_EQ(examples.number({1, 1, 1, 1}), "1");
-  EXPECT_EQ(examples.number({1, 2, 4, 3}), "a + 1");
-  EXPECT_EQ(examples.number({1, 3, 2, 1}), "wrap(a + b, ranks)");
-  EXPECT_EQ(examples.number({std::nullopt, 1, std::nullopt, 2}), "a");
-  EXPECT_EQ(examples.number({7, 1, 3, 9}), std::nullopt);
-  EXPECT_EQ(examples.number({std::nullopt, std::nullopt, std::nullopt, std::nullopt}),
-            std::nullopt);
-  EXPECT_EQ(examples.condition({0, 0, 1, 0}), "a = b");
-  EXPECT_EQ(examples.condition({1, 1, 0, 1}), "a != b");
-  EXPECT_EQ(examples.condition({1, 0, 0, 1}), std::nullopt);
+  Examples examples;
+  examples.name("a", {0, 1, 3, 2, 9, 5});
+  examples.name("b", {1, 2, 3, 4, 2, 9});
+  examples.name("ranks", {4, 4, 4, 5, 10, 11});
+  examples.name("unknown", {0, std::nullopt, 3, 2, 9, 5});
+  const auto number = [&](const Column& wanted) {
+    const auto found = examples.number(wanted);
+    return found ? found->text : "none";
+  };
+  const auto condition = [&](const Column& wanted) {
+    const auto found = examples.condition(wanted);
+    return found ? found->text : "none";
+  };
+  const Column::value_type any;
+  EXPECT_EQ(number({0, 1, 3, 2, 9, 5}), "a");
+  EXPECT_EQ(number({1, 1, 1, 1, 1, 1}), "1");
+  EXPECT_EQ(number({1, 2, 4, 3, 10, 6}), "a + 1");
+  EXPECT_EQ(number({1, 3, 2, 1, 1, 3}), "wrap(a + b, ranks)");
+  EXPECT_EQ(number({0, 0, 1, 0, 4, 0}), "a div b");
+  EXPECT_EQ(number({1, 1, 2, 4, 1, 7}), "(a + 1) mod b + 1");
+  EXPECT_EQ(number({any, 1, any, 2, any, any}), "a");
+  EXPECT_EQ(number({7, 1, 3, 9, -5, 123457}), "none");
+  EXPECT_EQ(number({any, any, any, any, any, any}), "none");
+  EXPECT_EQ(condition({0, 0, 1, 0, 0, 0}), "a = b");
+  EXPECT_EQ(condition({1, 1, 0, 1, 0, 1}), "a < b");
+  EXPECT_EQ(condition({1, 1, 0, 1, 1, 1}), "a != b");
 }
 
 }  // namespace

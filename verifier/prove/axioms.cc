@@ -330,7 +330,35 @@ std::vector<z3::expr> Logic::knowledge() {
   for (auto table = tables_.rbegin(); table != tables_.rend(); ++table) know_pairs(*table);
   for (int group = 0; group < program_.groups; ++group) know(term(ranks(group)) >= 1);
   for (const TableOf& table : tables_) know_table(table);
+  if (compares_products_) know_products();
   return known_;
+}
+
+// For products x*c and y*c: 0 <= c and x + 1 <= y -> x*c + c <= y*c, and 0 <= c and x <= y -> x*c <= y*c. The products 0 and
+// c stand beside those that occur.
+void Logic::know_products() {
+  constexpr size_t kMostCompared = 16;            // products with one factor
+  std::map<int, std::vector<Polynomial>> others;  // by factor
+  for (const Polynomial::Monomial& product : std::set(products_))
+    for (size_t i = 0; i < product.size(); ++i) {
+      if (i > 0 && product[i] == product[i - 1]) continue;
+      Polynomial other = 1;
+      for (size_t k = 0; k < product.size(); ++k)
+        if (k != i) other = other * Polynomial::atom(product[k]);
+      others[product[i]].push_back(other);
+    }
+  for (auto& [atom, all] : others) {
+    if (all.size() > kMostCompared) continue;
+    const Polynomial factor = Polynomial::atom(atom), one = 1;
+    all.insert(all.end(), {Polynomial(0), one});
+    for (const Polynomial& x : all)
+      for (const Polynomial& y : all) {
+        if (x.terms() == y.terms() || (x.is_constant() && y.is_constant())) continue;
+        const z3::expr positive = term(factor) >= 0;
+        know(positive && less_equal(x + one, y), less_equal((x + one) * factor, y * factor));
+        know(positive && less_equal(x, y), less_equal(x * factor, y * factor));
+      }
+  }
 }
 
 std::vector<Obligation> bitvector_obligations() {

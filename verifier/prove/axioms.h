@@ -23,7 +23,8 @@
 // Any table T that the program searches with locate (an obligation shows that a table of expressions ascends):
 //   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
-//   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c
+//   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c. The statement `products` of a proof brings monotone(x + 1, y, c) and
+//                       monotone(x, y, c) for all products x*c and y*c of an obligation, among them 0 and c
 //   member(D, k)        1 <= k < length(D) -> S[locate(S, D[k])] = D[k], with locate(S, D[k]) a
 //                       node
 //   covered(D, i)       i a node -> D[locate(D, S[i])] = S[i], with locate(D, S[i]) >= 1

@@ -75,6 +75,7 @@ Polynomial Logic::fresh(const std::string& name) {
 
 // Nests a * b * c as a * (b * c). States for each new product that its factors commute.
 z3::expr Logic::product(const Polynomial::Monomial& monomial) {
+  if (monomial.size() > 1) products_.insert(monomial);
   z3::expr result = atoms_[monomial.back()];
   for (size_t i = monomial.size() - 1; i-- > 0;) {
     const z3::expr factor = atoms_[monomial[i]];

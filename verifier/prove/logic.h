@@ -11,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -103,6 +104,9 @@ class Logic {
   // Leaves out the facts about prefix sums of tables of expressions. They hold only if all entries are at least 1.
   void doubt_sums() { sums_known_ = false; }
 
+  // Brings `monotone` for every two products with a common factor that occur in the query (axioms.h).
+  void compare_products() { compares_products_ = true; }
+
   // Assumes that no count of the call exceeds the limit.
   void bound_counts(int64_t limit) { greatest_count_ = limit; }
 
@@ -160,6 +164,7 @@ class Logic {
   void know_location(const Application& application);
   void know_pairs(TableOf table);
   void know_table(TableOf table);
+  void know_products();
 
   const Program& program_;
   z3::context& context_;
@@ -171,7 +176,8 @@ class Logic {
   std::vector<TableOf> tables_;  // one of each set of equal ones, after its source
   std::vector<Application> elements_, locations_;
   std::map<unsigned, bool> seen_products_;
-  bool sums_known_ = true;
+  std::set<Polynomial::Monomial> products_;  // of two atoms or more, in all terms so far
+  bool sums_known_ = true, compares_products_ = false;
   std::optional<int64_t> greatest_count_;
   std::map<Place, Polynomial> places_;
   std::map<unsigned, Polynomial> choices_;  // the unknown that stands for each choice

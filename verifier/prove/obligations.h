@@ -66,6 +66,7 @@
 
 #include "verifier/prove/logic.h"
 #include "verifier/prove/proof.h"
+#include "verifier/prove/sites.h"
 
 namespace quadrille::verifier {
 
@@ -83,11 +84,17 @@ struct Query : Logic {
   z3::expr goal, mutant;
   int group = 0;             // the group whose ranks the query is about
   bool bit_vectors = false;  // the query is about bit-vectors, and needs no axioms
+
+  // For people (explain.h): the lets that are known, and the instances of the sites in the obligation's name.
+  bool explains = false;
+  std::vector<std::pair<Names, Instance>> lets = {};
+  std::vector<Instance> instances = {};
 };
 
 struct Obligation {
   std::string name;  // "match send 1", unique within a proof
   std::function<void(Query&)> build;
+  int statement = -1;  // of the program (ProgramPart) that it is about; -1: its name says which
   Half half = Half::kNone;  // of a sequence: the program that it is about
 };
 

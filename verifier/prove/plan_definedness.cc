@@ -80,7 +80,10 @@ void defined(Planner& p) {
     const size_t before = needed.size();
     Path path = place.path;
     partial_conditions(place.expression, path, needed);
-    for (size_t i = before; i < needed.size(); ++i) needed[i].checked = place.checked;
+    for (size_t i = before; i < needed.size(); ++i) {
+      needed[i].checked = place.checked;
+      needed[i].statement = place.statement;
+    }
   }
   for (const Place& place : needed) {
     const bool known = std::any_of(asked.begin(), asked.end(), [&](const Place& earlier) {
@@ -93,6 +96,7 @@ void defined(Planner& p) {
         fmt::format("defined {}", asked.size()),
         p.scene_of_check(p.scene(view_along(p, place.path), place.path, "defined"), place.checked),
         [=](Query& q, const Instance& instance) { show_condition(q, place.expression, instance); });
+    p.plan.obligations.back().statement = place.statement;
   }
 }
 
@@ -139,6 +143,7 @@ void fits(Planner& p) {
       const Polynomial value = q.number(out.value.expression, instance);
       show(q, {}, between(q, out.value, instance), q.less(value, out.value.low));
     });
+    p.plan.obligations.back().statement = out.statement;
   }
 }
 

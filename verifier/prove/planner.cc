@@ -55,6 +55,13 @@ Planner::Planner(const Proof& proof)
 ProofPlan Planner::run(UnusedLines unused) {
   if (!anatomy.unsupported.empty()) fail_proof(unknown_feature(anatomy.unsupported));
   check_subjects();
+  if (const ProofStatement* statement = find("products"))
+    for (const Line& line : statement->lines) {
+      if (line.tokens.size() != 2 || line.tokens[1].text != "all" || compares_products)
+        fail_line(line, "'products' has one line, 'compare all'");
+      compares_products = true;
+      lines.take_up(line);
+    }
   plan_tables(*this);
   for (const ProofStatement& statement : proof.statements) plan_lemma(*this, statement);
   check_inside();
@@ -262,6 +269,7 @@ void Planner::check_unused_lines() const {
 // goals. The hypotheses of at least one group must be satisfiable: a statement may be reached in one group only.
 void Planner::add(std::string name, std::function<void(Query&)> build) {
   const auto at_both_groups = [build](Query& q) {
+    if (q.explains) return build(q);
     z3::expr some = q.truth(false), goal = q.truth(true), mutant = goal;
     for (q.group = 0; q.group < 2; ++q.group) {
       q.hypotheses.clear();
@@ -277,13 +285,21 @@ void Planner::add(std::string name, std::function<void(Query&)> build) {
     q.mutant = mutant;
   };
   if (program.groups == 2) build = at_both_groups;
+  if (compares_products)
+    build = [build](Query& q) {
+      q.compare_products();
+      build(q);
+    };
   plan.obligations.push_back({std::move(name), std::move(build)});
 }
 
 void Planner::add(std::string name, const Scene& scene,
                   std::function<void(Query&, const Instance&)> build) {
-  add(std::move(name),
-      [this, scene, build = std::move(build)](Query& q) { build(q, unknowns(q, scene)); });
+  add(std::move(name), [this, scene, build = std::move(build)](Query& q) {
+    const Instance instance = unknowns(q, scene);
+    if (q.explains) q.instances = {instance};
+    build(q, instance);
+  });
 }
 
 void Planner::add(std::string name, const TwoSteps& both, const Path& path, const Uses& facts,
@@ -297,6 +313,7 @@ void Planner::add(std::string name, const TwoSteps& both, const Path& path, cons
       second.variables.push_back(q.number(value, all_unknowns));
     q.suppose(along(q, path, first));
     assume(q, facts, all_unknowns);
+    if (q.explains) q.instances = {first, second};
     build(q, first, second);
   });
 }
@@ -313,8 +330,8 @@ Instance Planner::unknowns(Query& q, const View& view, size_t checked) const {
   // The number before the name keeps the symbol distinct from all others, whatever the name is.
   for (const std::string& name : view.unknowns)
     instance.variables.push_back(q.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
+  if (q.explains) q.lets.emplace_back(view.names, instance);
   if (view.has_rank) in_range(q, instance);
-
   if (rooted(program.collective)) q.suppose(within(q, q.root(), q.ranks(0)));
   for (int group = 0; group < program.groups; ++group) {
     q.suppose(q.less_equal(q.ranks(group), kMaxRanks));

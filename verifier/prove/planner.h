@@ -306,6 +306,7 @@ struct Planner {
   std::vector<Choices> matches, held, base, used;  // by site
   std::vector<std::optional<Carried>> carries;     // by site
   bool by_conditions = false;                      // whether the proof has `contributors`
+  bool compares_products = false;                  // whether the proof has `products`
   Choices cover, copies;
   std::vector<std::optional<KeyInterval>> intervals;  // by loop
 

@@ -51,6 +51,7 @@ const std::map<std::string, StatementKind> kKinds = {
     {"keys", {ProofSubject::kLoop, {"from", "to", "use"}}},
     {"cover", {ProofSubject::kNone, {"with", "use"}}},
     {"copies", {ProofSubject::kNone, {"with", "use"}}},
+    {"products", {ProofSubject::kNone, {"compare"}}},
     {"order", {ProofSubject::kNone, {"use"}}},
     {"defined", {ProofSubject::kNone, {"use"}}},
     {"fits", {ProofSubject::kNone, {"use"}}},

@@ -19,14 +19,16 @@ class Asker {
 
   z3::check_result ask() { return solver_.check(); }
 
-  // Denies one subgoal after another, and assumes those already shown. Returns unsat if all are shown.
-  z3::check_result ask_denied_parts(const z3::expr& goal) {
+  // Denies one subgoal after another, and assumes those already shown. Counts these. Returns unsat if all are
+  // shown.
+  z3::check_result ask_denied_parts(const z3::expr& goal, size_t& shown) {
     z3::check_result answer = z3::unsat;
     solver_.push();
     for (const z3::expr& part : split(goal)) {
       answer = ask_denied(part);
       if (answer != z3::unsat) break;
       solver_.add(part);
+      ++shown;
     }
     solver_.pop();
     return answer;
@@ -110,12 +112,13 @@ void Prover::take_as_proven(const Proof& proof, const ProofPlan& plan) {
 
 void Prover::ask(const Question& question, ObligationResult& result) const {
   Asker asker(question, options_);
-  judge(result, asker.ask_denied_parts(question.goal), z3::unsat, "the goal does not follow");
+  judge(result, asker.ask_denied_parts(question.goal, result.part), z3::unsat,
+        "the goal does not follow");
   const z3::check_result mutant = asker.ask_denied(question.mutant);
   // A model of the hypotheses and the negated mutant is a model of the hypotheses: one question answers both.
   const z3::check_result hypotheses = mutant == z3::sat ? mutant : asker.ask();
-  judge(result, hypotheses, z3::sat, "the hypotheses contradict each other");
-  judge(result, mutant, z3::sat, "a mutant of the goal follows as well");
+  judge(result, hypotheses, z3::sat, kContradiction);
+  judge(result, mutant, z3::sat, kMutantFollows);
   result.proven = result.failure.empty();
 }
 

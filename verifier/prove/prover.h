@@ -28,11 +28,15 @@ struct Question {
   bool bit_vectors;
 };
 
+inline constexpr const char* kContradiction = "the hypotheses contradict each other";
+inline constexpr const char* kMutantFollows = "a mutant of the goal follows as well";
+
 struct ObligationResult {
   std::string name;
   bool proven = false;
   std::string failure;   // "the goal does not follow", "the hypotheses contradict each other", ...
   bool unknown = false;  // whether the solver gave up
+  size_t part = 0;       // the part of the goal that was not shown (split())
 };
 
 struct ProofResult {

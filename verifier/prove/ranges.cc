@@ -55,6 +55,7 @@ class Ranges {
     const std::vector<Known> known = known_;
     path_.clear();
     checked_ = place.checked;
+    statement_ = place.statement;
     for (const PathElement& element : place.path) follow(element);
     const Interval result = value(place.expression);
     known_ = known;
@@ -191,7 +192,7 @@ class Ranges {
 
   void ask(const Expression& e, const Interval& interval, const Interval& limits) {
     if (is_quiet_ || (limits.low <= interval.low && interval.high <= limits.high)) return;
-    OutOfRange out{path_, bounded(e, limits), {}, checked_};
+    OutOfRange out{path_, bounded(e, limits), {}, checked_, statement_};
     add_parts(e, out.parts);
     found_.push_back(std::move(out));
   }
@@ -310,6 +311,7 @@ class Ranges {
   std::vector<Known> known_;
   Path path_;  // to the current place
   size_t checked_ = 0;
+  int statement_ = -1;
   bool is_quiet_;
   // Limits the time: each level of nested conditions multiplies the visits of what is inside.
   static constexpr int64_t kMostLooks = 2'000'000;

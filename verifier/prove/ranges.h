@@ -27,7 +27,8 @@ struct OutOfRange {
   Path path;
   Bounded value;               // with the bounds that are required of it
   std::vector<Bounded> parts;  // of the expression, with their computed intervals
-  size_t checked;  // number of requirements that are known to hold, in the order of Anatomy
+  size_t checked;      // number of requirements that are known to hold, in the order of Anatomy
+  int statement = -1;  // as in Place
 };
 
 // The limits of jobs and calls.

@@ -102,15 +102,17 @@ class Anatomist {
     if (!anatomy_.unsupported.empty()) return constant(0);
     Expression result = substitute(expression, scope_, leaf(Operator::kRank));
     all_parts_ += parts(result);
-    anatomy_.places.push_back({path_, result});
+    anatomy_.places.push_back({path_, result, kAllChecked, statement_});
     return result;
   }
 
   void body(const Body& statements) {
     const size_t scope = scope_.size();
     const Names names = names_;
-    for (const Statement& statement : statements)
+    for (const Statement& statement : statements) {
+      statement_ = statements_++;
       std::visit([&](const auto& kind) { this->statement(kind); }, statement.kind);
+    }
     scope_.resize(scope);
     names_ = names;
   }
@@ -150,7 +152,7 @@ class Anatomist {
       body_in(iterations, loop.body);  // a loop of messages: all iterations are in the step
     } else {
       const int index = static_cast<int>(anatomy_.loops.size());
-      anatomy_.loops.push_back({name, path_, low, high, number, names_, variables_});
+      anatomy_.loops.push_back({statement_, name, path_, low, high, number, names_, variables_});
       anatomy_.bodies.emplace_back();
       anatomy_.bodies[body_].push_back({true, index, path_});
       loops_.push_back(index);
@@ -222,6 +224,7 @@ class Anatomist {
 
   void statement(const Transfer& transfer) {
     Site site = *message_;
+    site.statement = statement_;
     site.number = next_number(site.kind);
     site.path = path_;
     site.variables = variables_;
@@ -275,6 +278,7 @@ class Anatomist {
   Site new_site(Site::Kind kind) {
     Site site;
     site.kind = kind;
+    site.statement = statement_;
     site.number = next_number(kind);
     site.path = path_;
     site.variables = variables_;
@@ -303,7 +307,8 @@ class Anatomist {
   Anatomy anatomy_;
   Collective collective_ = Collective::kAlltoall;
   int64_t all_parts_ = 0;
-  int messages_ = 0, positions_ = 0;
+  int messages_ = 0, positions_ = 0, statements_ = 0;
+  int statement_ = -1;  // the current one
   // The current body of steps, the step in it, and the message in the step.
   Path path_;
   int body_ = 0, step_ = -1;

@@ -58,8 +58,9 @@ struct Access {
 struct Site {
   enum class Kind { kSend, kReceive, kCopy, kReduce };
   Kind kind;
-  int index = 0;  // among all sites, in the order of the text
-  int number;     // among the sites of its kind, from 1, in the order of the text
+  int index = 0;       // among all sites, in the order of the text
+  int statement = -1;  // its number among the program's statements (ProgramPart)
+  int number;          // among the sites of its kind, from 1, in the order of the text
   Path path;
   std::vector<std::string> variables;  // of the enclosing loops
   Names names;
@@ -101,6 +102,7 @@ struct StepSite {
 
 // A loop around steps.
 struct LoopSite {
+  int statement;  // its number among the program's statements
   std::string name;
   Path path;  // to the loop, without its own bounds
   Expression low, high;
@@ -123,7 +125,8 @@ struct Place {
   Path path;
   Expression expression;
   size_t checked =
-      kAllChecked;  // how many of Anatomy's requirements were checked before, and so hold
+      kAllChecked;     // how many of Anatomy's requirements were checked before, and so hold
+  int statement = -1;  // the statement that has the expression; -1: a declaration
 };
 
 // The value of a let, as a function of `rank` and the variables of the loops around the let.
