@@ -180,6 +180,7 @@ std::vector<Collective> served_collectives() {
   for (const Algorithm& algorithm : algorithms())
     if (std::find(served.begin(), served.end(), algorithm.collective) == served.end())
       served.push_back(algorithm.collective);
+  std::ranges::sort(served);
   return served;
 }
 
