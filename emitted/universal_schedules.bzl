@@ -33,6 +33,7 @@ UNIVERSAL_SCHEDULES = {
         "ring",
         "ring-nodes",
         "segments",
+        "tree-nodes",
     ],
     "allreduce-between-groups": ["leader", "segments"],
     "alltoall": [

@@ -78,6 +78,7 @@ constexpr auto kFiles =
                                      "allreduce.circulant",
                                      "allreduce.ring",
                                      "allreduce.hierarchical",
+                                     "allreduce.tree-nodes",
                                      "allreduce.ring-nodes",
                                      "allreduce.blocked-ring-nodes",
                                      "allreduce.spread-out",

@@ -35,11 +35,11 @@ static const char* const rows[] = {
     "recursive-multiplying,95,120",
     "allreduce apart 16384 circulant,115,60 rabenseifner,120,60 lanes,130,75 doubling,130,100",
     "allreduce apart 131072 lanes,75,35 rabenseifner,100,50 circulant,100,50 hierarchical,130,100",
-    "allreduce shared 0 recursive-multiplying,50,70 doubling,65,85 hierarchical,80,110 "
-    "lanes,85,115",
-    "allreduce shared 256 hierarchical,70,110 lanes,75,110 recursive-multiplying,85,125 "
-    "doubling,95,130",
-    "allreduce shared 2048 hierarchical,65,85 lanes,85,115 rabenseifner,95,125",
+    "allreduce shared 0 recursive-multiplying,50,70 tree-nodes,65,85 doubling,65,85 "
+    "hierarchical,80,110",
+    "allreduce shared 256 tree-nodes,60,95 hierarchical,70,110 lanes,75,110 "
+    "recursive-multiplying,85,125",
+    "allreduce shared 2048 hierarchical,65,85 tree-nodes,75,105 lanes,85,115 rabenseifner,95,125",
     "allreduce shared 16384 lanes,70,65 rabenseifner,100,95 hierarchical,115,105",
     "allreduce shared 131072 blocked-ring-nodes:block-size=8192,85,65 rabenseifner,100,75 "
     "ring-nodes,105,80 lanes,110,80",
