@@ -1,8 +1,8 @@
-// Checks every allgather algorithm on all small jobs and counts, and on random larger ones. The checker ensures that
-// every byte arrives once at its place, that no empty piece travels, and that no rank receives data that it has. This
-// test also compares the checker's figures with the algorithms' closed forms. The checker of large allgathers and the
-// general checker give the same verdict on every algorithm and on mutants. cases/allgathers.cases has schedules that
-// could mislead the former.
+// Checks every allgather algorithm that knows the counts on all small jobs and counts, and on random larger ones. The
+// checker ensures that every byte arrives once at its place, that no empty piece travels, and that no rank receives data
+// that it has. This test also compares the checker's figures with the algorithms' closed forms. The checker of large
+// allgathers and the general checker give the same verdict on every algorithm and on mutants. cases/allgathers.cases has
+// schedules that could mislead the former.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,13 @@
 namespace quadrille::verifier {
 namespace {
 
+// Returns those that know the counts. Others have the same steps for all counts, and tests of all programs check them.
 const std::vector<Variant>& allgathers() {
-  static const std::vector<Variant> kAll = variants_of(Collective::kAllgather);
+  static const std::vector<Variant> kAll = [] {
+    std::vector<Variant> all = variants_of(Collective::kAllgather);
+    std::erase_if(all, [](const Variant& variant) { return !uses_counts(variant.program); });
+    return all;
+  }();
   return kAll;
 }
 
