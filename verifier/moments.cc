@@ -14,6 +14,7 @@ namespace quadrille::verifier {
 namespace {
 
 constexpr size_t kMostMoments = 20'000;
+constexpr int64_t kMostIterations = 200'000;  // of the loops around a statement
 
 // Evaluates expressions, and compiles each once: it stands in one place, so its number of variables is fixed.
 class Values {
@@ -46,7 +47,7 @@ class SiteWalk {
         values_(values),
         all_(all) {}
 
-  // Returns false if an expression has no value, or there are too many moments.
+  // Returns false if an expression has no value, or there are too many moments or iterations.
   bool run() { return walk(0); }
 
  private:
@@ -61,6 +62,7 @@ class SiteWalk {
     const auto low = value(here.low), high = value(here.high);
     if (!low || !high) return false;
     for (int64_t value = *low; value < *high; ++value) {
+      if (++iterations_ > kMostIterations) return false;
       variables_.push_back(value);
       const bool goes_on = walk(element + 1);
       variables_.pop_back();
@@ -142,6 +144,7 @@ class SiteWalk {
   Values& values_;
   std::vector<Moment>& all_;
   std::vector<int64_t> variables_;
+  int64_t iterations_ = 0;
 };
 
 // Returns the order within a step: sends read first, then copies and reductions run, then receives write.

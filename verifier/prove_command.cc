@@ -204,8 +204,6 @@ class Session {
   explicit Session(const ProveArguments& arguments) : arguments_(arguments) {}
 
   int run() {
-    if (arguments_.limit < 1 || arguments_.limit > UINT32_MAX)
-      return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
     if (!arguments_.second_solver.empty()) {  // before the proofs, which may take long
@@ -220,6 +218,10 @@ class Session {
       if (!plan.ok()) return bad_input("prove", plan.error().message);
       plans.push_back(std::move(plan).value());
     }
+    if (!arguments_.certificate.empty() && plans[0].deadlocks)
+      return bad_input("prove",
+                       "--certificate: the proof shows that the program deadlocks; a certificate "
+                       "says that a program is right");
     const auto start = std::chrono::steady_clock::now();
     std::vector<ProofResult> results =
         prove_all(*proofs, plans, {static_cast<unsigned>(arguments_.limit), exports_wanted()},
@@ -505,9 +507,9 @@ int write_skeleton(const ProveArguments& arguments) {
   const Result<bool> written =
       cli::write_file(arguments.skeleton, subject->heading + skeleton->text);
   if (!written.ok()) return bad_input("prove", "--skeleton: " + written.error().message);
-  fmt::print("{}: {} statements, {} place{} to fill in ({}); then: {} {}\n", arguments.skeleton,
-             skeleton->statements, skeleton->places, skeleton->places == 1 ? "" : "s", kFillIn,
-             cli::typed("verifier"), subject->command);
+  fmt::print("{}: {} statement{}, {} place{} to fill in ({}); then: {} {}\n", arguments.skeleton,
+             skeleton->statements, skeleton->statements == 1 ? "" : "s", skeleton->places,
+             skeleton->places == 1 ? "" : "s", kFillIn, cli::typed("verifier"), subject->command);
   return ExitCode::kVerified;
 }
 
@@ -553,8 +555,11 @@ int prove(const ProveArguments& arguments) {
                      "--then: give it with --program, and a --proof of each of the two programs");
   if (!arguments.certificate.empty() && (arguments.program.empty() || !arguments.skeleton.empty()))
     return bad_input("prove", "--certificate: give it with --program and --proof");
-  if (arguments.watch && (!arguments.skeleton.empty() || is_json(arguments)))
-    return bad_input("prove", "--watch: leave out --skeleton and --format");
+  if (arguments.watch && (!arguments.skeleton.empty() || !arguments.second_solver.empty() ||
+                          !arguments.names.empty() || is_json(arguments)))
+    return bad_input("prove", "--watch: leave out names, --skeleton, --second-solver and --format");
+  if (arguments.limit < 1 || arguments.limit > UINT32_MAX)
+    return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
 #ifdef QUADRILLE_WITHOUT_Z3
   if (arguments.skeleton.empty())
     return bad_input(

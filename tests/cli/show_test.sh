@@ -21,7 +21,7 @@ expect 0 show a.qs --format html --out a.html
 # Without --counts, a reduction gets as many elements as there are ranks. So each rank has a part of the ring.
 expect 0 generate allreduce --algorithm ring --nodes 4 --out around.qs
 prints 'ring on nodes 4, counts 4x4 (--counts gives others)' show around.qs --format steps
-[ "$(grep -c '0=>1' .out)" -eq 3 ] || fail 'rank 0 does not send in each of the three steps'
+[ "$(grep -c '0->1' .out)" -eq 6 ] || fail 'rank 0 does not send in each of the six steps'
 
 expect 0 show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
 says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 250 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '

@@ -58,6 +58,9 @@ END
 printf 'deadlock\n  given 2 <= ranks\n  given 0 < m[rank]\n  with send 1\n' >late.proof
 proves 0 'late.txt: proven to deadlock, where what is given holds, for all sizes and counts' \
   --program late.txt --proof late.proof
+# A certificate says that a program is right.
+proves 2 '^prove: --certificate: the proof shows that the program deadlocks;' --program late.txt --proof late.proof --certificate late.certificate
+[ ! -e late.certificate ] || fail 'there is a certificate of a deadlock'
 # `given` can hold at one rank only, so no job meets it at every rank.
 printf 'deadlock\n  given ranks = rank + 2\n  given 0 < m[rank]\n  with send 1\n' >alone.proof
 proves 3 "late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks deadlock with the 'given' conditions at every rank" \
@@ -104,7 +107,8 @@ said 2
 kill "$watcher"
 grep -q '^shift.txt: proven for all sizes' watch.out && grep -q '^shift.txt: UNKNOWN' watch.out || fail "--watch: $(cat watch.out)"
 proves 2 '^prove: --watch: give it with --program or --proof$' --watch
-proves 2 '^prove: --watch: leave out --skeleton and --format$' --program shift.txt --skeleton new.proof --watch
+proves 2 '^prove: --watch: leave out names, --skeleton, --second-solver and --format$' --program shift.txt --skeleton new.proof --watch
+proves 2 '^prove: --watch: leave out names,' --program shift.txt --proof shift.proof --watch factor
 # The skeleton of a built-in program has a heading with its code. `prove` names the first place to fill in.
 proves 0 '^tuna.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.tuna --skeleton tuna.proof
 proves 2 "^prove: tuna.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, h, up, w" --proof tuna.proof

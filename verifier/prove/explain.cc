@@ -63,6 +63,9 @@ std::string number_text(const z3::expr& e) {
   return text.rfind("(- ", 0) == 0 ? "-" + text.substr(3, text.size() - 4) : text;
 }
 
+// Opposite numbers are differences, as the language has no sign.
+const std::string kMinus = "0 - ";
+
 // Prints terms in the words of the program.
 class Words {
  public:
@@ -173,8 +176,10 @@ class Words {
         for (unsigned i = 0; i < part.num_args(); ++i) add(part.arg(i));
         return;
       }
-      std::string one = of(part, 6);
-      if (one[0] == '-')
+      const std::string one = of(part, 5);
+      if (one.starts_with(kMinus))
+        rest += " - " + one.substr(kMinus.size());
+      else if (one[0] == '-')
         rest += " - " + one.substr(1);
       else
         text += (text.empty() ? "" : " + ") + one;
@@ -185,7 +190,7 @@ class Words {
 
   Made product(const z3::expr& e) const {
     const std::string a = of(e.arg(0), 6);
-    if (a == "-1") return {"-" + of(e.arg(1), 6), 6};
+    if (a == "-1") return {kMinus + of(e.arg(1), 6), 5};
     return {a + "*" + of(e.arg(1), 7), 6};
   }
 
@@ -340,11 +345,10 @@ class Explainer {
     std::map<size_t, const Site*> found;
     for (const Site& site : anatomy_.sites) {
       const std::string name = site_name(site);
-      const size_t at = obligation_.name.find(name);
-      const size_t end = at == std::string::npos ? at : at + name.size();
-      if (end != std::string::npos &&
-          (end == obligation_.name.size() || !isdigit(obligation_.name[end])))
-        found[at] = &site;
+      const std::string& whole = obligation_.name;
+      for (size_t at = whole.find(name); at != std::string::npos; at = whole.find(name, at + 1))
+        if (const size_t end = at + name.size(); end == whole.size() || !isdigit(whole[end]))
+          found[at] = &site;
     }
     for (const auto& [at, site] : found) sites_.push_back(site);
     if (sites_.size() == 1 && query_.instances.size() == 2) sites_.push_back(sites_[0]);
@@ -400,7 +404,7 @@ class Explainer {
     std::vector<std::string> all;
     for (const z3::expr& fact : query_.hypotheses) {
       std::string text = shortened(words_.of(fact));
-      if (text != "true" && text.find(" <= 1048576") == std::string::npos &&
+      if (text != "true" && text != "ranks <= 1048576" && text != "remote_ranks <= 1048576" &&
           std::find(all.begin(), all.end(), text) == all.end())
         all.push_back(std::move(text));
     }
@@ -479,7 +483,8 @@ const char* advice_for(const std::string& name) {
 ProgramText program_text(const std::string& name, const std::string& text) {
   ProgramText result{name, {}, {}};
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) result.text.push_back(line);
+  for (std::string line; std::getline(lines, line);)
+    result.text.push_back(line.substr(0, line.find_last_not_of('\r') + 1));
   if (!parse_program(text, name, &result.lines).ok()) result.lines.clear();
   return result;
 }
@@ -503,7 +508,8 @@ std::vector<std::string> explain(const Obligation& obligation, const ObligationR
   } catch (const z3::exception&) {
     // The terms are too large to be read, too.
   }
-  if (const char* advice = advice_for(obligation.name))
+  const char* advice = advice_for(obligation.name);
+  if (advice && result.failure != kContradiction)
     lines.push_back(std::string("often missing: ") + advice);
   return lines;
 }

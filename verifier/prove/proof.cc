@@ -95,9 +95,10 @@ class ProofReader {
         {"original-names", &original_names}};
     while (error_.empty() && !text_.empty()) {
       const size_t end = std::min(text_.find('\n'), text_.size());
-      const std::string_view line = text_.substr(0, end);
+      std::string_view line = text_.substr(0, end);
       text_.remove_prefix(std::min(end + 1, text_.size()));
       ++line_;
+      if (line.ends_with('\r')) line.remove_suffix(1);
       if (line.empty()) break;
       const size_t space = std::min(line.find(' '), line.size());
       const std::string_view word = line.substr(0, space),
@@ -137,6 +138,8 @@ class ProofReader {
       return fail(line_ + 1, "a proof of one program; give that of the second below it");
     const std::string_view first = text_.substr(0, end + 1), second = text_.substr(end + 2);
     const auto lines = static_cast<int>(std::ranges::count(first, '\n'));
+    if (second.find("\n\nproof ") != std::string_view::npos)
+      return fail(line_ + 1, "more than two proofs; a sequence has two programs");
     Result<Proof> one = ProofReader(nullptr, first, source_, line_).run();
     Result<Proof> other = ProofReader(nullptr, second, source_, line_ + lines + 1).run();
     for (const Result<Proof>* read : {&one, &other})
