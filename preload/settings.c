@@ -182,6 +182,7 @@ static char first_folder[QD_MAX_PATH];
 void preload_keep_to(const char* folder) { snprintf(first_folder, QD_MAX_PATH, "%s", folder); }
 
 const char* preload_full_name(const char* name, char* full) {
+  if (!first_folder[0] && !getcwd(first_folder, sizeof first_folder)) first_folder[0] = '\0';
   return qd_full_name(first_folder, name, full);
 }
 
@@ -250,9 +251,10 @@ const char* preload_file_reason(void) {
   return errno == ENOTSUP ? "a pipe or a device cannot hold this; name a plain file"
          : errno == EPERM ? "it belongs to another user, or all users may write it; copy it, or "
                             "take that right away with chmod o-w"
-         : errno == EXDEV ? "it is another user's, and a third one could replace it; give the "
-                            "folders above it to that user or root, take other rights away with "
-                            "chmod go-w, and name it without symbolic links"
+         : errno == EXDEV
+             ? "it is another user's, and a third one could replace it; give the "
+               "folders above it to that user or root, take other rights away with "
+               "chmod go-w, and name it in full, without symbolic links, '.', '..' and '//'"
          : errno == ELOOP ? "it is a symbolic link; name the file itself"
                           : strerror(errno);
 }

@@ -401,7 +401,7 @@ static struct preload_results* make(const struct preload_call* call,
 }
 
 static int64_t calls, compared; /* so far in this process */
-static const char* unserved;    /* why no schedule served the last call without one */
+static const char* uncompared;  /* why the last call that was not compared was not */
 
 void preload_verify_tell(void) {
   int rank = 0;
@@ -409,9 +409,10 @@ void preload_verify_tell(void) {
   if (rank != 0 || preload_settings()->mode != PRELOAD_VERIFY) return;
   const char* error = preload_settings()->error;
   if (!error[0]) error = preload_unfollowed_file();
-  if (compared == 0 && (error[0] || unserved))
+  if (!error[0]) error = uncompared ? uncompared : "there was none";
+  if (compared == 0)
     fprintf(stderr, "quadrille: no call of %lld compared with MPI's own: %s\n", (long long)calls,
-            error[0] ? error : unserved);
+            error);
   else
     fprintf(stderr, "quadrille: %lld calls of %lld compared with MPI's own: all equal\n",
             (long long)compared, (long long)calls);
@@ -426,7 +427,7 @@ void preload_verify_begin(struct preload_call* call) {
   call->of->calls[call->collective]++;
   __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
   if (call->schedule == QUADRILLE_SCHEDULE_NULL) {
-    __atomic_store_n(&unserved, call->reason, __ATOMIC_RELAXED);
+    __atomic_store_n(&uncompared, call->reason, __ATOMIC_RELAXED);
     return;
   }
   const struct numbers numbers = call->significant & QD_OPERATOR
@@ -443,6 +444,7 @@ void preload_verify_begin(struct preload_call* call) {
   qd_allreduce(mine, all, 2, MPI_INT, MPI_MAX, call->of->comm);
   if (all[0] != NOTHING || !results) {
     call->reason = reasons[all[0]];
+    __atomic_store_n(&uncompared, call->reason + strlen("not compared: "), __ATOMIC_RELAXED);
     free(results);
     return;
   }

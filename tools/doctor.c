@@ -180,16 +180,24 @@ static int has_symbol(const unsigned char* file, size_t length, const char* name
   return memmem(file, length, name, strlen(name) + 1) != NULL;
 }
 
-/* Returns whether a file other than an MPI library calls persistent collectives. Open MPI 4 has them as MPIX_. */
+/* Returns whether a file calls persistent collectives. Open MPI 4 has them as MPIX_. A file that has all of them, or
+ * PMPI's, is a library that passes them on. */
 static int has_persistent(const unsigned char* file, size_t length) {
-  static const char* const prefixes[] = {"PMPI", "PMPIX"};
-  char name[64];
-  for (int i = 0; i < 2 * PRELOAD_COLLECTIVE_COUNT; i++) {
-    const char* const one = preload_collectives[i / 2].name;
-    snprintf(name, sizeof name, "%s_%c%s_init", prefixes[i % 2], one[0] - 'a' + 'A', one + 1);
-    if (has_symbol(file, length, name + 1) && !has_symbol(file, length, name)) return 1;
+  static const char* const forms[] = {"PMPI_%c%s_init", "PMPIX_%c%s_init", "PMPI_%c%s_init_c"};
+  enum { FORMS = sizeof forms / sizeof *forms };
+  int found = 0;
+  for (int collective = 0; collective < PRELOAD_COLLECTIVE_COUNT; collective++) {
+    const char* const one = preload_collectives[collective].name;
+    char name[64];
+    snprintf(name, sizeof name, "mpi_%s_init_", one); /* in Fortran */
+    int has = has_symbol(file, length, name);
+    for (int form = 0; form < FORMS; form++) {
+      snprintf(name, sizeof name, forms[form], one[0] - 'a' + 'A', one + 1);
+      has |= has_symbol(file, length, name + 1) && !has_symbol(file, length, name);
+    }
+    found += has;
   }
-  return 0;
+  return 0 < found && found < PRELOAD_COLLECTIVE_COUNT;
 }
 
 /* Finds the MPI library that this file is or uses. Returns 0 if the file has nothing to do with MPI. Sets
@@ -263,7 +271,7 @@ static void look_at_rights(const char* program) {
   struct stat status = {.st_mode = 0};
   stat(program, &status);
   if ((status.st_mode & S_ISUID && status.st_uid != geteuid()) ||
-      (status.st_mode & S_ISGID && status.st_gid != getegid()) ||
+      (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getegid()) ||
       (getuid() != 0 && getxattr(program, "security.capability", NULL, 0) > 0))
     doctor_finding(
         "%s is setuid, setgid or has capabilities, so LD_PRELOAD does not reach it: start a copy "
