@@ -28,6 +28,8 @@ std::string job_comment(const verifier::Schedule& schedule) {
                         ranks_text(topology.ranks()));
   for (size_t i = 0; i < schedule.job.parameters.size(); ++i)
     text += fmt::format("-- {}\n", parameter_text(schedule.program, schedule.job, i));
+  if (!schedule.certificate.empty())
+    text += fmt::format("-- this program is {}\n", schedule.certificate);
   return text +
          fmt::format("-- format {}.{}, hash {}\n", schedule.major, schedule.minor, schedule.hash);
 }
@@ -55,7 +57,8 @@ Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments
   }
   Result<Figure> figure = draw(schedule.program, schedule.job, *call, steps->low, steps->high);
   if (!figure.ok()) return Error{fmt::format("{}: {}", arguments.file, figure.error().message)};
-  if (figure->rows.empty()) return Error{fmt::format("{}: no steps there", arguments.file)};
+  if (figure->rows.empty() && !arguments.steps.empty())
+    return Error{fmt::format("{}: no steps there", arguments.file)};
   constexpr size_t kLongest = 80;
   const std::string text = verifier::call_text(schedule.program, *call, kLongest);
   if (!text.empty())
@@ -152,7 +155,8 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   }
   const Result<Figure> figure = figure_of(schedule, arguments);
   if (!figure.ok()) return figure.error();
-  return arguments.format == "svg" ? as_svg(*figure) : as_text(*figure);
+  if (arguments.format == "svg") return as_svg(*figure);
+  return as_text(*figure) + (figure->rows.empty() ? "no step has a message or a copy\n" : "");
 }
 
 }  // namespace

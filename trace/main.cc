@@ -204,6 +204,7 @@ Result<std::string> page_of(const Arguments& arguments, const Row& row, const Pl
   page.program = &planned.file->schedule.program;
   page.job = &planned.job;
   page.call = &planned.call;
+  page.time = fmt::format("took {:.1f} us", microseconds(row.time));
   page.facts = {fmt::format("Call {} of a run took {:.1f} us for {} messages with {} bytes.",
                             row.call + 1, microseconds(row.time), row.messages, row.bytes),
                 fmt::format("In the simulation it takes {:.1f} us.", microseconds(outcome->time))};

@@ -194,20 +194,25 @@ std::string Figure::node_name(size_t node) const {
                             : fmt::format("node {}'", node - first_nodes);
 }
 
+Result<bool> refuse_many_ranks(const Job& job) {
+  int64_t ranks = 0;
+  for (const Topology& topology : job.groups) ranks += topology.ranks();
+  if (ranks <= kMostRanks) return true;
+  return Error{fmt::format("{} ranks are too many to draw; at most {} are", ranks, kMostRanks)};
+}
+
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
                     std::optional<int64_t> low, std::optional<int64_t> high, size_t most_rows) {
   Figure figure;
   figure.title = program.algorithm.text + " on nodes ";
   figure.first_nodes = job.groups[0].sizes().size();
-  int64_t ranks = 0;
   for (const Topology& topology : job.groups) {
     const std::vector<int64_t> sizes = topology.sizes();
-    figure.title += ranks == 0 ? topology.text() : fmt::format(" and {}, primed", topology.text());
+    figure.title += figure.node_sizes.empty() ? topology.text()
+                                              : fmt::format(" and {}, primed", topology.text());
     figure.node_sizes.insert(figure.node_sizes.end(), sizes.begin(), sizes.end());
-    ranks += topology.ranks();
   }
-  if (ranks > kMostRanks)
-    return Error{fmt::format("{} ranks are too many to draw; at most {} are", ranks, kMostRanks)};
+  if (const Result<bool> few = refuse_many_ranks(job); !few.ok()) return few.error();
   Rows rows;
   for (int group = 0; group < program.groups; ++group) {
     const Result<Binding> binding = bind(program, job, call, group);

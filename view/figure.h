@@ -43,6 +43,9 @@ struct Figure {
 
 inline constexpr size_t kMostDrawnRows = 2000;
 
+// Returns an error if the ranks of the job are too many to draw.
+Result<bool> refuse_many_ranks(const Job& job);
+
 // Walks the call, and returns its steps with low <= key < high. Errors: the picture is too large, the call
 // does not fit, or an expression has no value.
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,

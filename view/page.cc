@@ -75,11 +75,11 @@ std::string verdict(const Page& page, const Holdings& holdings) {
   return html;
 }
 
-// Returns "factor: an all-to-all on nodes 1,2,3".
+// Returns "factor: an all-to-all on nodes 1,2,3 takes 6.1 us, 1.2 times the lower bound".
 std::string title(const Page& page, const Figure& figure) {
   const std::string& name = page.program->algorithm.text;
-  return fmt::format("{}: {}{}", name, in_words(page.program->collective),
-                     figure.title.substr(name.size()));
+  return fmt::format("{}: {}{} {}", name, in_words(page.program->collective),
+                     figure.title.substr(name.size()), page.time);
 }
 
 // Joins consecutive steps if the page would have more than kMostFrames rows.
@@ -134,11 +134,9 @@ Result<std::string> page_html(const Page& page) {
   if (!holdings.ok()) return holdings.error();
   std::string steps = as_svg(*figure);
   if (steps.size() > kLongFigure)
-    steps = "<p>" +
-            prose(
-                "The picture of all steps is too long. `quadrille show FILE --format svg --steps "
-                "LOW..HIGH` draws some of them.") +
-            "</p>";
+    steps =
+        "<p>The picture of all steps is too long. <code>quadrille show FILE --format svg --steps "
+        "LOW..HIGH</code> draws some of them.</p>";
   return filled(kPageHtml, {{"title", escaped(title(page, *figure))},
                             {"style", std::string(kPaletteCss) + kPageCss},
                             {"facts", list_items(page.facts)},

@@ -80,7 +80,7 @@ function readRun(run) {
     });
   } else {
     result.shares = [];
-    for (let i = 0; i < lanes * kParts * 4; ++i) result.shares.push(spans.next());
+    for (let i = 0; i < lanes * kParts * 3; ++i) result.shares.push(spans.next());
   }
   return result;
 }
@@ -146,7 +146,7 @@ function tell(canvas, words) {
 // ---- What each lane does
 
 class Timeline {
-  static left = 84;
+  static left = 92;
   static right = 74;
 
   constructor(run) {
@@ -154,7 +154,8 @@ class Timeline {
     this.canvas = document.createElement('canvas');
     this.canvas.setAttribute('role', 'img');
     const idle = run.idle.reduce((sum, one, lane) => sum + one * data.ranks[lane], 0) / laneOf.length;
-    const said = `${run.name}: ${duration(run.time)}; ranks are idle for ${(idle / 10).toFixed(1)} % of it on average`;
+    const said = `${run.name}: ${duration(run.time)}; ranks are idle for ${(idle / 10).toFixed(1)} % of it on average` +
+      (run.full < 1 ? `; a row is full when ${Number((100 * run.full).toPrecision(3))} % of its ranks have messages on their way` : '');
     this.canvas.setAttribute('aria-label', said);
     const heading = document.createElement('h3');
     heading.textContent = said;
@@ -194,11 +195,11 @@ class Timeline {
   // Each part of the time is a column of an image, which is then stretched.
   drawShares(context, lane) {
     const high = 2 * (this.row - 2), image = new ImageData(kParts, high);
-    const bytes = new Uint32Array(image.data.buffer);
+    const bytes = new Uint32Array(image.data.buffer).fill(this.pixels[3]);
     for (let part = 0; part < kParts; ++part) {
       let end = 0, y = high;
-      for (const doing of [1, 2, 0, 3]) {
-        end += this.run.shares[(lane * kParts + part) * 4 + doing] / 127 * high;
+      for (const doing of [1, 2, 0]) {
+        end += this.run.shares[(lane * kParts + part) * 3 + doing] / 127 * high;
         while (y > 0 && high - y < end - .5) bytes[--y * kParts + part] = this.pixels[doing];
       }
     }
@@ -279,11 +280,10 @@ class Timeline {
     const time = part * this.run.time / this.run.tick;
     let text = `${laneName(lane)}, ${duration(part * this.run.time)}`;
     if (this.run.detail) {
-      const span = this.run.spans[lane].find(one => one.end > time);
-      text += `: ${span ? kWords[span.doing] : 'done'}`;
+      text += `: ${kWords[this.run.spans[lane].find(one => one.end > time)?.doing ?? 3]}`;
     } else {
-      const share = doing => Math.round(this.run.shares[(lane * kParts + Math.floor(part * kParts)) * 4 + doing] / 1.27);
-      text += `: ${[1, 2, 0, 3].map(doing => `${kWords[doing]} ${share(doing)} %`).join(', ')}`;
+      const share = doing => (this.run.shares[(lane * kParts + Math.floor(part * kParts)) * 3 + doing] * this.run.full / 1.27).toFixed(1);
+      text += `: ${[1, 2, 0].map(doing => `${kWords[doing]} ${share(doing)} %`).join(', ')}`;
     }
     const leg = this.run.path.find(one => one.end > time);
     if (leg && leg.from !== leg.to)
@@ -318,6 +318,7 @@ class Square {
     write(context, this.corner[1], this.left, 8);
     write(context, this.corner[0], 0, this.top - 8);
     const every = Math.ceil(13 / this.size);
+    const everySum = Math.ceil(Math.max(...(sums?.columns ?? [0]).map(sum => context.measureText(whole(sum)).width + 8)) / this.size);
     context.fillStyle = colours.ground;
     context.fillRect(this.left, this.top, side, side);
     context.fillStyle = colours.line;
@@ -334,7 +335,7 @@ class Square {
       }
       if (!sums) continue;
       if (i % every === 0) write(context, whole(sums.rows[i]), this.left + side + 6, this.top + middle);
-      if (this.size >= 40) write(context, whole(sums.columns[i]), this.left + middle, this.top + side + 10, 'center');
+      if (i % everySum === 0) write(context, whole(sums.columns[i]), this.left + middle, this.top + side + 10, 'center');
     }
   }
 }
@@ -454,6 +455,27 @@ function makeTable() {
   element('table').querySelector('div').replaceChildren(table);
 }
 
+// ---- The image
+
+// Saves a picture of the headline and of what each lane does.
+function saveImage() {
+  const drawn = timelines[0].canvas, high = 1120 * drawn.height / drawn.width;
+  const link = document.createElement('a'), canvas = document.createElement('canvas'), context = prepare(canvas, 1200, high + 170);
+  context.fillStyle = colours.ground;
+  context.fillRect(0, 0, 1200, high + 170);
+  context.font = 'bold 28px system-ui, sans-serif';
+  let line = '', y = 44;
+  for (const word of [...document.title.split(' '), '']) {
+    const isFull = context.measureText(line + word).width > 1120;
+    if (isFull || !word) write(context, line, 40, y, 'left', 'ink'), y += 36;
+    line = `${isFull ? '' : line}${word} `;
+  }
+  context.drawImage(drawn, 40, 150, 1120, high);
+  link.href = canvas.toDataURL();
+  link.download = 'quadrille.png';
+  link.click();
+}
+
 // ---- The chosen step
 
 let step = Math.min(1, data.rows), playing = 0, timelines = [];
@@ -508,6 +530,7 @@ const kKeys = {
 function listen() {
   const buttons = {first: 'Home', back: 'ArrowLeft', play: ' ', next: 'ArrowRight', last: 'End'};
   for (const [id, key] of Object.entries(buttons)) element(id).onclick = kKeys[key];
+  element('save').onclick = saveImage;
   element('slider').max = data.rows;
   element('slider').oninput = event => go(Number(event.target.value));
   document.addEventListener('keydown', event => {

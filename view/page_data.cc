@@ -27,7 +27,8 @@ constexpr int32_t kNoRow = -1;
 // for each kind of work. Between two changes, the counters say what the process does.
 
 // A rank is busy with a copy or an overhead, or one of its messages is on its way, between nodes or inside one. Else
-// it is idle: it waits for another rank, or its messages wait at a port. If several apply, the first here counts.
+// it is idle: it waits for another rank, its messages wait at a port, or its call has returned. If several apply, the
+// first here counts.
 enum class Doing : uint8_t { kBusy = 0, kBetween = 1, kInside = 2, kIdle = 3 };
 
 // A span of time. It begins at the end of the span before it, or at 0.
@@ -90,7 +91,7 @@ std::vector<std::vector<OnWay>> on_way(const Scripts& scripts, const Trace& trac
   return all;
 }
 
-// Returns the spans of each process, up to its end.
+// Returns the spans of each process, up to the end of the run.
 std::vector<std::vector<Span>> timeline(const Scripts& scripts, const Trace& trace,
                                         const Outcome& outcome,
                                         const std::vector<std::vector<OnWay>>& on_way) {
@@ -112,8 +113,10 @@ std::vector<std::vector<Span>> timeline(const Scripts& scripts, const Trace& tra
     }
   }
   std::vector<std::vector<Span>> all;
-  for (size_t i = 0; i < changes.size(); ++i)
+  for (size_t i = 0; i < changes.size(); ++i) {
     all.push_back(spans_of(std::move(changes[i]), outcome.ends[i]));
+    if (outcome.ends[i] < outcome.time) all.back().push_back({outcome.time, Doing::kIdle});
+  }
   return all;
 }
 
@@ -247,11 +250,13 @@ class RunWriter {
 
   std::string json() const {
     const bool detail = lanes_.by_rank() && messages_ <= kMostMessages;
+    const Shares shares = detail ? Shares{} : this->shares();
     return fmt::format(
-        "{{\"name\":{},\"time\":{},\"tick\":{},\"detail\":{},\"idle\":[{}],\"spans\":{},"
+        "{{\"name\":{},\"time\":{},\"tick\":{},\"detail\":{},\"full\":{:.6f},\"idle\":[{}],"
+        "\"spans\":{},"
         "\"messages\":{},\"windows\":{},\"path\":{}}}",
-        cli::Json(run_.name).text(), run_.outcome->time, tick_, detail, idle(),
-        detail ? spans() : shares(), detail ? messages() : "\"\"", windows(), path());
+        cli::Json(run_.name).text(), run_.outcome->time, tick_, detail, shares.full, idle(),
+        detail ? spans() : shares.packed, detail ? messages() : "\"\"", windows(), path());
   }
 
  private:
@@ -288,8 +293,14 @@ class RunWriter {
     return all.text();
   }
 
-  // Packs for each lane and part of the time how much of 127 its ranks are busy, between nodes, inside one, and idle.
-  std::string shares() const {
+  struct Shares {
+    double full = 1;  // the most of a lane that has messages on their way at once, of 1
+    std::string packed;
+  };
+
+  // Packs for each lane and part of the time how much of the lane is busy, between nodes, and inside one. 127 is `full`;
+  // copies may be more.
+  Shares shares() const {
     const int64_t length = std::max<int64_t>(1, (run_.outcome->time + kParts - 1) / kParts);
     std::vector<std::array<int64_t, 4>> sums(lanes_.all.size() * kParts);
     for (size_t i = 0; i < spans_.size(); ++i) {
@@ -302,14 +313,18 @@ class RunWriter {
           since = until;
         }
     }
+    const auto part = [&](size_t i, int64_t sum) {
+      return static_cast<double>(sum) / static_cast<double>(length * lanes_.all[i / kParts].ranks);
+    };
+    double full = 0;
+    for (size_t i = 0; i < sums.size(); ++i)
+      full = std::max(full, part(i, sums[i][1] + sums[i][2]));
+    if (full == 0) full = 1;
     Pack all;
-    for (size_t i = 0; i < sums.size(); ++i) {
-      const size_t lane = i / kParts;
-      const double whole = static_cast<double>(length) * lanes_.all[lane].ranks;
-      for (const int64_t sum : sums[i])
-        all.add(std::llround(127.0 * static_cast<double>(sum) / whole));
-    }
-    return all.text();
+    for (size_t i = 0; i < sums.size(); ++i)
+      for (size_t doing = 0; doing < 3; ++doing)
+        all.add(std::llround(127 * part(i, sums[i][doing]) / full));
+    return {full, all.text()};
   }
 
   int32_t row(size_t process, size_t index) const {

@@ -149,6 +149,8 @@ expect 0 check any.qs
 says 'any.qs: proven'
 says 'scope     this program is proven for all sizes and values of k (17 obligations by z3 '
 says '), as any.qs.certificate says'
+prints '), as any.qs.certificate says' "$generator" show any.qs
+prints 'This program is proven for all sizes' "$generator" show any.qs --nodes 3 --format html
 expect 0 check any.qs --nodes 1,2,3
 says 'any.qs: verified'
 mv any.qs.certificate away

@@ -39,6 +39,14 @@ prints 'depth of this file: 3, the' show ring.qs --explain --bytes 1000 --parame
 prints 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1' show ring.qs --format steps --counts 4,0,2,1 --parameter B=1
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 7 ] || fail 'not 7 steps'
 
+# One rank has no steps.
+expect 0 alltoall linear --nodes 1 --out one.qs
+prints 'no step has a message or a copy' show one.qs --format steps
+says 'linear on nodes 1' 'step | node 0: 0'
+refuses 'one.qs: no steps there' show one.qs --format steps --steps 0..
+expect 0 show one.qs --format svg --out one.svg
+prints '<h1>linear: an all-to-all on nodes 1 takes ' show one.qs --format html
+
 # ---- Refused
 
 refuses "show: 'b.qs' is not known" show a.qs b.qs
@@ -61,6 +69,8 @@ refuses "--parameter: 'b=4' is not NAME=VALUE of a parameter of its call" show r
 refuses 'no steps there' show a.qs --format steps --steps 100..
 expect 0 alltoall factor --nodes 2000 --out big.qs
 refuses '2000 ranks are too many to draw; at most 1024 are' show big.qs --format svg
-refuses 'show: big.qs: 2000 ranks are too many to draw; at most 1024 are' show big.qs --format html --bytes 1
+# A page refuses them before it plans and simulates the call, which would take hours.
+expect 0 alltoall factor --nodes 65536 --out huge.qs
+refuses 'show: huge.qs: 65536 ranks are too many to draw; at most 1024 are' timeout 60 "$generator" show huge.qs --format html --bytes 1
 
 finish

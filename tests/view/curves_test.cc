@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -71,11 +72,65 @@ TEST(Curves, HaveTheirNamesAndALookOfTheirOwn) {
   for (const char* words : {">linear<", ">&lt;tuna&gt;<", ">no schedule takes less<", ">measured<",
                             ">alltoall on nodes 4x8<", ">8 B<", ">1 KiB<", ">1 MiB<"})
     EXPECT_THAT(svg, HasSubstr(words));
-  Curves many{"many", {8, 16}, {}, {}, {}};
-  for (int i = 0; i < 28; ++i) many.curves.push_back({std::to_string(i), {100 + i, 200 + i}});
+  Curves many{"many", {}, {}, {}, {}};
+  for (int i = 0; i < 28; ++i) {  // each is the fastest at one size
+    many.bytes.push_back(8 << i);
+    many.curves.push_back({std::to_string(i), std::vector<std::optional<int64_t>>(28, 200)});
+    many.curves.back().times[i] = 100;
+  }
   std::set<std::string> looks;
   for (const Path& path : paths_of(curves_svg(many))) looks.insert(path.classes);
   EXPECT_EQ(looks.size(), 28u);
+}
+
+TEST(Curves, ThatAreNeverTheFastestAreGreyAndTheStripNamesTheOthers) {
+  const Curves curves{
+      "a",
+      {8, 64, 512, 4096},
+      {{"first-with-a-long-name", {1, 1, 9, 9}}, {"never", {5, 5, 5, 5}}, {"second", {9, 9, 4, 4}}},
+      {},
+      {}};
+  const std::string svg = curves_svg(curves);
+  struct Part {
+    std::string curve, name;
+    double left, width, text, line;
+  };
+  std::vector<Part> parts;
+  for (const Match& part :
+       matches(svg, R"re(<path d="M([0-9.]+),0 h([0-9.]+)" class="([^"]*) strip"/>[^\n]*<text )re"
+                    R"re(x="([0-9.]+)" y="([-0-9.]+)" class="best">([^<]*)<)re"))
+    parts.push_back({part.groups[3], part.groups[6], std::stod(part.groups[1]),
+                     std::stod(part.groups[2]), std::stod(part.groups[4]),
+                     std::stod(part.groups[5])});
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].name, "second");
+  EXPECT_EQ(parts[1].name, "first-with-a-long-name");
+  EXPECT_NEAR(parts[1].left + parts[1].width, parts[0].left, 0.2);
+  EXPECT_NE(parts[0].curve, parts[1].curve);
+  std::multiset<std::string> looks;
+  for (const Path& path : paths_of(svg)) looks.insert(path.classes);
+  EXPECT_EQ(looks, (std::multiset<std::string>{parts[0].curve, parts[1].curve, "other"}));
+  EXPECT_THAT(svg, testing::ContainsRegex("class=\"other\">never<"));
+}
+
+TEST(Curves, HaveNamesInTheStripThatDoNotOverlap) {
+  Curves curves{"a", {}, {}, {}, {}};
+  for (int i = 0; i < 9; ++i) {
+    curves.bytes.push_back(8 << 2 * i);
+    curves.curves.push_back(
+        {"hierarchical-overlapped", std::vector<std::optional<int64_t>>(9, 20)});
+    curves.curves.back().times[i] = 10;
+  }
+  std::map<double, std::vector<double>> lines;  // where names begin, by height
+  for (const Match& name :
+       matches(curves_svg(curves), R"re(x="([0-9.]+)" y="([-0-9.]+)" class="best">)re"))
+    lines[std::stod(name.groups[2])].push_back(std::stod(name.groups[1]));
+  EXPECT_GE(lines.size(), 3u);
+  for (auto& [height, begins] : lines) {
+    std::sort(begins.begin(), begins.end());
+    for (size_t i = 1; i < begins.size(); ++i) EXPECT_GE(begins[i] - begins[i - 1], 23 * 6);
+  }
+  EXPECT_LE(lines.rbegin()->first, 0);
 }
 
 TEST(Curves, HaveAGapWhereATimeIsMissing) {

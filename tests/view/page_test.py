@@ -146,7 +146,7 @@ class PageTest(unittest.TestCase):
     def test_dark_mode_and_print_change_the_colours(self):
         page = self.six()
         ground = lambda: page.value("getComputedStyle(document.body).backgroundColor")
-        busy = lambda: self.pixel(page, "#runs canvas", 90, 9)
+        busy = lambda: self.pixel(page, "#runs canvas", 98, 9)
         page.media()
         self.assertEqual((ground(), busy()), (GROUNDS["light"], [0, 158, 115]))
         page.media(dark=True)
@@ -166,6 +166,59 @@ class PageTest(unittest.TestCase):
         idle = page.value("JSON.parse(document.getElementById('data').textContent).runs[0].idle")
         self.assertEqual(idle[0], 0)
         self.assertGreater(max(idle), 300)
+
+    def test_a_rank_that_has_ended_is_idle(self):
+        # Rank 0 sends to rank 1 for 12 us, and is done. Rank 1 sends to rank 2 until 24 us.
+        with open(self.file("relay.txt"), "w") as file:
+            file.write("algorithm relay for broadcast\nif rank = 0\n  copy send[0] to recv[0]\nif 0 < rank\n  step rank\n    receive recv[0] from rank - 1\n"
+                       "if rank + 1 < ranks\n  step rank + 1\n    send recv[0] to rank + 1\n")
+        run("generate", "broadcast", "--program", self.file("relay.txt"), "--nodes", "1,1,1", "--out", self.file("relay.qs"))
+        run("show", self.file("relay.qs"), "--format", "html", "--out", self.file("relay.html"), "--bytes", "10000", "--alpha", "2us", "--beta", "1ns",
+            "--gap", "0", "--copy", "0", "--beta-copy", "0")
+        page = self.open(self.file("relay.html"))
+        self.assertEqual(page.value("JSON.parse(document.getElementById('data').textContent).runs[0].idle"), [500, 0, 500])
+        right = page.value("document.querySelector('#runs canvas').clientWidth - 74 - 5")
+        self.assertEqual(self.pixel(page, "#runs canvas", right, 11), [227, 230, 234])
+
+    def test_the_headline_says_what_is_shown_and_an_image_has_it(self):
+        page = self.six()
+        self.assertRegex(page.value("document.querySelector('h1').textContent"),
+                         r"^hierarchical-factor: an all-to-all on nodes 1,2,3 takes [0-9.]+ us, 1\.[0-9]{3} times the lower bound$")
+        self.assertEqual(page.value("document.querySelector('meta[property=\"og:title\"]').content"), page.value("document.title"))
+        page.value("HTMLAnchorElement.prototype.click = function () { window.saved = this; }")
+        page.value("document.getElementById('save').click()")
+        self.assertEqual(page.value("saved.download"), "quadrille.png")
+        wide, dark, coloured = page.value("""(async () => { const image = new Image(); image.src = saved.href; await image.decode();
+            const canvas = document.createElement('canvas'); canvas.width = image.width; canvas.height = image.height;
+            const context = canvas.getContext('2d'); context.drawImage(image, 0, 0);
+            const count = (top, high, is) => { const d = context.getImageData(0, top, image.width, high).data; let n = 0;
+              for (let i = 0; i < d.length; i += 4) n += is(d[i], d[i + 1], d[i + 2]); return n };
+            return [image.width, count(0, 280, (r, g, b) => r + g + b < 150), count(280, image.height - 280, (r, g, b) => r === 213 && g === 94 && b === 0)] })()""")
+        self.assertEqual(wide, 2400)
+        self.assertGreater(dark, 1000, "the words of the headline")
+        self.assertGreater(coloured, 10000, "messages between nodes")
+
+    def test_sums_below_the_matrix_do_not_run_together(self):
+        page = self.make("wide", "alltoall", "linear", "16x1", "--bytes", "1000000")
+        page = self.browser.page(page, width=420)
+        self.addCleanup(page.close)
+        page.value("CanvasRenderingContext2D.prototype.fillText = function (text, x, y) { (window.written ??= []).push([text, x, y, this.measureText(text).width]) }")
+        page.press("ArrowRight")
+        below = [(x, width) for text, x, y, width in page.value("written") if text == "15,000,000" and y == max(one[2] for one in page.value("written") if one[0] == text)]
+        self.assertGreater(len(below), 1)
+        for (x, width), (following, _) in zip(below, below[1:]):
+            self.assertGreater(following - x, width + 4)
+
+    def test_rows_of_many_ranks_are_as_high_as_at_the_busiest_moment(self):
+        # One port serves the 16 ranks of each node, so few of them have messages on their way.
+        page = self.open(self.make("port", "alltoall", "tuna-coalesced", "8x16", "--bytes", "100000"))
+        self.assertRegex(page.value("document.querySelector('#runs h3').textContent"), "; a row is full when [0-9.]+ % of its ranks have messages on their way$")
+        full = page.value("JSON.parse(document.getElementById('data').textContent).runs[0].full")
+        self.assertLess(full, .3)
+        part = page.value("""(() => { const c = document.querySelector('#runs canvas'), d = c.getContext('2d').getImageData(184, 8, c.width - 332, 236).data;
+            let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] === 213 || d[i + 1] === 114;  // between nodes or inside
+               return 4 * n / d.length })()""")
+        self.assertGreater(part, .35)
 
     def test_the_page_says_what_is_proven_and_what_is_not(self):
         verdict = lambda page: page.value("document.querySelector('.verdict').textContent")
