@@ -230,7 +230,7 @@ TEST(Choice, IsOfFewMessagesForShortOnesAndOfFewBytesForLongOnes) {
   };
   EXPECT_EQ(on_nodes(128, Collective::kAllreduce, 8), "recursive-multiplying");
   EXPECT_EQ(on_nodes(16, Collective::kAllreduce, 1 << 24), "segments");
-  EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 8), "binomial");
+  EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 8), "tree-nodes");
   EXPECT_EQ(on_nodes(16, Collective::kBroadcast, 1 << 24), "pipeline");
   const auto between = [](Collective collective, int64_t bytes) {
     const std::vector<int64_t> ones(16, 1);
