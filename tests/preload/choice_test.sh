@@ -21,7 +21,7 @@ if [ "$mpi" = mpich ]; then
   tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
   refused "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow; or write file:PATH" \
     QUADRILLE_ALLTOALL=tuna:radix=3
-  refused "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, native" \
+  refused "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, tree-nodes, native" \
     QUADRILLE_BCAST=binomal
   refused "QUADRILLE_BCAST: 'binomial:window=0': window is a whole number from 1 to 65536" \
     QUADRILLE_BCAST=binomial:window=0
