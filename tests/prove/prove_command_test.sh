@@ -111,7 +111,7 @@ proves 2 '^prove: --watch: leave out names, --skeleton, --second-solver and --fo
 proves 2 '^prove: --watch: leave out names,' --program shift.txt --proof shift.proof --watch factor
 # The skeleton of a built-in program has a heading with its code. `prove` names the first place to fill in.
 proves 0 '^tuna.proof: [0-9]+ statements, [0-9]+ places to fill in' alltoall.tuna --skeleton tuna.proof
-proves 2 "^prove: tuna.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 1: x, z, h, up, w" --proof tuna.proof
+proves 2 "^prove: tuna.proof:[0-9]+: write in place of FILL_IN: the .*, in names of send 2: x, z, q, i, f, h, up, w" --proof tuna.proof
 line=$(sed -n 's/^prove: tuna.proof:\([0-9]*\):.*/\1/p' .err)
 sed -n "${line}p" tuna.proof | grep -q FILL_IN || fail "no place in line $line"
 proves 2 '^prove: --skeleton: give --program FILE or one algorithm, and no --proof$' --skeleton new.proof
