@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "generator/fragments.h"
@@ -131,40 +132,41 @@ std::vector<Algorithm> parts_of(const std::string& text, const std::vector<Algor
   return parts;
 }
 
-// Returns the algorithm that the parts make: the reversal of one, or the sequence of two.
-Algorithm made_of(std::vector<Algorithm> parts, const std::string& name,
-                  const std::string& opening) {
-  Program program =
-      value_of(parts.size() == 1 ? reverse(program_of(parts[0]))
-                                 : sequence(program_of(parts[0]), program_of(parts[1])));
-  program.algorithm.text = name;
-  std::vector<Number> numbers;
-  for (const Algorithm& part : parts)
-    numbers.insert(numbers.end(), part.numbers.begin(), part.numbers.end());
-  return {name,
-          program.collective,
-          {},
-          [text = opening + print(program)](const Choices&) { return text; },
-          parts[0].proof,
-          numbers,
-          program.groups,
-          std::move(parts)};
+// Returns the reversal of one part, or the sequence of two.
+Program made_of(const std::vector<Algorithm>& parts) {
+  const Program first = program_of(parts[0]);
+  return value_of(parts.size() == 1 ? reverse(first) : sequence(first, program_of(parts[1])));
 }
 
+// Reads no program: the file's name says what the algorithm is for.
 Algorithm algorithm_of(const std::string& file, const std::vector<Algorithm>& all) {
+  constexpr std::string_view kBetweenGroups = "-between-groups";
   const std::string& text = text_of(program_texts(), file);
-  if (std::vector<Algorithm> parts = parts_of(text, all); !parts.empty())
-    return made_of(std::move(parts), file.substr(file.find('.') + 1),
-                   text.substr(0, text.rfind('\n', text.size() - 2) + 1));
-  const Program program = value_of(parse_program(text, file));
-  Algorithm algorithm = {program.algorithm.text,
-                         program.collective,
-                         {},
-                         [&text](const Choices&) { return text; },
-                         nullptr,
-                         {},
-                         program.groups};
-  if (proof_texts().contains(file)) algorithm.proof = written_proof(file);
+  std::string purpose = file.substr(0, file.find('.'));
+  Algorithm algorithm;
+  algorithm.name = file.substr(purpose.size() + 1);
+  if (purpose.ends_with(kBetweenGroups)) {
+    algorithm.groups = 2;
+    purpose.resize(purpose.size() - kBetweenGroups.size());
+  }
+  const std::optional<Collective> collective = collective_named(purpose);
+  check(collective.has_value(), "a program's file is named after no collective");
+  algorithm.collective = *collective;
+  algorithm.parts = parts_of(text, all);
+  if (algorithm.parts.empty()) {
+    algorithm.program = [&text](const Choices&) { return text; };
+    if (proof_texts().contains(file)) algorithm.proof = written_proof(file);
+    return algorithm;
+  }
+  const std::string opening = text.substr(0, text.rfind('\n', text.size() - 2) + 1);
+  algorithm.program = [parts = algorithm.parts, name = algorithm.name, opening](const Choices&) {
+    Program program = made_of(parts);
+    program.algorithm.text = name;
+    return opening + print(program);
+  };
+  algorithm.proof = algorithm.parts[0].proof;
+  for (const Algorithm& part : algorithm.parts)
+    algorithm.numbers.insert(algorithm.numbers.end(), part.numbers.begin(), part.numbers.end());
   return algorithm;
 }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "schedule/evaluate.h"
+
 namespace quadrille::verifier {
 namespace {
 
@@ -16,45 +18,37 @@ using Value = std::optional<int64_t>;
 constexpr size_t kMostPairs = 12000, kMostShifted = 60;
 constexpr int64_t kGreatest = int64_t{1} << 31;  // of values: products of two fit in 64 bits
 
-Value plus(int64_t a, int64_t b) { return a + b; }
-Value minus(int64_t a, int64_t b) { return a - b; }
-Value product(int64_t a, int64_t b) { return a * b; }
-Value quotient(int64_t a, int64_t b) {
-  return b < 1 ? Value() : (a >= 0 ? a / b : -((b - 1 - a) / b));
-}
-Value remainder(int64_t a, int64_t b) { return b < 1 ? Value() : ((a % b) + b) % b; }
-Value exclusive_or(int64_t a, int64_t b) { return a < 0 || b < 0 ? Value() : a ^ b; }
-Value least(int64_t a, int64_t b) { return std::min(a, b); }
-Value wrapped(int64_t x, int64_t m) {
-  if (m < 1 || x < -m || x >= 2 * m) return std::nullopt;
-  return x < 0 ? x + m : x >= m ? x - m : x;
-}
-
 struct Operation {
   const char* text;
-  Value (*value)(int64_t a, int64_t b);
+  Operator op;
   int left, right, sums;  // operands with more `sums` than that get parentheses
 };
-constexpr Operation kPlus = {"{} + {}", plus, 2, 1, 2}, kMinus = {"{} - {}", minus, 2, 1, 2},
-                    kTimes = {"{}*{}", product, 1, 0, 1},
-                    kWrap = {"wrap({}, {})", wrapped, 2, 2, 0};
+constexpr Operation kPlus = {"{} + {}", Operator::kAdd, 2, 1, 2},
+                    kMinus = {"{} - {}", Operator::kSubtract, 2, 1, 2},
+                    kTimes = {"{}*{}", Operator::kMultiply, 1, 0, 1},
+                    kWrap = {"wrap({}, {})", Operator::kWrap, 2, 2, 0};
 constexpr Operation kOperations[] = {kPlus,
                                      kMinus,
-                                     {"min({}, {})", least, 2, 2, 0},
+                                     {"min({}, {})", Operator::kMinimum, 2, 2, 0},
                                      kTimes,
-                                     {"{} div {}", quotient, 0, 0, 1},
-                                     {"{} mod {}", remainder, 0, 0, 1},
-                                     {"{} xor {}", exclusive_or, 0, 0, 2}};
+                                     {"{} div {}", Operator::kDivide, 0, 0, 1},
+                                     {"{} mod {}", Operator::kModulo, 0, 0, 1},
+                                     {"{} xor {}", Operator::kXor, 0, 0, 2}};
+
+Value applied(Operator op, int64_t a, int64_t b) {
+  Undefined why{};
+  return apply_operator(op, a, b, &why);
+}
 
 // Conditions that name a range come first: they are more likely to hold on other jobs.
 struct Relation {
   const char* text;
-  bool (*holds)(int64_t a, int64_t b);
+  Operator op;
 };
-constexpr Relation kRelations[] = {{"{} < {}", [](int64_t a, int64_t b) { return a < b; }},
-                                   {"{} <= {}", [](int64_t a, int64_t b) { return a <= b; }},
-                                   {"{} = {}", [](int64_t a, int64_t b) { return a == b; }},
-                                   {"{} != {}", [](int64_t a, int64_t b) { return a != b; }}};
+constexpr Relation kRelations[] = {{"{} < {}", Operator::kLess},
+                                   {"{} <= {}", Operator::kLessEqual},
+                                   {"{} = {}", Operator::kEqual},
+                                   {"{} != {}", Operator::kNotEqual}};
 
 std::string operand(const Found& of, int most) {
   return of.sums > most ? "(" + of.text + ")" : of.text;
@@ -66,8 +60,9 @@ std::string text_of(const Operation& how, const Found& a, const Found& b) {
 
 Value value_of(const Operation& how, const Value& a, const Value& b) {
   if (!a || !b) return std::nullopt;
-  const Value value = how.value(*a, *b);
-  return value && std::abs(*value) < kGreatest ? value : std::nullopt;
+  if (how.op == Operator::kXor && (*a < 0 || *b < 0)) return std::nullopt;
+  const Value value = applied(how.op, *a, *b);
+  return value && -kGreatest < *value && *value < kGreatest ? value : std::nullopt;
 }
 
 Found joined(const Operation& how, const Found& a, const Found& b, int rank) {
@@ -87,6 +82,57 @@ bool fits(const Column& values, const Column& wanted) {
   for (size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i] && values[i] != wanted[i]) return false;
   return true;
+}
+
+// Without a value of both, a condition does not hold.
+bool holds(const Relation& is, const Value& a, const Value& b) {
+  return a && b && *applied(is.op, *a, *b) != 0;
+}
+
+bool fits(const Relation& is, const Found& a, const Found& b, const Column& wanted) {
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i] && holds(is, a.values[i], b.values[i]) != (*wanted[i] != 0)) return false;
+  return true;
+}
+
+Found related(const Relation& is, const Found& a, const Found& b, int rank) {
+  Found result{fmt::format(fmt::runtime(is.text), a.text, b.text), {}, rank};
+  for (size_t i = 0; i < a.values.size(); ++i)
+    result.values.push_back(holds(is, a.values[i], b.values[i]));
+  return result;
+}
+
+// Returns two conditions of which `both` hold, or either, in exactly the wanted examples.
+std::optional<Found> two_conditions(const std::vector<Found>& simple, const Column& wanted,
+                                    bool both) {
+  std::vector<Found> parts;
+  for (const Relation& is : kRelations)
+    for (const Found& a : simple)
+      for (const Found& b : simple) {
+        Found part = related(is, a, b, 20);
+        bool may = true, helps = false;
+        for (size_t i = 0; i < wanted.size() && may; ++i) {
+          if (!wanted[i]) continue;
+          const bool must = *wanted[i] != 0, is_so = *part.values[i] != 0;
+          if (must == both)
+            may = must == is_so;
+          else
+            helps |= must == is_so;
+        }
+        if (may && helps) parts.push_back(std::move(part));
+      }
+  for (size_t i = 0; i < parts.size(); ++i)
+    for (size_t j = i + 1; j < parts.size(); ++j) {
+      bool fit = true;
+      for (size_t k = 0; k < wanted.size() && fit; ++k)
+        fit =
+            !wanted[k] || (*wanted[k] != 0) == (both ? *parts[i].values[k] && *parts[j].values[k]
+                                                     : *parts[i].values[k] || *parts[j].values[k]);
+      if (fit)
+        return Found{
+            fmt::format("{} {} {}", parts[i].text, both ? "and" : "or", parts[j].text), {}, 20};
+    }
+  return std::nullopt;
 }
 
 Found number_of(int64_t value, size_t examples) {
@@ -204,73 +250,23 @@ std::optional<Found> Examples::condition(const Column& wanted,
   for (const Found& name : names_)
     if (name.rank > 0) simple.push_back(name);
   simple.insert(simple.end(), more.begin(), more.end());
-  // Returns whether the condition holds where it must; `only` that it holds nowhere else.
-  const auto holds = [&](const Relation& is, const Found& a, const Found& b, bool only) {
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (!wanted[i] || (!only && *wanted[i] == 0)) continue;
-      if (!a.values[i] || !b.values[i]) {
-        if (*wanted[i] != 0) return false;
-        continue;
-      }
-      if (is.holds(*a.values[i], *b.values[i]) != (*wanted[i] != 0)) return false;
-    }
-    return true;
-  };
-  const auto made = [&](const Relation& is, const Found& a, const Found& b, int rank) {
-    Found result{fmt::format(fmt::runtime(is.text), a.text, b.text), {}, rank};
-    for (size_t i = 0; i < wanted.size(); ++i)
-      result.values.push_back(a.values[i] && b.values[i] && is.holds(*a.values[i], *b.values[i]));
-    return result;
-  };
   for (const std::vector<Found>* from : {&plain, &simple})
     for (const Relation& is : kRelations)
       for (const Found& a : *from)
         for (const Found& b : *from)
-          if (holds(is, a, b, true))
-            return made(is, a, b, static_cast<int>(&is - kRelations) + (from == &plain ? 0 : 5));
+          if (fits(is, a, b, wanted))
+            return related(is, a, b, static_cast<int>(&is - kRelations) + (from == &plain ? 0 : 5));
   const std::vector<Found>& pairs = this->pairs();
   for (const size_t count : {shifted_, linear_, pairs.size()})
     for (const Relation& is : kRelations)
       for (size_t i = 0; i < count; ++i)
         for (const Found& b : simple) {
           const int rank = count == shifted_ ? 9 : 10;
-          if (holds(is, pairs[i], b, true)) return made(is, pairs[i], b, rank);
-          if (holds(is, b, pairs[i], true)) return made(is, b, pairs[i], rank);
+          if (fits(is, pairs[i], b, wanted)) return related(is, pairs[i], b, rank);
+          if (fits(is, b, pairs[i], wanted)) return related(is, b, pairs[i], rank);
         }
-  // Both of two conditions, or either of two.
-  for (const bool both : {true, false}) {
-    std::vector<Found> parts;
-    const auto gather = [&](const std::vector<Found>& from) {
-      for (const Relation& is : kRelations)
-        for (const Found& a : from)
-          for (const Found& b : simple) {
-            Found part = made(is, a, b, 20);
-            bool may = true, helps = false;
-            for (size_t i = 0; i < wanted.size() && may; ++i) {
-              if (!wanted[i]) continue;
-              const bool must = *wanted[i] != 0, is_so = *part.values[i] != 0;
-              if (must == both)
-                may = must == is_so;
-              else
-                helps |= must == is_so;
-            }
-            if (may && helps) parts.push_back(std::move(part));
-          }
-    };
-    gather(simple);
-    for (size_t i = 0; i < parts.size(); ++i)
-      for (size_t j = i + 1; j < parts.size(); ++j) {
-        bool fit = true;
-        for (size_t k = 0; k < wanted.size() && fit; ++k)
-          fit = !wanted[k] ||
-                (*wanted[k] != 0) == (both ? *parts[i].values[k] && *parts[j].values[k]
-                                           : *parts[i].values[k] || *parts[j].values[k]);
-        if (fit)
-          return Found{
-              fmt::format("{} {} {}", parts[i].text, both ? "and" : "or", parts[j].text), {}, 20};
-      }
-  }
-  return std::nullopt;
+  std::optional<Found> both = two_conditions(simple, wanted, true);
+  return both ? both : two_conditions(simple, wanted, false);
 }
 
 }  // namespace quadrille::verifier

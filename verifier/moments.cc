@@ -200,8 +200,7 @@ std::vector<Counts> counts_of(const Program& program, const Groups& groups) {
 
 // Returns all nodes of few ranks, or only numbers of ranks if the program knows no nodes.
 std::vector<Groups> jobs_of(const Program& program) {
-  const bool knows_nodes = std::any_of(program.tables.begin(), program.tables.end(),
-                                       [](const Table& table) { return is_nodes(table.kind); });
+  const bool knows_nodes = uses_nodes(program);
   const int64_t most = program.groups == 2 ? kMostRanksOfGroupsTried
                        : knows_nodes       ? kMostRanksOfNodesTried
                                            : kMostRanksTried;

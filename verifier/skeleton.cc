@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "schedule/traverse.h"
 #include "verifier/fit.h"
@@ -170,10 +171,9 @@ Examples examples_of(const Program& program, const Vocabulary& vocabulary,
                        return is ? Value(all[at]) : Value();
                      }));
       if (kind != TableKind::kPrefix && kind != TableKind::kPowers) continue;
-      examples.entry(fmt::format("locate({}, {})", table, names[i]),
-                     looked_up(t, i, [](const Entries& all, int64_t x) {
-                       return Value(std::upper_bound(all.begin(), all.end(), x) - all.begin() - 1);
-                     }));
+      examples.entry(
+          fmt::format("locate({}, {})", table, names[i]),
+          looked_up(t, i, [](const Entries& all, int64_t x) { return Value(locate(all, x)); }));
     }
   }
   return examples;

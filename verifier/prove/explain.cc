@@ -321,8 +321,6 @@ class Explainer {
     return true;
   }
 
-  const Site* site() const { return sites_.empty() ? nullptr : sites_[0]; }
-
  private:
   static std::string shortened(const std::string& text) {
     return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
@@ -354,7 +352,7 @@ class Explainer {
     if (sites_.size() == 1 && query_.instances.size() == 2) sites_.push_back(sites_[0]);
     for (size_t i = 0; i < std::min(sites_.size(), query_.instances.size()); ++i) {
       const Site& site = *sites_[i];
-      Instance instance = query_.instances[i];
+      const Instance& instance = query_.instances[i];
       if (instance.variables.size() < site.variables.size()) continue;
       const auto term = [&](const Expression& e) {
         return query_.term(query_.number(e, instance));
