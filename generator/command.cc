@@ -310,26 +310,15 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
   return arguments;
 }
 
-int write_schedule(const Program& program, const Job& job, const GenerateArguments& arguments) {
-  const Bytes file = encode(program, job);
-  // A user's program may be longer than the format allows.
-  const Result<verifier::Schedule> readable = verifier::decode(file, arguments.out);
-  if (!readable.ok()) return bad_input("generate", readable.error().message);
-  Result<bool> written = true;
-  if (!arguments.proof.empty()) {
-    const Result<std::vector<uint8_t>> certificate = cli::read_file(arguments.proof);
-    written = certificate.ok()
-                  ? cli::write_file(arguments.out + verifier::kCertificateEnd, *certificate)
-                  : certificate.error();
-  }
-  if (written.ok()) written = cli::write_file(arguments.out, file);
-  if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
+int write_and_say(const Program& program, const Job& job, const GenerateArguments& arguments) {
+  const Result<size_t> bytes = write_schedule(program, job, arguments);
+  if (!bytes.ok()) return bad_input("generate", bytes.error().message);
   std::string nodes = serves_any_nodes(job) ? "any nodes" : "";
   for (const Topology& topology : job.groups)
     nodes += fmt::format("{}nodes {} ({})", nodes.empty() ? "" : " and ", topology.text(),
                          ranks_text(topology.ranks()));
   fmt::print("{}: {} for {} on {}, {} bytes\n{}", arguments.out, program.algorithm.text,
-             purpose_of(program.collective, program.groups), nodes, file.size(), arguments.chosen);
+             purpose_of(program.collective, program.groups), nodes, *bytes, arguments.chosen);
   return 0;
 }
 
@@ -358,7 +347,7 @@ int generate_as_told(const GenerateArguments& arguments) {
   if (is_optimal(arguments)) {
     const Result<TextSchedule> schedule = optimal_schedule(arguments);
     if (!schedule.ok()) return bad_input("generate", schedule.error().message);
-    return write_schedule(schedule->program, schedule->job, arguments);
+    return write_and_say(schedule->program, schedule->job, arguments);
   }
   const Result<const Algorithm*> algorithm = find(arguments);
   if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
@@ -386,16 +375,34 @@ int generate_as_told(const GenerateArguments& arguments) {
               (needs == "none" ? "" : fmt::format("; {} needs {}", (*algorithm)->name, needs)));
     }
   }
-  return write_schedule(program, *job, arguments);
+  return write_and_say(program, *job, arguments);
 }
 
 int generate_from_text(const GenerateArguments& arguments) {
   const Result<TextSchedule> schedule = read_text_schedule(arguments);
   if (!schedule.ok()) return bad_input("generate", schedule.error().message);
-  return write_schedule(schedule->program, schedule->job, arguments);
+  return write_and_say(schedule->program, schedule->job, arguments);
 }
 
 }  // namespace
+
+Result<size_t> write_schedule(const Program& program, const Job& job,
+                              const GenerateArguments& arguments) {
+  const Bytes file = encode(program, job);
+  // A user's program may be longer than the format allows.
+  const Result<verifier::Schedule> readable = verifier::decode(file, arguments.out);
+  if (!readable.ok()) return readable.error();
+  Result<bool> written = true;
+  if (!arguments.proof.empty()) {
+    const Result<std::vector<uint8_t>> certificate = cli::read_file(arguments.proof);
+    written = certificate.ok()
+                  ? cli::write_file(arguments.out + verifier::kCertificateEnd, *certificate)
+                  : certificate.error();
+  }
+  if (written.ok()) written = cli::write_file(arguments.out, file);
+  if (!written.ok()) return Error{"--out: " + written.error().message};
+  return file.size();
+}
 
 int generate(const GenerateArguments& arguments) {
   for (const std::string& input :

@@ -40,6 +40,8 @@ struct GenerateArguments {
 void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_any);
 // Adds --program, which `what` describes, and the flags that are for it alone: --reverse, --then, --parameter.
 void add_program(cli::Command& command, GenerateArguments& arguments, const char* what);
+// Adds --proof, with what the program may do then.
+void add_proof(cli::Command& command, GenerateArguments& arguments, const char* may);
 // Returns an error if one of these stands without --program.
 std::optional<Error> refuse_without_program(const GenerateArguments& arguments);
 cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
@@ -59,6 +61,11 @@ std::string algorithm_names(Collective collective, int groups);
 // Returns the nodes that flags give to each group; --remote-nodes gives those of a second group. Empty if the
 // schedule is to serve any nodes.
 Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments);
+
+// Writes the schedule to --out, and beside it a copy of the certificate. Returns the bytes of the schedule. Errors name
+// the file and what is wrong with it.
+Result<size_t> write_schedule(const Program& program, const Job& job,
+                              const GenerateArguments& arguments);
 
 // Writes the schedule file; returns the exit code.
 int generate(const GenerateArguments& arguments);

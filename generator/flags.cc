@@ -63,6 +63,13 @@ void add_program(cli::Command& command, GenerateArguments& arguments, const char
               "the value of a parameter of --program, for the file");
 }
 
+void add_proof(cli::Command& command, GenerateArguments& arguments, const char* may) {
+  command.add("--proof", "FILE", &arguments.proof,
+              fmt::format("the certificate that `prove --certificate` has written of --program, "
+                          "which may then {}; a copy stands beside the schedule",
+                          may));
+}
+
 std::optional<Error> refuse_without_program(const GenerateArguments& arguments) {
   if (!arguments.program.empty()) return std::nullopt;
   if (arguments.reverse || !arguments.then.empty())
@@ -89,9 +96,7 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
   add_program(command, arguments,
               "your own program in place of an algorithm: a text as `show` prints it");
   add_nodes(command, arguments, true);
-  command.add("--proof", "FILE", &arguments.proof,
-              "the certificate that `prove --certificate` has written of --program, which may then "
-              "serve --nodes any; a copy stands beside the schedule");
+  add_proof(command, arguments, "serve --nodes any");
   command.require("--out", "FILE", &arguments.out, "the schedule file to write");
   add_options(command, arguments);
   command.example("generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out small.qs",

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <set>
 
 #include "cli/command_line.h"
@@ -12,6 +14,7 @@
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "generator/sizes.h"
+#include "generator/text_program.h"
 #include "generator/universal_names.h"
 
 namespace quadrille {
@@ -21,6 +24,7 @@ using cli::bad_input;
 
 constexpr const char* kAll = "all";
 constexpr const char* kNative = "native";
+constexpr size_t kLongestPath = 220;  // of a schedule file that a rule names
 
 // Returns the names in rules of MPI's collectives that `collective` serves and whose ranks know the bytes.
 std::vector<std::string> rule_names(Collective collective, size_t groups) {
@@ -98,7 +102,15 @@ std::optional<Candidate> candidate_of(const std::string& name, const Workload& w
   return best_candidate(*algorithm, workload, fixed);
 }
 
-std::vector<Named> all_named(const Workload& workload) {
+// A user's own algorithm.
+struct Own {
+  OwnAlgorithm algorithm;
+  TextSchedule schedule;
+  GenerateArguments file;  // as `generate` would write the schedule that rules name
+  bool is_chosen = false;
+};
+
+std::vector<Named> all_named(const Workload& workload, Own* own) {
   const std::string kind = std::string(name_of(workload.collective)) +
                            (workload.groups.size() == 2 ? "-between-groups" : "");
   std::vector<Named> all;
@@ -106,13 +118,17 @@ std::vector<Named> all_named(const Workload& workload) {
     if (kind == each.kind)
       if (std::optional<Candidate> candidate = candidate_of(each.name, workload))
         all.push_back({each.name, *std::move(candidate)});
+  if (!own) return all;
+  const OwnAlgorithm& mine = own->algorithm;
+  if (auto candidate = best_candidate(mine.algorithm, workload, mine.numbers))
+    all.push_back({"file:" + own->file.out, *std::move(candidate)});
   return all;
 }
 
 // Returns the choice of a rule: MPI's own, unless each schedule that MPI libraries have takes more than kRicher times
 // as long as the chosen one.
-std::string choice(const Workload& workload) {
-  const std::vector<Named> all = all_named(workload);
+std::string choice(const Workload& workload, Own* own) {
+  const std::vector<Named> all = all_named(workload, own);
   std::vector<Candidate> candidates;
   int64_t least_known = INT64_MAX;
   for (const Named& each : all) {
@@ -128,6 +144,7 @@ std::string choice(const Workload& workload) {
     return each.candidate.algorithm == candidates[0].algorithm &&
            each.candidate.numbers == candidates[0].numbers;
   });
+  if (own) own->is_chosen |= chosen->candidate.algorithm == &own->algorithm.algorithm;
   const int64_t block_size = chosen->candidate.block_size;
   return chosen->name + (block_size > 0 ? fmt::format(":block-size={}", block_size) : "");
 }
@@ -138,7 +155,8 @@ struct Rule {
 };
 
 // Returns the rules of a collective, one for each class of sizes. Neighbours with one choice become one rule.
-std::vector<Rule> rules_of(Workload workload, int64_t low, int64_t high, cli::Progress& progress) {
+std::vector<Rule> rules_of(Workload workload, int64_t low, int64_t high, Own* own,
+                           cli::Progress& progress) {
   // Rules state the bytes of the whole vector. In a reduce-scatter each rank gets only one block of it.
   const bool is_divided = workload.collective == Collective::kReduceScatter;
   const int64_t parts = is_divided ? workload.groups[0].ranks() : 1;
@@ -147,7 +165,7 @@ std::vector<Rule> rules_of(Workload workload, int64_t low, int64_t high, cli::Pr
     if (4 * least - 1 < low) continue;
     progress.say(fmt::format("{} of {} bytes", name_of(workload.collective), 2 * least));
     workload.bytes = std::max<int64_t>(1, 2 * least / parts);
-    const std::string algorithm = choice(workload);
+    const std::string algorithm = choice(workload, own);
     if (!rules.empty() && rules.back().algorithm == algorithm)
       rules.back().most = 4 * least - 1;
     else
@@ -184,8 +202,39 @@ Result<std::vector<Collective>> read_collectives(const std::string& name, size_t
                            name, collective_names(", "), kAll)};
 }
 
+// Reads the program of --program. Its schedule is for these nodes, or with --proof for any. Nothing without --program.
+Result<std::optional<Own>> read_own(const GenerateArguments& arguments) {
+  if (const std::optional<Error> wrong = refuse_without_program(arguments)) return *wrong;
+  if (arguments.program.empty()) return std::optional<Own>();
+  if (arguments.collective == kAll) return Error{"--program: name its collective in place of all"};
+  Own own{{}, {}, arguments};
+  own.file.machine = {};
+  own.file.out = std::filesystem::absolute(arguments.out + ".qs").string();
+  if (!arguments.proof.empty()) {
+    own.file.nodes = "any";
+    own.file.slurm = own.file.hostfile = "";
+    if (!arguments.remote_nodes.empty()) own.file.remote_nodes = "any";
+  }
+  const std::string& path = own.file.out;
+  if (path.size() > kLongestPath || path.find_first_of(" \"\\") != std::string::npos)
+    return Error{fmt::format(
+        "--out: rules would name {}; choose a path of at most {} characters without blanks, quotes "
+        "and backslashes",
+        path, kLongestPath)};
+  for (const std::string& input : {arguments.program, arguments.then, arguments.proof})
+    for (const std::string& output : {arguments.out, path})
+      if (cli::same_file(input, output)) return Error{cli::same_file_text("--out", output)};
+  Result<OwnAlgorithm> read = read_own_algorithm(arguments);
+  if (!read.ok()) return read.error();
+  own.algorithm = std::move(read).value();
+  Result<TextSchedule> schedule = read_text_schedule(own.file);
+  if (!schedule.ok()) return schedule.error();
+  own.schedule = std::move(schedule).value();
+  return std::optional<Own>(std::move(own));
+}
+
 // Returns the rules, one per line.
-Result<std::string> rules_text(const GenerateArguments& arguments) {
+Result<std::string> rules_text(const GenerateArguments& arguments, Own* own) {
   const Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();
   if (groups->empty()) return Error{"--nodes any: give the nodes to choose for, such as 4x8"};
@@ -201,7 +250,8 @@ Result<std::string> rules_text(const GenerateArguments& arguments) {
   for (const Collective collective : *collectives) {
     Workload workload{collective, *groups};
     workload.machine = *machine;
-    const std::vector<Rule> rules = rules_of(workload, sizes->front(), sizes->back(), progress);
+    const std::vector<Rule> rules =
+        rules_of(workload, sizes->front(), sizes->back(), own, progress);
     for (const std::string& name : rule_names(collective, groups->size()))
       for (const Rule& rule : rules)
         text += fmt::format("{} {} bytes={}..{} use={}\n", name, shape, rule.least, rule.most,
@@ -218,6 +268,10 @@ cli::Command add_choose(cli::Command& program, ChooseArguments& arguments) {
       "Write rules for the preload library, by simulated times instead of measured ones.");
   command.require("collective", "COLLECTIVE", &arguments.collective,
                   fmt::format("{}; or {}", collective_names(", "), kAll));
+  add_program(command, arguments,
+              "your own program beside the algorithms, a text as `show` prints it. Its schedule is "
+              "written behind the name of --out, with .qs, if a rule names it");
+  add_proof(command, arguments, "serve any nodes");
   add_nodes(command, arguments, false);
   command.require("--out", "FILE", &arguments.out, "the rules file to write, for QUADRILLE_RULES");
   arguments.machine.bytes = "1..16MiB";
@@ -231,15 +285,34 @@ cli::Command add_choose(cli::Command& program, ChooseArguments& arguments) {
 }
 
 int choose(const ChooseArguments& arguments) {
-  const Result<std::string> text = rules_text(arguments);
+  Result<std::optional<Own>> read = read_own(arguments);
+  if (!read.ok()) return bad_input("choose", read.error().message);
+  Own* const own = *read ? &**read : nullptr;
+  const Result<std::string> text = rules_text(arguments, own);
   if (!text.ok()) return bad_input("choose", text.error().message);
+  const bool names_own = own && own->is_chosen;
+  if (names_own) {
+    const Result<size_t> schedule =
+        write_schedule(own->schedule.program, own->schedule.job, own->file);
+    if (!schedule.ok()) return bad_input("choose", schedule.error().message);
+  }
   const Result<bool> written = cli::write_file(arguments.out, *text);
   if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
   const int64_t rules = std::count(text->begin(), text->end(), '\n');
-  if (arguments.format == "json")
-    fmt::print("{}\n", cli::Json{{"schema", 1}, {"file", arguments.out}, {"rules", rules}}.text());
-  else
-    fmt::print("{}: {} rules\n", arguments.out, rules);
+  if (arguments.format == "json") {
+    fmt::print("{}\n", cli::Json{{"schema", 1},
+                                 {"file", arguments.out},
+                                 {"rules", rules},
+                                 {"schedule", names_own ? cli::Json(own->file.out) : cli::Json()}}
+                           .text());
+    return 0;
+  }
+  fmt::print("{}: {} rules\n", arguments.out, rules);
+  if (names_own)
+    fmt::print("{}: {}, which rules name\n", own->file.out, own->algorithm.algorithm.name);
+  else if (own)
+    fmt::print("no rule names {}: it is not clearly faster than all others\n",
+               own->algorithm.algorithm.name);
   return 0;
 }
 

@@ -43,12 +43,12 @@ Value applied(Operator op, int64_t a, int64_t b) {
 // Conditions that name a range come first: they are more likely to hold on other jobs.
 struct Relation {
   const char* text;
-  Operator op;
+  bool less, equal, greater;  // whether it holds for such a first operand
 };
-constexpr Relation kRelations[] = {{"{} < {}", Operator::kLess},
-                                   {"{} <= {}", Operator::kLessEqual},
-                                   {"{} = {}", Operator::kEqual},
-                                   {"{} != {}", Operator::kNotEqual}};
+constexpr Relation kRelations[] = {{"{} < {}", true, false, false},
+                                   {"{} <= {}", true, true, false},
+                                   {"{} = {}", false, true, false},
+                                   {"{} != {}", true, false, true}};
 
 std::string operand(const Found& of, int most) {
   return of.sums > most ? "(" + of.text + ")" : of.text;
@@ -86,7 +86,7 @@ bool fits(const Column& values, const Column& wanted) {
 
 // Without a value of both, a condition does not hold.
 bool holds(const Relation& is, const Value& a, const Value& b) {
-  return a && b && *applied(is.op, *a, *b) != 0;
+  return a && b && (*a < *b ? is.less : *a == *b ? is.equal : is.greater);
 }
 
 bool fits(const Relation& is, const Found& a, const Found& b, const Column& wanted) {
@@ -213,17 +213,23 @@ std::optional<Found> Examples::number(const Column& wanted, const std::string& p
         if (fits(how, pair, name, wanted)) return joined(how, pair, name, 2);
         if (fits(how, name, pair, wanted)) return joined(how, name, pair, 2);
       }
-  // wrap(a + b, m): its value is a + b, m more, or m less.
+  // wrap(a + b, m): its value is a + b, m more, or m less. The first example leaves few of them.
+  const size_t at = static_cast<size_t>(first - wanted.begin());
   for (const Found& pair : pairs)
     for (const Found& name : operands)
-      for (const Operation* how : {&kPlus, &kMinus})
+      for (const Operation* how : {&kPlus, &kMinus}) {
+        const Value sum = value_of(*how, pair.values[at], name.values[at]);
+        if (!sum) continue;
         for (const Found& modulus : names_) {
+          const int64_t less = *sum - *wanted[at], most = modulus.values[at].value_or(0);
+          if (less != 0 && less != most && less != -most) continue;
           bool fit = true;
           for (size_t i = 0; i < wanted.size() && fit; ++i)
             fit = !wanted[i] || value_of(kWrap, value_of(*how, pair.values[i], name.values[i]),
                                          modulus.values[i]) == wanted[i];
           if (fit) return joined(kWrap, joined(*how, pair, name, 2), modulus, 2);
         }
+      }
   std::unordered_map<size_t, size_t> by_values;
   for (size_t i = 0; i < pairs.size(); ++i) by_values.emplace(hash_of(pairs[i].values, wanted), i);
   for (const Found& pair : pairs)

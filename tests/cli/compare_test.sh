@@ -96,6 +96,26 @@ grep -q '^allreduce groups=2 ranks=7 ' rules.txt || fail 'no rule for two groups
 expect 0 choose all --nodes 1 --out rules.txt
 [ "$(grep -c ' use=native$' rules.txt)" -eq 10 ] || fail 'a rule for one rank'
 
+# A program of one's own is one of the choices. Rules name its schedule. The library itself has no radix of 3.
+expect 0 generate alltoall --algorithm tuna --radix 3 --nodes 27 --out tuna.qs
+expect 0 show tuna.qs --out mine.txt
+sed -i 's/^algorithm tuna/algorithm mine/' mine.txt
+own() { choose alltoall --nodes 27 --bytes 8..4KiB --program mine.txt --parameter radix=3 --out rules.txt "$@"; }
+prints "$PWD/rules.txt.qs: mine, which rules name" own
+grep -qx "alltoall ranks=27 nodes=1 ranks-a-node=27 bytes=4..255 use=file:$PWD/rules.txt.qs" rules.txt || fail 'no rule names the program'
+prints 'nodes 27 (27 ranks)' show rules.txt.qs
+prints "\"schedule\": \"$PWD/rules.txt.qs\"" own --format json
+rm rules.txt.qs
+prints 'no rule names mine: it is not clearly faster than all others' choose alltoall --nodes 3x9 --bytes 4KiB --program mine.txt --parameter radix=3 --out rules.txt
+[ ! -e rules.txt.qs ] || fail 'a schedule that no rule names'
+refuses '--program: name its collective in place of all' choose all --nodes 4 --program mine.txt --out rules.txt
+refuses '--reverse: it is for --program, not for an algorithm' choose allgather --nodes 4 --reverse --out rules.txt
+refuses 'odd.txt: its program is for allgather' choose alltoall --nodes 4 --program odd.txt --out rules.txt
+refuses 'odd.txt: odd requires ranks mod 2 = 1, which does not hold for 4 ranks' choose allgather --nodes 4 --bytes 8 --program odd.txt --parameter k=1 --out rules.txt
+mkdir 'a folder'
+refuses 'characters without blanks, quotes and backslashes' choose alltoall --nodes 4 --program mine.txt --parameter radix=3 --out 'a folder/rules.txt'
+refuses '--out: mine.txt: is the file that is read' choose alltoall --nodes 4 --program mine.txt --parameter radix=3 --out mine.txt
+
 # ---- Refused
 
 refuses "--bytes: '64..8' has no sizes; give LOW..HIGH, as in 8..1MiB" compare alltoall --nodes 4 --bytes 64..8

@@ -144,7 +144,7 @@ mask=$(umask) && umask 0
 right 3 QUADRILLE=learn QUADRILLE_RULES=new.txt QUADRILLE_SITE_RULES=rules.txt
 umask "$mask"
 [ "$(stat -c %a new.txt)" = 664 ] || problem "the library would refuse its own file: $(ls -l new.txt)"
-grep -q '^barrier ' new.txt || problem "what is learned beside the rules of a site is lost: $(cat new.txt)"
+grep -q '^[a-z_]* ranks=.* use=' new.txt || problem "what is learned beside the rules of a site is lost: $(cat new.txt)"
 
 # Files of other users, or that all users may write, are not followed. Names may have the job's number and the host.
 theirs='it belongs to another user, or all users may write it; copy it, or take that right away with chmod o-w'
