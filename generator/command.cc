@@ -404,11 +404,20 @@ Result<size_t> write_schedule(const Program& program, const Job& job,
   return file.size();
 }
 
+std::optional<Error> refuse_replacing(const GenerateArguments& arguments,
+                                      std::initializer_list<std::string> ends) {
+  for (const std::string& input : {arguments.hostfile, arguments.program, arguments.then,
+                                   arguments.proof, arguments.machine.machine})
+    for (const std::string& end : ends)
+      for (const std::string& output :
+           {arguments.out + end, arguments.out + end + verifier::kCertificateEnd})
+        if (cli::same_file(input, output)) return Error{cli::same_file_text("--out", output)};
+  return std::nullopt;
+}
+
 int generate(const GenerateArguments& arguments) {
-  for (const std::string& input :
-       {arguments.hostfile, arguments.program, arguments.then, arguments.proof})
-    if (cli::same_file(input, arguments.out))
-      return bad_input("generate", cli::same_file_text("--out", arguments.out));
+  if (const std::optional<Error> wrong = refuse_replacing(arguments, {""}))
+    return bad_input("generate", wrong->message);
   if (arguments.program.empty() && arguments.algorithm.empty())
     return bad_input("generate",
                      "give an algorithm with --algorithm, or a program of yours with --program");

@@ -2,6 +2,7 @@
 #ifndef QUADRILLE_GENERATOR_COMMAND_H_
 #define QUADRILLE_GENERATOR_COMMAND_H_
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -61,6 +62,10 @@ std::string algorithm_names(Collective collective, int groups);
 // Returns the nodes that flags give to each group; --remote-nodes gives those of a second group. Empty if the
 // schedule is to serve any nodes.
 Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments);
+
+// Returns an error if a file that is read would be replaced: by --out with one of these ends, or by the certificate of that.
+std::optional<Error> refuse_replacing(const GenerateArguments& arguments,
+                                      std::initializer_list<std::string> ends);
 
 // Writes the schedule to --out, and beside it a copy of the certificate. Returns the bytes of the schedule. Errors name
 // the file and what is wrong with it.

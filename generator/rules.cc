@@ -16,6 +16,9 @@
 #include "generator/sizes.h"
 #include "generator/text_program.h"
 #include "generator/universal_names.h"
+#include "verifier/call.h"
+#include "verifier/certificate.h"
+#include "verifier/check.h"
 
 namespace quadrille {
 namespace {
@@ -202,34 +205,70 @@ Result<std::vector<Collective>> read_collectives(const std::string& name, size_t
                            name, collective_names(", "), kAll)};
 }
 
+// Returns an error if the library would not follow the own schedule, or a call of it is wrong. A proof allows all calls.
+std::optional<Error> refuse_own(const Own& own) {
+  if (!own.file.proof.empty()) return std::nullopt;
+  const auto& [program, job] = own.schedule;
+  const std::string& name = own.file.program;
+  if (uses_counts(program))
+    return Error{fmt::format("{}: it uses counts; give its certificate with --proof", name)};
+  const verifier::Schedule schedule{program, job};
+  Result<std::vector<Call>> calls = verifier::calls_to_check({}, schedule);
+  if (!calls.ok()) return calls.error();
+  for (Call& call : *calls) {
+    const Result<verifier::Report> report = verifier::check_all_sizes(program, job, call, {});
+    if (!report.ok()) return Error{fmt::format("{}: {}", name, report.error().message)};
+    if (report->violation)
+      return Error{fmt::format("{}: refuted, since {}; `check --program` tells more", name,
+                               report->violation->detail)};
+  }
+  return std::nullopt;
+}
+
+// Returns an error if the path of the own schedule cannot stand in a rule, or something else is there.
+std::optional<Error> refuse_path(const GenerateArguments& file, const std::string& rules) {
+  const bool is_plain = std::ranges::all_of(
+      file.out, [](char c) { return c > ' ' && c <= '~' && c != ':' && c != '"' && c != '\\'; });
+  if (file.out.size() > kLongestPath || !is_plain)
+    return Error{fmt::format(
+        "--out: rules would name {}; choose a path of at most {} ASCII characters, without blanks, "
+        "colons, quotes and backslashes",
+        file.out, kLongestPath)};
+  std::error_code none;
+  if (std::filesystem::exists(rules, none) && !std::filesystem::is_regular_file(rules, none))
+    return Error{
+        fmt::format("--out: {}: is no file; name one, since the schedule stands beside it", rules)};
+  const std::string certificate = file.out + verifier::kCertificateEnd;
+  if (file.proof.empty() && std::filesystem::exists(certificate, none))
+    return Error{fmt::format("--out: {}: belongs to another schedule; remove it", certificate)};
+  return std::nullopt;
+}
+
 // Reads the program of --program. Its schedule is for these nodes, or with --proof for any. Nothing without --program.
 Result<std::optional<Own>> read_own(const GenerateArguments& arguments) {
   if (const std::optional<Error> wrong = refuse_without_program(arguments)) return *wrong;
   if (arguments.program.empty()) return std::optional<Own>();
   if (arguments.collective == kAll) return Error{"--program: name its collective in place of all"};
+  const Result<std::vector<Collective>> collectives =
+      read_collectives(arguments.collective, arguments.remote_nodes.empty() ? 1 : 2);
+  if (!collectives.ok()) return collectives.error();
   Own own{{}, {}, arguments};
+  own.file.collective = name_of(collectives->front());
   own.file.machine = {};
   own.file.out = std::filesystem::absolute(arguments.out + ".qs").string();
+  if (const std::optional<Error> wrong = refuse_path(own.file, arguments.out)) return *wrong;
+  Result<OwnAlgorithm> read = read_own_algorithm(own.file);
+  if (!read.ok()) return read.error();
+  own.algorithm = std::move(read).value();
   if (!arguments.proof.empty()) {
     own.file.nodes = "any";
     own.file.slurm = own.file.hostfile = "";
     if (!arguments.remote_nodes.empty()) own.file.remote_nodes = "any";
   }
-  const std::string& path = own.file.out;
-  if (path.size() > kLongestPath || path.find_first_of(" \"\\") != std::string::npos)
-    return Error{fmt::format(
-        "--out: rules would name {}; choose a path of at most {} characters without blanks, quotes "
-        "and backslashes",
-        path, kLongestPath)};
-  for (const std::string& input : {arguments.program, arguments.then, arguments.proof})
-    for (const std::string& output : {arguments.out, path})
-      if (cli::same_file(input, output)) return Error{cli::same_file_text("--out", output)};
-  Result<OwnAlgorithm> read = read_own_algorithm(arguments);
-  if (!read.ok()) return read.error();
-  own.algorithm = std::move(read).value();
   Result<TextSchedule> schedule = read_text_schedule(own.file);
   if (!schedule.ok()) return schedule.error();
   own.schedule = std::move(schedule).value();
+  if (const std::optional<Error> wrong = refuse_own(own)) return *wrong;
   return std::optional<Own>(std::move(own));
 }
 
@@ -285,19 +324,24 @@ cli::Command add_choose(cli::Command& program, ChooseArguments& arguments) {
 }
 
 int choose(const ChooseArguments& arguments) {
+  if (const std::optional<Error> wrong = refuse_replacing(arguments, {"", ".qs"}))
+    return bad_input("choose", wrong->message);
   Result<std::optional<Own>> read = read_own(arguments);
   if (!read.ok()) return bad_input("choose", read.error().message);
   Own* const own = *read ? &**read : nullptr;
   const Result<std::string> text = rules_text(arguments, own);
   if (!text.ok()) return bad_input("choose", text.error().message);
   const bool names_own = own && own->is_chosen;
+  const Result<bool> written = cli::write_file(arguments.out, *text);
+  if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
   if (names_own) {
     const Result<size_t> schedule =
         write_schedule(own->schedule.program, own->schedule.job, own->file);
-    if (!schedule.ok()) return bad_input("choose", schedule.error().message);
+    if (!schedule.ok()) {
+      std::filesystem::remove(arguments.out);
+      return bad_input("choose", schedule.error().message);
+    }
   }
-  const Result<bool> written = cli::write_file(arguments.out, *text);
-  if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
   const int64_t rules = std::count(text->begin(), text->end(), '\n');
   if (arguments.format == "json") {
     fmt::print("{}\n", cli::Json{{"schema", 1},
@@ -307,12 +351,14 @@ int choose(const ChooseArguments& arguments) {
                            .text());
     return 0;
   }
-  fmt::print("{}: {} rules\n", arguments.out, rules);
+  fmt::print("{}: {} rule{}\n", arguments.out, rules, rules == 1 ? "" : "s");
   if (names_own)
     fmt::print("{}: {}, which rules name\n", own->file.out, own->algorithm.algorithm.name);
   else if (own)
-    fmt::print("no rule names {}: it is not clearly faster than all others\n",
-               own->algorithm.algorithm.name);
+    fmt::print(
+        "no rule names {}: another schedule is faster, or one that MPI libraries have takes less "
+        "than 15 % longer\n",
+        own->algorithm.algorithm.name);
   return 0;
 }
 

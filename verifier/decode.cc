@@ -373,7 +373,7 @@ class FileReader {
     if (file_.size() > QD_MAX_FILE_LENGTH) return fail(QD_LONG_FILE "; make it again");
     const size_t magic = std::min<size_t>(file_.size(), QD_MAGIC_LENGTH);
     if (magic == 0 || std::memcmp(file_.data(), QD_MAGIC, magic) != 0)
-      return fail("not a schedule file; make one with the generator");
+      return fail("not a schedule file; make one with `generate`, of a text with --program");
     if (file_.size() < least) return fail("truncated; make it again");
     Cursor in(file_.subspan(QD_MAGIC_LENGTH));
     schedule_.major = in.fixed(2);

@@ -437,7 +437,8 @@ class SkeletonWriter {
     const std::vector<Example> all = ask(site, [&](const Moments& run, const Moment& moment,
                                                    std::vector<Example>& found) {
       const Bytes& bytes = reading.base ? *moment.to : *moment.from;
-      if (bytes.empty()) return;
+      const bool is_kept = bytes.buffer == Buffer::kReceive && bytes.block == moment.rank;
+      if (bytes.empty() || (is_kept && p_.own_is_there())) return;
       for (const int64_t byte : ends_of(bytes))
         if (const Moment* writer = run.writer(moment, bytes.byte(byte))) {
           is_own = false;

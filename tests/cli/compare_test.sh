@@ -106,14 +106,26 @@ grep -qx "alltoall ranks=27 nodes=1 ranks-a-node=27 bytes=4..255 use=file:$PWD/r
 prints 'nodes 27 (27 ranks)' show rules.txt.qs
 prints "\"schedule\": \"$PWD/rules.txt.qs\"" own --format json
 rm rules.txt.qs
-prints 'no rule names mine: it is not clearly faster than all others' choose alltoall --nodes 3x9 --bytes 4KiB --program mine.txt --parameter radix=3 --out rules.txt
+prints 'no rule names mine: another schedule is faster, or one that MPI libraries have takes less than 15 % longer' choose alltoall --nodes 3x9 --bytes 4KiB --program mine.txt --parameter radix=3 --out rules.txt
 [ ! -e rules.txt.qs ] || fail 'a schedule that no rule names'
 refuses '--program: name its collective in place of all' choose all --nodes 4 --program mine.txt --out rules.txt
 refuses '--reverse: it is for --program, not for an algorithm' choose allgather --nodes 4 --reverse --out rules.txt
 refuses 'odd.txt: its program is for allgather' choose alltoall --nodes 4 --program odd.txt --out rules.txt
 refuses 'odd.txt: odd requires ranks mod 2 = 1, which does not hold for 4 ranks' choose allgather --nodes 4 --bytes 8 --program odd.txt --parameter k=1 --out rules.txt
+printf '%s\n' 'algorithm nothing for alltoall' 'copy send[rank] to recv[rank]' >nothing.txt
+refuses 'nothing.txt: refuted, since ' choose alltoall --nodes 4 --program nothing.txt --out rules.txt
+printf '%s\n' 'algorithm counting for broadcast' 'table mine = counts' 'if mine[0] = 1' '  copy send[0] to recv[0]' >counting.txt
+refuses 'counting.txt: it uses counts; give its certificate with --proof' choose bcast --nodes 4 --program counting.txt --out rules.txt
+touch rules.txt.qs.certificate
+refuses 'belongs to another schedule; remove it' own
+rm rules.txt.qs.certificate
+refuses '--out: /dev/null: is no file' choose alltoall --nodes 4 --program mine.txt --parameter radix=3 --out /dev/null
+printf 'h slots=4\n' >hosts
+refuses '--out: hosts: is the file that is read' choose alltoall --hostfile hosts --bytes 8 --out hosts
+cp mine.txt own.qs.certificate
+refuses '--out: own.qs.certificate: is the file that is read' "$generator" generate alltoall --program own.qs.certificate --parameter radix=3 --nodes 4 --out own.qs
 mkdir 'a folder'
-refuses 'characters without blanks, quotes and backslashes' choose alltoall --nodes 4 --program mine.txt --parameter radix=3 --out 'a folder/rules.txt'
+refuses 'ASCII characters, without blanks, colons, quotes and backslashes' choose alltoall --nodes 4 --program mine.txt --parameter radix=3 --out 'a folder/rules.txt'
 refuses '--out: mine.txt: is the file that is read' choose alltoall --nodes 4 --program mine.txt --parameter radix=3 --out mine.txt
 
 # ---- Refused

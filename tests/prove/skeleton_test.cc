@@ -130,6 +130,25 @@ TEST(Skeleton, OfABroadcastHasNoCaseForTheRoot) {
   EXPECT_THAT(skeleton->text, HasSubstr("cover\n  with receive 1 where k = target\n"));
 }
 
+// The prover knows that the own block is there if the copy is the first line, and refuses to hear it again.
+TEST(Skeleton, NamesTheCopyOfTheOwnBlockOnlyIfItIsNotTheFirstLine) {
+  const std::string ring =
+      "copy send[0] to recv[rank]\nfor k in 0 .. ranks - 1\n  step k\n"
+      "    receive recv[wrap(rank + 1 + k, ranks)] from wrap(rank + 1, ranks)\n"
+      "    send recv[wrap(rank + k, ranks)] to wrap(rank - 1, ranks)\n";
+  for (const std::string first : {"", "let right = wrap(rank + 1, ranks)\n"}) {
+    const Program program =
+        parse_program("algorithm a for allgather\n" + first + ring, "a").value();
+    const Result<Skeleton> skeleton = skeleton_of(program, "a");
+    ASSERT_TRUE(skeleton.ok());
+    EXPECT_EQ(skeleton->text.find("with copy 1") == std::string::npos, first.empty());
+    const Proof proof = parse_proof_of(program, skeleton->text, "a").value();
+    for (const ObligationResult& one :
+         Prover({}).prove(proof, plan_proof(proof).value()).obligations)
+      EXPECT_TRUE(one.proven) << one.name << ": " << one.failure;
+  }
+}
+
 TEST(Skeleton, IsRefusedForAProgramThatNoProofIsKnownFor) {
   const Result<Program> program =
       parse_program("algorithm a for alltoall between groups\nport one+one per node\n", "program");

@@ -298,6 +298,8 @@ class Explainer {
     if (parts.empty()) return;
     lines.push_back("these contradict each other: " +
                     fmt::format("{}", fmt::join(parts, "; and ")));
+    lines.emplace_back(
+        "such a case never occurs: leave it out of the proof, or mend its condition");
   }
 
   // Returns false if this group's hypotheses imply the goal.

@@ -25,7 +25,8 @@ const ProofStatement& statement_of(const Planner& p, size_t loop) {
   for (const ProofStatement& candidate : p.proof.statements)
     if (candidate.kind == "keys" && candidate.subject == name && wanted-- == 0)
       statement = &candidate;
-  if (!statement) p.fail_proof(fmt::format("the proof has no 'keys {}'", name));
+  if (!statement)
+    p.fail_proof(fmt::format("the proof has no 'keys {}'; --skeleton FILE writes one", name));
   return *statement;
 }
 

@@ -40,16 +40,15 @@ bool is_counted(const Planner& p) {
          });
 }
 
-// Whether a rank's own block is in the receive buffer before the first step: the program begins by copying it.
-bool own_is_there(const Planner& p) {
+}  // namespace
+
+bool Planner::own_is_there() const {
   const Copy* first =
-      p.program.body.empty() ? nullptr : std::get_if<Copy>(&p.program.body.front().kind);
-  return p.contract.has_own() && p.contract.has_lengths() && first &&
+      program.body.empty() ? nullptr : std::get_if<Copy>(&program.body.front().kind);
+  return contract.has_own() && contract.has_lengths() && first &&
          first->from.buffer == Buffer::kSend && first->to.buffer == Buffer::kReceive &&
          !first->from.range && !first->to.range && first->to.block == leaf(Operator::kRank);
 }
-
-}  // namespace
 
 // ---- The order of reads and writes
 
@@ -230,7 +229,7 @@ void Planner::assume_reading(Query& q, Reading reading, const Instance& instance
   const Access& access = place(reading);
   q.suppose(along(q, sites[reading.site].path, instance));
   q.suppose(reads_byte(q, reading, instance));
-  if (access.buffer == Buffer::kReceive && own_is_there(*this))
+  if (access.buffer == Buffer::kReceive && own_is_there())
     q.suppose(!q.equal(q.number(access.block, instance), instance.rank));
   if (contract.is_barrier()) q.suppose(!is_own_token(q, instance, instance.variables.back()));
 }
@@ -353,7 +352,7 @@ void held(Planner& p, Reading reading) {
   const Choices& writes = p.writes_for(reading);
   const ProofStatement* statement = p.find(kind_of(reading), site_name(site));
   const View view = p.view_with_byte(site);
-  if (writes.empty() && own_is_there(p) && access.buffer == Buffer::kReceive &&
+  if (writes.empty() && p.own_is_there() && access.buffer == Buffer::kReceive &&
       access.block == leaf(Operator::kRank))
     return;
   if (writes.empty() && p.contract.is_barrier()) return own_token(p, reading);

@@ -279,6 +279,8 @@ struct Planner {
   std::optional<int64_t> powers_of_two() const;
   // Whether something must read the data that the site writes (obligation `used`).
   bool is_to_be_used(const Site& site) const;
+  // Whether a rank's own block is in the receive buffer before the first step: the program begins by copying it.
+  bool own_is_there() const;
 
   // ---- Reads of written data (plan_values.cc)
 
