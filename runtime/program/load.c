@@ -79,7 +79,7 @@ static const char* read_envelope(const unsigned char* file, uint64_t length) {
   if (length > QD_MAX_FILE_LENGTH) return QD_LONG_FILE "; make it again";
   const uint64_t magic = length < QD_MAGIC_LENGTH ? length : QD_MAGIC_LENGTH;
   if (magic == 0 || memcmp(file, QD_MAGIC, magic) != 0)
-    return "not a schedule file; make one with `generate`, of a text with --program";
+    return "not a schedule file; make one with the generator";
   if (length < QD_SECTIONS_OFFSET + QD_CHECKSUM_LENGTH) return "truncated; make it again";
   const uint64_t major = little_endian(file + 8, 2), oldest_reader = little_endian(file + 12, 2);
   if (oldest_reader > QD_FORMAT_MAJOR) return "of a later format; use a newer Quadrille library";

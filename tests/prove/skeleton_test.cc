@@ -136,12 +136,13 @@ TEST(Skeleton, NamesTheCopyOfTheOwnBlockOnlyIfItIsNotTheFirstLine) {
       "copy send[0] to recv[rank]\nfor k in 0 .. ranks - 1\n  step k\n"
       "    receive recv[wrap(rank + 1 + k, ranks)] from wrap(rank + 1, ranks)\n"
       "    send recv[wrap(rank + k, ranks)] to wrap(rank - 1, ranks)\n";
-  for (const std::string first : {"", "let right = wrap(rank + 1, ranks)\n"}) {
-    const Program program =
-        parse_program("algorithm a for allgather\n" + first + ring, "a").value();
+  for (const char* first : {"", "let right = wrap(rank + 1, ranks)\n"}) {
+    std::string text = "algorithm a for allgather\n";
+    text.append(first).append(ring);
+    const Program program = parse_program(text, "a").value();
     const Result<Skeleton> skeleton = skeleton_of(program, "a");
     ASSERT_TRUE(skeleton.ok());
-    EXPECT_EQ(skeleton->text.find("with copy 1") == std::string::npos, first.empty());
+    EXPECT_EQ(skeleton->text.find("with copy 1") == std::string::npos, *first == 0);
     const Proof proof = parse_proof_of(program, skeleton->text, "a").value();
     for (const ObligationResult& one :
          Prover({}).prove(proof, plan_proof(proof).value()).obligations)
