@@ -235,7 +235,8 @@ std::optional<Error> refuse_path(const GenerateArguments& file, const std::strin
         "colons, quotes and backslashes",
         file.out, kLongestPath)};
   std::error_code none;
-  if (std::filesystem::exists(rules, none) && !std::filesystem::is_regular_file(rules, none))
+  const std::string there = cli::user_path(rules);
+  if (std::filesystem::exists(there, none) && !std::filesystem::is_regular_file(there, none))
     return Error{
         fmt::format("--out: {}: is no file; name one, since the schedule stands beside it", rules)};
   const std::string certificate = file.out + verifier::kCertificateEnd;
@@ -255,7 +256,7 @@ Result<std::optional<Own>> read_own(const GenerateArguments& arguments) {
   Own own{{}, {}, arguments};
   own.file.collective = name_of(collectives->front());
   own.file.machine = {};
-  own.file.out = std::filesystem::absolute(arguments.out + ".qs").string();
+  own.file.out = std::filesystem::absolute(cli::user_path(arguments.out + ".qs")).string();
   if (const std::optional<Error> wrong = refuse_path(own.file, arguments.out)) return *wrong;
   Result<OwnAlgorithm> read = read_own_algorithm(own.file);
   if (!read.ok()) return read.error();
@@ -338,7 +339,8 @@ int choose(const ChooseArguments& arguments) {
     const Result<size_t> schedule =
         write_schedule(own->schedule.program, own->schedule.job, own->file);
     if (!schedule.ok()) {
-      std::filesystem::remove(arguments.out);
+      std::error_code none;
+      std::filesystem::remove(cli::user_path(arguments.out), none);
       return bad_input("choose", schedule.error().message);
     }
   }

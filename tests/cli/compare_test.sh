@@ -106,6 +106,10 @@ grep -qx "alltoall ranks=27 nodes=1 ranks-a-node=27 bytes=4..255 use=file:$PWD/r
 prints 'nodes 27 (27 ranks)' show rules.txt.qs
 prints "\"schedule\": \"$PWD/rules.txt.qs\"" own --format json
 rm rules.txt.qs
+# Under `bazel run`, paths start at the user's folder.
+expect 0 env -C / BUILD_WORKING_DIRECTORY="$PWD" "$generator" choose alltoall --nodes 27 --bytes 8 --program mine.txt --parameter radix=3 --out rules.txt
+grep -q "use=file:$PWD/rules.txt.qs" rules.txt && [ -s rules.txt.qs ] || fail 'the schedule is in another folder'
+rm rules.txt.qs
 prints 'no rule names mine: another schedule is faster, or one that MPI libraries have takes less than 15 % longer' choose alltoall --nodes 3x9 --bytes 4KiB --program mine.txt --parameter radix=3 --out rules.txt
 [ ! -e rules.txt.qs ] || fail 'a schedule that no rule names'
 refuses '--program: name its collective in place of all' choose all --nodes 4 --program mine.txt --out rules.txt
