@@ -338,6 +338,9 @@ class Traces(unittest.TestCase):
         for call in json.loads(self.trace(folder, self.direct, "--format", "json"))["calls"]:
             self.assertLess(call["time_ns"], 4 * 10**9)
 
+    def test_a_rank_that_is_interrupted_while_it_reads_clocks(self):
+        self.accepted(3, self.direct, 6, "--repetitions", "5", LD_PRELOAD=CLOCKS, INTERRUPTED="1")
+
     def test_options(self):
         self.accepted(3, self.direct, 3, "--repetitions", "2", "--in-place", "--window", "2", "--synchronous")
         self.accepted(3, self.ring, 3, "--repetitions", "2", "--bytes", "100", "--block-size", "7")
