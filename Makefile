@@ -88,8 +88,8 @@ HAS_Z3 := $(shell echo | $(CXX) -E -xc++ -include z3++.h - >/dev/null 2>&1 && ec
 ifndef HAS_Z3
 FLAGS += -Iverifier/prove/without_z3
 endif
-MAINS = generator/main.cc simulate/main.cc trace/main.cc verifier/main.cc verifier/certify.cc preload/report_command.cc preload/rules_command.cc
-PROGRAMS := $(addprefix $(BIN)/,generator report rules simulator trace verifier)
+MAINS = generator/main.cc trace/main.cc verifier/main.cc verifier/certify.cc preload/report_command.cc preload/rules_command.cc
+PROGRAMS := $(addprefix $(BIN)/,generator report rules trace verifier)
 ROOMS = cli generator schedule simulate trace verifier verifier/prove view
 MADE := $(addprefix $(CPP)/,generator/program_texts.cc generator/proof_list.cc generator/runtime_texts.cc generator/universal_names.cc view/assets.cc)
 COMMON := $(patsubst %,$(CPP)/%.o,$(basename $(filter-out $(MAINS),$(wildcard $(addsuffix /*.cc,$(ROOMS)))) \
@@ -136,7 +136,6 @@ $(CPP)/verifier/proven.cc: $(BIN)/certify $(CPP)/proofs emitted/proofs.txt
 	LC_ALL=C; $< --write $@ $(CPP)/list $(CPP)/lines $(CPP)/proofs/*.proof
 
 $(BIN)/generator: $(CPP)/generator/main.o
-$(BIN)/simulator: $(CPP)/simulate/main.o
 $(BIN)/trace: $(CPP)/trace/main.o
 $(BIN)/certify: $(CPP)/verifier/certify.o
 $(BIN)/verifier: $(CPP)/verifier/main.o $(CPP)/verifier/proven.o

@@ -16,7 +16,7 @@ SECTIONS = [*papers_curves.SECTIONS, papers_closure.LONG, papers_curves.SIMGRID]
 
 
 def build():
-    return machine.build("//generator:generator", "//simulate:simulator", "//bench:smpi_collective.so")
+    return machine.build("//generator:generator", "//bench:smpi_collective.so")
 
 
 def read_page():

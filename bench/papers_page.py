@@ -41,18 +41,18 @@ def written(section, runs, page):
 
 
 class Runs:
-    """Simulates calls, and passes each to `tell` first. The third program is for SimGrid; tests have none."""
+    """Simulates calls, and passes each to `tell` first. The second program is for SimGrid; tests have none."""
 
     def __init__(self, programs, folder, page, tell=lambda text: None):
-        self.simulator, self.collective = programs[1], (*programs, None)[2]
-        self.folder, self.tell, self.file = folder, tell, Generator(programs[0], folder).file
+        self.program, self.collective = (*programs, None)[:2]
+        self.folder, self.tell, self.file = folder, tell, Generator(self.program, folder).file
         self.machines = {name: flags.split() for name, flags in MACHINE.findall(page)}
 
     def simulate(self, file, call, flags):
         """Returns the simulator's JSON for a call. `flags`: the simulator's, or the name of a machine of the page."""
         self.tell(f"{os.path.basename(file)} {' '.join(map(str, call))[:60]}")
         flags = self.machines[flags] if isinstance(flags, str) else flags
-        return json.loads(machine.run([self.simulator, "simulate", file, *call, *flags, "--format", "json"], timeout=3000))
+        return json.loads(machine.run([self.program, "simulate", file, *call, *flags, "--format", "json"], timeout=3000))
 
     def seconds(self, collective, algorithm, nodes, call, flags, *options):
         return self.simulate(self.file(collective, algorithm, nodes, *options), call, flags)["time_ps"] * 1e-12

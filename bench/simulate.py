@@ -18,18 +18,18 @@ REDUCTIONS = ("reduce-scatter", "allreduce", "reduce", "scan")  # their elements
 
 
 def build():
-    return machine.build("//generator:generator", "//simulate:simulator", "//bench:smpi_collective.so")
+    return machine.build("//generator:generator", "//bench:smpi_collective.so")
 
 
 class Measuring(sampling.Measuring):
     def __init__(self, report, options, programs, folder):
         super().__init__(report, options, programs[0], folder)
-        _, self.simulator, self.collective = programs
+        self.program, self.collective = programs
 
     def simulate(self, file, size, *words):
         """Returns the simulator's JSON for a call with blocks of `size` bytes."""
         return json.loads(
-            machine.run([self.simulator, "simulate", file, "--bytes", size, "--format", "json", *words], timeout=600)
+            machine.run([self.program, "simulate", file, "--bytes", size, "--format", "json", *words], timeout=600)
         )
 
 

@@ -42,8 +42,8 @@ def settings(ranks, most):
         return [of_first] * first + [of_second] * (ranks - first)
 
     def arithmetic(first):
-        """Returns contributions that grow with the rank. Their total is about that of equal ones."""
-        return [2 * most * (rank + 1) // (size + 1) for size in (first, ranks - first) for rank in range(size)]
+        """Returns contributions that grow with the rank, up to `most` in each group."""
+        return [most * (rank + 1) // size for size in (first, ranks - first) for rank in range(size)]
 
     half, more = ranks // 2, ranks * 25 // 32
     return [

@@ -53,10 +53,10 @@ UNIVERSAL_SCHEDULES = {
     "barrier": ["dissemination", "tree-nodes"],
     "barrier-between-groups": ["dissemination"],
     "broadcast": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring", "tree-nodes"],
-    "broadcast-between-groups": ["leader", "pipeline", "scatter-ring"],
+    "broadcast-between-groups": ["leader", "linear-nodes", "pipeline", "scatter-ring"],
     "exscan": ["binomial", "linear-nodes", "one-two-three"],
     "gather": ["binomial", "linear", "linear-nodes"],
-    "gather-between-groups": ["linear", "tree"],
+    "gather-between-groups": ["linear", "linear-nodes", "tree"],
     "reduce": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "rabenseifner", "ring", "tree-nodes"],
     "reduce-between-groups": ["leader", "segments"],
     "reduce-scatter": [
@@ -72,5 +72,5 @@ UNIVERSAL_SCHEDULES = {
     "reduce-scatter-between-groups": ["direct", "leader", "spread-out"],
     "scan": ["binomial", "doubling", "linear-nodes"],
     "scatter": ["binomial", "linear", "linear-nodes"],
-    "scatter-between-groups": ["linear", "tree"],
+    "scatter-between-groups": ["linear", "linear-nodes", "tree"],
 }

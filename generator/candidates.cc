@@ -158,16 +158,19 @@ class Search {
     return candidate;
   }
 
-  // Sets a batch number to the least power of two with which the call takes about as long as with all rounds at once.
+  // Sets a batch number, which stands for all rounds at once, to a power of two. Halves it until the call takes longer.
   void choose_batch(Candidate& best, size_t number) const {
     std::vector<int64_t> numbers = best.numbers;
-    for (numbers[number] = 1; numbers[number] < workload_.groups[0].ranks(); numbers[number] *= 2)
-      if (std::optional<Candidate> smaller = measured(numbers, best.model);
-          smaller && is_alike(smaller->time, best.time)) {
-        best = *std::move(smaller);
-        return;
-      }
-    best.numbers[number] = numbers[number];  // all at once
+    int64_t batch = 1, least = best.time;
+    while (batch < workload_.groups[0].ranks()) batch *= 2;
+    best.numbers[number] = batch;
+    while ((batch /= 2) > 0) {
+      numbers[number] = batch;
+      std::optional<Candidate> smaller = measured(numbers, best.model);
+      if (!smaller || !is_alike(smaller->time, least)) return;
+      least = std::min(least, smaller->time);
+      best = *std::move(smaller);
+    }
   }
 
   void fit_model(std::optional<Candidate>& best) const {

@@ -39,7 +39,8 @@ struct GenerateArguments {
 
 // Adds the flags of the nodes: --nodes, --slurm, --hostfile, --remote-nodes.
 void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_any);
-// Adds --program, which `what` describes, and the flags that are for it alone: --reverse, --then, --parameter.
+// Adds --program, which `what` describes, --reverse and --then. add_program() also adds --parameter.
+void add_text(cli::Command& command, GenerateArguments& arguments, const char* what);
 void add_program(cli::Command& command, GenerateArguments& arguments, const char* what);
 // Adds --proof, with what the program may do then.
 void add_proof(cli::Command& command, GenerateArguments& arguments, const char* may);

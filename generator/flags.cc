@@ -51,7 +51,7 @@ void add_nodes(cli::Command& command, GenerateArguments& arguments, bool takes_a
                   takes_any ? "; any if that is any" : ""));
 }
 
-void add_program(cli::Command& command, GenerateArguments& arguments, const char* what) {
+void add_text(cli::Command& command, GenerateArguments& arguments, const char* what) {
   command.add("--program", "FILE", &arguments.program, what);
   command.add_flag("--reverse", arguments.reverse,
                    "reverse the program of --program in time: its broadcast becomes a reduce, its "
@@ -59,6 +59,10 @@ void add_program(cli::Command& command, GenerateArguments& arguments, const char
   command.add("--then", "FILE", &arguments.then,
               "a program to run after that: an allgather after a reduce-scatter, or a broadcast "
               "after a reduce, makes an allreduce");
+}
+
+void add_program(cli::Command& command, GenerateArguments& arguments, const char* what) {
+  add_text(command, arguments, what);
   command.add("--parameter", "NAME=VALUE", &arguments.parameters,
               "the value of a parameter of --program, for the file");
 }
@@ -73,8 +77,8 @@ void add_proof(cli::Command& command, GenerateArguments& arguments, const char* 
 std::optional<Error> refuse_without_program(const GenerateArguments& arguments) {
   if (!arguments.program.empty()) return std::nullopt;
   if (arguments.reverse || !arguments.then.empty())
-    return Error{fmt::format("--{}: it is for --program, not for an algorithm",
-                             arguments.reverse ? "reverse" : "then")};
+    return Error{
+        fmt::format("--{}: it is for --program alone", arguments.reverse ? "reverse" : "then")};
   if (!arguments.proof.empty())
     return Error{"--proof: it is for --program; `check` knows the proofs of algorithms"};
   if (!arguments.parameters.empty())

@@ -1,9 +1,10 @@
 // Hierarchical all-to-all by permutations of nodes, with k ports a node. In a phase of hierarchical.cc, the messages
 // of two nodes are between a rank x in D .. C-1 of the lesser node and any rank y of the greater one, and take the
-// step (x, y) of the round. A node with k ports works on k rounds at once: a batch.
+// step (x, y) of the round. A node with k ports works on k rounds at once: a batch. Round 0, inside nodes, needs no
+// port and rides along in the first batch.
 //
 // Cost: in the model of hierarchical.cc a node's time is what it sends and what it receives. The largest node has
-// both in each step of each round but round 0. So all nodes together take as long as its own work takes.
+// both in each step. So all nodes together take as long as its own work takes.
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 
@@ -14,10 +15,10 @@ std::string program(const Choices&) {
   return R"(
 -- The phases of hierarchical-factor, with directed cycles of nodes in place of pairs. In round i a node sends to the i-th
 -- node after it and receives from the i-th before it. So it has one message to send and one to receive at a time. With k
--- ports it works on k rounds at once. All nodes send inside in round 0, so that no node waits for work inside another.
+-- ports it works on k rounds at once. All nodes send inside in the first of these, so that no node waits for work inside another.
 -- Use: for long blocks on nodes of unequal sizes, where the network serves one send and one receive of a node at a time, or k of each (--ports)
 -- Source: Sanders and Traeff 2002, end of section 3
--- Cost: with one port n*(p - 1) steps, for n ranks on the largest node; with k ports about 1/k of them
+-- Cost: with one port up to n*(p - m) steps, for n ranks on the largest node and m on the next; with k ports about 1/k of them
 -- Needs: at least one port
 algorithm hierarchical-permutation for alltoall
 parameter ports
@@ -37,12 +38,12 @@ for phase in 0 .. length(done) - 1
   let f = locate(size, D) + 1
   if f <= a
     let n = length(size) - f
-    for batch in 0 .. (n - 1) div ports + 1
+    for batch in 0 .. max(1, (n - 2) div ports + 1)
       let t = longest*(base[f] + n*D + batch*(C - D))
       for x in D .. C
         for y in (x = l ? 0 : l) .. (x = l ? longest : l + 1)
           step t + (x - D)*longest + y after -1
-            for round in batch*ports .. min(batch*ports + ports, n)
+            for round in (0 < batch ? batch*ports + 1 : 0) .. min(batch*ports + ports + 1, n)
               let b = f + wrap(a - f + round, n)
               let c = f + wrap(a - f - round, n)
               let target = base[b] + (a <= b ? y : x)

@@ -1,4 +1,4 @@
-// bazel run //generator -- generate | choose | compare | list | show | emit | proofs
+// bazel run //generator -- generate | choose | compare | simulate | list | show | emit | proofs
 //
 // Reads arguments, calls the code that does the work, and prints. Tested by tests/cli.
 #include <fmt/format.h>
@@ -18,6 +18,7 @@
 #include "generator/registry.h"
 #include "generator/rules.h"
 #include "generator/show.h"
+#include "generator/simulate.h"
 #include "schedule/any_nodes.h"
 #include "verifier/call.h"
 #include "verifier/check.h"
@@ -162,7 +163,8 @@ void add_emit(cli::Command& program, EmitArguments& arguments) {
 
 int run(int argc, char** argv) {
   const std::string name = cli::program_name("generator");
-  cli::Command program(name, "Writes communication schedules for MPI collectives.");
+  cli::Command program(name,
+                       "Writes communication schedules for MPI collectives, and simulates them.");
   program.footer(fmt::format(
       "`{} COMMAND --help` tells more. Exit codes: 0 done, 1 refuted, 2 bad input.", name));
   GenerateArguments generating;
@@ -171,6 +173,8 @@ int run(int argc, char** argv) {
   const cli::Command choosing_command = add_choose(program, choosing);
   CompareArguments comparing;
   const cli::Command comparing_command = add_compare(program, comparing);
+  SimulateArguments simulating;
+  const cli::Command simulating_command = add_simulate(program, simulating);
   ListArguments listing;
   const cli::Command listing_command = add_list(program, listing);
   ShowArguments showing;
@@ -186,6 +190,7 @@ int run(int argc, char** argv) {
   if (generating_command.is_named()) return generate(generating);
   if (choosing_command.is_named()) return choose(choosing);
   if (comparing_command.is_named()) return compare(comparing);
+  if (simulating_command.is_named()) return simulate_call(std::move(simulating));
   if (listing_command.is_named()) return list(listing);
   if (showing_command.is_named()) return show(showing);
   if (proving.is_named()) return proofs(folder);

@@ -212,7 +212,9 @@ std::optional<Error> refuse_own(const Own& own) {
   const std::string& name = own.file.program;
   if (uses_counts(program))
     return Error{fmt::format("{}: it uses counts; give its certificate with --proof", name)};
-  const verifier::Schedule schedule{program, job};
+  verifier::Schedule schedule;
+  schedule.program = program;
+  schedule.job = job;
   Result<std::vector<Call>> calls = verifier::calls_to_check({}, schedule);
   if (!calls.ok()) return calls.error();
   for (Call& call : *calls) {
@@ -333,16 +335,16 @@ int choose(const ChooseArguments& arguments) {
   const Result<std::string> text = rules_text(arguments, own);
   if (!text.ok()) return bad_input("choose", text.error().message);
   const bool names_own = own && own->is_chosen;
-  const Result<bool> written = cli::write_file(arguments.out, *text);
-  if (!written.ok()) return bad_input("choose", "--out: " + written.error().message);
   if (names_own) {
     const Result<size_t> schedule =
         write_schedule(own->schedule.program, own->schedule.job, own->file);
-    if (!schedule.ok()) {
-      std::error_code none;
-      std::filesystem::remove(cli::user_path(arguments.out), none);
-      return bad_input("choose", schedule.error().message);
-    }
+    if (!schedule.ok()) return bad_input("choose", schedule.error().message);
+  }
+  if (const Result<bool> written = cli::write_file(arguments.out, *text); !written.ok()) {
+    std::error_code none;
+    for (const std::string end : {"", verifier::kCertificateEnd})
+      if (names_own) std::filesystem::remove(own->file.out + end, none);
+    return bad_input("choose", "--out: " + written.error().message);
   }
   const int64_t rules = std::count(text->begin(), text->end(), '\n');
   if (arguments.format == "json") {

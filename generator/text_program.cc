@@ -49,7 +49,7 @@ Result<Program> read_program(const GenerateArguments& arguments) {
   }
   if (!program.ok()) return program;
   const std::string_view name = name_of(program->collective);
-  if (!is_called(program->collective, arguments.collective))
+  if (!arguments.collective.empty() && !is_called(program->collective, arguments.collective))
     return Error{fmt::format("{}: its {} is for {}; `generate {}` takes it", path,
                              !arguments.then.empty() ? "sequence"
                              : arguments.reverse     ? "reversal"

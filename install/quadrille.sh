@@ -74,9 +74,8 @@ case $library in
   *) wrong "QUADRILLE_MPI is '$library'; it is openmpi or mpich" ;;
 esac
 case $command in
-  generate | choose | compare | list | show | emit) run generator "$command" "$@" ;;
+  generate | choose | compare | simulate | list | show | emit) run generator "$command" "$@" ;;
   check | prove | replay) run verifier "$command" "$@" ;;
-  simulate) run simulator "$command" "$@" ;;
   report | rules) run "$command" "$command" "$@" ;;
   trace) run trace "$command" "$@" ;;
   run | calibrate | tune | doctor) run "$command-$library" "$@" ;;

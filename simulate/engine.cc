@@ -43,10 +43,11 @@ struct Ready {
 
 // True if every sum of times is below 2^61 picoseconds.
 bool is_short_enough(const Scripts& scripts, const Machine& machine) {
-  __int128 bytes = 0, parts = 0;
+  __int128 bytes = 0, parts = 0, messages = 0;
   for (const Script& script : scripts.all) {
-    for (const std::vector<Post>* messages : {&script.sends, &script.receives})
-      for (const Post& message : *messages) {
+    messages += static_cast<int64_t>(script.sends.size());
+    for (const std::vector<Post>* all : {&script.sends, &script.receives})
+      for (const Post& message : *all) {
         bytes += message.bytes;
         parts += 1 + message.parts;
       }
@@ -57,7 +58,7 @@ bool is_short_enough(const Scripts& scripts, const Machine& machine) {
   }
   const __int128 byte = __int128{machine.between.beta_ps} + machine.inside.beta_ps +
                         machine.beta_alone_ps + machine.copy.beta_ps + machine.overhead.beta_ps +
-                        machine.memory_ps.value_or(0);
+                        machine.memory_ps.value_or(0) + messages * machine.beta_congestion_ps;
   const __int128 part = __int128{machine.between.alpha_ns} + machine.inside.alpha_ns +
                         machine.copy.alpha_ns + machine.gap_ns + machine.gap_inside_ns +
                         machine.overhead.alpha_ns + 50 * __int128{machine.noise_ns};

@@ -25,8 +25,8 @@ struct MachineArguments {
   std::string bytes, machine, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy,
       beta_copy, beta_alone, eager, port;
   // Flags that only simulations have.
-  std::string memory, overhead, beta_overhead, noise, sharing, ports, switch_nodes, switch_ports,
-      seed;
+  std::string memory, overhead, beta_overhead, beta_congestion, noise, sharing, ports, switch_nodes,
+      switch_ports, seed;
   bool exclusive = false;
 };
 

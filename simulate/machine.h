@@ -32,6 +32,8 @@ struct Machine {
   LinearModel overhead = {0, 0};  // the time that each message keeps its sender and receiver busy
   // The time per byte in the memory that all messages inside a node share; 0: no limit; none: as `inside`.
   std::optional<int64_t> memory_ps = {};
+  // Added to the time per byte at a port by 1,000 further messages on their way to it.
+  int64_t beta_congestion_ps = 0;
   int64_t ports = 1;       // of a node, or of a rank
   bool exclusive = false;  // a port does not send and receive at the same time
   // A switch joins switch_nodes nodes, in the order of the schedule (0: no switches), and has switch_ports ports to

@@ -88,13 +88,37 @@ class Places {
   size_t first_of_switches_;
 };
 
+// Messages between nodes that are on their way to one port slow each other down there.
+class Congestion {
+ public:
+  Congestion(const Machine& machine, int32_t ports)
+      : beta_(machine.beta_congestion_ps), on_way_(static_cast<size_t>(ports)) {}
+
+  void add(const Flow& flow, int64_t count) {
+    if (!flow.is_inside()) on_way_[static_cast<size_t>(flow.to)] += count;
+  }
+  // Returns by how much longer a message keeps its receiver's port busy that reaches the port now.
+  int64_t extra(const Flow& flow) const {
+    if (flow.is_inside()) return 0;
+    return beta_ * flow.bytes * (on_way_[static_cast<size_t>(flow.to)] - 1) / 1000;
+  }
+
+ private:
+  int64_t beta_;
+  std::vector<int64_t> on_way_;  // by port
+};
+
 // Each place serves its messages one after another, in the order in which they come.
 class InTurn final : public Network {
  public:
   InTurn(const Machine& machine, int32_t ports)
-      : machine_(machine), places_(machine_, ports), free_(places_.count()) {}
+      : machine_(machine),
+        places_(machine_, ports),
+        free_(places_.count()),
+        congestion_(machine, ports) {}
 
   void start(const Flow& flow, int64_t now) override {
+    congestion_.add(flow, 1);
     const Path path = places_.path(flow);
     if (flow.is_inside()) {
       const int64_t busy = gap_inside(machine_) + flow.bytes * time_of_a_byte_in_memory(machine_);
@@ -122,13 +146,16 @@ class InTurn final : public Network {
       ++events_;
       const Path path = places_.path(event.flow);
       if (event.at == path.count) {
+        congestion_.add(event.flow, -1);
         arrived.push_back(event.flow.sent);
         continue;
       }
-      const int64_t busy = time_at_port(machine_, event.flow.bytes);
+      const bool is_last = event.at == path.count - 1;
+      const int64_t busy =
+          time_at_port(machine_, event.flow.bytes) + (is_last ? congestion_.extra(event.flow) : 0);
       event.time = serve(path.places[event.at], now, busy, event.flow.sent, event.at);
       ++event.at;
-      if (event.at == path.count) {
+      if (is_last) {
         note_port(event.flow.to, true, event.time, busy);
         event.time += busy;
       }
@@ -165,6 +192,7 @@ class InTurn final : public Network {
   const Machine machine_;
   const Places places_;
   std::vector<int64_t> free_;  // when each place is free
+  Congestion congestion_;
   std::vector<Queued>* waits_ = nullptr;
   std::vector<std::pair<Sent, int32_t>> last_;  // the last message at each place, for waits_
   Queue<Event> queue_;
@@ -178,9 +206,11 @@ class Fair final : public Network {
       : machine_(machine),
         places_(machine_, ports),
         left_(places_.count()),
-        sharers_(places_.count()) {}
+        sharers_(places_.count()),
+        congestion_(machine, ports) {}
 
   void start(const Flow& flow, int64_t now) override {
+    congestion_.add(flow, 1);
     const int64_t work = flow.is_inside()
                              ? gap_inside(machine_) + flow.bytes * time_of_a_byte_inside(machine_)
                              : time_at_port(machine_, flow.bytes);
@@ -195,6 +225,7 @@ class Fair final : public Network {
     std::erase_if(flows_, [&](const Moving& one) {
       if (one.work > kRounding) return false;
       ++events_;
+      congestion_.add(one.flow, -1);
       arrived.push_back(one.flow.sent);
       return true;
     });
@@ -202,8 +233,10 @@ class Fair final : public Network {
       Moving moving = queue_.pop().moving;
       ++events_;
       if (moving.work <= kRounding) {
+        congestion_.add(moving.flow, -1);
         arrived.push_back(moving.flow.sent);
       } else if (!moving.flow.is_inside() || has_memory(machine_)) {
+        moving.work += static_cast<double>(congestion_.extra(moving.flow));
         flows_.push_back(moving);
       } else {
         const int64_t end = now + std::llround(moving.work);
@@ -297,6 +330,7 @@ class Fair final : public Network {
   const Places places_;
   std::vector<double> left_;  // the capacity of each place without that of fixed rates
   std::vector<int32_t> sharers_;
+  Congestion congestion_;
   std::vector<Moving> flows_;
   std::vector<Moving*> open_, fixed_;
   Queue<Event> queue_;

@@ -1,4 +1,4 @@
-// Tested by tests/cli/simulator_test.sh and tests/view/page_test.py.
+// Tested by tests/cli/simulate_test.sh and tests/view/page_test.py.
 #include "simulate/planned.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-"""papers_test.py GENERATOR SIMULATOR: the quick sections of docs/papers.md equal what `./dev bench papers` writes.
+"""papers_test.py GENERATOR: the quick sections of docs/papers.md equal what `./dev bench papers` writes.
 The tests also show how that command treats its page."""
 import contextlib
 import io
@@ -11,7 +11,7 @@ from unittest import mock
 
 from bench import machine, papers, papers_closure, papers_page, report
 
-PROGRAMS = [os.path.abspath(path) for path in sys.argv[1:3]]
+PROGRAMS = [os.path.abspath(sys.argv[1])]
 QUICK = [section for section in papers.SECTIONS if section.quick]
 
 

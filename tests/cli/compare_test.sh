@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # The commands `compare` and `choose`: times of all algorithms over sizes, and rules made from these times.
-simulator=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
 compare() { "$generator" compare "$@"; }
@@ -20,7 +19,7 @@ expect 0 compare broadcast --nodes 4x2 --bytes 64..1KiB --format csv --out times
 [ ! -s .out ] || fail 'printed what is in the file'
 expect 0 generate broadcast --algorithm binomial --nodes 4x2 --out tree.qs
 for bytes in 64 1024; do
-  expect 0 "$simulator" simulate tree.qs --bytes $bytes --sharing fair --format json
+  expect 0 "$generator" simulate tree.qs --bytes $bytes --sharing fair --format json
   picoseconds=$(sed 's/.*"time_ps": \([0-9]*\).*/\1/' .out)
   grep -qx "binomial,$bytes,$((picoseconds / 1000))" times.csv || fail "another time of $bytes bytes than simulate's"
 done
@@ -50,7 +49,7 @@ refuses '--parameter k=N is needed: odd.txt has that parameter' compare allgathe
 refuses '--parameter B: the best value is searched; leave it out' compare allgather --nodes 4 --program odd.txt --parameter k=1 --parameter B=8
 refuses '--program: odd.txt serves none of these calls; `generate` says why' compare allgather --nodes 4 --program odd.txt --parameter k=1
 refuses 'odd.txt: its program is for allgather' compare alltoall --nodes 4 --program odd.txt
-refuses '--reverse: it is for --program, not for an algorithm' compare allgather --nodes 4 --reverse
+refuses '--reverse: it is for --program alone' compare allgather --nodes 4 --reverse
 
 # With --ordered, algorithms that need a commutative operator are left out.
 prints 'ring,8,' compare allreduce --nodes 4 --bytes 8 --format csv
@@ -112,8 +111,14 @@ grep -q "use=file:$PWD/rules.txt.qs" rules.txt && [ -s rules.txt.qs ] || fail 't
 rm rules.txt.qs
 prints 'no rule names mine: another schedule is faster, or one that MPI libraries have takes less than 15 % longer' choose alltoall --nodes 3x9 --bytes 4KiB --program mine.txt --parameter radix=3 --out rules.txt
 [ ! -e rules.txt.qs ] || fail 'a schedule that no rule names'
+# Neither file is written without the other. What was there stays.
+mkdir rules.txt.qs
+cp rules.txt old.txt
+refuses '--out: ' own
+cmp rules.txt old.txt || fail 'rules without their schedule'
+rmdir rules.txt.qs
 refuses '--program: name its collective in place of all' choose all --nodes 4 --program mine.txt --out rules.txt
-refuses '--reverse: it is for --program, not for an algorithm' choose allgather --nodes 4 --reverse --out rules.txt
+refuses '--reverse: it is for --program alone' choose allgather --nodes 4 --reverse --out rules.txt
 refuses 'odd.txt: its program is for allgather' choose alltoall --nodes 4 --program odd.txt --out rules.txt
 refuses 'odd.txt: odd requires ranks mod 2 = 1, which does not hold for 4 ranks' choose allgather --nodes 4 --bytes 8 --program odd.txt --parameter k=1 --out rules.txt
 printf '%s\n' 'algorithm nothing for alltoall' 'copy send[rank] to recv[rank]' >nothing.txt

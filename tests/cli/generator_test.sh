@@ -191,8 +191,8 @@ unmade 'factor-even requires ranks mod 2 = 0, which does not hold for 5 ranks' a
 refuses '--quick' alltoall factor --nodes 4 --out x.qs --quick
 refuses '--out is required' alltoall factor --nodes 4
 refuses 'collective is required' "$generator" generate
-refuses 'generator: name a command: generate, choose, compare, list, show, emit, proofs' "$generator"
-refuses "generator: 'dance' is no command; there are generate, choose, compare, list, show, emit, proofs" "$generator" dance
+refuses 'generator: name a command: generate, choose, compare, simulate, list, show, emit, proofs' "$generator"
+refuses "generator: 'dance' is no command; there are generate, choose, compare, simulate, list, show, emit, proofs" "$generator" dance
 refuses "list: '--all' is not known; generator list --help names what is" "$generator" list --all
 unmade "generate: '--block_count' is written --block-count" alltoall scattered --nodes 9 --block_count 3
 unmade 'generate: --bytes is given 2 times; give it once' alltoall auto --nodes 4 --bytes 3 --bytes 4

@@ -126,14 +126,14 @@ cmp sum.qs again.qs || fail 'the text of a reversal makes another file'
 unmade 'star.txt: its reversal is for reduce; `generate reduce` takes it' generate broadcast --program star.txt --reverse --nodes 3
 unmade '--reverse: shift.txt: only a broadcast or an allgather on one group can be reversed, not an all-to-all' \
   of_text shift.txt --reverse --nodes 3
-unmade '--reverse: it is for --program, not for an algorithm' generate reduce --algorithm hypercube --reverse --nodes 3
+unmade '--reverse: it is for --program alone' generate reduce --algorithm hypercube --reverse --nodes 3
 expect 0 generate allreduce --program star.txt --reverse --then star.txt --nodes 1,2,3 --out both.qs
 says 'both.qs: star-then-star for allreduce on nodes 1,2,3 (6 ranks), '
 verifies both.qs
 unmade 'star.txt: its sequence is for allreduce; `generate allreduce` takes it' generate reduce --program star.txt --reverse --then star.txt --nodes 3
 unmade '--then: star.txt: only a reduce-scatter then an allgather, or a reduce then a broadcast' \
   generate allreduce --program star.txt --then star.txt --nodes 3
-unmade '--then: it is for --program, not for an algorithm' generate allreduce --algorithm ring --then star.txt --nodes 3
+unmade '--then: it is for --program alone' generate allreduce --algorithm ring --then star.txt --nodes 3
 
 # A certificate lets a program serve any nodes. A copy stands beside the schedule, where `check` finds it.
 printf '%s\n' 'algorithm chain for broadcast' 'parameter k' 'let v = wrap(rank - root, ranks)' 'if rank = root' '  copy send[0] to recv[0]' 'if 0 < v' \

@@ -77,6 +77,19 @@ TEST(Choice, IsNearTheBestOfAllRadicesOnManyRanks) {
   }
 }
 
+TEST(Choice, TakesSmallBatchesWhereMessagesOnTheWayToAPortSlowItDown) {
+  Machine congested;
+  const auto batch = [&](int64_t bytes) {
+    return best_candidates(topology_of({4, 4, 4, 4}), bytes, congested, "tuna-staggered", {})[0]
+        .numbers[1];
+  };
+  EXPECT_GE(batch(8), 8);
+  EXPECT_GE(batch(512), 8);
+  congested.beta_congestion_ps = 100'000;
+  EXPECT_GE(batch(8), 8);
+  EXPECT_LE(batch(512), 2);
+}
+
 // The radix may fall a little where several radices take equally long.
 TEST(Choice, IsOfAGreaterRadixForLargerBlocks) {
   for (const std::string name : {"tuna", "tuna-coalesced"}) {

@@ -61,6 +61,14 @@ TEST(Errata, FifteenStepsAreEighteenWithSelfCopies) {
   EXPECT_EQ(without.steps + without.copy_steps, 15);
 }
 
+// A node of n of the p ranks has p*n steps, of which n*n are inside it: a share of n/p, where the paper prints p/n.
+TEST(Errata, TheShareOfStepsInsideANodeIsUpsideDown) {
+  const Program program = hierarchical("factor", chosen("keep", "free"));
+  const Report all = checked(program, {2, 2, 2}), inside = checked(program, {2});
+  EXPECT_EQ(all.steps + all.copy_steps, 6 * 2);
+  EXPECT_EQ(inside.steps + inside.copy_steps, 2 * 2);
+}
+
 // Returns two inter-node exchanges that share a node and may overlap: "0-3 and 1-2". Each rank makes its own steps in order,
 // and no other chain of steps orders the two.
 // Returns "" if there are none.

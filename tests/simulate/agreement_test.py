@@ -1,4 +1,4 @@
-"""agreement_test.py TABLE GENERATOR SIMULATOR: simulated times agree with those of SimGrid within 5 %.
+"""agreement_test.py TABLE GENERATOR: simulated times agree with those of SimGrid within 5 %.
 
 TABLE is tests/simulation/expected.txt, which has SimGrid's times. The test compares its lines of the network linear.
 """
@@ -10,7 +10,7 @@ import unittest
 from bench import expected, machine, sampling, simulation
 from bench.simulate import LINEAR
 
-TABLE, GENERATOR, SIMULATOR = sys.argv[1:4]
+TABLE, GENERATOR = sys.argv[1:3]
 MOST_DIFFERENCE = 0.05
 
 
@@ -35,7 +35,7 @@ class Agreement(unittest.TestCase):
         if given is None or ("--remote-nodes" in options and collective == "reduce-scatter"):
             return None
         file = generator.file(expected.schedules_for(collective), algorithm, nodes, *options)
-        command = [SIMULATOR, "simulate", file, *given, "--window", window, "--format", "json", *LINEAR]
+        command = [GENERATOR, "simulate", file, *given, "--window", window, "--format", "json", *LINEAR]
         return json.loads(machine.run(command))["time_ps"] * 1e-12
 
     def test_times_are_those_of_simgrid(self):

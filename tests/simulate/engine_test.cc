@@ -96,6 +96,18 @@ TEST_P(BothSharings, KeepAPortBusyWithTheBytesOfAllItsMessages) {
     EXPECT_EQ(time_of(scripts_of(4, messages), machine()), kLatency + 3 * 500 * kByte);
 }
 
+TEST_P(BothSharings, SlowDownAPortToWhichSeveralMessagesAreOnTheirWay) {
+  Machine congested = machine();
+  constexpr int64_t kMore = 3;
+  congested.beta_congestion_ps = 1000 * kMore;
+  EXPECT_EQ(time_of(scripts_of(4, {{1, 0, 500}, {2, 0, 500}, {3, 0, 500}}), congested),
+            kLatency + 3 * 500 * (kByte + 2 * kMore));
+  EXPECT_EQ(time_of(scripts_of(3, {{1, 0, 500}, {2, 0, 0}}), congested),
+            kLatency + 500 * (kByte + kMore));
+  EXPECT_EQ(time_of(scripts_of(4, {{0, 1, 500}, {0, 2, 500}, {0, 3, 500}}), congested),
+            kLatency + 3 * 500 * kByte);
+}
+
 TEST_P(BothSharings, SendAndReceiveAtOnceUnlessThePortIsExclusive) {
   const Scripts scripts = scripts_of(2, {{0, 1, 500}, {1, 0, 500}});
   EXPECT_EQ(time_of(scripts, machine()), kLatency + 500 * kByte);

@@ -1,4 +1,4 @@
-"""goal_test.py GENERATOR SIMULATOR: the exported GOAL of every algorithm follows GOAL's grammar. Each send has its
+"""goal_test.py GENERATOR: the exported GOAL of every algorithm follows GOAL's grammar. Each send has its
 receive, and no operation waits for itself, directly or through others."""
 import collections
 import graphlib
@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-GENERATOR, SIMULATOR = sys.argv[1:3]
+GENERATOR = sys.argv[1]
 NODES = ("1,2,3", "4x2", "5x1")  # each algorithm is exported on the first of these that it serves
 LINE = {
     "send": re.compile(r"(\w+): send (\d+)b to (\d+)"),
@@ -69,7 +69,7 @@ class Goal(unittest.TestCase):
                     if subprocess.run(making, capture_output=True).returncode != 0:
                         continue  # the algorithm does not serve these nodes
                     size = [] if words[0] == "barrier" else ["--bytes", "100"]
-                    subprocess.run([SIMULATOR, "simulate", schedule, *size, "--goal", goal], check=True, capture_output=True)
+                    subprocess.run([GENERATOR, "simulate", schedule, *size, "--goal", goal], check=True, capture_output=True)
                     with self.subTest(line=line, nodes=nodes), open(goal) as file:
                         self.check(file.read())
                     exported += 1

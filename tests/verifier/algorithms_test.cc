@@ -46,8 +46,11 @@ std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   if (name.starts_with("hierarchical-factor") && name.find("drop") == std::string::npos &&
       name.find("exchange") == std::string::npos)
     return topology.runs().back().size * ranks;  // Sanders and Traeff 2002, Theorem 1
-  if (name == "hierarchical-permutation" && job.parameters[0] == 1)
-    return topology.runs().back().size * (ranks - 1);
+  if (name == "hierarchical-permutation" && job.parameters[0] == 1) {
+    const std::vector<int64_t> sizes = topology.sizes();
+    const int64_t longest = sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 0;
+    return longest * (ranks - next) - (longest - next);
+  }
   return std::nullopt;
 }
 

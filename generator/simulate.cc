@@ -1,23 +1,23 @@
-// bazel run //simulate:simulator -- simulate FILE --nodes 512x32 --bytes 4KiB
-//
-// Exit codes: 0 simulated, 2 bad input, or plans that wait for each other. Tested by tests/cli/simulator_test.sh.
+// Tested by tests/cli/simulate_test.sh.
+#include "generator/simulate.h"
+
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include <chrono>
+#include <utility>
 
 #include "cli/command_line.h"
 #include "cli/files.h"
 #include "cli/progress.h"
+#include "generator/encode.h"
+#include "generator/text_program.h"
 #include "schedule/any_nodes.h"
 #include "simulate/bound.h"
 #include "simulate/engine.h"
 #include "simulate/export.h"
-#include "simulate/flags.h"
 #include "simulate/path.h"
-#include "simulate/planned.h"
 #include "simulate/script.h"
-#include "verifier/call.h"
 #include "verifier/decode.h"
 
 namespace quadrille {
@@ -29,14 +29,8 @@ using cli::ExitCode;
 constexpr const char* kName = "simulate";
 constexpr int64_t kMostTraced = 1 << 22;  // messages; more are traced only if the user asks for it
 
-struct Arguments {
-  std::string file, trace, goal;
-  std::string format = "text";
-  MachineArguments machine;
-  LengthArguments lengths;
-};
-
-Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, const Trace& trace) {
+Result<bool> write_exports(const SimulateArguments& arguments, const Scripts& scripts,
+                           const Trace& trace) {
   if (!arguments.trace.empty()) {
     const bool is_table = arguments.trace.ends_with(".csv");
     const Result<bool> written = cli::write_file(
@@ -49,9 +43,10 @@ Result<bool> write_exports(const Arguments& arguments, const Scripts& scripts, c
 }
 
 // Returns why an output file must not be written, or an empty string.
-std::string refuse_outputs(const Arguments& a) {
+std::string refuse_outputs(const SimulateArguments& a) {
   for (const auto& [flag, path] : {std::pair("--trace", a.trace), std::pair("--goal", a.goal)})
-    for (const std::string& input : {a.file, a.machine.machine, a.lengths.sizes})
+    for (const std::string& input :
+         {a.file, a.own.program, a.own.then, a.machine.machine, a.lengths.sizes})
       if (cli::same_file(input, path)) return cli::same_file_text(flag, path);
   if (a.trace.empty() || a.trace != a.goal) return "";
   return fmt::format("--goal: {}: is the file of --trace, too; name another", a.goal);
@@ -140,17 +135,50 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-int simulate_file(const Arguments& arguments) {
+// Reads the schedule file, or makes the schedule of --program for the call's nodes. That one gets its parameters from the
+// call.
+Result<verifier::ScheduleFile> read_schedule(SimulateArguments& arguments) {
+  verifier::CallArguments& call = arguments.lengths.call;
+  GenerateArguments own = arguments.own;
+  if (own.program.empty()) {
+    if (const std::optional<Error> wrong = refuse_without_program(own)) return *wrong;
+    if (arguments.file.empty()) return Error{"give a schedule file, or a program with --program"};
+    Result<verifier::ScheduleFile> file = verifier::open_schedule(arguments.file, call);
+    if (file.ok() && serves_any_nodes(file->schedule.job))
+      return verifier::wants_nodes(arguments.file, file->schedule);
+    return file;
+  }
+  if (!arguments.file.empty())
+    return Error{
+        fmt::format("--program: {} is a schedule already; give one of the two", arguments.file)};
+  if (call.nodes.empty() || call.nodes == "any")
+    return Error{"--nodes: give the nodes to simulate, such as 4x8"};
+  arguments.file = own.program;
+  own.nodes = call.nodes;
+  own.remote_nodes = call.remote_nodes;
+  own.parameters = std::exchange(call.parameters, {});
+  const Result<TextSchedule> text = read_text_schedule(own);
+  if (!text.ok()) return text.error();
+  std::vector<uint8_t> bytes = encode(text->program, text->job);
+  Result<verifier::Schedule> schedule = verifier::decode(bytes, own.program);
+  if (!schedule.ok()) return schedule.error();
+  return verifier::ScheduleFile{std::move(bytes), std::move(schedule).value()};
+}
+
+}  // namespace
+
+int simulate_call(SimulateArguments arguments) {
+  // Keeps the memory of one rank's plans for the next. Else the system would take it back and clear it each time.
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);
+  mallopt(M_TRIM_THRESHOLD, 1 << 28);
+  mallopt(M_TOP_PAD, 1 << 24);
   if (const std::string wrong = refuse_outputs(arguments); !wrong.empty())
     return bad_input(kName, wrong);
   const Result<Machine> machine = read_machine(arguments.machine);
   if (!machine.ok()) return bad_input(kName, machine.error().message);
-  const Result<verifier::ScheduleFile> file =
-      verifier::open_schedule(arguments.file, arguments.lengths.call);
+  const Result<verifier::ScheduleFile> file = read_schedule(arguments);
   if (!file.ok()) return bad_input(kName, file.error().message);
   const verifier::Schedule& schedule = file->schedule;
-  if (serves_any_nodes(schedule.job))
-    return bad_input(kName, verifier::wants_nodes(arguments.file, schedule).message);
   cli::Progress progress;
   progress.say("planning");
   const auto start = std::chrono::steady_clock::now();
@@ -193,13 +221,12 @@ int simulate_file(const Arguments& arguments) {
   return ExitCode::kVerified;
 }
 
-int run(int argc, char** argv) {
-  cli::Command program(cli::program_name("simulator"),
-                       "Simulate calls of schedules on a model of a machine.");
+cli::Command add_simulate(cli::Command& program, SimulateArguments& arguments) {
   cli::Command command = program.command(
       kName, "Say how long a call of a schedule takes on a machine, and what it waits for.");
-  Arguments arguments;
-  command.require("file", "FILE", &arguments.file, "a schedule file");
+  command.add("file", "FILE", &arguments.file, "a schedule file; or give --program");
+  add_text(command, arguments.own,
+           "your own program in place of a file: a text as `show` prints it");
   verifier::add_call(command, arguments.lengths.call);
   command.add("--window", "NUMBER", &arguments.lengths.window,
               "how many steps may be in flight (default: what the program says, or 16)");
@@ -224,17 +251,7 @@ int run(int argc, char** argv) {
   command.example("simulate any.qs --nodes 512x32 --bytes 4KiB --trace out.json",
                   "Times are the same on every run. The flags of the machine are those that "
                   "`calibrate` prints.");
-  if (const auto code = program.parse(argc, argv)) return *code;
-  return simulate_file(arguments);
+  return command;
 }
 
-}  // namespace
 }  // namespace quadrille
-
-int main(int argc, char** argv) {
-  // Keeps the memory of one rank's plans for the next. Else the system would take it back and clear it each time.
-  mallopt(M_MMAP_THRESHOLD, 1 << 25);
-  mallopt(M_TRIM_THRESHOLD, 1 << 28);
-  mallopt(M_TOP_PAD, 1 << 24);
-  return quadrille::cli::run_main("simulator", quadrille::run, argc, argv);
-}

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # The command `simulate` as a user sees it: times, exports, JSON, and bad input.
-simulator=$PWD/$4
 source "$(dirname "$0")/common.sh"
 
-simulate() { "$simulator" simulate "$@"; }
+simulate() { "$generator" simulate "$@"; }
 expect 0 alltoall factor --nodes 1,1 --out two.qs
 expect 0 alltoall hierarchical-factor --nodes any --out any.qs
 expect 0 allgather linear-ring --nodes 3x1 --out ring.qs
@@ -40,6 +39,50 @@ prints 'messages        24, 9600 bytes' simulate sum.qs --counts 200 "${plain[@]
 prints 'bound           2 us' simulate barrier.qs
 prints 'messages        8, 64 bytes' simulate groups.qs --bytes 8
 
+# ---- Statements of Kang et al. 2019 that do not hold. A byte takes 1 ns, and a message nothing else
+
+bytes=(--alpha 0 --beta 1ns --gap 0 --copy 0 --beta-copy 0 --window 1)
+# Theorem 1 says at most p k_A + k_B = 31 bytes. That needs a q that divides p.
+expect 0 generate allgather --algorithm segment-map-paper --nodes 3x1 --remote-nodes 2x1 --out paper.qs
+prints 'time            40 ns' simulate paper.qs --counts 3x10/2x1 "${bytes[@]}"
+# The proof of Theorem 3 says that a segment is at most as long as the longest contribution. That needs p <= q.
+expect 0 generate allgather --algorithm segment-map-v --nodes 2x1 --remote-nodes 1 --out segments.qs
+prints 'time            20 ns' simulate segments.qs --counts 2x10/0 "${bytes[@]}"
+# Fewer than p + q + p/q = 11 links are said to be enough for Fig. 1. It has 13.
+expect 0 generate allgather --algorithm segment-map-paper --nodes 6x1 --remote-nodes 2x1 --out figure.qs
+expect 0 simulate figure.qs --bytes 6 "${bytes[@]}" --trace links.csv
+links=$(awk -F, 'NR > 1 { print ($1 < $2 ? $1 "-" $2 : $2 "-" $1) }' links.csv | sort -u | wc -l)
+[ "$links" = 13 ] || fail "$links links"
+
+# ---- A program in place of a file
+
+cat >odd.txt <<'EOT'
+algorithm odd for allgather
+parameter k
+require ranks mod 2 = 1
+copy send[0] to recv[rank]
+for d in 1 .. ranks
+  step d
+    send send[0] to wrap(rank + k*d, ranks)
+    receive recv[wrap(rank - k*d, ranks)] from wrap(rank - k*d, ranks)
+EOT
+prints 'messages        6, 600 bytes' simulate --program odd.txt --nodes 3x1 --bytes 100 --parameter k=1 "${plain[@]}"
+expect 0 "$generator" show ring.qs --out ring.txt
+expect 0 simulate ring.qs --counts 1000,0,3000 --format json
+sed 's/"seconds.*//' .out >by_file.json
+expect 0 simulate --program ring.txt --nodes 3x1 --counts 1000,0,3000 --format json
+sed 's/"seconds.*//' .out | cmp - by_file.json || fail 'a program has other times than its schedule file'
+prints 'messages        6, ' simulate --program ring.txt --reverse --nodes 3x1 --bytes 100
+prints 'messages        12, ' simulate --program ring.txt --reverse --then ring.txt --nodes 3x1 --bytes 90
+refuses '--parameter k=N is needed: odd.txt has that parameter' simulate --program odd.txt --nodes 3x1 --bytes 8
+refuses 'odd.txt: odd requires ranks mod 2 = 1' simulate --program odd.txt --nodes 4x1 --bytes 8 --parameter k=1
+refuses '--nodes: give the nodes to simulate, such as 4x8' simulate --program ring.txt --bytes 8
+refuses '--nodes: give the nodes to simulate, such as 4x8' simulate --program ring.txt --nodes any --bytes 8
+refuses '--program: ring.qs is a schedule already; give one of the two' simulate ring.qs --program ring.txt --nodes 3x1 --bytes 8
+refuses '--reverse: it is for --program alone' simulate ring.qs --reverse --bytes 8
+refuses 'give a schedule file, or a program with --program' simulate --bytes 8
+refuses '--goal: ring.txt: is the file that is read' simulate --program ring.txt --nodes 3x1 --bytes 8 --goal ring.txt
+
 # ---- Only the sender and the receiver of a message know its length
 
 expect 0 alltoall tuna --radix 2 --nodes 4x1 --out tuna.qs
@@ -63,7 +106,7 @@ slow() { expect 0 simulate any.qs --nodes 4,4,4,4 --bytes 4KiB --format json "$@
 usual=$(slow | sed 's/"seconds.*//')
 for flags in '--alpha 3us' '--beta 300ps' '--alpha-inside 90us' '--beta-inside 9ns' '--gap 5us' '--gap-inside 90us' \
   '--overhead 1us' '--beta-overhead 1ns' '--ports 2' '--exclusive' '--sharing fair' '--port rank' '--memory 99ns' \
-  '--switch-nodes 2' '--noise 10us' '--window 1' '--eager 0' '--beta-alone 99ns'; do
+  '--switch-nodes 2' '--noise 10us' '--window 1' '--eager 0' '--beta-alone 99ns' '--beta-congestion 99ns'; do
   # shellcheck disable=SC2086
   [ "$(slow $flags | sed 's/"seconds.*//')" != "$usual" ] || fail "the time is the same with $flags"
 done

@@ -1,0 +1,29 @@
+// The command `simulate` says how long a call takes on a model of a machine.
+#ifndef QUADRILLE_GENERATOR_SIMULATE_H_
+#define QUADRILLE_GENERATOR_SIMULATE_H_
+
+#include <string>
+
+#include "generator/command.h"
+#include "simulate/flags.h"
+#include "simulate/planned.h"
+
+namespace quadrille {
+
+struct SimulateArguments {
+  std::string file, trace, goal;
+  std::string format = "text";
+  MachineArguments machine;
+  LengthArguments lengths;
+  GenerateArguments own;  // --program, --reverse and --then
+};
+
+cli::Command add_simulate(cli::Command& program, SimulateArguments& arguments);
+
+// Prints the times and writes the exports. Returns the exit code: 0 simulated, 2 bad input, or plans that wait for each
+// other.
+int simulate_call(SimulateArguments arguments);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_SIMULATE_H_
