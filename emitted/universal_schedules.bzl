@@ -58,7 +58,7 @@ UNIVERSAL_SCHEDULES = {
     "gather": ["binomial", "linear", "linear-nodes"],
     "gather-between-groups": ["linear", "linear-nodes", "tree"],
     "reduce": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "rabenseifner", "ring", "tree-nodes"],
-    "reduce-between-groups": ["leader", "segments"],
+    "reduce-between-groups": ["leader", "linear-nodes", "segments"],
     "reduce-scatter": [
         "blocked-ring-nodes",
         "bruck-nodes",

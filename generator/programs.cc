@@ -66,6 +66,7 @@ constexpr auto kFiles =
                                      "reduce.hypercube",
                                      "reduce.pipeline-nodes",
                                      "reduce-between-groups.leader",
+                                     "reduce-between-groups.linear-nodes",
                                      "reduce-between-groups.segments",
                                      "reduce-scatter.pairwise",
                                      "reduce-scatter.spread-out",
