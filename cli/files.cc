@@ -122,26 +122,58 @@ Result<bool> write_into(const std::string& path, std::span<const uint8_t> bytes)
   return true;
 }
 
+// A file beside its target, whose place it takes in the end. The destructor removes it if it has not done so.
+class Draft {
+ public:
+  Draft() = default;
+  ~Draft() {
+    if (!draft_.empty()) std::remove(draft_.c_str());
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  Result<bool> write(const std::string& path, std::span<const uint8_t> bytes) {
+    struct stat old = {};
+    const bool there = stat(user_path(path).c_str(), &old) == 0;
+    if (there && !S_ISREG(old.st_mode)) return write_into(path, bytes);
+    if (!there && errno == ELOOP) return failure(path);
+    target_ = follow_links(user_path(path)).string();
+    const std::string draft = fmt::format("{}.{}.draft", target_, getpid());
+    constexpr mode_t kNewFile = 0666, kPermissions = 07777;
+    const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kNewFile);
+    if (file < 0) return failure(path);
+    draft_ = draft;
+    const int error = there && fchmod(file, old.st_mode & kPermissions) != 0 ? errno : 0;
+    const int filled = fill(file, bytes);
+    errno = error == 0 ? filled : error;
+    if (errno != 0) return failure(path);
+    return true;
+  }
+
+  Result<bool> put_in_place(const std::string& path) {
+    if (!draft_.empty() && std::rename(draft_.c_str(), target_.c_str()) != 0) return failure(path);
+    draft_.clear();
+    return true;
+  }
+
+ private:
+  std::string target_, draft_;  // empty if the target is a device or a pipe
+};
+
 }  // namespace
 
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  struct stat old = {};
-  const bool there = stat(user_path(path).c_str(), &old) == 0;
-  if (there && !S_ISREG(old.st_mode)) return write_into(path, bytes);
-  if (!there && errno == ELOOP) return failure(path);
-  const std::string target = follow_links(user_path(path)).string();
-  const std::string draft = fmt::format("{}.{}.draft", target, getpid());
-  constexpr mode_t kNewFile = 0666, kPermissions = 07777;
-  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kNewFile);
-  if (file < 0) return failure(path);
-  int error = there && fchmod(file, old.st_mode & kPermissions) != 0 ? errno : 0;
-  const int filled = fill(file, bytes);
-  if (error == 0) error = filled;
-  if (error == 0 && std::rename(draft.c_str(), target.c_str()) != 0) error = errno;
-  if (error == 0) return true;
-  std::remove(draft.c_str());
-  errno = error;
-  return failure(path);
+  return write_files({{path, {bytes.begin(), bytes.end()}}});
+}
+
+Result<bool> write_files(const std::vector<Output>& files) {
+  std::vector<Draft> drafts(files.size());
+  for (size_t i = 0; i < files.size(); ++i)
+    if (Result<bool> written = drafts[i].write(files[i].path, files[i].bytes); !written.ok())
+      return written;
+  for (size_t i = 0; i < files.size(); ++i)
+    if (Result<bool> placed = drafts[i].put_in_place(files[i].path); !placed.ok()) return placed;
+  return true;
 }
 
 Result<bool> write_file(const std::string& path, const std::string& text) {

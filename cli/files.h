@@ -31,6 +31,13 @@ Result<std::vector<uint8_t>> read_file(const std::string& path);
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes);
 Result<bool> write_file(const std::string& path, const std::string& text);
 
+struct Output {
+  std::string path;
+  std::vector<uint8_t> bytes;
+};
+// Writes several files so, or none of them.
+Result<bool> write_files(const std::vector<Output>& files);
+
 // Returns whether both paths name one plain file. A command must not write over the file that it reads.
 bool same_file(const std::string& one, const std::string& other);
 // Returns the error about FLAG PATH in that case.

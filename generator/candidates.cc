@@ -158,19 +158,23 @@ class Search {
     return candidate;
   }
 
-  // Sets a batch number, which stands for all rounds at once, to a power of two. Halves it until the call takes longer.
+  // Sets a batch number, which stands for all rounds at once, to the least power of two with which the call takes about
+  // as long as with the best one. Without congestion no batch takes less than all rounds at once.
   void choose_batch(Candidate& best, size_t number) const {
+    std::vector<Candidate> all;
     std::vector<int64_t> numbers = best.numbers;
-    int64_t batch = 1, least = best.time;
-    while (batch < workload_.groups[0].ranks()) batch *= 2;
-    best.numbers[number] = batch;
-    while ((batch /= 2) > 0) {
-      numbers[number] = batch;
+    int64_t least = best.time;
+    for (numbers[number] = 1; numbers[number] < workload_.groups[0].ranks(); numbers[number] *= 2) {
       std::optional<Candidate> smaller = measured(numbers, best.model);
-      if (!smaller || !is_alike(smaller->time, least)) return;
+      if (!smaller) continue;
       least = std::min(least, smaller->time);
-      best = *std::move(smaller);
+      all.push_back(*std::move(smaller));
+      if (workload_.machine.beta_congestion_ps == 0 && is_alike(all.back().time, best.time)) break;
     }
+    best.numbers[number] = numbers[number];  // all at once
+    all.push_back(best);
+    best =
+        *std::ranges::find_if(all, [&](const Candidate& one) { return is_alike(one.time, least); });
   }
 
   void fit_model(std::optional<Candidate>& best) const {

@@ -37,7 +37,7 @@ using Fixed = std::map<std::string, int64_t>;
 // Returns the best candidate of an algorithm with the fixed numbers. Nothing if it does not serve these nodes, or
 // serves only some counts.
 //
-// A batch number is halved from all rounds at once until the time rises by more than 1 / kAlike. Calls choose
+// A batch number is the least power of two that takes at most 1 / kAlike longer than the best one. Calls choose
 // their block size by the machine's model, with alpha multiplied by the power of four that is best for this call.
 // Then the size is halved until the time rises by more than 1 / kAlike. A halved size is in the file, for all calls.
 std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Workload& workload,

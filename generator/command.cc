@@ -311,14 +311,17 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
 }
 
 int write_and_say(const Program& program, const Job& job, const GenerateArguments& arguments) {
-  const Result<size_t> bytes = write_schedule(program, job, arguments);
-  if (!bytes.ok()) return bad_input("generate", bytes.error().message);
+  const Result<std::vector<cli::Output>> files = schedule_files(program, job, arguments);
+  if (!files.ok()) return bad_input("generate", files.error().message);
+  if (const Result<bool> written = cli::write_files(*files); !written.ok())
+    return bad_input("generate", "--out: " + written.error().message);
   std::string nodes = serves_any_nodes(job) ? "any nodes" : "";
   for (const Topology& topology : job.groups)
     nodes += fmt::format("{}nodes {} ({})", nodes.empty() ? "" : " and ", topology.text(),
                          ranks_text(topology.ranks()));
   fmt::print("{}: {} for {} on {}, {} bytes\n{}", arguments.out, program.algorithm.text,
-             purpose_of(program.collective, program.groups), nodes, *bytes, arguments.chosen);
+             purpose_of(program.collective, program.groups), nodes, files->back().bytes.size(),
+             arguments.chosen);
   return 0;
 }
 
@@ -386,22 +389,20 @@ int generate_from_text(const GenerateArguments& arguments) {
 
 }  // namespace
 
-Result<size_t> write_schedule(const Program& program, const Job& job,
-                              const GenerateArguments& arguments) {
-  const Bytes file = encode(program, job);
+Result<std::vector<cli::Output>> schedule_files(const Program& program, const Job& job,
+                                                const GenerateArguments& arguments) {
+  std::vector<cli::Output> files;
+  Bytes file = encode(program, job);
   // A user's program may be longer than the format allows.
   const Result<verifier::Schedule> readable = verifier::decode(file, arguments.out);
   if (!readable.ok()) return readable.error();
-  Result<bool> written = true;
   if (!arguments.proof.empty()) {
-    const Result<std::vector<uint8_t>> certificate = cli::read_file(arguments.proof);
-    written = certificate.ok()
-                  ? cli::write_file(arguments.out + verifier::kCertificateEnd, *certificate)
-                  : certificate.error();
+    Result<std::vector<uint8_t>> certificate = cli::read_file(arguments.proof);
+    if (!certificate.ok()) return Error{"--proof: " + certificate.error().message};
+    files.push_back({arguments.out + verifier::kCertificateEnd, std::move(certificate).value()});
   }
-  if (written.ok()) written = cli::write_file(arguments.out, file);
-  if (!written.ok()) return Error{"--out: " + written.error().message};
-  return file.size();
+  files.push_back({arguments.out, std::move(file)});
+  return files;
 }
 
 std::optional<Error> refuse_replacing(const GenerateArguments& arguments,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/files.h"
 #include "generator/choose.h"
 #include "generator/registry.h"
 #include "schedule/binding.h"
@@ -68,10 +69,10 @@ Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments);
 std::optional<Error> refuse_replacing(const GenerateArguments& arguments,
                                       std::initializer_list<std::string> ends);
 
-// Writes the schedule to --out, and beside it a copy of the certificate. Returns the bytes of the schedule. Errors name
+// Returns the files to write: a copy of the certificate, if there is one, and the schedule, which is --out. Errors name
 // the file and what is wrong with it.
-Result<size_t> write_schedule(const Program& program, const Job& job,
-                              const GenerateArguments& arguments);
+Result<std::vector<cli::Output>> schedule_files(const Program& program, const Job& job,
+                                                const GenerateArguments& arguments);
 
 // Writes the schedule file; returns the exit code.
 int generate(const GenerateArguments& arguments);

@@ -15,8 +15,8 @@ std::string program(const Choices&) {
   return R"(
 -- The phases of hierarchical-factor, with directed cycles of nodes in place of pairs. In round i a node sends to the i-th
 -- node after it and receives from the i-th before it. So it has one message to send and one to receive at a time. With k
--- ports it works on k rounds at once. All nodes send inside in the first of these, so that no node waits for work inside another.
--- Use: for long blocks on nodes of unequal sizes, where the network serves one send and one receive of a node at a time, or k of each (--ports)
+-- ports it works on k rounds at once. All nodes send inside in the first batch, so that no node waits for work inside another.
+-- Use: for long blocks on nodes of unequal sizes, where a node sends and receives k messages at a time (--ports)
 -- Source: Sanders and Traeff 2002, end of section 3
 -- Cost: with one port up to n*(p - m) steps, for n ranks on the largest node and m on the next; with k ports about 1/k of them
 -- Needs: at least one port

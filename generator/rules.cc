@@ -335,17 +335,13 @@ int choose(const ChooseArguments& arguments) {
   const Result<std::string> text = rules_text(arguments, own);
   if (!text.ok()) return bad_input("choose", text.error().message);
   const bool names_own = own && own->is_chosen;
-  if (names_own) {
-    const Result<size_t> schedule =
-        write_schedule(own->schedule.program, own->schedule.job, own->file);
-    if (!schedule.ok()) return bad_input("choose", schedule.error().message);
-  }
-  if (const Result<bool> written = cli::write_file(arguments.out, *text); !written.ok()) {
-    std::error_code none;
-    for (const std::string end : {"", verifier::kCertificateEnd})
-      if (names_own) std::filesystem::remove(own->file.out + end, none);
+  Result<std::vector<cli::Output>> files = std::vector<cli::Output>();
+  if (names_own) files = schedule_files(own->schedule.program, own->schedule.job, own->file);
+  if (!files.ok()) return bad_input("choose", files.error().message);
+  std::vector<cli::Output> all = std::move(files).value();
+  all.push_back({arguments.out, {text->begin(), text->end()}});
+  if (const Result<bool> written = cli::write_files(all); !written.ok())
     return bad_input("choose", "--out: " + written.error().message);
-  }
   const int64_t rules = std::count(text->begin(), text->end(), '\n');
   if (arguments.format == "json") {
     fmt::print("{}\n", cli::Json{{"schema", 1},

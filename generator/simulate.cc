@@ -5,6 +5,8 @@
 #include <malloc.h>
 
 #include <chrono>
+#include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "cli/command_line.h"
@@ -29,17 +31,18 @@ using cli::ExitCode;
 constexpr const char* kName = "simulate";
 constexpr int64_t kMostTraced = 1 << 22;  // messages; more are traced only if the user asks for it
 
+// Writes the files of --trace and --goal, or none of them.
 Result<bool> write_exports(const SimulateArguments& arguments, const Scripts& scripts,
                            const Trace& trace) {
-  if (!arguments.trace.empty()) {
-    const bool is_table = arguments.trace.ends_with(".csv");
-    const Result<bool> written = cli::write_file(
-        arguments.trace, is_table ? csv_text(scripts, trace) : chrome_text(scripts, trace));
-    if (!written.ok()) return Error{"--trace: " + written.error().message};
-  }
-  if (arguments.goal.empty()) return true;
-  const Result<bool> written = cli::write_file(arguments.goal, goal_text(scripts));
-  return written.ok() ? written : Error{"--goal: " + written.error().message};
+  std::vector<cli::Output> files;
+  const auto add = [&](const std::string& path, const std::string& text) {
+    files.push_back({path, {text.begin(), text.end()}});
+  };
+  const bool is_table = arguments.trace.ends_with(".csv");
+  if (!arguments.trace.empty())
+    add(arguments.trace, is_table ? csv_text(scripts, trace) : chrome_text(scripts, trace));
+  if (!arguments.goal.empty()) add(arguments.goal, goal_text(scripts));
+  return cli::write_files(files);
 }
 
 // Returns why an output file must not be written, or an empty string.
@@ -48,7 +51,11 @@ std::string refuse_outputs(const SimulateArguments& a) {
     for (const std::string& input :
          {a.file, a.own.program, a.own.then, a.machine.machine, a.lengths.sizes})
       if (cli::same_file(input, path)) return cli::same_file_text(flag, path);
-  if (a.trace.empty() || a.trace != a.goal) return "";
+  std::error_code none;
+  const auto full = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(cli::user_path(path)), none);
+  };
+  if (a.trace.empty() || a.goal.empty() || full(a.trace) != full(a.goal)) return "";
   return fmt::format("--goal: {}: is the file of --trace, too; name another", a.goal);
 }
 
@@ -72,14 +79,14 @@ std::string in_percent(const std::vector<double>& parts) {
 }
 
 void tell_outcome(const Scripts& scripts, const Machine& machine, const Outcome& outcome,
-                  int64_t least, const PortUse& use) {
+                  int64_t least, const PortLoad& load, const PortUse& use) {
   fmt::print("time            {}\n", time_text(outcome.time));
   fmt::print("bound           {}: no schedule takes less{}\n", time_text(least),
              least > 0 ? fmt::format("; this one takes {:.3f} times as long",
                                      static_cast<double>(outcome.time) / static_cast<double>(least))
                        : "");
   fmt::print("messages        {}, {} bytes\n", outcome.messages, outcome.bytes);
-  if (const PortLoad load = busiest_port(scripts, machine); load.busy > 0) {
+  if (load.busy > 0) {
     fmt::print("busiest port    of {} {}, when it {}: {:.1f} % of the time\n",
                machine.port == PortScope::kNode ? "node" : "rank", load.port,
                machine.exclusive ? "sends or receives"
@@ -118,8 +125,8 @@ void tell_path(const Scripts& scripts, const std::vector<Leg>& path) {
 
 // Prints one JSON object. Times are in picoseconds.
 void tell_as_json(const Scripts& scripts, const Machine& machine, const Outcome& outcome,
-                  int64_t least, const PortUse& use, double planning, double simulating) {
-  const PortLoad load = busiest_port(scripts, machine);
+                  int64_t least, const PortLoad& load, const PortUse& use, double planning,
+                  double simulating) {
   fmt::print(
       R"({{"schema": 1, "time_ps": {}, "bound_ps": {}, "messages": {}, "bytes": {}, "events": {}, )"
       R"("busiest_port": {{"of": "{}", "number": {}, "busy_ps": {}, "use": [{:.4f}]}}, "mean_use": [{:.4f}], )"
@@ -149,8 +156,7 @@ Result<verifier::ScheduleFile> read_schedule(SimulateArguments& arguments) {
     return file;
   }
   if (!arguments.file.empty())
-    return Error{
-        fmt::format("--program: {} is a schedule already; give one of the two", arguments.file)};
+    return Error{"--program: give a schedule file or a program, not both"};
   if (call.nodes.empty() || call.nodes == "any")
     return Error{"--nodes: give the nodes to simulate, such as 4x8"};
   arguments.file = own.program;
@@ -192,7 +198,7 @@ int simulate_call(SimulateArguments arguments) {
   const Scripts& scripts = planned->scripts;
   const double planning = seconds_since(start);
   Trace trace;
-  const PortLoad load = busiest_port(scripts, *machine);
+  PortLoad load = busiest_port(scripts, *machine);
   PortUse use{load.port, load.receives, machine->exclusive, {}, {}};
   const bool traces = messages(scripts) <= kMostTraced || !arguments.trace.empty();
   const Result<Outcome> outcome = simulate(
@@ -204,6 +210,9 @@ int simulate_call(SimulateArguments arguments) {
   if (!outcome.ok())
     return bad_input(kName, fmt::format("{}: {}", arguments.file, outcome.error().message));
   const double simulating = seconds_since(start) - planning;
+  if (machine->beta_congestion_ps > 0)  // it keeps ports busy for longer
+    load.busy = std::llround(use.busiest.parts(outcome->time, 1)[0] *
+                             static_cast<double>(outcome->time * machine->ports));
   const Result<bool> written = write_exports(arguments, scripts, trace);
   if (!written.ok()) return bad_input(kName, written.error().message);
   const auto least = static_cast<int64_t>(
@@ -211,10 +220,10 @@ int simulate_call(SimulateArguments arguments) {
                                 : least_time(schedule.program.collective, schedule.job.groups,
                                              planned->call, planned->element, *machine));
   if (arguments.format == "json") {
-    tell_as_json(scripts, *machine, *outcome, least, use, planning, simulating);
+    tell_as_json(scripts, *machine, *outcome, least, load, use, planning, simulating);
     return ExitCode::kVerified;
   }
-  tell_outcome(scripts, *machine, *outcome, least, use);
+  tell_outcome(scripts, *machine, *outcome, least, load, use);
   if (traces) tell_path(scripts, critical_path(scripts, *machine, *outcome, trace));
   fmt::print("simulated       {} events; {:.2f} s for plans, {:.2f} s for events\n",
              outcome->events, planning, simulating);

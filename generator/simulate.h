@@ -20,8 +20,7 @@ struct SimulateArguments {
 
 cli::Command add_simulate(cli::Command& program, SimulateArguments& arguments);
 
-// Prints the times and writes the exports. Returns the exit code: 0 simulated, 2 bad input, or plans that wait for each
-// other.
+// Prints the times and writes the exports. Returns the exit code: 0, or 2 if the input is bad or plans wait for each other.
 int simulate_call(SimulateArguments arguments);
 
 }  // namespace quadrille

@@ -43,11 +43,16 @@ struct Ready {
 
 // True if every sum of times is below 2^61 picoseconds.
 bool is_short_enough(const Scripts& scripts, const Machine& machine) {
-  __int128 bytes = 0, parts = 0, messages = 0;
-  for (const Script& script : scripts.all) {
-    messages += static_cast<int64_t>(script.sends.size());
-    for (const std::vector<Post>* all : {&script.sends, &script.receives})
-      for (const Post& message : *all) {
+  __int128 bytes = 0, parts = 0, congestion = 0;
+  std::vector<std::pair<__int128, __int128>> to(
+      scripts.all.size());  // bytes and messages to a port
+  for (size_t i = 0; i < scripts.all.size(); ++i) {
+    const Script& script = scripts.all[i];
+    auto& [bytes_to, messages_to] = to[machine.port == PortScope::kNode ? scripts.node[i] : i];
+    messages_to += static_cast<int64_t>(script.receives.size());
+    for (const Post& message : script.receives) bytes_to += message.bytes;
+    for (const std::vector<Post>* messages : {&script.sends, &script.receives})
+      for (const Post& message : *messages) {
         bytes += message.bytes;
         parts += 1 + message.parts;
       }
@@ -58,11 +63,13 @@ bool is_short_enough(const Scripts& scripts, const Machine& machine) {
   }
   const __int128 byte = __int128{machine.between.beta_ps} + machine.inside.beta_ps +
                         machine.beta_alone_ps + machine.copy.beta_ps + machine.overhead.beta_ps +
-                        machine.memory_ps.value_or(0) + messages * machine.beta_congestion_ps;
+                        machine.memory_ps.value_or(0);
   const __int128 part = __int128{machine.between.alpha_ns} + machine.inside.alpha_ns +
                         machine.copy.alpha_ns + machine.gap_ns + machine.gap_inside_ns +
                         machine.overhead.alpha_ns + 50 * __int128{machine.noise_ns};
-  return bytes * byte + parts * part * kNanosecond < __int128{1} << 61;
+  for (const auto& [bytes_to, messages_to] : to)
+    congestion += bytes_to * messages_to * machine.beta_congestion_ps / 1000;
+  return bytes * byte + congestion + parts * part * kNanosecond < __int128{1} << 61;
 }
 
 // A message that noise delays.

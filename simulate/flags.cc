@@ -140,7 +140,8 @@ std::vector<Cost> costs_of(MachineArguments& a, Numbers& numbers) {
        "how long a message keeps its sender busy, and its receiver (default {})"},
       {"beta-overhead", "TIME|RATE", a.beta_overhead, read_beta, m.overhead.beta_ps, kSimulation,
        "the same for each of its bytes (default {})"},
-      {"beta-congestion", "TIME", a.beta_congestion, read_beta, m.beta_congestion_ps, kSimulation,
+      {"beta-congestion", "TIME|RATE", a.beta_congestion, read_beta, m.beta_congestion_ps,
+       kSimulation,
        "the time that 1,000 further messages on their way to a port add to each byte there "
        "(default "
        "{})"},

@@ -100,7 +100,8 @@ class Congestion {
   // Returns by how much longer a message keeps its receiver's port busy that reaches the port now.
   int64_t extra(const Flow& flow) const {
     if (flow.is_inside()) return 0;
-    return beta_ * flow.bytes * (on_way_[static_cast<size_t>(flow.to)] - 1) / 1000;
+    const int64_t others = on_way_[static_cast<size_t>(flow.to)] - 1;
+    return static_cast<int64_t>(__int128{beta_} * flow.bytes * others / 1000);
   }
 
  private:

@@ -145,6 +145,9 @@ refuses '--nodes any: a program of yours may not be right for all sizes; give it
 expect 0 "$verifier" prove --program chain.txt --proof chain.proof --certificate chain.certificate
 expect 0 any --proof chain.certificate
 cmp chain.certificate any.qs.certificate || fail 'another certificate stands beside the schedule'
+mkdir folder.qs
+refuses 'folder.qs: Is a directory' "$generator" generate broadcast --program chain.txt --proof chain.certificate --nodes any --parameter k=3 --out folder.qs
+[ ! -e folder.qs.certificate ] || fail 'a certificate without its schedule'
 expect 0 check any.qs
 says 'any.qs: proven'
 says 'scope     this program is proven for all sizes and values of k (17 obligations by z3 '

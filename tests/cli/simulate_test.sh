@@ -78,7 +78,7 @@ refuses '--parameter k=N is needed: odd.txt has that parameter' simulate --progr
 refuses 'odd.txt: odd requires ranks mod 2 = 1' simulate --program odd.txt --nodes 4x1 --bytes 8 --parameter k=1
 refuses '--nodes: give the nodes to simulate, such as 4x8' simulate --program ring.txt --bytes 8
 refuses '--nodes: give the nodes to simulate, such as 4x8' simulate --program ring.txt --nodes any --bytes 8
-refuses '--program: ring.qs is a schedule already; give one of the two' simulate ring.qs --program ring.txt --nodes 3x1 --bytes 8
+refuses '--program: give a schedule file or a program, not both' simulate ring.qs --program ring.txt --nodes 3x1 --bytes 8
 refuses '--reverse: it is for --program alone' simulate ring.qs --reverse --bytes 8
 refuses 'give a schedule file, or a program with --program' simulate --bytes 8
 refuses '--goal: ring.txt: is the file that is read' simulate --program ring.txt --nodes 3x1 --bytes 8 --goal ring.txt
@@ -172,10 +172,12 @@ refuses '--bytes: --sizes gives all lengths; leave it out' simulate two.qs --byt
 refuses "--sizes: 'odd:9' is none of uniform:MOST" simulate two.qs --sizes odd:9
 refuses '--sizes: missing.txt' simulate two.qs --sizes missing.txt
 refuses '--sizes: sizes.txt: line 1: it has 2 numbers; the call has 4 ranks' simulate tuna.qs --sizes sizes.txt
-refuses '--trace: ' simulate two.qs --bytes 8 --trace missing/out.json
-refuses '--goal: ' simulate two.qs --bytes 8 --goal missing/out.goal
+refuses 'missing/out.json: ' simulate two.qs --bytes 8 --trace missing/out.json
+refuses 'missing/out.goal: ' simulate two.qs --bytes 8 --goal missing/out.goal
+refuses 'missing/out.goal: ' simulate two.qs --bytes 8 --trace new.csv --goal missing/out.goal
+[ ! -e new.csv ] || fail 'a trace without its GOAL'
 refuses '--trace: two.qs: is the file that is read' simulate two.qs --bytes 8 --trace two.qs
-refuses '--goal: out.json: is the file of --trace, too' simulate two.qs --bytes 8 --trace out.json --goal out.json
+refuses '--goal: ./fresh.json: is the file of --trace, too' simulate two.qs --bytes 8 --trace fresh.json --goal ./fresh.json
 refuses 'take longer than 26 days' simulate two.qs --bytes 2000000000 --beta 1ms --alpha 1s
 cp any.qs torn.qs && truncate -s 40 torn.qs
 refuses 'torn.qs' simulate torn.qs --nodes 2,2 --bytes 8

@@ -251,7 +251,7 @@ TEST(Choice, IsOfFewMessagesForShortOnesAndOfFewBytesForLongOnes) {
   };
   EXPECT_EQ(between(Collective::kAllgather, 8), "subgroup-bruck");
   EXPECT_EQ(between(Collective::kAllgather, 1 << 24), "segment-map-v");
-  EXPECT_EQ(between(Collective::kReduce, 8), "leader");
+  EXPECT_EQ(between(Collective::kReduce, 8), "linear-nodes");
   EXPECT_EQ(between(Collective::kReduce, 1 << 24), "segments");
 }
 
