@@ -241,8 +241,11 @@ for mode in on adapt learn; do
   cmp origin.txt before.txt || problem 'rules of another library are changed'
   not_reported 'by rule'
 done
-origin "$name 0.9 on machine elsewhere, 3 nodes, and this is $name " "s/^library.*/library=$name version=0.9 machine=elsewhere nodes=3/; /^barrier/d" QUADRILLE=learn
-reported alltoall '1 x 2 ranks' '4..15' 'by rule'
+for _ in 1 2 3 4 5; do # a run on a loaded machine may learn nothing
+  origin "$name 0.9 on machine elsewhere, 3 nodes, and this is $name " "s/^library.*/library=$name version=0.9 machine=elsewhere nodes=3/; /^barrier/d" QUADRILLE=learn
+  reported alltoall '1 x 2 ranks' '4..15' 'by rule'
+  ! grep -q "^library=$name version=.* machine=$machine nodes=1$" origin.txt || break
+done
 grep -q "^library=$name version=.* machine=$machine nodes=1$" origin.txt && [ "$(grep -c ^library origin.txt)" -eq 1 ] || problem "the file's origin: $(cat origin.txt)"
 
 # One rank is late in each call. The time that others wait for it does not count.
