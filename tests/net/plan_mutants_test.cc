@@ -178,12 +178,12 @@ TEST(PlanMutants, ThatAreAcceptedOfAlgorithmsMakeNoDifference) {
 
 // Steps of random programs have several copies, reductions and messages of each kind.
 TEST(PlanMutants, ThatAreAcceptedOfRandomProgramsMakeNoDifference) {
-  const uint64_t programs = from_environment("PROGRAMS", 300);
+  const uint64_t programs = from_environment("PROGRAMS", 400);
   const uint64_t first = from_environment("SEED", 1);
   Counts counts;
   for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
     if (const auto drawn = random_step_case(seed)) try_mistakes(*drawn, seed, 4, counts);
-  expect_enough(counts, programs < 300 ? 0 : 100);
+  expect_enough(counts, programs < 400 ? 0 : 100);
 }
 
 }  // namespace
