@@ -83,6 +83,10 @@ Error failure(const std::string& path) {
   return Error{fmt::format("{}: {}", path, std::strerror(errno))};
 }
 
+std::span<const uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
 bool write_all(int file, std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
@@ -163,21 +167,28 @@ class Draft {
 }  // namespace
 
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  return write_files({{path, {bytes.begin(), bytes.end()}}});
+  Draft draft;
+  Result<bool> written = draft.write(path, bytes);
+  return written.ok() ? draft.put_in_place(path) : written;
 }
 
 Result<bool> write_files(const std::vector<Output>& files) {
   std::vector<Draft> drafts(files.size());
+  const auto told = [](const Output& file, const Result<bool>& failed) {
+    return Error{fmt::format("{}: {}", file.flag, failed.error().message)};
+  };
   for (size_t i = 0; i < files.size(); ++i)
-    if (Result<bool> written = drafts[i].write(files[i].path, files[i].bytes); !written.ok())
-      return written;
+    if (const auto written = drafts[i].write(files[i].path, bytes_of(files[i].contents));
+        !written.ok())
+      return told(files[i], written);
   for (size_t i = 0; i < files.size(); ++i)
-    if (Result<bool> placed = drafts[i].put_in_place(files[i].path); !placed.ok()) return placed;
+    if (const auto placed = drafts[i].put_in_place(files[i].path); !placed.ok())
+      return told(files[i], placed);
   return true;
 }
 
 Result<bool> write_file(const std::string& path, const std::string& text) {
-  return write_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+  return write_file(path, bytes_of(text));
 }
 
 bool same_file(const std::string& one, const std::string& other) {

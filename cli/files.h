@@ -32,10 +32,9 @@ Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes)
 Result<bool> write_file(const std::string& path, const std::string& text);
 
 struct Output {
-  std::string path;
-  std::vector<uint8_t> bytes;
+  std::string flag, path, contents;  // flag: the one that names the file
 };
-// Writes several files so, or none of them.
+// Writes several files so, or none of them. But a device or a pipe is written at once. Errors begin with the flag.
 Result<bool> write_files(const std::vector<Output>& files);
 
 // Returns whether both paths name one plain file. A command must not write over the file that it reads.

@@ -314,13 +314,13 @@ int write_and_say(const Program& program, const Job& job, const GenerateArgument
   const Result<std::vector<cli::Output>> files = schedule_files(program, job, arguments);
   if (!files.ok()) return bad_input("generate", files.error().message);
   if (const Result<bool> written = cli::write_files(*files); !written.ok())
-    return bad_input("generate", "--out: " + written.error().message);
+    return bad_input("generate", written.error().message);
   std::string nodes = serves_any_nodes(job) ? "any nodes" : "";
   for (const Topology& topology : job.groups)
     nodes += fmt::format("{}nodes {} ({})", nodes.empty() ? "" : " and ", topology.text(),
                          ranks_text(topology.ranks()));
   fmt::print("{}: {} for {} on {}, {} bytes\n{}", arguments.out, program.algorithm.text,
-             purpose_of(program.collective, program.groups), nodes, files->back().bytes.size(),
+             purpose_of(program.collective, program.groups), nodes, files->back().contents.size(),
              arguments.chosen);
   return 0;
 }
@@ -392,16 +392,18 @@ int generate_from_text(const GenerateArguments& arguments) {
 Result<std::vector<cli::Output>> schedule_files(const Program& program, const Job& job,
                                                 const GenerateArguments& arguments) {
   std::vector<cli::Output> files;
-  Bytes file = encode(program, job);
+  const Bytes file = encode(program, job);
   // A user's program may be longer than the format allows.
   const Result<verifier::Schedule> readable = verifier::decode(file, arguments.out);
   if (!readable.ok()) return readable.error();
   if (!arguments.proof.empty()) {
-    Result<std::vector<uint8_t>> certificate = cli::read_file(arguments.proof);
+    const Result<std::vector<uint8_t>> certificate = cli::read_file(arguments.proof);
     if (!certificate.ok()) return Error{"--proof: " + certificate.error().message};
-    files.push_back({arguments.out + verifier::kCertificateEnd, std::move(certificate).value()});
+    files.push_back({"--out",
+                     arguments.out + verifier::kCertificateEnd,
+                     {certificate->begin(), certificate->end()}});
   }
-  files.push_back({arguments.out, std::move(file)});
+  files.push_back({"--out", arguments.out, {file.begin(), file.end()}});
   return files;
 }
 

@@ -335,13 +335,16 @@ int choose(const ChooseArguments& arguments) {
   const Result<std::string> text = rules_text(arguments, own);
   if (!text.ok()) return bad_input("choose", text.error().message);
   const bool names_own = own && own->is_chosen;
-  Result<std::vector<cli::Output>> files = std::vector<cli::Output>();
-  if (names_own) files = schedule_files(own->schedule.program, own->schedule.job, own->file);
-  if (!files.ok()) return bad_input("choose", files.error().message);
-  std::vector<cli::Output> all = std::move(files).value();
-  all.push_back({arguments.out, {text->begin(), text->end()}});
-  if (const Result<bool> written = cli::write_files(all); !written.ok())
-    return bad_input("choose", "--out: " + written.error().message);
+  std::vector<cli::Output> files;
+  if (names_own) {
+    Result<std::vector<cli::Output>> schedule =
+        schedule_files(own->schedule.program, own->schedule.job, own->file);
+    if (!schedule.ok()) return bad_input("choose", schedule.error().message);
+    files = std::move(schedule).value();
+  }
+  files.push_back({"--out", arguments.out, *text});
+  if (const Result<bool> written = cli::write_files(files); !written.ok())
+    return bad_input("choose", written.error().message);
   const int64_t rules = std::count(text->begin(), text->end(), '\n');
   if (arguments.format == "json") {
     fmt::print("{}\n", cli::Json{{"schema", 1},

@@ -35,13 +35,11 @@ constexpr int64_t kMostTraced = 1 << 22;  // messages; more are traced only if t
 Result<bool> write_exports(const SimulateArguments& arguments, const Scripts& scripts,
                            const Trace& trace) {
   std::vector<cli::Output> files;
-  const auto add = [&](const std::string& path, const std::string& text) {
-    files.push_back({path, {text.begin(), text.end()}});
-  };
   const bool is_table = arguments.trace.ends_with(".csv");
   if (!arguments.trace.empty())
-    add(arguments.trace, is_table ? csv_text(scripts, trace) : chrome_text(scripts, trace));
-  if (!arguments.goal.empty()) add(arguments.goal, goal_text(scripts));
+    files.push_back({"--trace", arguments.trace,
+                     is_table ? csv_text(scripts, trace) : chrome_text(scripts, trace)});
+  if (!arguments.goal.empty()) files.push_back({"--goal", arguments.goal, goal_text(scripts)});
   return cli::write_files(files);
 }
 

@@ -16,7 +16,8 @@ struct TextSchedule {
 };
 
 // Reads the program of --program, and makes the job from the other flags. Errors name the flag, or the file, the line
-// and the column. Checks the requirements on ranks and parameters; each call checks the others.
+// and the column. Checks the requirements on ranks and parameters; each call checks the others. If no collective is
+// given, it is the program's.
 Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments);
 
 // Reads the program of --program as an algorithm of the user's own, and the values of --parameter for its numbers.

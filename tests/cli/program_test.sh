@@ -146,7 +146,7 @@ expect 0 "$verifier" prove --program chain.txt --proof chain.proof --certificate
 expect 0 any --proof chain.certificate
 cmp chain.certificate any.qs.certificate || fail 'another certificate stands beside the schedule'
 mkdir folder.qs
-refuses 'folder.qs: Is a directory' "$generator" generate broadcast --program chain.txt --proof chain.certificate --nodes any --parameter k=3 --out folder.qs
+refuses '--out: folder.qs: Is a directory' "$generator" generate broadcast --program chain.txt --proof chain.certificate --nodes any --parameter k=3 --out folder.qs
 [ ! -e folder.qs.certificate ] || fail 'a certificate without its schedule'
 expect 0 check any.qs
 says 'any.qs: proven'

@@ -172,9 +172,9 @@ refuses '--bytes: --sizes gives all lengths; leave it out' simulate two.qs --byt
 refuses "--sizes: 'odd:9' is none of uniform:MOST" simulate two.qs --sizes odd:9
 refuses '--sizes: missing.txt' simulate two.qs --sizes missing.txt
 refuses '--sizes: sizes.txt: line 1: it has 2 numbers; the call has 4 ranks' simulate tuna.qs --sizes sizes.txt
-refuses 'missing/out.json: ' simulate two.qs --bytes 8 --trace missing/out.json
-refuses 'missing/out.goal: ' simulate two.qs --bytes 8 --goal missing/out.goal
-refuses 'missing/out.goal: ' simulate two.qs --bytes 8 --trace new.csv --goal missing/out.goal
+refuses '--trace: missing/out.json: ' simulate two.qs --bytes 8 --trace missing/out.json
+refuses '--goal: missing/out.goal: ' simulate two.qs --bytes 8 --goal missing/out.goal
+refuses '--goal: missing/out.goal: ' simulate two.qs --bytes 8 --trace new.csv --goal missing/out.goal
 [ ! -e new.csv ] || fail 'a trace without its GOAL'
 refuses '--trace: two.qs: is the file that is read' simulate two.qs --bytes 8 --trace two.qs
 refuses '--goal: ./fresh.json: is the file of --trace, too' simulate two.qs --bytes 8 --trace fresh.json --goal ./fresh.json
