@@ -7,7 +7,7 @@ from dataclasses import dataclass
 WINDOW = 16
 MOST = 1 << 20
 SEGMENTS, ROOT = "segment-map-v", "root-gathering"
-OURS = (SEGMENTS, "segment-map-bruck", "segment-map-blocks", "segment-map-paper", "two-stage")
+OURS = (SEGMENTS, "segment-map-bruck", "segment-map-paper", "two-stage")
 
 
 @dataclass

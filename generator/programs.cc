@@ -24,7 +24,6 @@ namespace {
 constexpr auto kFiles =
     std::to_array<std::string_view>({"allgather-between-groups.segment-map-v",
                                      "allgather-between-groups.segment-map",
-                                     "allgather-between-groups.segment-map-blocks",
                                      "allgather-between-groups.segment-map-nodes",
                                      "allgather-between-groups.segment-map-paper",
                                      "allgather-between-groups.two-stage",
