@@ -54,7 +54,7 @@ UNIVERSAL_SCHEDULES = {
     "barrier-between-groups": ["dissemination"],
     "broadcast": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring", "tree-nodes"],
     "broadcast-between-groups": ["leader", "linear-nodes", "pipeline", "scatter-ring"],
-    "exscan": ["binomial", "linear-nodes", "one-two-three"],
+    "exscan": ["binomial", "linear-nodes", "one-two-three", "pipeline"],
     "gather": ["binomial", "linear", "linear-nodes"],
     "gather-between-groups": ["linear", "linear-nodes", "tree"],
     "reduce": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "rabenseifner", "ring", "tree-nodes"],
@@ -70,7 +70,7 @@ UNIVERSAL_SCHEDULES = {
         "spread-out",
     ],
     "reduce-scatter-between-groups": ["direct", "leader", "spread-out"],
-    "scan": ["binomial", "doubling", "linear-nodes"],
+    "scan": ["binomial", "doubling", "linear-nodes", "pipeline"],
     "scatter": ["binomial", "linear", "linear-nodes"],
     "scatter-between-groups": ["linear", "linear-nodes", "tree"],
 }

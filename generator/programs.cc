@@ -96,9 +96,11 @@ constexpr auto kFiles =
                                      "scan.doubling",
                                      "scan.binomial",
                                      "scan.linear-nodes",
+                                     "scan.pipeline",
                                      "exscan.one-two-three",
                                      "exscan.binomial",
                                      "exscan.linear-nodes",
+                                     "exscan.pipeline",
                                      "barrier.dissemination",
                                      "barrier.tree-nodes",
                                      "barrier-between-groups.dissemination"});

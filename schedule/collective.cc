@@ -71,12 +71,13 @@ bool blocks_may_differ(Collective collective) {
 }
 
 bool has_one_contribution(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce;
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kScan || collective == Collective::kExscan;
 }
 
 bool may_pass_over_trees(Collective collective) {
-  return has_one_contribution(collective) || collective == Collective::kAllgather ||
-         collective == Collective::kReduceScatter;
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kAllgather || collective == Collective::kReduceScatter;
 }
 
 bool exists_between_groups(Collective collective) {

@@ -94,7 +94,7 @@ bool has_one_count(Collective collective);
 // True if MPI has a form of the collective whose blocks differ in length: the v form, or a reduce-scatter.
 bool blocks_may_differ(Collective collective);
 
-// True if a block size cuts the vector of one rank into blocks: a broadcast or a reduce.
+// True if a block size cuts the vector of one rank into blocks: a broadcast, a reduce or a scan.
 bool has_one_contribution(Collective collective);
 // True if blocks may pass over trees: a broadcast, a reduce, an allgather or a reduce-scatter.
 bool may_pass_over_trees(Collective collective);

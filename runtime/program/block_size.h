@@ -18,7 +18,7 @@ extern "C" {
  * beta (ps a byte) are in 0 .. QD_MAX_COST. Only MODEL and AUTO read them.
  *
  * `bytes` holds the lengths of `contributions` contributions: one for each of `ranks` ranks, or a single one in a
- * broadcast or a reduce. None is negative, and their sum is at most INT64_MAX. The model is a ring of all ranks.
+ * broadcast, a reduce or a scan. None is negative, and their sum is at most INT64_MAX. The model is a ring of all ranks.
  * Ranks without an entry contribute nothing. A chain takes as long as the ring. If `over_trees`, blocks travel over
  * trees. This takes as long as a ring of ceil(log2 ranks) + 1 ranks in which one rank contributes the sum.
  *

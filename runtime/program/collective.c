@@ -26,7 +26,8 @@ int qd_is_rooted(const struct qd_program* program) {
 }
 
 int qd_has_one_contribution(const struct qd_program* program) {
-  return program->collective == QD_BROADCAST || program->collective == QD_REDUCE;
+  return program->collective == QD_BROADCAST || program->collective == QD_REDUCE ||
+         program->collective == QD_SCAN || program->collective == QD_EXSCAN;
 }
 
 int qd_takes_block_size(const struct qd_program* program) {
@@ -36,8 +37,8 @@ int qd_takes_block_size(const struct qd_program* program) {
 }
 
 int qd_may_pass_over_trees(const struct qd_program* program) {
-  return qd_has_one_contribution(program) || program->collective == QD_ALLGATHER ||
-         program->collective == QD_REDUCE_SCATTER;
+  return program->collective == QD_BROADCAST || program->collective == QD_REDUCE ||
+         program->collective == QD_ALLGATHER || program->collective == QD_REDUCE_SCATTER;
 }
 
 int qd_has_one_buffer(const struct qd_program* program) {

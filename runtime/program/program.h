@@ -219,7 +219,7 @@ int qd_has_global_counts(const struct qd_program* program);
 int qd_reduces(const struct qd_program* program);
 /* Returns whether the collective has a root. */
 int qd_is_rooted(const struct qd_program* program);
-/* Returns whether a block size cuts a single contribution: in a broadcast or a reduce. */
+/* Returns whether a block size cuts a single contribution: in a broadcast, a reduce or a scan. */
 int qd_has_one_contribution(const struct qd_program* program);
 /* Returns whether calls may choose a block size: exactly one parameter is set at the call. */
 int qd_takes_block_size(const struct qd_program* program);
