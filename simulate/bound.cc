@@ -9,6 +9,11 @@
 namespace quadrille {
 namespace {
 
+// Adds to a sum, up to the greatest integer.
+void add(int64_t& sum, int64_t bytes) {
+  if (__builtin_add_overflow(sum, bytes, &sum)) sum = INT64_MAX;
+}
+
 // The places that send and receive: nodes, if there are several whose ranks share a port, else ranks.
 class Places {
  public:
@@ -52,6 +57,17 @@ class Places {
     return std::max(latency() + apart, through(bytes.in + bytes.out, ports, entering + leaving));
   }
 
+  // Returns the least picoseconds in which the ranks of a node together move this data through ports and memory. In an
+  // allreduce, n ranks and all others need 2n messages until each knows all contributions. Ports pass half of them in
+  // each direction.
+  __int128 time_of_all(const Volume& bytes, bool is_allreduce) const {
+    const int64_t alpha = std::min(machine_.between.alpha_ns, machine_.inside.alpha_ns);
+    int64_t both = std::max(bytes.in, bytes.out);
+    if (is_allreduce) add(both, both);
+    return __int128{alpha} * kNanosecond +
+           through(both, (is_allreduce ? 2 : 1) * machine_.ports, 1);
+  }
+
  private:
   __int128 latency() const {
     const int64_t between = machine_.between.alpha_ns, inside = machine_.inside.alpha_ns;
@@ -84,6 +100,7 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   const Places places(groups, machine);
   if (places.ranks() == 1) return 0;
   if (collective == Collective::kBarrier) return places.time({}, places.largest_node());
+  const bool is_allreduce = collective == Collective::kAllreduce && groups.size() == 1;
   __int128 time = 0;
   const auto take = [&](const Volume& volume, int64_t size) {
     if (volume != Volume{})
@@ -91,6 +108,13 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   };
   places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
     take(least.of(group, first, count), size);
+    Volume all;
+    for (int64_t rank = first; count > 1 && rank < first + count; ++rank) {
+      const Volume one = least.of(group, rank, 1);
+      add(all.in, one.in * unit);
+      add(all.out, one.out * unit);
+    }
+    if (all != Volume{}) time = std::max(time, places.time_of_all(all, is_allreduce));
   });
   // Some place moves more than it needs itself. The schedule decides which one, so it may be in the largest node.
   if (collective == Collective::kAllreduce)

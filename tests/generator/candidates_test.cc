@@ -339,6 +339,19 @@ TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
   EXPECT_EQ(least_time(workload), 0);
 }
 
+// A port moves 10 bytes a nanosecond in each direction, and a node's memory 20.
+TEST(LeastTime, IsOfWhatPassesThePortsAndTheMemoryOfANode) {
+  const Machine machine{{2000, 100}, {500, 50}, {50, 50}, 0, 0, PortScope::kNode};
+  Workload workload = workload_of(Collective::kBroadcast, {2, 4}, {}, 90000);
+  workload.machine = machine;
+  EXPECT_EQ(least_time(workload), 500 + 4 * 90000 / 30);  // four ranks receive 90,000 bytes each
+  workload.collective = Collective::kAllreduce;
+  EXPECT_EQ(least_time(workload),
+            500 + 2 * 4 * 90000 / 40);  // eight messages, through both directions
+  workload.machine.memory_ps = 0;
+  EXPECT_EQ(least_time(workload), 2000 + 9000);
+}
+
 // Returns a job for an all-to-all, with random numbers that the algorithm accepts.
 Job drawn_job(const Algorithm& algorithm, const Topology& topology) {
   Job job{{topology}, {}, {}};
