@@ -89,8 +89,8 @@ static const char* const rows[] = {
     "binomial,30,130",
     "reduce apart 131072 pipeline:block-size=8192,30,60 hypercube,45,95 rabenseifner,60,115 "
     "binomial,100,130",
-    "reduce shared 0 tree-nodes,75,50 pipeline-nodes:block-size=8192,85,50 binomial,85,50",
-    "reduce shared 2048 binomial,40,45 pipeline-nodes:block-size=8192,40,45",
+    "reduce shared 0 tree-nodes,75,50 binomial,85,50",
+    "reduce shared 2048 binomial,40,45",
     "reduce shared 16384 pipeline:block-size=8192,30,50 pipeline-nodes:block-size=8192,30,70 "
     "binomial,30,110 ring,60,130",
     "reduce shared 131072 pipeline:block-size=8192,65,70 pipeline-nodes:block-size=8192,65,70 "
