@@ -13,22 +13,11 @@ version=$("$work/usr/bin/quadrille" --version | cut -d' ' -f2)
 
 # package NAME DESCRIPTION PATTERN...: makes a package of those remaining files that match a pattern.
 package() {
-  local name=$1 description=$2 root=$work/$1 depends
-  shift 2
+  local name=$1 description=$2 root=$work/$1 paths=() pattern depends
   mkdir -p "$root/DEBIAN" "$root/usr" "$work/debian"
   chmod 755 "$root" "$root/usr"
-  (cd "$work/usr" && find . ! -type d | cut -c3- | while read -r file; do
-    for pattern in "$@"; do
-      # shellcheck disable=SC2254
-      case $file in
-        $pattern)
-          mkdir -p "$root/usr/${file%/*}"
-          mv "$file" "$root/usr/$file"
-          break
-          ;;
-      esac
-    done
-  done)
+  for pattern in "${@:3}"; do paths+=(-o -path "./$pattern"); done
+  (cd "$work/usr" && find . ! -type d \( "${paths[@]:1}" \) -print0 | tar --null -T - --remove-files -c) | tar -C "$root/usr" -xp
   printf 'Source: quadrille\n\nPackage: %s\nArchitecture: any\n' "$name" >"$work/debian/control"
   depends=$(cd "$work" && find "$root/usr" -type f \( -name '*.so.*' -o -path '*/lib/quadrille/*' \) -print0 |
     xargs -0r dpkg-shlibdeps -O --ignore-missing-info 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
@@ -45,7 +34,7 @@ Installed-Size: $(du -sk "$root/usr" | cut -f1)
 ${depends:+Depends: $depends
 }Description: $description
 EOT
-  dpkg-deb --root-owner-group -Zgzip --build "$root" "$out/${name}_${version}_$architecture.deb" >/dev/null
+  dpkg-deb --root-owner-group -Zgzip -z6 --build "$root" "$out/${name}_${version}_$architecture.deb" >/dev/null
   echo "$out/${name}_${version}_$architecture.deb"
 }
 
