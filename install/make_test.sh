@@ -59,12 +59,13 @@ for mpi in openmpi mpich; do
   "$prefix/bin/quadrille" generate >said 2>&1
   [ $? -eq 2 ] && said "this installation has no generator; in the sources, write: make MPICC=mpicc libraries commands && make"
 done
-in_tree -j2 MPICC='gcc -Iruntime/abi' CFLAGS='-O0 -Werror' PREFIX="$TEST_TMPDIR/abi" install >said 2>&1 || problem "make install for MPI's ABI"
+abi=(MPICC='gcc -Iruntime/abi' CFLAGS='-O0 -Werror')
+in_tree -j2 "${abi[@]}" PREFIX="$TEST_TMPDIR/abi" install >said 2>&1 || problem "make install for MPI's ABI"
 [ -f abi/lib/libquadrille_preload_abi.so ] && [ -f abi/lib/quadrille/libquadrille_preload_abi_core.so ] || problem "the libraries for MPI's ABI"
 refused() { # SENTENCE ARGUMENT...
   in_tree "${@:2}" >said 2>&1
   [ $? -eq 2 ] && grep -qF -- "$1" said || problem "make ${*:2}"
 }
 refused "MPICC: 'gcc' compiles for no Open MPI, MPICH or MPI's ABI" MPICC=gcc
-refused "'relative' is no absolute path" MPICC=mpicc.openmpi CFLAGS=-O0 PREFIX=relative install
+refused "'relative' is no absolute path" "${abi[@]}" PREFIX=relative install
 exit $failed
