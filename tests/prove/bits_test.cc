@@ -148,6 +148,7 @@ z3::expr put_in(const z3::expr& term, const std::map<std::string, int64_t>& valu
 TEST(Bits, MeanWhatTheLanguageMeans) {
   const Program program = with_powers();
   Random random;
+  z3::context context;
   int compared = 0, defined = 0, negative = 0, wide = 0;
   for (int i = 0; i < (kSanitized ? 100 : 300); ++i) {
     Oracle oracle{program, random.between(1, 20), {}};
@@ -170,7 +171,6 @@ TEST(Bits, MeanWhatTheLanguageMeans) {
       ASSERT_LE(ranges.all.first, value);
       ASSERT_LE(value, ranges.all.second);
       if (refusal(program, lemma, ranges)) break;
-      z3::context context;
       Query query(context, program);
       ask_by_bits(query, program, lemma, ranges);
       const std::map<std::string, int64_t> values = {{"qd_v0", oracle.variables[0]},

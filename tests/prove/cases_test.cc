@@ -61,7 +61,7 @@ TEST_P(Cases, AreProvenOrNotAsTheySay) {
   const bool proven = !only("proven").empty();
   if (!one.proof.empty()) {
     const std::vector<std::string> explained = one.values("explained");
-    const Proving proving = prove(one.program, one.proof, {}, !explained.empty());
+    const Proving proving = prove(one.program, one.proof, !explained.empty());
     for (const std::string& line : explained)
       EXPECT_THAT(proving.explained, testing::Contains(line));
     EXPECT_EQ(proving.error, only("error"));

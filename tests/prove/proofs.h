@@ -24,8 +24,7 @@ struct Proving {
 std::string proof_text(const std::string& program, const std::string& statements);
 
 // Makes a proof file, reads it and proves it. `program` must parse.
-Proving prove(const std::string& program, const std::string& statements,
-              const verifier::ProverOptions& options = {}, bool explains = false);
+Proving prove(const std::string& program, const std::string& statements, bool explains = false);
 
 // Returns `text` with `from`, which it must contain, replaced by `to`.
 std::string changed(std::string text, const std::string& from, const std::string& to);
