@@ -89,7 +89,7 @@ quadrille check wrong.qs >said 2>&1
 eval "$replay" >said 2>&1 && said 'copy outside send[0] recv[0]'
 quadrille check --help >said && said 'Example: quadrille check small.qs'
 quadrille emit mine.qs --out . >said 2>&1 && grep -q '^   quadrille emit mine.qs --out .' mine.h || problem "the commands in an emitted header"
-quadrille check "$prefix"/share/quadrille/*.qs >checked 2>said || problem "a schedule"
+quadrille check "$prefix"/share/quadrille/*.qs >checked 2>said || problem "a schedule: $(tail -1 said)"
 [ "$(grep -c ': proven$' checked)" -eq "$(ls "$prefix"/share/quadrille/*.qs | wc -l)" ] || problem "schedules that are not proven"
 quadrille prove --proof "$prefix/share/quadrille/proofs/alltoall.factor.proof" >said 2>&1 && said 'everything proven'
 for name in check choose compare list prove report; do
