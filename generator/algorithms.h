@@ -36,6 +36,8 @@ Algorithm recursive_multiplying();
 
 // The option of the flat and the hierarchical algorithms: how a rank copies its block to itself.
 Option self_loops_option();
+// The radix of all-to-alls that forward blocks digit by digit.
+Number digit_radix();
 
 }  // namespace quadrille
 

@@ -15,7 +15,7 @@ constexpr const char* kBlocks = R"(
               temp[i - 1]
 )";
 
-std::string program(const Choices&) {
+std::string program() {
   return R"(
 -- A block hops as in tuna. First all blocks are copied into a buffer, in the order of their distances. In the end they are
 -- copied to the receive buffer.
@@ -52,15 +52,7 @@ for i in 1 .. ranks
 }  // namespace
 
 Algorithm bruck_alltoall() {
-  return {"bruck",
-          Collective::kAlltoall,
-          {},
-          program,
-          written_proof("alltoall.bruck"),
-          {{"radix", 2, NumberKind::kRadix,
-            "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
-            "block "
-            "straight"}}};
+  return with_written_proof("bruck", Collective::kAlltoall, program(), {digit_radix()});
 }
 
 }  // namespace quadrille

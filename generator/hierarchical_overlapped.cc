@@ -109,20 +109,13 @@ for f in 1 .. late
             recv[theirs + k*mine]
 )";
 
-std::string program(const Choices&) { return kProgram; }
-
 }  // namespace
 
 Algorithm hierarchical_overlapped() {
-  return {"hierarchical-overlapped",
-          Collective::kAlltoall,
-          {},
-          program,
-          written_proof("alltoall.hierarchical-overlapped"),
-          {{"early", 1, NumberKind::kNodes,
-            "the number of nodes whose blocks travel first and are spread there; blocks for other "
-            "nodes "
-            "are gathered first"}}};
+  return with_written_proof("hierarchical-overlapped", Collective::kAlltoall, kProgram,
+                            {{"early", 1, NumberKind::kNodes,
+                              "the number of nodes whose blocks travel first and are spread there; "
+                              "blocks for other nodes are gathered first"}});
 }
 
 }  // namespace quadrille

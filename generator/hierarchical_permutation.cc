@@ -11,8 +11,7 @@
 namespace quadrille {
 namespace {
 
-std::string program(const Choices&) {
-  return R"(
+constexpr const char* kProgram = R"(
 -- The phases of hierarchical-factor, with directed cycles of nodes in place of pairs. In round i a node sends to the i-th
 -- node after it and receives from the i-th before it. So it has one message to send and one to receive at a time. With k
 -- ports it works on k rounds at once. All nodes send inside in the first batch, so that no node waits for work inside another.
@@ -53,18 +52,13 @@ for phase in 0 .. length(done) - 1
               if 0 < (target = rank ? 0 : a <= b ? (x = l and y < size[b] ? 1 : 0) : y = l ? 1 : 0)
                 send send[target] to target
 )";
-}
 
 }  // namespace
 
 Algorithm hierarchical_permutation() {
-  return {"hierarchical-permutation",
-          Collective::kAlltoall,
-          {},
-          program,
-          written_proof("alltoall.hierarchical-permutation"),
-          {{"ports", 1, NumberKind::kLanes,
-            "how many nodes a node sends to at a time, and receives from"}}};
+  return with_written_proof("hierarchical-permutation", Collective::kAlltoall, kProgram,
+                            {{"ports", 1, NumberKind::kLanes,
+                              "how many nodes a node sends to at a time, and receives from"}});
 }
 
 }  // namespace quadrille

@@ -11,8 +11,7 @@
 namespace quadrille {
 namespace {
 
-std::string program(const Choices&) {
-  return R"(
+constexpr const char* kProgram = R"(
 -- Rank j of each node is lane j. The ranks of a node send part j of the vector to lane j, which combines them. The ranks of
 -- a lane send each other a segment of their part, combine, and send the sums back. At last each lane sends its part to all
 -- ranks of its node. All messages of an exchange are in flight at once. The order of ranks is kept if they are numbered node
@@ -85,19 +84,14 @@ for z in 1 .. mine
     if low < high
       send recv[0]@low..high to base[a] + right
 )";
-}
 
 }  // namespace
 
 Algorithm lanes() {
-  return {"lanes",
-          Collective::kAllreduce,
-          {},
-          program,
-          written_proof("allreduce.lanes"),
-          {{"lanes", 4, NumberKind::kLanes,
-            "the ranks of a node that exchange with other nodes, at most those of the smallest "
-            "node"}}};
+  return with_written_proof(
+      "lanes", Collective::kAllreduce, kProgram,
+      {{"lanes", 4, NumberKind::kLanes,
+        "the ranks of a node that exchange with other nodes, at most those of the smallest node"}});
 }
 
 }  // namespace quadrille

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -147,6 +148,13 @@ Program made_of(const std::vector<Algorithm>& parts) {
   return value_of(parts.size() == 1 ? reverse(first) : sequence(first, program_of(parts[1])));
 }
 
+// Returns a function that gives the proof in FILE.proof, whatever the choices.
+std::function<std::string(const Choices&)> written_proof(const std::string& file) {
+  return [file](const Choices&) {
+    return put_in_lemmas("generator/programs/" + file + ".proof", text_of(proof_texts(), file));
+  };
+}
+
 // Reads no program: the file's name says what the algorithm is for.
 Algorithm algorithm_of(const std::string& file, const std::vector<Algorithm>& all) {
   constexpr std::string_view kBetweenGroups = "-between-groups";
@@ -191,15 +199,17 @@ std::string put_in_lemmas(const std::string& file, const std::string& text) {
   for (const auto& [name, lemmas] : lemma_texts())
     files.push_back({"generator/lemmas/" + name + ".lemmas", lemmas});
   files.push_back({file, text});
-  const Result<std::string> proof = put_in_fragments(files);
-  if (!proof.ok()) check(false, proof.error().message.c_str());
-  return *proof;
+  return value_of(put_in_fragments(files));
 }
 
-std::function<std::string(const Choices&)> written_proof(const std::string& file) {
-  return [file](const Choices&) {
-    return put_in_lemmas("generator/programs/" + file + ".proof", text_of(proof_texts(), file));
-  };
+Algorithm with_written_proof(const std::string& name, Collective collective,
+                             const std::string& program, std::vector<Number> numbers) {
+  return {name,
+          collective,
+          {},
+          [program](const Choices&) { return program; },
+          written_proof(std::string(name_of(collective)) + "." + name),
+          std::move(numbers)};
 }
 
 }  // namespace quadrille

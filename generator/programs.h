@@ -2,7 +2,6 @@
 #ifndef QUADRILLE_GENERATOR_PROGRAMS_H_
 #define QUADRILLE_GENERATOR_PROGRAMS_H_
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,8 +23,9 @@ void add_written_algorithms(std::vector<Algorithm>& all);
 // itself. Aborts if one does not exist.
 std::string put_in_lemmas(const std::string& file, const std::string& text);
 
-// Returns a function that gives the proof in generator/programs/FILE.proof with its fragments, whatever the choices.
-std::function<std::string(const Choices&)> written_proof(const std::string& file);
+// Returns an algorithm without options. Its proof is generator/programs/COLLECTIVE.NAME.proof with its fragments.
+Algorithm with_written_proof(const std::string& name, Collective collective,
+                             const std::string& program, std::vector<Number> numbers = {});
 
 }  // namespace quadrille
 

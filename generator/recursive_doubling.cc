@@ -48,7 +48,7 @@ if q <= rank
             recv[i]
 )";
 
-std::string program(const Choices&) {
+std::string program() {
   return std::string(R"(
 -- Groups of 1, 2, 4, .. ranks meet in pairs, and each rank exchanges all that its group has with its partner. Ranks beyond
 -- the greatest power of two give their block to a partner first, and receive the others' blocks from it in the end.
@@ -103,11 +103,7 @@ else
 }  // namespace
 
 Algorithm recursive_doubling() {
-  return {"recursive-doubling",
-          Collective::kAllgather,
-          {},
-          program,
-          written_proof("allgather.recursive-doubling")};
+  return with_written_proof("recursive-doubling", Collective::kAllgather, program());
 }
 
 }  // namespace quadrille

@@ -10,8 +10,7 @@
 namespace quadrille {
 namespace {
 
-std::string program(const Choices&) {
-  return R"(
+constexpr const char* kProgram = R"(
 -- Recursive doubling with groups of radix ranks in place of pairs: all ranks of a group exchange their sums in one round. If
 -- p is no power of the radix, each rank of the groups stands for several adjacent ranks. It combines their contributions
 -- first and sends them the result last. So the order of ranks is kept, and all ranks get the same bits.
@@ -63,18 +62,13 @@ if 0 < mine[0]
       for k in 1 .. n
         send recv[0] to rank + k
 )";
-}
 
 }  // namespace
 
 Algorithm recursive_multiplying() {
-  return {"recursive-multiplying",
-          Collective::kAllreduce,
-          {},
-          program,
-          written_proof("allreduce.recursive-multiplying"),
-          {{"radix", 4, NumberKind::kRadix,
-            "how many ranks exchange in a round: 2 is recursive doubling"}}};
+  return with_written_proof("recursive-multiplying", Collective::kAllreduce, kProgram,
+                            {{"radix", 4, NumberKind::kRadix,
+                              "how many ranks exchange in a round: 2 is recursive doubling"}});
 }
 
 }  // namespace quadrille

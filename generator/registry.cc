@@ -22,6 +22,12 @@ Option self_loops_option() {
       "the block before the first step, and the round's step is left out"};
 }
 
+Number digit_radix() {
+  return {"radix", 2, NumberKind::kRadix,
+          "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
+          "block straight"};
+}
+
 Opening opening_of(const std::string& program) {
   const size_t opens = program.find("-- ");
   check(opens != std::string::npos, "a program has no opening comment");

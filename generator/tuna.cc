@@ -11,8 +11,7 @@
 namespace quadrille {
 namespace {
 
-std::string program(const Choices&) {
-  return R"(
+constexpr const char* kProgram = R"(
 -- A block for the rank i below has distance i. Written with the radix, i is a sum of hops z*radix^x, one for each nonzero
 -- digit. In round (x, z) every rank sends to the rank z*radix^x below it all blocks whose digit x is z. Between hops a block
 -- stays in a temporary buffer of p - (K + 1) blocks, for K messages a rank.
@@ -53,20 +52,11 @@ for x in 0 .. length(pow) - 1
               else
                 temp[i - 2 - locate(hop, i)]
 )";
-}
 
 }  // namespace
 
 Algorithm tuna() {
-  return {"tuna",
-          Collective::kAlltoall,
-          {},
-          program,
-          written_proof("alltoall.tuna"),
-          {{"radix", 2, NumberKind::kRadix,
-            "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
-            "block "
-            "straight"}}};
+  return with_written_proof("tuna", Collective::kAlltoall, kProgram, {digit_radix()});
 }
 
 }  // namespace quadrille

@@ -24,8 +24,7 @@
 namespace quadrille {
 namespace {
 
-std::string program(const Choices&) {
-  return R"(
+constexpr const char* kProgram = R"(
 -- All blocks from one node to another travel in one message. On a node of q ranks, local rank b mod q leads towards node b.
 -- The ranks of the node first send this leader their blocks for node b, with the hops of tuna. The leader exchanges one
 -- message with node b's leader towards its own node. Then the blocks that arrived hop to their targets. So a node sends and
@@ -129,19 +128,11 @@ for x in 0 .. length(pow) - 1
                     else
                       temp[(base[b] div mine + 1 + s - base[b])*mine + i]
 )";
-}
 
 }  // namespace
 
 Algorithm tuna_bundled() {
-  return {"tuna-bundled",
-          Collective::kAlltoall,
-          {},
-          program,
-          written_proof("alltoall.tuna-bundled"),
-          {{"radix", 2, NumberKind::kRadix,
-            "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
-            "block straight"}}};
+  return with_written_proof("tuna-bundled", Collective::kAlltoall, kProgram, {digit_radix()});
 }
 
 }  // namespace quadrille

@@ -76,7 +76,7 @@ for m in 1 .. length(size)
   let c = wrap(a - m, length(size))
 )";
 
-std::string coalesced(const Choices&) {
+std::string coalesced() {
   return std::string(R"(
 -- Rank j of a node of q ranks serves every rank d with (d - first rank of the node) mod q = j. The ranks of a node first
 -- exchange among themselves with tuna, until each has all blocks of the node for the ranks that it serves. Then it sends
@@ -103,7 +103,7 @@ algorithm tuna-coalesced for alltoall)") +
 }
 
 // In its step number s, a round has the blocks of every node's rank s. No step is empty.
-std::string staggered(const Choices&) {
+std::string staggered() {
   return std::string(R"(
 -- tuna-coalesced, with one message for each block between nodes.
 -- Use: where one long message between nodes is slower than several short ones
@@ -130,33 +130,20 @@ algorithm tuna-staggered for alltoall)") +
 }
 
 std::vector<Number> numbers() {
-  return {
-      {"radix", 2, NumberKind::kRadix,
-       "the base of the digits: 2 sends the fewest messages, the number of ranks sends every block "
-       "straight"},
-      {"block_count", 32, NumberKind::kBatch,
-       "the nodes that a rank sends to at a time (tuna-coalesced), or the blocks "
-       "(tuna-staggered)"}};
+  return {digit_radix(),
+          {"block_count", 32, NumberKind::kBatch,
+           "the nodes that a rank sends to at a time (tuna-coalesced), or the blocks "
+           "(tuna-staggered)"}};
 }
 
 }  // namespace
 
 Algorithm tuna_coalesced() {
-  return {"tuna-coalesced",
-          Collective::kAlltoall,
-          {},
-          coalesced,
-          written_proof("alltoall.tuna-coalesced"),
-          numbers()};
+  return with_written_proof("tuna-coalesced", Collective::kAlltoall, coalesced(), numbers());
 }
 
 Algorithm tuna_staggered() {
-  return {"tuna-staggered",
-          Collective::kAlltoall,
-          {},
-          staggered,
-          written_proof("alltoall.tuna-staggered"),
-          numbers()};
+  return with_written_proof("tuna-staggered", Collective::kAlltoall, staggered(), numbers());
 }
 
 }  // namespace quadrille
