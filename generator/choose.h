@@ -14,6 +14,9 @@ class Command;
 
 namespace quadrille {
 
+// Reads "8..1MiB": 8, then four times as much each time, and 1 MiB. Also reads a single size. Errors name --bytes.
+Result<std::vector<int64_t>> read_sizes(const std::string& text);
+
 // Returns the workload that --bytes or `counts` (the text of --counts) describe. Errors name the flag.
 Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,
                                Collective collective, std::vector<Topology> groups);

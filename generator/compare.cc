@@ -20,7 +20,6 @@
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "generator/encode.h"
-#include "generator/sizes.h"
 #include "generator/text_program.h"
 #include "simulate/export.h"
 

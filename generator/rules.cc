@@ -13,7 +13,6 @@
 #include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
-#include "generator/sizes.h"
 #include "generator/text_program.h"
 #include "generator/universal_names.h"
 #include "verifier/call.h"
@@ -117,7 +116,7 @@ std::vector<Named> all_named(const Workload& workload, Own* own) {
   const std::string kind = std::string(name_of(workload.collective)) +
                            (workload.groups.size() == 2 ? "-between-groups" : "");
   std::vector<Named> all;
-  for (const UniversalName& each : universal_names())
+  for (const UniversalName& each : kUniversalNames)
     if (kind == each.kind)
       if (std::optional<Candidate> candidate = candidate_of(each.name, workload))
         all.push_back({each.name, *std::move(candidate)});
