@@ -180,9 +180,7 @@ class CollectivePart {
   template <typename... Arguments>
   int call(auto own, auto now, auto init, const Arguments&... arguments);
   int run_bcast();
-  int run_gather();
-  int run_scatter();
-  int run_allgather();
+  int run_moving(qd_function function);
   int run_alltoall();
   int run_reduce_scatter();
   int run_combining();

@@ -222,58 +222,41 @@ int CollectivePart::run_bcast() {
                    root_argument());
 }
 
-int CollectivePart::run_gather() {
-  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
-  void* const to = address_of(to_);
-  const LentType sent(from_.layout, mistake_ == Mistake::kType);
-  const LentType received(to_.layout, mistake_ == Mistake::kType);
-  const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
-  const Meaning m = meaning(QD_Gather, from, to);
-  if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, gather, Gather, m.buffer(QD_SEND_BUFFER, from),
-                     m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
-                     m.buffer(QD_RECEIVE_BUFFER, to), m.count(QD_RECEIVE_COUNTS, count_of(to_)),
-                     m.type(QD_RECEIVE_TYPES, received), root_argument());
-  return ANY_FORMS(call_.form == 2, gatherv, Gatherv, m.buffer(QD_SEND_BUFFER, from),
-                   m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
-                   m.buffer(QD_RECEIVE_BUFFER, to), m.array(QD_RECEIVE_COUNTS, counts),
-                   m.array(QD_RECEIVE_COUNTS, places), m.type(QD_RECEIVE_TYPES, received),
-                   root_argument());
-}
-
-int CollectivePart::run_scatter() {
-  const void* const from = address_of(from_);
-  void* const to = in_place_ ? MPI_IN_PLACE : address_of(to_);
-  const LentType sent(from_.layout, mistake_ == Mistake::kType);
-  const LentType received(to_.layout, mistake_ == Mistake::kType);
-  const Numbers counts(from_.layout.counts), places(from_.layout.displacements());
-  const Meaning m = meaning(QD_Scatter, from, to);
-  if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, scatter, Scatter, m.buffer(QD_SEND_BUFFER, from),
-                     m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent),
-                     m.buffer(QD_RECEIVE_BUFFER, to), m.count(QD_RECEIVE_COUNTS, count_of(to_)),
-                     m.type(QD_RECEIVE_TYPES, received), root_argument());
-  return ANY_FORMS(call_.form == 2, scatterv, Scatterv, m.buffer(QD_SEND_BUFFER, from),
-                   m.array(QD_SEND_COUNTS, counts), m.array(QD_SEND_COUNTS, places),
-                   m.type(QD_SEND_TYPES, sent), m.buffer(QD_RECEIVE_BUFFER, to),
-                   m.count(QD_RECEIVE_COUNTS, count_of(to_)), m.type(QD_RECEIVE_TYPES, received),
-                   root_argument());
-}
-
-int CollectivePart::run_allgather() {
-  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
-  void* const to = address_of(to_);
-  const LentType sent(from_.layout, mistake_ == Mistake::kType);
-  const LentType received(to_.layout, mistake_ == Mistake::kType);
-  const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
-  const Meaning m = meaning(QD_Allgather, from, to);
-  if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, allgather, Allgather, from,
-                     m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
-                     count_of(to_), received);
-  return ANY_FORMS(call_.form == 2, allgatherv, Allgatherv, from,
-                   m.count(QD_SEND_COUNTS, count_of(from_)), m.type(QD_SEND_TYPES, sent), to,
-                   counts, places, received);
+// Makes the call of a gather, a scatter or an allgather.
+int CollectivePart::run_moving(qd_function function) {
+  const bool scatters = function == QD_Scatter;
+  const void* from = in_place_ && !scatters ? MPI_IN_PLACE : address_of(from_);
+  void* to = in_place_ && scatters ? MPI_IN_PLACE : address_of(to_);
+  const Meaning m = meaning(function, from, to);
+  from = m.buffer(QD_SEND_BUFFER, from);
+  to = m.buffer(QD_RECEIVE_BUFFER, to);
+  const LentType lent(from_.layout, mistake_ == Mistake::kType);
+  const LentType taken(to_.layout, mistake_ == Mistake::kType);
+  const MPI_Datatype sent = m.type(QD_SEND_TYPES, lent), received = m.type(QD_RECEIVE_TYPES, taken);
+  const int64_t send = m.count(QD_SEND_COUNTS, count_of(from_)),
+                receive = m.count(QD_RECEIVE_COUNTS, count_of(to_));
+  const int root = root_argument();
+  if (call_.form == 0) {
+    const bool is_large = call_.seed % 2;
+    if (function == QD_Gather)
+      return ANY_FORMS(is_large, gather, Gather, from, send, sent, to, receive, received, root);
+    if (scatters)
+      return ANY_FORMS(is_large, scatter, Scatter, from, send, sent, to, receive, received, root);
+    return ANY_FORMS(is_large, allgather, Allgather, from, send, sent, to, receive, received);
+  }
+  const bool is_large = call_.form == 2;
+  const Layout& blocks = scatters ? from_.layout : to_.layout;
+  const unsigned argument = scatters ? QD_SEND_COUNTS : QD_RECEIVE_COUNTS;
+  const Numbers lengths(blocks.counts), displacements(blocks.displacements());
+  const auto counts = m.array(argument, lengths), places = m.array(argument, displacements);
+  if (function == QD_Gather)
+    return ANY_FORMS(is_large, gatherv, Gatherv, from, send, sent, to, counts, places, received,
+                     root);
+  if (scatters)
+    return ANY_FORMS(is_large, scatterv, Scatterv, from, counts, places, sent, to, receive,
+                     received, root);
+  return ANY_FORMS(is_large, allgatherv, Allgatherv, from, send, sent, to, counts, places,
+                   received);
 }
 
 int CollectivePart::run_alltoall() {
@@ -343,9 +326,9 @@ int CollectivePart::run_combining() {
 int CollectivePart::run_any() {
   switch (call_.collective) {
     case Collective::kBroadcast: return run_bcast();
-    case Collective::kGather: return run_gather();
-    case Collective::kScatter: return run_scatter();
-    case Collective::kAllgather: return run_allgather();
+    case Collective::kGather: return run_moving(QD_Gather);
+    case Collective::kScatter: return run_moving(QD_Scatter);
+    case Collective::kAllgather: return run_moving(QD_Allgather);
     case Collective::kAlltoall: return run_alltoall();
     case Collective::kReduceScatter: return run_reduce_scatter();
     case Collective::kBarrier: return call(FORMS(barrier, Barrier));
