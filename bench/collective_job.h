@@ -1,6 +1,5 @@
 /* The call that `collective` and `preloaded` make: its ranks, and the bytes of each pair of ranks or of each rank. */
-#ifndef QUADRILLE_BENCH_COLLECTIVE_JOB_H_
-#define QUADRILLE_BENCH_COLLECTIVE_JOB_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -39,5 +38,3 @@ void expect_native(struct job* job, MPI_Comm comm);
 void spoil_received(const struct job* job);
 /* Returns whether the call received the right bytes. Returns 1 if bytes are not checked. */
 int is_received(const struct job* job);
-
-#endif /* QUADRILLE_BENCH_COLLECTIVE_JOB_H_ */

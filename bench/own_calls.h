@@ -1,6 +1,5 @@
 /* Included before everything else. While calls_are_own is set, MPI's collectives bypass the preload library. */
-#ifndef QUADRILLE_BENCH_OWN_CALLS_H_
-#define QUADRILLE_BENCH_OWN_CALLS_H_
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void* own_function(const char* name);
 #define MPI_Reduce_scatter_block(...) EITHER(Reduce_scatter_block, __VA_ARGS__)
 #define MPI_Scan(...) EITHER(Scan, __VA_ARGS__)
 #define MPI_Scatter(...) EITHER(Scatter, __VA_ARGS__)
-
-#endif /* QUADRILLE_BENCH_OWN_CALLS_H_ */

@@ -1,8 +1,7 @@
 /* An MPI with one process, which plays any rank of any number of ranks. Messages go nowhere and complete at once, so
  * the remaining instructions of a call are the caller's own. Lengths that this rank sends come back to it: all ranks
  * are alike, so a peer would send it the same lengths. */
-#ifndef QUADRILLE_BENCH_STUB_MPI_H_
-#define QUADRILLE_BENCH_STUB_MPI_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ struct stub_record {
 };
 void stub_start_record(void);
 struct stub_record stub_end_record(void);
-
-#endif /* QUADRILLE_BENCH_STUB_MPI_H_ */

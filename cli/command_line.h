@@ -1,6 +1,5 @@
 // Reads a command line: commands with options and arguments. CLI11 parses it. The error messages are our own.
-#ifndef QUADRILLE_CLI_COMMAND_LINE_H_
-#define QUADRILLE_CLI_COMMAND_LINE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -52,5 +51,3 @@ class Command {
 };
 
 }  // namespace quadrille::cli
-
-#endif  // QUADRILLE_CLI_COMMAND_LINE_H_

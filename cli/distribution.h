@@ -1,6 +1,5 @@
 /* Lengths of blocks that are drawn at random. Simulations and bench/collective.c draw the same. */
-#ifndef QUADRILLE_CLI_DISTRIBUTION_H_
-#define QUADRILLE_CLI_DISTRIBUTION_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ int64_t distribution_length(const struct distribution* distribution, int64_t fro
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_CLI_DISTRIBUTION_H_ */

@@ -1,6 +1,5 @@
 // What all commands share: paths, files, exit codes.
-#ifndef QUADRILLE_CLI_FILES_H_
-#define QUADRILLE_CLI_FILES_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -51,5 +50,3 @@ int bad_input(const char* program, const std::string& message);
 int print_or_write(const char* program, const std::string& out, const std::string& text);
 
 }  // namespace quadrille::cli
-
-#endif  // QUADRILLE_CLI_FILES_H_

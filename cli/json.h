@@ -1,6 +1,5 @@
 // Writes JSON documents as text. cli/schemas describes the documents that commands print.
-#ifndef QUADRILLE_CLI_JSON_H_
-#define QUADRILLE_CLI_JSON_H_
+#pragma once
 
 #include <fmt/format.h>
 
@@ -63,5 +62,3 @@ inline Json::Members operator+(Json::Members first, const Json::Members& more) {
 }
 
 }  // namespace quadrille::cli
-
-#endif  // QUADRILLE_CLI_JSON_H_

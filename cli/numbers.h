@@ -1,6 +1,5 @@
 // Reads the values of flags: whole numbers, lists of them, and ranges of steps.
-#ifndef QUADRILLE_CLI_NUMBERS_H_
-#define QUADRILLE_CLI_NUMBERS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -26,5 +25,3 @@ struct StepRange {
 Result<StepRange> read_steps(const std::string& text);
 
 }  // namespace quadrille::cli
-
-#endif  // QUADRILLE_CLI_NUMBERS_H_

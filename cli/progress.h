@@ -1,6 +1,5 @@
 // Shows a command's progress in a line on the terminal.
-#ifndef QUADRILLE_CLI_PROGRESS_H_
-#define QUADRILLE_CLI_PROGRESS_H_
+#pragma once
 
 #include <chrono>
 #include <string>
@@ -27,5 +26,3 @@ class Progress {
 };
 
 }  // namespace quadrille::cli
-
-#endif  // QUADRILLE_CLI_PROGRESS_H_

@@ -3,8 +3,7 @@
  * Each function reads all `length` characters of the text. It returns false, and leaves the value alone, if the text
  * is something else or the value is out of bounds. Sizes, times and rates have no signs; numbers have no exponents,
  * and only base 10. One blank may stand before a unit. Tested by tests/cli/quantity_test.cc. */
-#ifndef QUADRILLE_CLI_QUANTITY_H_
-#define QUADRILLE_CLI_QUANTITY_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ bool quantity_time_of_a_byte(const char* text, size_t length, int64_t most, int6
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_CLI_QUANTITY_H_ */

@@ -1,6 +1,5 @@
 // One function per algorithm, defined in the file of its name or in the one named beside it.
-#ifndef QUADRILLE_GENERATOR_ALGORITHMS_H_
-#define QUADRILLE_GENERATOR_ALGORITHMS_H_
+#pragma once
 
 #include "generator/registry.h"
 
@@ -40,5 +39,3 @@ Option self_loops_option();
 Number digit_radix();
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_ALGORITHMS_H_

@@ -1,6 +1,5 @@
 // Reads the rule that chooses the block size of a blocked algorithm.
-#ifndef QUADRILLE_GENERATOR_BLOCK_SIZE_H_
-#define QUADRILLE_GENERATOR_BLOCK_SIZE_H_
+#pragma once
 
 #include <string>
 
@@ -23,5 +22,3 @@ Result<BlockSize> read_block_size(const std::string& size, const std::string& al
 std::string block_size_flags(const BlockSize& size);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_BLOCK_SIZE_H_

@@ -1,6 +1,5 @@
 // Texts that the blocked rings share: how a contribution is cut into blocks, and where the blocks are.
-#ifndef QUADRILLE_GENERATOR_BLOCKED_RING_H_
-#define QUADRILLE_GENERATOR_BLOCKED_RING_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -33,5 +32,3 @@ std::string block_bounds(const std::vector<std::pair<std::string, std::string>>&
 std::string block_arrivals(const std::string& where = "");
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_BLOCKED_RING_H_

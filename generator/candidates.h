@@ -1,6 +1,5 @@
 // Compares the algorithms for a collective, each with the numbers with which it takes the least time.
-#ifndef QUADRILLE_GENERATOR_CANDIDATES_H_
-#define QUADRILLE_GENERATOR_CANDIDATES_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -65,5 +64,3 @@ inline constexpr const char* kFittedWords =
 inline constexpr int64_t kAlike = 64;
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_CANDIDATES_H_

@@ -1,6 +1,5 @@
 // Reads the flags of auto's model. Makes the table of `show --explain`: simulated times of a schedule and of others.
-#ifndef QUADRILLE_GENERATOR_CHOOSE_H_
-#define QUADRILLE_GENERATOR_CHOOSE_H_
+#pragma once
 
 #include <string>
 
@@ -36,5 +35,3 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
                             const std::vector<std::string>& parameters);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_CHOOSE_H_

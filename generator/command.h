@@ -1,6 +1,5 @@
 // The command `generate` chooses a program, nodes and numbers, and writes the schedule file.
-#ifndef QUADRILLE_GENERATOR_COMMAND_H_
-#define QUADRILLE_GENERATOR_COMMAND_H_
+#pragma once
 
 #include <initializer_list>
 #include <map>
@@ -82,5 +81,3 @@ int generate(const GenerateArguments& arguments);
 std::string generate_command(const verifier::Schedule& schedule);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_COMMAND_H_

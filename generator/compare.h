@@ -1,6 +1,5 @@
 // The command `compare` shows the times of all algorithms over sizes.
-#ifndef QUADRILLE_GENERATOR_COMPARE_H_
-#define QUADRILLE_GENERATOR_COMPARE_H_
+#pragma once
 
 #include "generator/command.h"
 #include "view/curves.h"
@@ -21,5 +20,3 @@ int compare(const CompareArguments& arguments);
 Result<Curves> read_curves(const std::string& path);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_COMPARE_H_

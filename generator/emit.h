@@ -1,7 +1,6 @@
 // Writes a schedule file as C: the same bytes in a header and a source, for linking into a program. The runtime can be in
 // them, too.
-#ifndef QUADRILLE_GENERATOR_EMIT_H_
-#define QUADRILLE_GENERATOR_EMIT_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -31,5 +30,3 @@ EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifie
                      const std::string& command, const Runtime& runtime = {});
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_EMIT_H_

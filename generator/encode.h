@@ -1,6 +1,5 @@
 // Encodes a program and its job as the bytes of a schedule file (runtime/program/table_format.h).
-#ifndef QUADRILLE_GENERATOR_ENCODE_H_
-#define QUADRILLE_GENERATOR_ENCODE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -22,5 +21,3 @@ Bytes encode_names(const Program& program);
 Bytes encode(const Program& program, const Job& job);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_ENCODE_H_

@@ -1,6 +1,5 @@
 // Estimates the time of a call of a program by simulating its plans (simulate/engine.h).
-#ifndef QUADRILLE_GENERATOR_ESTIMATE_H_
-#define QUADRILLE_GENERATOR_ESTIMATE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -69,5 +68,3 @@ Result<Call> call_of(const Program& program, const Job& job, const Workload& wor
                      const std::vector<std::string>& parameters = {});
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_ESTIMATE_H_

@@ -1,6 +1,5 @@
 // Reads the numbers of a schedule for any nodes, as formulas whose values the algorithm always accepts.
-#ifndef QUADRILLE_GENERATOR_FORMULAS_H_
-#define QUADRILLE_GENERATOR_FORMULAS_H_
+#pragma once
 
 #include <string>
 
@@ -30,5 +29,3 @@ Job job_for_any(const Algorithm& algorithm, const Program& program);
 std::string formula_flag(const Number& number, const Program& program, const Expression& formula);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_FORMULAS_H_

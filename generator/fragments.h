@@ -15,8 +15,7 @@
 //
 // A fragment must precede its includes. Fragments of generator/lemmas/ precede every proof, file by file in the order
 // of names. No two fragments have one name. An argument is inserted as text, so the fragment supplies parentheses.
-#ifndef QUADRILLE_GENERATOR_FRAGMENTS_H_
-#define QUADRILLE_GENERATOR_FRAGMENTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -34,5 +33,3 @@ struct TextFile {
 Result<std::string> put_in_fragments(const std::vector<TextFile>& files);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_FRAGMENTS_H_

@@ -1,6 +1,5 @@
 // The command `list` describes every algorithm.
-#ifndef QUADRILLE_GENERATOR_LIST_H_
-#define QUADRILLE_GENERATOR_LIST_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ cli::Command add_list(cli::Command& program, ListArguments& arguments);
 int list(const ListArguments& arguments);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_LIST_H_

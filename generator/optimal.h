@@ -1,7 +1,6 @@
 // `generate alltoall --algorithm optimal`: an all-to-all in the least time for one topology (verifier/prove/coloring.h). No
 // program serves all topologies, so it is not in the registry. `check` tests each schedule, and its time.
-#ifndef QUADRILLE_GENERATOR_OPTIMAL_H_
-#define QUADRILLE_GENERATOR_OPTIMAL_H_
+#pragma once
 
 #include "schedule/program.h"
 #include "schedule/result.h"
@@ -30,5 +29,3 @@ inline constexpr const char* kOptimalAnyNodes = "no, it is made for given nodes"
 Result<Program> optimal_program(const Topology& topology);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_OPTIMAL_H_

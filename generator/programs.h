@@ -1,6 +1,5 @@
 // Makes the algorithms whose programs and proofs are texts in generator/programs.
-#ifndef QUADRILLE_GENERATOR_PROGRAMS_H_
-#define QUADRILLE_GENERATOR_PROGRAMS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -28,5 +27,3 @@ Algorithm with_written_proof(const std::string& name, Collective collective,
                              const std::string& program, std::vector<Number> numbers = {});
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_PROGRAMS_H_

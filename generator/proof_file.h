@@ -1,7 +1,6 @@
 // Writes a program's proof in the form that the verifier reads (verifier/prove/proof.h): the bytes of the code, and
 // the author's statements about it.
-#ifndef QUADRILLE_GENERATOR_PROOF_FILE_H_
-#define QUADRILLE_GENERATOR_PROOF_FILE_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ std::string proof_file(const Algorithm& algorithm, const Choices& choices);
 std::string proof_name(const Algorithm& algorithm, const Choices& choices);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_PROOF_FILE_H_

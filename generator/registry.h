@@ -1,7 +1,6 @@
 // The list of all algorithms. Tests, help text, proofs, pictures and measurements run over this list. A new algorithm
 // is one file that defines an Algorithm, and one row in registry.cc.
-#ifndef QUADRILLE_GENERATOR_REGISTRY_H_
-#define QUADRILLE_GENERATOR_REGISTRY_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -83,5 +82,3 @@ std::string full_name(const Algorithm& algorithm, const Choices& choices);
 Program make_program(const Algorithm& algorithm, const Choices& choices);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_REGISTRY_H_

@@ -1,6 +1,5 @@
 // The command `choose` writes rules for the preload library, by simulated times in place of measured ones.
-#ifndef QUADRILLE_GENERATOR_RULES_H_
-#define QUADRILLE_GENERATOR_RULES_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ cli::Command add_choose(cli::Command& program, ChooseArguments& arguments);
 int choose(const ChooseArguments& arguments);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_RULES_H_

@@ -1,6 +1,5 @@
 // The command `show` prints or draws a schedule file.
-#ifndef QUADRILLE_GENERATOR_SHOW_H_
-#define QUADRILLE_GENERATOR_SHOW_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -30,5 +29,3 @@ int show(const ShowArguments& arguments);
 Result<std::string> page_text(const verifier::ScheduleFile& file, const ShowArguments& arguments);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_SHOW_H_

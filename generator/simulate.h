@@ -1,6 +1,5 @@
 // The command `simulate` says how long a call takes on a model of a machine.
-#ifndef QUADRILLE_GENERATOR_SIMULATE_H_
-#define QUADRILLE_GENERATOR_SIMULATE_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ cli::Command add_simulate(cli::Command& program, SimulateArguments& arguments);
 int simulate_call(SimulateArguments arguments);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_SIMULATE_H_

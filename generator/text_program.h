@@ -1,6 +1,5 @@
 // `generate --program FILE`: a user's program as text (docs/language.md).
-#ifndef QUADRILLE_GENERATOR_TEXT_PROGRAM_H_
-#define QUADRILLE_GENERATOR_TEXT_PROGRAM_H_
+#pragma once
 
 #include <map>
 
@@ -31,5 +30,3 @@ Result<OwnAlgorithm> read_own_algorithm(const GenerateArguments& arguments);
 std::string parameter_flags(const verifier::Schedule& schedule);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_GENERATOR_TEXT_PROGRAM_H_

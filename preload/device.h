@@ -1,6 +1,5 @@
 /* Finds out whether buffers are device memory. Uses no MPI. */
-#ifndef QUADRILLE_PRELOAD_DEVICE_H_
-#define QUADRILLE_PRELOAD_DEVICE_H_
+#pragma once
 
 enum preload_driver { PRELOAD_NO_DRIVER, PRELOAD_CUDA, PRELOAD_ROCM };
 
@@ -8,5 +7,3 @@ enum preload_driver { PRELOAD_NO_DRIVER, PRELOAD_CUDA, PRELOAD_ROCM };
 enum preload_driver preload_loaded_driver(void);
 /* Returns whether a driver says that the buffer is device memory, which only MPI may read and write. */
 int preload_is_device_memory(const void* buffer);
-
-#endif /* QUADRILLE_PRELOAD_DEVICE_H_ */

@@ -1,7 +1,6 @@
 /* Defines functions that intercept MPI's, each under MPI's name and under the name of the profiling interface. A call
  * that is not served goes unchanged to the next definition of the same name. */
-#ifndef QUADRILLE_PRELOAD_INTERPOSE_H_
-#define QUADRILLE_PRELOAD_INTERPOSE_H_
+#pragma once
 
 #include <mpi.h>
 
@@ -27,5 +26,3 @@ void* preload_next(void** next, const char* name);
     __typeof__(exported_##function)* const next = known ? known : preload_next(&found, #function); \
     return does;                                                                                   \
   }
-
-#endif /* QUADRILLE_PRELOAD_INTERPOSE_H_ */

@@ -5,8 +5,7 @@
  * and makes it at the first call. Then a rule names a schedule, or none (rules.h). The runtime makes the call by the
  * schedule. Without one, the next definition of the MPI function makes it. All ranks decide alike, from settings that
  * they have compared, the communicator's shape, and bytes that all ranks know. */
-#ifndef QUADRILLE_PRELOAD_PRELOAD_H_
-#define QUADRILLE_PRELOAD_PRELOAD_H_
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -225,5 +224,3 @@ void preload_report_begin(void);
 void preload_record(const struct preload_call* call, int code, double seconds);
 /* Writes the rules and the report of all ranks on rank 0 when MPI ends. Collective over MPI_COMM_WORLD. */
 void preload_report_end(void);
-
-#endif /* QUADRILLE_PRELOAD_PRELOAD_H_ */

@@ -1,8 +1,7 @@
 /* The race of QUADRILLE=adapt and learn. It says when calls compare schedules with MPI's own collective, and which
  * candidate the other calls follow. It uses neither MPI nor clocks. All ranks pass the same numbers, so all do the
  * same. Times are in seconds. docs/choosing.md describes it for users. Tested by tests/preload/race_test.cc. */
-#ifndef QUADRILLE_PRELOAD_RACE_H_
-#define QUADRILLE_PRELOAD_RACE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -61,5 +60,3 @@ void race_adopt(struct race* race, int choice, double ratio);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_PRELOAD_RACE_H_ */

@@ -1,6 +1,5 @@
 /* The report of the calls that a job made: its lines, a summary, and JSON. Nothing here knows MPI. */
-#ifndef QUADRILLE_PRELOAD_REPORT_H_
-#define QUADRILLE_PRELOAD_REPORT_H_
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -47,5 +46,3 @@ void preload_print_json(FILE* file, struct preload_table* table);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_PRELOAD_REPORT_H_ */

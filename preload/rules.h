@@ -1,6 +1,5 @@
 /* The collectives that the library serves, and the rules that choose a schedule for each call. Uses no MPI. */
-#ifndef QUADRILLE_PRELOAD_RULES_H_
-#define QUADRILLE_PRELOAD_RULES_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -253,5 +252,3 @@ const struct preload_rule* preload_canonical_rule(int collective, const struct p
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_PRELOAD_RULES_H_ */

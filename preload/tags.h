@@ -3,8 +3,7 @@
  * offers are equal. So two communicators never share a tag, even if two threads agree at once. A rank repeats an
  * offer that was not taken. Tags are never taken again, since a rank may still wait for messages on a communicator
  * that others have freed. Tested by tests/preload/tags_test.cc. */
-#ifndef QUADRILLE_PRELOAD_TAGS_H_
-#define QUADRILLE_PRELOAD_TAGS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ static inline int preload_take_tag(struct preload_tags* own, uint64_t offer, uin
   const int rank = (int)(uint32_t)greatest, number = own->communicators - (int)(greatest >> 32);
   return (rank * own->communicators + number) * own->tags;
 }
-
-#endif /* QUADRILLE_PRELOAD_TAGS_H_ */

@@ -1,7 +1,6 @@
 /* Passes parameters of MPI's functions on unchanged, as words in registers or on the stack. So handles of any MPI library
  * work. Lists the functions that make communicators. */
-#ifndef QUADRILLE_PRELOAD_WORDS_H_
-#define QUADRILLE_PRELOAD_WORDS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -50,5 +49,3 @@
   ROW(Comm_join, 2, b)                   \
   ROW(Intercomm_create, 6, f)            \
   ROW(Intercomm_create_from_groups, 8, h)
-
-#endif /* QUADRILLE_PRELOAD_WORDS_H_ */

@@ -9,7 +9,7 @@ function place(file, line, comment) {
     } else if (line ~ /^#include "/) {
       gsub(/^#include "|".*/, "", line)
       if (line != "runtime/quadrille.h") place(line)
-    } else if (line !~ /^$|^#(ifndef|define|endif).* QUADRILLE_.*_H_( \*\/)?$/ && !(line ~ /^#include/ && placed[line]++)) {
+    } else if (line !~ /^$|^#pragma once$|^#(ifndef|define|endif).* QUADRILLE_.*_H_( \*\/)?$/ && !(line ~ /^#include/ && placed[line]++)) {
       if (line ~ /^[a-zA-Z_].*[ *]qd_[a-z_0-9]+\(/ && line !~ /^(static|typedef|extern) /) line = "static " line
       sub(/^extern (const|struct)/, "__attribute__((visibility(\"hidden\"))) &", line)
       print line

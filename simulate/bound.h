@@ -1,6 +1,5 @@
 // A lower bound of the time of a call on a machine.
-#ifndef QUADRILLE_SIMULATE_BOUND_H_
-#define QUADRILLE_SIMULATE_BOUND_H_
+#pragma once
 
 #include <vector>
 
@@ -23,5 +22,3 @@ __int128 least_time(const BlockLengths& lengths, const std::vector<Topology>& gr
                     const Machine& machine);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_BOUND_H_

@@ -3,8 +3,7 @@
 // A process follows its script as the executor follows a plan (runtime/execute/executor.c). While it is busy with a message
 // or a copy, it posts nothing. An eager message starts when its send is posted, and the send is complete at once. A longer
 // one starts when its receive is posted, too. Its send is complete when the message has arrived.
-#ifndef QUADRILLE_SIMULATE_ENGINE_H_
-#define QUADRILLE_SIMULATE_ENGINE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -53,5 +52,3 @@ Result<Outcome> simulate(const Scripts& scripts, const Machine& machine, const T
                          Trace* trace = nullptr, PortUse* use = nullptr);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_ENGINE_H_

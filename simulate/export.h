@@ -1,6 +1,5 @@
 // Writes a simulated call, or the script of one, in forms that other programs read.
-#ifndef QUADRILLE_SIMULATE_EXPORT_H_
-#define QUADRILLE_SIMULATE_EXPORT_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ std::string time_text(int64_t picoseconds);
 std::string size_text(int64_t bytes);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_EXPORT_H_

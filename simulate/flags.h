@@ -1,6 +1,5 @@
 // Reads a machine from flags, and from JSON files with the same names. tools/calibrate.c prints most of the flags.
-#ifndef QUADRILLE_SIMULATE_FLAGS_H_
-#define QUADRILLE_SIMULATE_FLAGS_H_
+#pragma once
 
 #include <string>
 
@@ -46,5 +45,3 @@ std::string machine_names();
 Result<bool> refuse_model(MachineArguments arguments, bool all, const std::string& why);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_FLAGS_H_

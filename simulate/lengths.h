@@ -1,6 +1,5 @@
 // The lengths of blocks that only the two ends of a message know, and how they travel.
-#ifndef QUADRILLE_SIMULATE_LENGTHS_H_
-#define QUADRILLE_SIMULATE_LENGTHS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -62,5 +61,3 @@ bool follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
 void send_lengths(std::vector<Script>& all);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_LENGTHS_H_

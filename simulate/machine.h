@@ -1,6 +1,5 @@
 // The costs of a machine. tools/calibrate.c measures the costs of a real one.
-#ifndef QUADRILLE_SIMULATE_MACHINE_H_
-#define QUADRILLE_SIMULATE_MACHINE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -47,5 +46,3 @@ struct Machine {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_MACHINE_H_

@@ -10,8 +10,7 @@
 // On 8x8 and 16x8 ranks SimGrid shows the same jams as `fair`: `hierarchical-factor` takes 1.8 and 2.1 times its port's work
 // with eager messages, and 1.4 and 1.3 times with rendezvous (`./dev bench simulate --only eager`). If ports serve
 // messages in turn, as in LogGOPSim at the receiver, jams need more ranks to form, and then grow longer.
-#ifndef QUADRILLE_SIMULATE_NETWORK_H_
-#define QUADRILLE_SIMULATE_NETWORK_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -75,5 +74,3 @@ std::unique_ptr<Network> make_network(const Machine& machine, int32_t ports);
 int64_t time_at_port(const Machine& machine, int64_t bytes);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_NETWORK_H_

@@ -1,6 +1,5 @@
 // Finds out why a simulated call takes as long as it does.
-#ifndef QUADRILLE_SIMULATE_PATH_H_
-#define QUADRILLE_SIMULATE_PATH_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -33,5 +32,3 @@ struct PortLoad {
 PortLoad busiest_port(const Scripts& scripts, const Machine& machine);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_PATH_H_

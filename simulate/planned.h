@@ -1,6 +1,5 @@
 // Makes the plans of the call that a command line describes.
-#ifndef QUADRILLE_SIMULATE_PLANNED_H_
-#define QUADRILLE_SIMULATE_PLANNED_H_
+#pragma once
 
 #include <optional>
 #include <span>
@@ -35,5 +34,3 @@ Result<Planned> plan(const std::string& path, std::span<const uint8_t> file,
                      const std::string& bytes, int64_t seed, const Tell& tell = {});
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_PLANNED_H_

@@ -1,7 +1,6 @@
 // A queue of events, none earlier than the last one that was taken: a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan
 // 1990). Events of one time come out in the order in which they went in.
-#ifndef QUADRILLE_SIMULATE_QUEUE_H_
-#define QUADRILLE_SIMULATE_QUEUE_H_
+#pragma once
 
 #include <array>
 #include <bit>
@@ -79,5 +78,3 @@ class Queue {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_QUEUE_H_

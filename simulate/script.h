@@ -1,7 +1,6 @@
 // The plans of all processes in a call, in little memory: messages with their bytes, and when each process posts them
 // and waits for them.
-#ifndef QUADRILLE_SIMULATE_SCRIPT_H_
-#define QUADRILLE_SIMULATE_SCRIPT_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -79,5 +78,3 @@ Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const P
                                           const Tell& tell = {}, const ScriptLimits& limits = {});
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_SCRIPT_H_

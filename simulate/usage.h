@@ -1,6 +1,5 @@
 // How busy ports are over time, in memory that does not grow with the number of messages.
-#ifndef QUADRILLE_SIMULATE_USAGE_H_
-#define QUADRILLE_SIMULATE_USAGE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -83,5 +82,3 @@ struct PortUse {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SIMULATE_USAGE_H_

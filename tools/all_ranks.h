@@ -1,6 +1,5 @@
 /* Combines what the ranks of MPI_COMM_WORLD know. The preload library does not intercept these calls of MPI. */
-#ifndef QUADRILLE_TOOLS_ALL_RANKS_H_
-#define QUADRILLE_TOOLS_ALL_RANKS_H_
+#pragma once
 
 #include <mpi.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ static inline const char* find_driver(void) {
   if (driver == PRELOAD_NO_DRIVER) return NULL;
   return driver == PRELOAD_ROCM ? DRIVER_TEXT("ROCm") : DRIVER_TEXT("CUDA");
 }
-
-#endif /* QUADRILLE_TOOLS_ALL_RANKS_H_ */

@@ -1,6 +1,5 @@
 /* Functions of `doctor`, which says what a job would get from Quadrille here, and what is wrong. */
-#ifndef QUADRILLE_TOOLS_DOCTOR_H_
-#define QUADRILLE_TOOLS_DOCTOR_H_
+#pragma once
 
 enum { DOCTOR_TEXT = 600 };
 
@@ -12,5 +11,3 @@ __attribute__((format(printf, 1, 2))) void doctor_finding(const char* format, ..
 /* doctor_served.c. Prints the layout and, if `is_served`, the schedules that calls on MPI_COMM_WORLD would follow.
  * Collective. */
 void doctor_look_at_calls(int is_served);
-
-#endif /* QUADRILLE_TOOLS_DOCTOR_H_ */

@@ -1,6 +1,5 @@
 /* What the programs here share. */
-#ifndef QUADRILLE_TOOLS_LAUNCHER_H_
-#define QUADRILLE_TOOLS_LAUNCHER_H_
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -70,5 +69,3 @@ static inline double median(double* values, long count) {
   qsort(values, (size_t)count, sizeof *values, by_value);
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
-
-#endif /* QUADRILLE_TOOLS_LAUNCHER_H_ */

@@ -1,6 +1,5 @@
 /* Calls a collective for `run` in either of two ways: by a schedule, or by the MPI library. */
-#ifndef QUADRILLE_TOOLS_RUN_CALL_H_
-#define QUADRILLE_TOOLS_RUN_CALL_H_
+#pragma once
 
 #include "runtime/quadrille.h"
 
@@ -26,5 +25,3 @@ MPI_Comm call_split(MPI_Comm comm, int first);
 int call_describe(struct call* call, const char* collective, int root);
 /* Makes the call once: by MPI if `native`, else by the schedule. Returns an MPI error code. */
 int call_once(const struct call* call, quadrille_schedule schedule, int native);
-
-#endif /* QUADRILLE_TOOLS_RUN_CALL_H_ */

@@ -1,6 +1,5 @@
 // Compares a traced call with the plans that the runtime makes from the schedule.
-#ifndef QUADRILLE_TRACE_CHECK_H_
-#define QUADRILLE_TRACE_CHECK_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -59,5 +58,3 @@ class Checker {
 };
 
 }  // namespace quadrille::trace
-
-#endif  // QUADRILLE_TRACE_CHECK_H_

@@ -1,6 +1,5 @@
 // Reads the file of one process of a traced run, and checks its form, which runtime/execute/trace_format.h describes.
-#ifndef QUADRILLE_TRACE_FILE_H_
-#define QUADRILLE_TRACE_FILE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -46,5 +45,3 @@ struct File {
 Result<File> read_file(const std::string& path);
 
 }  // namespace quadrille::trace
-
-#endif  // QUADRILLE_TRACE_FILE_H_

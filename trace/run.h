@@ -1,6 +1,5 @@
 // Puts the files of all processes of a traced run together: calls, each with the notes of every process.
-#ifndef QUADRILLE_TRACE_RUN_H_
-#define QUADRILLE_TRACE_RUN_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -51,5 +50,3 @@ using Say = std::function<void(const std::string&)>;
 Result<TracedRun> read_run(const std::string& folder, const Say& say);
 
 }  // namespace quadrille::trace
-
-#endif  // QUADRILLE_TRACE_RUN_H_

@@ -2,8 +2,7 @@
 //
 // A program sees the node sizes in ascending order, so their order makes no other topology. If the program is for two
 // groups, the ranks of both groups count together, and different groups are tried in both orders.
-#ifndef QUADRILLE_VERIFIER_ALL_TOPOLOGIES_H_
-#define QUADRILLE_VERIFIER_ALL_TOPOLOGIES_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -45,5 +44,3 @@ Result<AllTopologies> check_all_topologies(const Program& program, int64_t up_to
 std::string nodes_text(const Groups& groups);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_ALL_TOPOLOGIES_H_

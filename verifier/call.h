@@ -1,6 +1,5 @@
 // Reads schedule files and calls (counts, parameters, a root) from command-line arguments.
-#ifndef QUADRILLE_VERIFIER_CALL_H_
-#define QUADRILLE_VERIFIER_CALL_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -68,5 +67,3 @@ std::string call_text(const Program& program, const Call& call, size_t longest);
 std::string call_flags(const Program& program, const Call& call);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_CALL_H_

@@ -8,8 +8,7 @@
 //   proven 52 obligations by z3 4.8.12
 //
 // Commands that read a schedule FILE also read FILE.certificate. They take its word for it: to be sure, prove again.
-#ifndef QUADRILLE_VERIFIER_CERTIFICATE_H_
-#define QUADRILLE_VERIFIER_CERTIFICATE_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -34,5 +33,3 @@ std::string certificate_of(const Program& program, const std::string& proof,
 Result<std::string> read_certificate(const std::string& path, const Program& program);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_CERTIFICATE_H_

@@ -6,8 +6,7 @@
 //   all-to-alls that move whole blocks, directly or through temporary buffers.
 // - check_rank_by_rank() takes one rank after another, and keeps the contents of that rank. It serves allgathers that
 //   move bytes to the same offset of the same block.
-#ifndef QUADRILLE_VERIFIER_CHECK_H_
-#define QUADRILLE_VERIFIER_CHECK_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -60,5 +59,3 @@ Report execute(const Program& program, const Job& job, const Call& call,
                const std::vector<Binding>& bindings, const CheckOptions& options);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_CHECK_H_

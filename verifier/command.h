@@ -1,6 +1,5 @@
 // The commands `check` and `prove`, and what they share.
-#ifndef QUADRILLE_VERIFIER_COMMAND_H_
-#define QUADRILLE_VERIFIER_COMMAND_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -57,5 +56,3 @@ bool is_schedule_file(const std::string& path);
 Result<Program> read_program(const std::string& path);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_COMMAND_H_

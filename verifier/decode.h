@@ -1,7 +1,6 @@
 // The verifier's own reader of schedule files. It trusts no byte, and shares only the numbers of
 // runtime/program/table_format.h with the encoder.
-#ifndef QUADRILLE_VERIFIER_DECODE_H_
-#define QUADRILLE_VERIFIER_DECODE_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -32,5 +31,3 @@ Result<Program> decode_program(std::span<const uint8_t> code, std::span<const ui
                                const std::string& source);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_DECODE_H_

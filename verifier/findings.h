@@ -1,6 +1,5 @@
 // Puts the findings of all checkers into words. A sentence mostly begins with the name of the process to blame.
-#ifndef QUADRILLE_VERIFIER_FINDINGS_H_
-#define QUADRILLE_VERIFIER_FINDINGS_H_
+#pragma once
 
 #include <fmt/core.h>
 
@@ -118,5 +117,3 @@ struct Findings {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_FINDINGS_H_

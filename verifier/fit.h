@@ -1,7 +1,6 @@
 // Finds a simple expression that has given values in many examples. `prove --skeleton` uses it to fill in witnesses.
 // An expression that fits is only a guess: the prover checks it.
-#ifndef QUADRILLE_VERIFIER_FIT_H_
-#define QUADRILLE_VERIFIER_FIT_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -50,5 +49,3 @@ class Examples {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_FIT_H_

@@ -1,6 +1,5 @@
 // The data structures of check_key_order(): a queue of ranks by their next keys, and the loops that they are in.
-#ifndef QUADRILLE_VERIFIER_KEY_ORDER_H_
-#define QUADRILLE_VERIFIER_KEY_ORDER_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -123,5 +122,3 @@ struct ExchangeLoop {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_KEY_ORDER_H_

@@ -1,7 +1,6 @@
 // The state of execute(): the values in every span of a block, the steps that accessed the span, and the processes
 // that each process has received from in a barrier. Memory checks every rule about blocks, up to the first violation.
-#ifndef QUADRILLE_VERIFIER_MEMORY_H_
-#define QUADRILLE_VERIFIER_MEMORY_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -298,5 +297,3 @@ class Memory {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_MEMORY_H_

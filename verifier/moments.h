@@ -1,7 +1,6 @@
 // Runs a program on one small job. A moment is one statement in one iteration at one rank. `prove --skeleton`
 // searches the moments for the witnesses of a proof. Nothing trusts them: the prover checks each witness.
-#ifndef QUADRILLE_VERIFIER_MOMENTS_H_
-#define QUADRILLE_VERIFIER_MOMENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -81,5 +80,3 @@ inline constexpr int64_t kMostRanksTried = 9;
 std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_MOMENTS_H_

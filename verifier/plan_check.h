@@ -3,8 +3,7 @@
 //
 // Each rank's plan is checked alone. match() compares the messages of all ranks. The verifier, not this check, proves the
 // hypotheses about the program (`match`, `held`, `apart` ...).
-#ifndef QUADRILLE_VERIFIER_PLAN_CHECK_H_
-#define QUADRILLE_VERIFIER_PLAN_CHECK_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -67,5 +66,3 @@ class PlanCheck {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PLAN_CHECK_H_

@@ -1,7 +1,6 @@
 // Builds the runtime's plans of a schedule without MPI, prints them, and checks those of all ranks together with
 // verifier/plan_check.h. The runtime's loader and builder are not trusted here: they are under test.
-#ifndef QUADRILLE_VERIFIER_PLANS_H_
-#define QUADRILLE_VERIFIER_PLANS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -78,5 +77,3 @@ class Plans {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PLANS_H_

@@ -4,8 +4,7 @@
 // A port claim may hold for every timing, not only in lock-step. To show that, this counts the exchanges that a rank
 // knows to be complete when its next step starts: those of its own node, and of its last partner node. A message
 // passes this knowledge on. The count is never too high, so the verdict is never too strong.
-#ifndef QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
-#define QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -209,5 +208,3 @@ class PortAccounting {
 int64_t alltoall_lower_bound(const Topology& topology);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_

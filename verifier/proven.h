@@ -1,7 +1,6 @@
 // The proofs that this verifier was built with, and the programs that they prove. The build makes the table
 // (certify.cc): it runs the prover over every proof in emitted/proofs, and fails if one does not hold.
-#ifndef QUADRILLE_VERIFIER_PROVEN_H_
-#define QUADRILLE_VERIFIER_PROVEN_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -19,5 +18,3 @@ struct ProvenProgram {
 std::span<const ProvenProgram> proven_programs();
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVEN_H_

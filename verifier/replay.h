@@ -1,6 +1,5 @@
 // Lists the actions of ranks, event by event. The replay command of a refutation prints them, and tests compare them.
-#ifndef QUADRILLE_VERIFIER_REPLAY_H_
-#define QUADRILLE_VERIFIER_REPLAY_H_
+#pragma once
 
 #include <fmt/core.h>
 
@@ -78,5 +77,3 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
                                 int64_t low, std::optional<int64_t> high);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_REPLAY_H_

@@ -1,6 +1,5 @@
 // Writes verdicts as text.
-#ifndef QUADRILLE_VERIFIER_REPORT_H_
-#define QUADRILLE_VERIFIER_REPORT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -51,5 +50,3 @@ std::string replay_command(const std::string& file, const Program& program, cons
                            const Violation& violation);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_REPORT_H_

@@ -1,6 +1,5 @@
 // Writes the verdicts of `check` as JSON. cli/schemas/check.json describes the document and its parts.
-#ifndef QUADRILLE_VERIFIER_REPORT_JSON_H_
-#define QUADRILLE_VERIFIER_REPORT_JSON_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -27,5 +26,3 @@ cli::Json all_topologies_json(const std::string& file, const Program& program, i
                               const AllTopologies& all, double seconds);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_REPORT_JSON_H_

@@ -1,7 +1,6 @@
 // Writes the beginning of a proof of a program: its statements, with the witnesses that fit the program's runs on
 // small jobs. Where a person must fill in something, it writes FILL_IN, and a comment that says what to write.
-#ifndef QUADRILLE_VERIFIER_SKELETON_H_
-#define QUADRILLE_VERIFIER_SKELETON_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -26,5 +25,3 @@ Result<Skeleton> skeleton_of(const Program& program, const std::string& source);
 Result<bool> refuse_unfilled(std::string_view text, const std::string& source);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_SKELETON_H_

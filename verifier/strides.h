@@ -1,6 +1,5 @@
 // Stores keys, held ranges and messages of ranks as runs with constant strides. Most steps form long runs.
-#ifndef QUADRILLE_VERIFIER_STRIDES_H_
-#define QUADRILLE_VERIFIER_STRIDES_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -289,5 +288,3 @@ class Pairs {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_STRIDES_H_

@@ -1,6 +1,5 @@
 // The checker's verdict on a schedule.
-#ifndef QUADRILLE_VERIFIER_VERDICT_H_
-#define QUADRILLE_VERIFIER_VERDICT_H_
+#pragma once
 
 #include <cstdint>
 #include <iterator>
@@ -107,5 +106,3 @@ struct Report {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_VERDICT_H_

@@ -1,6 +1,5 @@
 // The texts of files of this folder. view/embed.sh makes the source file.
-#ifndef QUADRILLE_VIEW_ASSETS_H_
-#define QUADRILLE_VIEW_ASSETS_H_
+#pragma once
 
 namespace quadrille {
 
@@ -10,5 +9,3 @@ extern const char* const kPageCss;
 extern const char* const kPageJs;
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_ASSETS_H_

@@ -1,6 +1,5 @@
 // Plots times over sizes: one curve for each algorithm, the bound, and measurements.
-#ifndef QUADRILLE_VIEW_CURVES_H_
-#define QUADRILLE_VIEW_CURVES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -28,5 +27,3 @@ struct Curves {
 std::string curves_svg(const Curves& curves);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_CURVES_H_

@@ -1,7 +1,6 @@
 // Draws a schedule from a walk of all its ranks: a table of steps against nodes, like figure 3 of Sanders and Traeff,
 // as text or SVG. The nodes of two groups are side by side. Ranks and nodes of the second group are primed: 0'.
-#ifndef QUADRILLE_VIEW_FIGURE_H_
-#define QUADRILLE_VIEW_FIGURE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -56,5 +55,3 @@ std::string as_text(const Figure& figure);
 std::string as_svg(const Figure& figure);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_FIGURE_H_

@@ -1,6 +1,5 @@
 // Finds which lane holds data of which lanes after each step. It notes what the exact checker writes in its walk.
-#ifndef QUADRILLE_VIEW_HOLDINGS_H_
-#define QUADRILLE_VIEW_HOLDINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -35,5 +34,3 @@ Result<Holdings> holdings_of(const Program& program, const Job& job, const Call&
                              const std::function<void(const char*, int64_t, int64_t)>& tell = {});
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_HOLDINGS_H_

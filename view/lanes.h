@@ -1,7 +1,6 @@
 // Lanes are the rows and columns of a picture. Up to a limit, each rank has its own lane. In a larger job, a lane has
 // consecutive ranks: a node, several nodes, or a part of a node.
-#ifndef QUADRILLE_VIEW_LANES_H_
-#define QUADRILLE_VIEW_LANES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -42,5 +41,3 @@ struct LaneArc {
 std::vector<LaneArc> lane_arcs(const FigureRow& row, const Lanes& lanes);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_LANES_H_

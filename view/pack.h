@@ -1,6 +1,5 @@
 // Packs numbers into text for page.js: variable-length integers with 7 bits a byte, low bits first, in base64.
-#ifndef QUADRILLE_VIEW_PACK_H_
-#define QUADRILLE_VIEW_PACK_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -24,5 +23,3 @@ class Pack {
 std::string escaped(const std::string& text);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_PACK_H_

@@ -1,7 +1,6 @@
 // Makes one self-contained HTML file that shows a call of a schedule: what ranks do over time, traffic, blocks after
 // each step, the program with its running lines, what is proven, and times over sizes.
-#ifndef QUADRILLE_VIEW_PAGE_H_
-#define QUADRILLE_VIEW_PAGE_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -41,5 +40,3 @@ struct Page {
 Result<std::string> page_html(const Page& page);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_PAGE_H_

@@ -1,6 +1,5 @@
 // Writes the numbers that the script of a page draws, as JSON.
-#ifndef QUADRILLE_VIEW_PAGE_DATA_H_
-#define QUADRILLE_VIEW_PAGE_DATA_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ std::string page_data(const Page& page, const Figure& figure, const Lanes& lanes
                       const Holdings& holdings);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_VIEW_PAGE_DATA_H_

@@ -1,8 +1,7 @@
 /* What runtime, preload library and their tests use of MPI-5.0's application binary interface (its chapter 20). All MPI
  * libraries that have this interface, libmpi_abi.so.1, agree on these values and layouts. So one preload library built
  * with this header serves the programs of them all. Users' programs include the mpi.h of their own MPI library. */
-#ifndef QUADRILLE_RUNTIME_ABI_MPI_H_
-#define QUADRILLE_RUNTIME_ABI_MPI_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -251,5 +250,3 @@ double PMPI_Wtime(void);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_RUNTIME_ABI_MPI_H_ */

@@ -1,7 +1,6 @@
 /* The common path of all entry points, and functions for the preload library. Functions that return an MPI error code
  * call the error handler first, unless they say otherwise. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_API_H_
-#define QUADRILLE_RUNTIME_EXECUTE_API_H_
+#pragma once
 
 #include "runtime/execute/arguments.h"
 #include "runtime/quadrille.h"
@@ -74,4 +73,3 @@ int qd_allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_
                  MPI_Comm comm);
 /* stall.c. Waits for a request that completes only if all ranks run the preload library. Reports a long wait once. */
 void qd_wait_for_library(MPI_Request* request);
-#endif /* QUADRILLE_RUNTIME_EXECUTE_API_H_ */

@@ -1,6 +1,5 @@
 /* The arguments of one call of any collective: its two sides, and whether MPI allows them. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_ARGUMENTS_H_
-#define QUADRILLE_RUNTIME_EXECUTE_ARGUMENTS_H_
+#pragma once
 
 #include "runtime/execute/datatypes.h"
 #include "runtime/execute/significance.h"
@@ -88,5 +87,3 @@ extern const char qd_no_type[]; /* the error if `lacks_type` */
 void qd_check_arguments(const struct qd_ranks* ranks, struct qd_arguments* arguments);
 /* errors.c. Returns whether the MPI library of this process is Open MPI. */
 int qd_is_open_mpi(void);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_ARGUMENTS_H_ */

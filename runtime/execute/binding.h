@@ -1,6 +1,5 @@
 /* A schedule that is bound to a communicator. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
-#define QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
+#pragma once
 
 #include "runtime/execute/api.h"
 #include "runtime/execute/arguments.h"
@@ -102,5 +101,3 @@ int qd_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
  * error handler was called. */
 int qd_persistent_make(struct qd_binding* binding, const struct qd_arguments* arguments,
                        MPI_Comm comm, quadrille_request* request);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_BINDING_H_ */

@@ -15,8 +15,7 @@
  * blocks, since messages failed, sends empty messages from then on. A rank that expects bytes and gets none lacks
  * them too. So no rank waits for ever, and no rank that misses a byte returns MPI_SUCCESS. If memory runs out, the
  * job ends. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_CALL_H_
-#define QUADRILLE_RUNTIME_EXECUTE_CALL_H_
+#pragma once
 
 #include <limits.h>
 #include <string.h>
@@ -281,5 +280,3 @@ static inline void qd_trace_received(struct qd_call* call, struct qd_posting p) 
   const int64_t number = p.transfer - call->memory.receiving;
   qd_trace_completed(&call->trace, &call->trace.receives[number], qd_message_bytes(call, p));
 }
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_CALL_H_ */

@@ -1,6 +1,5 @@
 /* Channels, which the runtime attaches to a user's communicator, and the lifetime of the bindings to them. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_
-#define QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_
+#pragma once
 
 #include "runtime/execute/api.h"
 #include "runtime/execute/binding.h"
@@ -33,5 +32,3 @@ struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
 /* Returns a copy on the same channel with the same layout, without tables and plan, or NULL if memory ran out. */
 struct qd_binding* qd_binding_copy(const struct qd_binding* binding);
 void qd_binding_destroy(struct qd_binding* binding);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_ */

@@ -1,7 +1,6 @@
 /* Calls of collectives, by who knows the counts. If all ranks should know all counts, but MPI passes some only to one
  * group, the groups exchange counts. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_COUNTS_H_
-#define QUADRILLE_RUNTIME_EXECUTE_COUNTS_H_
+#pragma once
 
 #include "runtime/execute/call.h"
 
@@ -59,5 +58,3 @@ int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root);
 /* Checks errors, roots, that all ranks pass the same counts, and that no blocks of a receive buffer overlap. */
 int qd_compare_calls(const struct qd_binding* binding, MPI_Comm comm,
                      const struct qd_arguments* arguments, int error_class, const char* error);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_COUNTS_H_ */

@@ -1,6 +1,5 @@
 /* Datatypes, and blocks of buffers in memory and in packed form. The runtime and the preload library use this. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_
-#define QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
  * committed. They use a private communicator, so that MPI does not call the user's error handler. */
 int qd_operator_fits(MPI_Op operation, MPI_Datatype type);
 int qd_is_committed(MPI_Datatype type);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_ */

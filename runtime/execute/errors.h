@@ -1,6 +1,5 @@
 /* Errors as MPI error codes with a text, and the debug log. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_ERRORS_H_
-#define QUADRILLE_RUNTIME_EXECUTE_ERRORS_H_
+#pragma once
 
 #include "runtime/execute/state.h"
 
@@ -36,5 +35,3 @@ int qd_mpi_is_usable(void);
 
 /* Writes a line to the standard error stream if QUADRILLE_DEBUG is set. */
 void qd_log(const char* format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_ERRORS_H_ */

@@ -1,6 +1,5 @@
 /* The layout of a binding: which rank of the communicator is which rank of the schedule. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_LAYOUT_H_
-#define QUADRILLE_RUNTIME_EXECUTE_LAYOUT_H_
+#pragma once
 
 #include "runtime/execute/errors.h"
 #include "runtime/program/program.h"
@@ -37,5 +36,3 @@ void qd_layout_free(struct qd_layout* layout);
 int qd_take_root(struct qd_layout* layout, const struct qd_program* program, int root);
 /* Returns whether the schedule can have its root in this group, if `root` is MPI_ROOT, or else in the other group. */
 int qd_root_fits(const struct qd_layout* layout, const struct qd_program* program, int root);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_LAYOUT_H_ */

@@ -1,6 +1,5 @@
 /* Finds the nodes of a communicator. A node is a set of ranks that share memory (MPI_COMM_TYPE_SHARED). */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_NODES_H_
-#define QUADRILLE_RUNTIME_EXECUTE_NODES_H_
+#pragma once
 
 #include <mpi.h>
 
@@ -18,5 +17,3 @@ void qd_measure_nodes(const int* node_of, int ranks, int* sizes, int* nodes, int
 /* Collective over a communicator of one group. Writes the number of its nodes, and the ranks of the smallest and of
  * the largest. If MPI cannot tell which ranks share memory, the communicator counts as one node. */
 void qd_count_nodes(MPI_Comm comm, int* nodes, int* least, int* most);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_NODES_H_ */

@@ -1,6 +1,5 @@
 /* Handles of schedules, and the schedules that they name. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_SCHEDULE_H_
-#define QUADRILLE_RUNTIME_EXECUTE_SCHEDULE_H_
+#pragma once
 
 #include "runtime/execute/errors.h"
 #include "runtime/program/program.h"
@@ -29,5 +28,3 @@ struct qd_binding* qd_recent(quadrille_schedule schedule, MPI_Comm comm);
 void qd_remember(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding* binding);
 /* Makes all schedules forget the binding that qd_remember noted, or every binding if that is NULL. */
 void qd_forget(const struct qd_binding* binding);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_SCHEDULE_H_ */

@@ -1,8 +1,7 @@
 /* Which arguments of a collective are significant at which rank. MPI ignores all others: they may be null, invalid
  * handles, or anything else. All code that reads an argument asks this table first. Source: MPI 4.0, sections 6.3 to
  * 6.11. Tested by tests/preload/junk_test.sh and tests/preload/soak.cc. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
-#define QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_
+#pragma once
 
 #include <mpi.h>
 
@@ -88,5 +87,3 @@ static inline enum qd_role qd_role_of(enum qd_function function, int is_between,
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_SIGNIFICANCE_H_ */

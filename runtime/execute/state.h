@@ -1,6 +1,5 @@
 /* All global state of the runtime. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_STATE_H_
-#define QUADRILLE_RUNTIME_EXECUTE_STATE_H_
+#pragma once
 
 #include <mpi.h>
 #include <pthread.h>
@@ -116,5 +115,3 @@ extern struct qd_global qd_global;
 
 /* errors.c. Returns the settings, which the first call reads. */
 const struct qd_settings* qd_settings(void);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_STATE_H_ */

@@ -1,6 +1,5 @@
 /* QUADRILLE_TRACE=FOLDER: each process notes its messages, and writes them to a file in FOLDER in MPI_Finalize. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_TRACE_H_
-#define QUADRILLE_RUNTIME_EXECUTE_TRACE_H_
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -76,5 +75,3 @@ static inline void qd_trace_completed(struct qd_traced_call* t, struct qd_trace_
 
 /* Writes the file, before MPI ends, and frees the memory. From then on nothing is traced. */
 void qd_trace_write(void);
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_TRACE_H_ */

@@ -3,8 +3,7 @@
  * Sections follow a header. Numbers have the byte order of the machine, and each section fills whole words of 8
  * bytes. A section refers to an earlier one by its place: its offset in the file, in bytes. Times are nanoseconds of
  * CLOCK_MONOTONIC on the process's node. Ranks are those of the private communicator. */
-#ifndef QUADRILLE_RUNTIME_EXECUTE_TRACE_FORMAT_H_
-#define QUADRILLE_RUNTIME_EXECUTE_TRACE_FORMAT_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -72,5 +71,3 @@ struct qd_trace_message {
   int64_t bytes;     /* of its parts */
   int32_t peer, parts;
 };
-
-#endif /* QUADRILLE_RUNTIME_EXECUTE_TRACE_FORMAT_H_ */

@@ -2,8 +2,7 @@
  *
  * build.c reads events and checks them. order.c decides when messages are posted and waited for. builder.c owns the
  * memory. */
-#ifndef QUADRILLE_RUNTIME_PLAN_BUILDER_H_
-#define QUADRILLE_RUNTIME_PLAN_BUILDER_H_
+#pragma once
 
 #include "runtime/plan/plan.h"
 
@@ -152,5 +151,3 @@ static inline void qd_builder_refuse(struct qd_builder* builder, const char* err
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_RUNTIME_PLAN_BUILDER_H_ */

@@ -24,8 +24,7 @@
  * A receive is posted straight into the user's buffer if this rank has not read or written there before. Otherwise it
  * arrives in a message buffer, and is delivered after all earlier reads. Temporary blocks stay in the message buffers
  * in which they arrived. A buffer is used again once the last of its blocks has been overwritten. */
-#ifndef QUADRILLE_RUNTIME_PLAN_PLAN_H_
-#define QUADRILLE_RUNTIME_PLAN_PLAN_H_
+#pragma once
 
 #include "runtime/program/program.h"
 
@@ -187,5 +186,3 @@ static inline enum qd_side_of_operator qd_side_of_event(enum qd_event_kind kind)
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_RUNTIME_PLAN_PLAN_H_ */

@@ -1,8 +1,7 @@
 /* Chooses the block size of a pipeline from the counts that all ranks know.
  *
  * The arithmetic uses integers, so all ranks get the same result. Tools that predict a call use this file too. */
-#ifndef QUADRILLE_RUNTIME_BLOCK_SIZE_H_
-#define QUADRILLE_RUNTIME_BLOCK_SIZE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_RUNTIME_BLOCK_SIZE_H_ */

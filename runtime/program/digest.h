@@ -1,7 +1,6 @@
 /* The checksum and the hash of a schedule file. Both are standard functions, written here because the runtime depends
  * on MPI and libc alone. */
-#ifndef QUADRILLE_RUNTIME_DIGEST_H_
-#define QUADRILLE_RUNTIME_DIGEST_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void qd_sha256_end(qd_sha256* hash, unsigned char digest[32]);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_RUNTIME_DIGEST_H_ */

@@ -3,8 +3,7 @@
  *
  * The runtime trusts no file. Loading checks types, scopes, contexts and limits. The walk checks overflow, divisors
  * and table indices. The caller of the walk checks ranks, blocks and ranges. */
-#ifndef QUADRILLE_RUNTIME_PROGRAM_H_
-#define QUADRILLE_RUNTIME_PROGRAM_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -311,5 +310,3 @@ void qd_walk_next(struct qd_walker* walker, struct qd_event* event);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_RUNTIME_PROGRAM_H_ */

@@ -45,8 +45,7 @@
  * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear), numbered by the low six
  * bits, or a constant (bit 6 set), the low six bits minus 1. Every other expression starts with its QD_EXPRESSION
  * byte. */
-#ifndef QUADRILLE_RUNTIME_TABLE_FORMAT_H_
-#define QUADRILLE_RUNTIME_TABLE_FORMAT_H_
+#pragma once
 
 #include "schedule/limits.h"
 
@@ -193,5 +192,3 @@ enum qd_expression {
   QD_LENGTH = 0x58,  /* byte: table */
   QD_EXPRESSION_END
 };
-
-#endif /* QUADRILLE_RUNTIME_TABLE_FORMAT_H_ */

@@ -1,6 +1,5 @@
 // Datatypes, and buffers of blocks whose every byte is known, also beside the blocks.
-#ifndef QUADRILLE_TESTS_MPI_BUFFER_H_
-#define QUADRILLE_TESTS_MPI_BUFFER_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -196,5 +195,3 @@ std::vector<To> as(const std::vector<int64_t>& values) {
 }
 
 }  // namespace quadrille::mpi
-
-#endif  // QUADRILLE_TESTS_MPI_BUFFER_H_

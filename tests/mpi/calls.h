@@ -1,7 +1,6 @@
 // Calls of any collective, on one group or two: a rank's arguments, and the expected value of every byte. The values
 // follow from MPI's definition of the collective, without any schedule.
-#ifndef QUADRILLE_TESTS_MPI_CALLS_H_
-#define QUADRILLE_TESTS_MPI_CALLS_H_
+#pragma once
 
 #include <optional>
 #include <random>
@@ -201,5 +200,3 @@ class CollectivePart {
 };
 
 }  // namespace quadrille::mpi
-
-#endif  // QUADRILLE_TESTS_MPI_CALLS_H_

@@ -1,6 +1,5 @@
 // Schedules, communicators and errors for tests over any MPI library.
-#ifndef QUADRILLE_TESTS_MPI_HANDLES_H_
-#define QUADRILLE_TESTS_MPI_HANDLES_H_
+#pragma once
 
 #include <mpi.h>
 
@@ -68,5 +67,3 @@ std::string last_error();
 void expect_error(int code, int error_class, const std::string& part);
 
 }  // namespace quadrille::mpi
-
-#endif  // QUADRILLE_TESTS_MPI_HANDLES_H_

@@ -1,7 +1,6 @@
 // MPI's datatypes as lists of the bytes that they describe, in packed order. They belong to the process and not to a
 // simulation, so tests may make their types once.
-#ifndef QUADRILLE_TESTS_NET_DATATYPES_H_
-#define QUADRILLE_TESTS_NET_DATATYPES_H_
+#pragma once
 
 #include <mpi.h>
 
@@ -76,5 +75,3 @@ struct Data {
 };
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_DATATYPES_H_

@@ -1,7 +1,6 @@
 // Threads of control with their own stacks. One scheduler runs them in turn in one system thread, so a run can be
 // repeated.
-#ifndef QUADRILLE_TESTS_NET_FIBERS_H_
-#define QUADRILLE_TESTS_NET_FIBERS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -33,5 +32,3 @@ class Fibers {
 };
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_FIBERS_H_

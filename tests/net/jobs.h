@@ -1,6 +1,5 @@
 // Programs with their jobs for the simulation: schedule files, machines, and the ways to bind.
-#ifndef QUADRILLE_TESTS_NET_JOBS_H_
-#define QUADRILLE_TESTS_NET_JOBS_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -148,5 +147,3 @@ void expect_survives(const Body& body) {
 }
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_JOBS_H_

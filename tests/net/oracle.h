@@ -1,6 +1,5 @@
 // Computes the posts that a rank must make, by the walk of schedule/ and without the runtime, and checks them.
-#ifndef QUADRILLE_TESTS_NET_ORACLE_H_
-#define QUADRILLE_TESTS_NET_ORACLE_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -60,5 +59,3 @@ std::string check_posts(const std::vector<ExpectedStep>& expected, const Listing
                         int first_mark, int last_mark, int own, const Manner& manner);
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_ORACLE_H_

@@ -1,6 +1,5 @@
 // Refusals on a communicator with the user's error handler. Each gives one sentence, and one call of the handler.
-#ifndef QUADRILLE_TESTS_NET_REFUSED_H_
-#define QUADRILLE_TESTS_NET_REFUSED_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -39,5 +38,3 @@ void on_ranks(int ranks, const std::function<void(Place&)>& body,
 void on_ranks(const std::function<void(Place&)>& body);
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_REFUSED_H_

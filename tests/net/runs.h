@@ -1,6 +1,5 @@
 // Consecutive calls on one binding, in all ways. Every byte and every post is compared with the expected one.
-#ifndef QUADRILLE_TESTS_NET_RUNS_H_
-#define QUADRILLE_TESTS_NET_RUNS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -36,5 +35,3 @@ void expect_all_ways(Collective collective, const std::vector<std::vector<int64_
 void expect_changing_counts(const Scheduled& scheduled);
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_RUNS_H_

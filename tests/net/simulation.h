@@ -10,8 +10,7 @@
 // that are never waited for, or twice; communicators and datatypes that are not freed; ranks that call different
 // collectives; operators for the wrong types; a deadlock. The buffer of a posted receive is filled with rubbish until
 // its message arrives. Where MPI leaves the order of two groups open, the seed decides.
-#ifndef QUADRILLE_TESTS_NET_SIMULATION_H_
-#define QUADRILLE_TESTS_NET_SIMULATION_H_
+#pragma once
 
 #include <mpi.h>
 
@@ -73,5 +72,3 @@ extern std::function<void(int from, int to)> on_switch;
 std::string text_of(const Listing& listing);
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_SIMULATION_H_

@@ -1,6 +1,5 @@
 // Runs a program and one call of it over the simulated MPI, and records the outcome on each rank.
-#ifndef QUADRILLE_TESTS_NET_TRIALS_H_
-#define QUADRILLE_TESTS_NET_TRIALS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -54,5 +53,3 @@ struct CollectiveTrial {
 };
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_TRIALS_H_

@@ -1,6 +1,5 @@
 // The inner parts of the simulation: ranks, communicators and messages.
-#ifndef QUADRILLE_TESTS_NET_WORLD_H_
-#define QUADRILLE_TESTS_NET_WORLD_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -152,5 +151,3 @@ void check_requests_are_over();
 int finish(MPI_Request* handle, MPI_Status* status);
 
 }  // namespace quadrille::net
-
-#endif  // QUADRILLE_TESTS_NET_WORLD_H_

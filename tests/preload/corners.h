@@ -1,6 +1,5 @@
 /* Declarations that the files of the program corners share. */
-#ifndef QUADRILLE_TESTS_PRELOAD_CORNERS_H_
-#define QUADRILLE_TESTS_PRELOAD_CORNERS_H_
+#pragma once
 
 #include <mpi.h>
 
@@ -24,5 +23,3 @@ void overlaps(void);
 void firsts(void);
 void persistent(void);
 void session(void);
-
-#endif /* QUADRILLE_TESTS_PRELOAD_CORNERS_H_ */

@@ -1,6 +1,5 @@
 // Proves programs that tests write as text, with the statements of their proofs.
-#ifndef QUADRILLE_TESTS_PROVE_PROOFS_H_
-#define QUADRILLE_TESTS_PROVE_PROOFS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -42,5 +41,3 @@ extern const char* const kFactor;
 extern const char* const kFactorProof;
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_PROVE_PROOFS_H_

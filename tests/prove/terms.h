@@ -1,7 +1,6 @@
 // Evaluates terms of Z3 without Z3, for given values of their unknowns. The symbols of logic.h mean what the language
 // says.
-#ifndef QUADRILLE_TESTS_PROVE_TERMS_H_
-#define QUADRILLE_TESTS_PROVE_TERMS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -41,5 +40,3 @@ class Interpretation {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_PROVE_TERMS_H_

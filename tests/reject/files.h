@@ -1,6 +1,5 @@
 // Composes files of correct or wrong parts, and asks the decoder and the runtime's loader about them.
-#ifndef QUADRILLE_TESTS_REJECT_FILES_H_
-#define QUADRILLE_TESTS_REJECT_FILES_H_
+#pragma once
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -116,5 +115,3 @@ inline void expect_refused(const Bytes& file, const std::string& both) {
 }
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_TESTS_REJECT_FILES_H_

@@ -1,6 +1,5 @@
 // Random well-typed expressions over parameters, tables and two variables, drawn by a property or by given functions.
-#ifndef QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
-#define QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -87,5 +86,3 @@ inline Expression random_condition(int depth) {
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SCHEDULE_RANDOM_EXPRESSIONS_H_

@@ -20,8 +20,7 @@
 //
 // Proofs may use the short forms of generator/fragments.h.
 // Lines below "after the program", "before the proof" or "after the proof" are added there.
-#ifndef QUADRILLE_TESTS_SUPPORT_CASES_H_
-#define QUADRILLE_TESTS_SUPPORT_CASES_H_
+#pragma once
 
 #include <functional>
 #include <ostream>
@@ -55,5 +54,3 @@ std::string edited(std::string text, const std::string& edit, bool all = false);
 std::string read_text(const std::string& path);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_CASES_H_

@@ -1,6 +1,5 @@
 // Counts for allgatherv: the six distributions of Traeff et al. 2008, and others that provoke errors.
-#ifndef QUADRILLE_TESTS_SUPPORT_DISTRIBUTIONS_H_
-#define QUADRILLE_TESTS_SUPPORT_DISTRIBUTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -67,5 +66,3 @@ inline const std::vector<Distribution>& distributions() {
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_DISTRIBUTIONS_H_

@@ -1,7 +1,6 @@
 // Sanitized builds are about ten times slower. So tests with very many cases take only every n-th one in sanitized
 // builds. Tests with even more cases do so in all builds.
-#ifndef QUADRILLE_TESTS_SUPPORT_EFFORT_H_
-#define QUADRILLE_TESTS_SUPPORT_EFFORT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ inline bool takes_next_of_many(bool is_slow = kSanitized) {
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_EFFORT_H_

@@ -1,6 +1,5 @@
 // Evaluates expressions by recursion over their tree. This is the oracle of every other evaluator.
-#ifndef QUADRILLE_TESTS_SUPPORT_EVALUATE_H_
-#define QUADRILLE_TESTS_SUPPORT_EVALUATE_H_
+#pragma once
 
 #include "schedule/evaluate.h"
 
@@ -71,5 +70,3 @@ inline std::optional<int64_t> evaluate(const Expression& e, const Environment& e
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_EVALUATE_H_

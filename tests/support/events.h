@@ -1,7 +1,6 @@
 // The events of one rank from three sources: the slow oracle, which recurses over the program, the checker's walk,
 // and the runtime's interpreter. All events must agree.
-#ifndef QUADRILLE_TESTS_SUPPORT_EVENTS_H_
-#define QUADRILLE_TESTS_SUPPORT_EVENTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -31,5 +30,3 @@ Events without_broken_step(Events events);
 Events without_step_ends(const Events& events);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_EVENTS_H_

@@ -6,8 +6,7 @@
 //
 // A flow is correct, with two exceptions. The text may break a rule on purpose. In a broadcast the root has one
 // buffer, so data kept in a part of it may overwrite another part that is still to be sent.
-#ifndef QUADRILLE_TESTS_SUPPORT_FLOWS_H_
-#define QUADRILLE_TESTS_SUPPORT_FLOWS_H_
+#pragma once
 
 #include <array>
 #include <compare>
@@ -91,5 +90,3 @@ Flow random_flow(Random& random);
 std::string text_of(const Flow& flow, Random& random);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_FLOWS_H_

@@ -1,6 +1,5 @@
 // Gives the interpreter nodes for a schedule for any nodes, as the runtime does over MPI.
-#ifndef QUADRILLE_TESTS_SUPPORT_FOUND_NODES_H_
-#define QUADRILLE_TESTS_SUPPORT_FOUND_NODES_H_
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -43,5 +42,3 @@ class FoundNodes {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_FOUND_NODES_H_

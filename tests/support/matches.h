@@ -1,6 +1,5 @@
 // Regular expressions for tests. The compiler needs seconds for each file that uses those of the standard library.
-#ifndef QUADRILLE_TESTS_SUPPORT_MATCHES_H_
-#define QUADRILLE_TESTS_SUPPORT_MATCHES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -16,5 +15,3 @@ struct Match {
 std::vector<Match> matches(const std::string& text, const std::string& expression);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_MATCHES_H_

@@ -1,6 +1,5 @@
 // Programs that differ from a given one in a single place. A checker, a prover or a test must notice each of them.
-#ifndef QUADRILLE_TESTS_SUPPORT_MUTANTS_H_
-#define QUADRILLE_TESTS_SUPPORT_MUTANTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -22,5 +21,3 @@ struct Mutant {
 std::vector<Mutant> mutants(const Program& program);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_MUTANTS_H_

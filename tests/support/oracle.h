@@ -1,7 +1,6 @@
 // A second opinion on schedules: a plain and slow checker of the whole language, position by position. It follows the
 // definitions of schedule/program.h and schedule/collective.h, and shares no code with the verifier.
-#ifndef QUADRILLE_TESTS_SUPPORT_ORACLE_H_
-#define QUADRILLE_TESTS_SUPPORT_ORACLE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -18,5 +17,3 @@ std::optional<std::string> what_is_wrong(const Program& program, const Job& job,
                                          int64_t limit = 1 << 20);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_ORACLE_H_

@@ -1,6 +1,5 @@
 // What the oracle (oracle.h) records: every rank's walk, and every access to a block.
-#ifndef QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
-#define QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
+#pragma once
 
 #include <deque>
 #include <map>
@@ -98,5 +97,3 @@ inline int64_t ports_of(const Program& program, const Job& job) {
 void ask_barrier(const Log& log, const std::deque<Trace>& traces);
 
 }  // namespace quadrille::oracle
-
-#endif  // QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_

@@ -2,8 +2,7 @@
 //
 // A Sink has: step(key, optional after), step_end(), message(head), piece(value), message_end(), copy(from, to,
 // in_step), reduce(side, from, into, in_step).
-#ifndef QUADRILLE_TESTS_SUPPORT_PLAIN_WALK_H_
-#define QUADRILLE_TESTS_SUPPORT_PLAIN_WALK_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -121,5 +120,3 @@ class PlainWalk {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_PLAIN_WALK_H_

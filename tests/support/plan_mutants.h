@@ -1,6 +1,5 @@
 // Plans with one mistake. The check of plans must refuse each, unless the mistake makes no difference.
-#ifndef QUADRILLE_TESTS_SUPPORT_PLAN_MUTANTS_H_
-#define QUADRILLE_TESTS_SUPPORT_PLAN_MUTANTS_H_
+#pragma once
 
 #include "runtime/plan/plan.h"
 
@@ -22,5 +21,3 @@ bool reuse_a_buffer(qd_plan& plan, int n);
 bool swap_two_operations(qd_plan& plan, int n);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_PLAN_MUTANTS_H_

@@ -1,6 +1,5 @@
 // Counts kinds of random programs. A test prints how many it drew of each, and fails if one is too rare.
-#ifndef QUADRILLE_TESTS_SUPPORT_PROGRAM_KINDS_H_
-#define QUADRILLE_TESTS_SUPPORT_PROGRAM_KINDS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -28,5 +27,3 @@ class KindTally {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_PROGRAM_KINDS_H_

@@ -1,7 +1,6 @@
 // The text programs of tests/programs, with small cases of each. These shapes must be expressible in the language,
 // and no algorithm of the registry has them.
-#ifndef QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
-#define QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -27,5 +26,3 @@ std::vector<Case> shape_cases(const std::string& name);
 const std::vector<std::string>& shape_names();
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_

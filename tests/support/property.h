@@ -1,6 +1,5 @@
 // RapidCheck's properties and draws, compiled once: its templates take seconds in each file that includes them.
-#ifndef QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
-#define QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -37,5 +36,3 @@ void require(bool condition, const char* what, const char* file, int line);
   void property_##Suite##_##Name();                                                        \
   TEST(Suite, Name) { EXPECT_TRUE(::quadrille::holds(#Name, property_##Suite##_##Name)); } \
   void property_##Suite##_##Name()
-
-#endif  // QUADRILLE_TESTS_SUPPORT_PROPERTY_H_

@@ -1,6 +1,5 @@
 // Random draws for tests that make programs.
-#ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_H_
-#define QUADRILLE_TESTS_SUPPORT_RANDOM_H_
+#pragma once
 
 #include <cstdint>
 #include <iterator>
@@ -24,5 +23,3 @@ void shuffle(List& list, Random& random) {
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_RANDOM_H_

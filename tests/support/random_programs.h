@@ -1,8 +1,7 @@
 // Random programs with a job and a call each, for tests that compare readers of programs. Most begin as a skeleton
 // that is nearly correct, with random constants, orders and claims. Then a few places are changed. So many programs
 // are correct, and wrong ones are wrong in many ways.
-#ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_PROGRAMS_H_
-#define QUADRILLE_TESTS_SUPPORT_RANDOM_PROGRAMS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -34,5 +33,3 @@ std::optional<RandomCase> random_step_case(uint64_t seed);
 void perturb(Program& program, int changes, Random& random);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_RANDOM_PROGRAMS_H_

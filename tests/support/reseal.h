@@ -1,6 +1,5 @@
 /* Makes a changed schedule file look intact, so that readers see the change and not a broken checksum. */
-#ifndef QUADRILLE_TESTS_SUPPORT_RESEAL_H_
-#define QUADRILLE_TESTS_SUPPORT_RESEAL_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ void quadrille_fix_checksum(unsigned char* file, size_t length);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* QUADRILLE_TESTS_SUPPORT_RESEAL_H_ */

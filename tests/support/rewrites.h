@@ -1,6 +1,5 @@
 // Changes that preserve a program's meaning, as far as its statements show, for tests that compare readers.
-#ifndef QUADRILLE_TESTS_SUPPORT_REWRITES_H_
-#define QUADRILLE_TESTS_SUPPORT_REWRITES_H_
+#pragma once
 
 #include "schedule/program.h"
 #include "tests/support/random.h"
@@ -16,5 +15,3 @@ void mix_statements(Program& program, Random& random);
 void rewrite(Program& program, int changes, Random& random);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_REWRITES_H_

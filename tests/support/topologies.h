@@ -1,6 +1,5 @@
 // Topologies for tests: all small ones, and large random ones that RapidCheck can shrink.
-#ifndef QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_
-#define QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -45,5 +44,3 @@ inline std::vector<Binding> bind_all(const Program& program, const Job& job, con
 inline Job job_of(const std::vector<int64_t>& sizes) { return {{topology_of(sizes)}, {}}; }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_

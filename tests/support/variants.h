@@ -1,6 +1,5 @@
 // Every program that the generator can make, with small jobs and calls for each, for the tests of all algorithms.
-#ifndef QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
-#define QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -42,5 +41,3 @@ Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>&
              int64_t block);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_SUPPORT_VARIANTS_H_

@@ -1,6 +1,5 @@
 // Compares the reports of checkers on a schedule.
-#ifndef QUADRILLE_TESTS_VERIFIER_REPORTS_H_
-#define QUADRILLE_TESTS_VERIFIER_REPORTS_H_
+#pragma once
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -48,5 +47,3 @@ inline std::string verdict_beside(const std::function<Report()>& general,
 }
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_TESTS_VERIFIER_REPORTS_H_

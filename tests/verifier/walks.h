@@ -1,6 +1,5 @@
 // Walks the ranks of a program for a test's sink, and lists nodes.
-#ifndef QUADRILLE_TESTS_VERIFIER_WALKS_H_
-#define QUADRILLE_TESTS_VERIFIER_WALKS_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -39,5 +38,3 @@ inline std::vector<std::vector<int64_t>> ascending_node_vectors(int64_t most_ran
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_TESTS_VERIFIER_WALKS_H_
