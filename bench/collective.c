@@ -39,9 +39,8 @@ enum { MAX_SCHEDULES = 128, MAX_TRIES = 100 };
 
 const char usage[] =
     "usage: collective alltoall|alltoallv|persistent|allgather|allgatherv|... COUNTS REPETITIONS "
-    "[OPTION...] "
-    "FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, --unchecked, "
-    "--first-group RANKS";
+    "[OPTION...] FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, "
+    "--unchecked, --first-group RANKS";
 
 struct scheduled {
   quadrille_schedule schedule;

@@ -86,8 +86,7 @@ static void read_sizes(struct job* job, const char* text) {
   if (!distribution_read(text, &d))
     fail(
         "sizes are given as uniform:MOST, normal:MEAN:DEVIATION or power:EXPONENT:MOST; a power "
-        "law has an exponent "
-        "other than 1 and a largest size of 1 or more");
+        "law has an exponent other than 1 and a largest size of 1 or more");
   int* all = must(malloc(4 * (size_t)job->ranks * sizeof(int)));
   job->counts = all;
   job->displacements = all + job->ranks;

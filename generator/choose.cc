@@ -170,10 +170,10 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
   const Unit unit = unit_for(own->time);
   const Machine& machine = workload.machine;
   std::string text = fmt::format(
-      "{}; a message takes {} ns and a byte {} ps between nodes, the next one {} "
-      "ns; inside {} ns and {} ps, the next one {} ns; a block that is copied {} ns and {} ps; "
-      "{}; a byte of a message alone in a node takes {} ps; messages of up to {} bytes leave "
-      "before their receiver is there\n\n{}",
+      "{}; a message takes {} ns and a byte {} ps between nodes, the next one {} ns; inside {} ns "
+      "and {} ps, the next one {} ns; a block that is copied {} ns and {} ps; {}; a byte of a "
+      "message alone in a node takes {} ps; messages of up to {} bytes leave before their receiver "
+      "is there\n\n{}",
       workload_text(workload), machine.between.alpha_ns, machine.between.beta_ps, machine.gap_ns,
       machine.inside.alpha_ns, machine.inside.beta_ps, machine.gap_inside_ns, machine.copy.alpha_ns,
       machine.copy.beta_ps,
@@ -193,8 +193,7 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
   if (const auto messages = depth_of(schedule, workload, parameters))
     text += fmt::format(
         "\ndepth of this file: {}, the messages in the longest chain in which each waits for the "
-        "one "
-        "before\n",
+        "one before\n",
         *messages);
   return text;
 }

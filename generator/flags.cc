@@ -26,10 +26,9 @@ void add_options(cli::Command& command, GenerateArguments& arguments) {
   command.add("--block-size", "min|min:SIZE|SIZE|model|auto", &arguments.block_size,
               fmt::format("for algorithms that send blocks of one size: {}", kBlockSizeHelp));
   add_machine(command, arguments.machine, "for auto: ");
-  command.add(
-      "--counts", "LIST", &arguments.counts,
-      "for auto, in place of --bytes: the bytes of each rank, 3000,0,5000 or 4x512; for two "
-      "groups 3000,0/4x512");
+  command.add("--counts", "LIST", &arguments.counts,
+              "for auto, in place of --bytes: the bytes of each rank, 3000,0,5000 or 4x512; for "
+              "two groups 3000,0/4x512");
   command.add_flag("--ordered", arguments.ordered,
                    "for auto: the reduction's operator does not commute");
 }

@@ -15,11 +15,10 @@ std::string flag_of(std::string name) {
 }
 
 Option self_loops_option() {
-  return {
-      "self-loops",
-      {"keep", "drop"},
-      "keep: a rank copies its own block in the round that pairs it with itself; drop: it copies "
-      "the block before the first step, and the round's step is left out"};
+  return {"self-loops",
+          {"keep", "drop"},
+          "keep: a rank copies its own block in the round that pairs it with itself; drop: it "
+          "copies the block before the first step, and the round's step is left out"};
 }
 
 Number digit_radix() {

@@ -231,10 +231,10 @@ std::optional<Error> refuse_path(const GenerateArguments& file, const std::strin
   const bool is_plain = std::ranges::all_of(
       file.out, [](char c) { return c > ' ' && c <= '~' && c != ':' && c != '"' && c != '\\'; });
   if (file.out.size() > kLongestPath || !is_plain)
-    return Error{fmt::format(
-        "--out: rules would name {}; choose a path of at most {} ASCII characters, without blanks, "
-        "colons, quotes and backslashes",
-        file.out, kLongestPath)};
+    return Error{
+        fmt::format("--out: rules would name {}; choose a path of at most {} ASCII characters, "
+                    "without blanks, colons, quotes and backslashes",
+                    file.out, kLongestPath)};
   std::error_code none;
   const std::string there = cli::user_path(rules);
   if (std::filesystem::exists(there, none) && !std::filesystem::is_regular_file(there, none))
@@ -318,10 +318,9 @@ cli::Command add_choose(cli::Command& program, ChooseArguments& arguments) {
   arguments.machine.bytes = "1..16MiB";
   add_machine(command, arguments.machine, "");
   command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
-  command.example(
-      "choose all --nodes 16x32 --machine infiniband-200g --out rules.txt",
-      "A rule is for the sizes between two powers of four, from the first size of --bytes "
-      "LOW..HIGH to the last (default 1..16MiB).");
+  command.example("choose all --nodes 16x32 --machine infiniband-200g --out rules.txt",
+                  "A rule is for the sizes between two powers of four, from the first size of "
+                  "--bytes LOW..HIGH to the last (default 1..16MiB).");
   return command;
 }
 

@@ -179,10 +179,9 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
   command.add(
       "--steps", "LOW..HIGH", &arguments.steps,
       "for steps and svg: the steps from LOW up to, not including, HIGH; either may be left out");
-  command.add_flag(
-      "--explain", arguments.explain,
-      "print the times of calls by auto's model instead: with this schedule, and with the "
-      "best of each algorithm");
+  command.add_flag("--explain", arguments.explain,
+                   "print the times of calls by auto's model instead: with this schedule, and with "
+                   "the best of each algorithm");
   command.add(
       "--rank", "NUMBER", &arguments.rank,
       "for plan: of this rank of the schedule, which numbers smaller nodes first (default 0)");

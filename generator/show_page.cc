@@ -82,14 +82,13 @@ std::vector<std::string> facts(const Machine& machine, const Outcome& outcome, i
   all.push_back(
       fmt::format("The call sends {} messages with {} bytes. No schedule takes less than {}.",
                   outcome.messages, outcome.bytes, time_text(least)));
-  all.push_back(
-      fmt::format("The machine: {} ns and {} ps a byte between nodes, {} ns and {} ps a byte "
-                  "inside a node. Each {} has {} port{} "
-                  "for sends {} receives, which messages pass {}.",
-                  machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
-                  machine.inside.beta_ps, machine.port == PortScope::kNode ? "node" : "rank",
-                  machine.ports, machine.ports == 1 ? "" : "s", machine.exclusive ? "or" : "and",
-                  machine.sharing == Sharing::kFair ? "all at once" : "one after another"));
+  all.push_back(fmt::format(
+      "The machine: {} ns and {} ps a byte between nodes, {} ns and {} ps a byte inside a node. "
+      "Each {} has {} port{} for sends {} receives, which messages pass {}.",
+      machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
+      machine.inside.beta_ps, machine.port == PortScope::kNode ? "node" : "rank", machine.ports,
+      machine.ports == 1 ? "" : "s", machine.exclusive ? "or" : "and",
+      machine.sharing == Sharing::kFair ? "all at once" : "one after another"));
   return all;
 }
 

@@ -239,18 +239,16 @@ cli::Command add_simulate(cli::Command& program, SimulateArguments& arguments) {
               "how many steps may be in flight (default: what the program says, or 16)");
   command.add("--element", "SIZE", &arguments.lengths.element,
               "of a reduction: the bytes of an element, of which --counts are so many (default 1)");
-  command.add(
-      "--sizes", "equal|DISTRIBUTION|FILE", &arguments.lengths.sizes,
-      "of a call like MPI_Alltoallv, in which only the two ends of a message know how long "
-      "blocks are. equal: each has --bytes. DISTRIBUTION: uniform:MOST, normal:MEAN:DEVIATION or "
-      "power:EXPONENT:MOST, by --seed. FILE: a line for each sender has the bytes for each "
-      "receiver");
+  command.add("--sizes", "equal|DISTRIBUTION|FILE", &arguments.lengths.sizes,
+              "of a call like MPI_Alltoallv, in which only the two ends of a message know how long "
+              "blocks are. equal: each has --bytes. DISTRIBUTION: uniform:MOST, "
+              "normal:MEAN:DEVIATION or power:EXPONENT:MOST, by --seed. FILE: a line for each "
+              "sender has the bytes for each receiver");
   command.add_flag("--persistent", arguments.lengths.persistent,
                    "a persistent call, which has exchanged the lengths of --sizes when it starts");
-  command.add(
-      "--trace", "FILE", &arguments.trace,
-      "write what happened: a .csv file has a line for each message, any other file is JSON "
-      "for Perfetto");
+  command.add("--trace", "FILE", &arguments.trace,
+              "write what happened: a .csv file has a line for each message, any other file is "
+              "JSON for Perfetto");
   command.add("--goal", "FILE", &arguments.goal, "write the schedule in GOAL, for LogGOPSim");
   command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
   add_machine(command, arguments.machine, "");

@@ -65,15 +65,14 @@ Result<std::vector<Topology>> groups_of(const GenerateArguments& arguments,
   if (groups->empty() && arguments.proof.empty())
     return Error{
         "--nodes any: a program of yours may not be right for all sizes; give its certificate with "
-        "--proof, or the nodes that "
-        "it is for"};
+        "--proof, or the nodes that it is for"};
   if (groups->empty() || program.groups == static_cast<int>(groups->size())) return groups;
   return Error{
       program.groups == 1
           ? fmt::format("--remote-nodes: {} is for one group; leave it out", arguments.program)
-          : fmt::format("--nodes: {} is for two groups; give the nodes of the other with "
-                        "--remote-nodes",
-                        arguments.program)};
+          : fmt::format(
+                "--nodes: {} is for two groups; give the nodes of the other with --remote-nodes",
+                arguments.program)};
 }
 
 // Returns the values of the --parameter flags, by name. Parameters that calls do not give must have one.

@@ -165,14 +165,11 @@ Result<bool> read_into(Table& table, const std::string& path) {
   } catch (const json::parse_error& error) {
     const auto end = text->begin() + static_cast<int64_t>(std::min(error.byte, text->size()));
     return Error{
-        fmt::format("{}:{}: this is no JSON; let QUADRILLE_REPORT name a file that ends in "
-                    ".json",
+        fmt::format("{}:{}: this is no JSON; let QUADRILLE_REPORT name a file that ends in .json",
                     path, 1 + std::count(text->begin(), end, '\n'))};
   } catch (const json::out_of_range&) {  // thrown by the parser
-    return Error{
-        fmt::format("{}: this is no report of the preload library: a number in it is "
-                    "too great",
-                    path)};
+    return Error{fmt::format(
+        "{}: this is no report of the preload library: a number in it is too great", path)};
   } catch (const std::invalid_argument& error) {
     return Error{
         fmt::format("{}: this is no report of the preload library: {}", path, error.what())};
@@ -285,8 +282,7 @@ int run(int argc, char** argv) {
   cli::Command command =
       program.command("report",
                       "Show what schedules gained under the preload library: times, choices and "
-                      "reasons. Reports of several runs with as many ranks are "
-                      "added up.");
+                      "reasons. Reports of several runs with as many ranks are added up.");
   std::vector<std::string> files;
   std::string out, format = "text";
   bool with_details = false;

@@ -129,12 +129,11 @@ Result<bool> read(const std::string& path, std::vector<Line>& lines) {
 int run(int argc, char** argv) {
   cli::Command program(cli::program_name("rules"), "Check rules files of the preload library.");
   program.footer("Exit codes: 0 done, 2 bad input.");
-  cli::Command command = program.command(
-      "rules",
-      "Check rules files of the preload library and print their lines, those of a later file in "
-      "place "
-      "of earlier rules for the same calls. A file in JSON, as earlier versions wrote it, becomes "
-      "lines.");
+  cli::Command command =
+      program.command("rules",
+                      "Check rules files of the preload library and print their lines, those of a "
+                      "later file in place of earlier rules for the same calls. A file in JSON, as "
+                      "earlier versions wrote it, becomes lines.");
   std::vector<std::string> files;
   std::string out;
   command.require("files", "FILE...", &files, "rules files");

@@ -527,13 +527,12 @@ static void tell(const struct preload_call* call, int block, int64_t element, in
   if (call->results->scales)
     snprintf(rest, sizeof rest, "; the order of operands explains %.3Lg",
              tolerance(call, native, element));
-  fprintf(
-      stderr,
-      "quadrille: verify: %s by %s differs from MPI's own at rank %d, in call %lld of it on %s: "
-      "%selement %lld of block %d is %s instead of %s%s\n",
-      preload_collectives[call->collective].name, preload_schedule_name(call->universal),
-      call->of->rank, (long long)call->of->calls[call->collective], name, part, (long long)element,
-      block, values[1], values[0], rest);
+  fprintf(stderr,
+          "quadrille: verify: %s by %s differs from MPI's own at rank %d, in call %lld of it on "
+          "%s: %selement %lld of block %d is %s instead of %s%s\n",
+          preload_collectives[call->collective].name, preload_schedule_name(call->universal),
+          call->of->rank, (long long)call->of->calls[call->collective], name, part,
+          (long long)element, block, values[1], values[0], rest);
 }
 
 void preload_verify_end(const struct preload_call* call) {

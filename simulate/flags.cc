@@ -118,8 +118,8 @@ std::vector<Cost> costs_of(MachineArguments& a, Numbers& numbers) {
       {"beta-inside", "TIME|RATE", a.beta_inside, read_beta, m.inside.beta_ps, kModel,
        "the time of one of its bytes (default {}ps)"},
       {"gap", "TIME", a.gap, read_alpha, m.gap_ns, kModel,
-       "the time from one message of a port to its next (default: that of --machine, or a "
-       "fortieth of alpha)"},
+       "the time from one message of a port to its next (default: that of --machine, or a fortieth "
+       "of alpha)"},
       {"gap-inside", "TIME", a.gap_inside, read_alpha, m.gap_inside_ns, kModel,
        "the same for messages inside a node (default: that of --machine, or a fortieth of alpha)"},
       {"copy", "TIME", a.copy, read_alpha, m.copy.alpha_ns, kModel,
@@ -143,8 +143,7 @@ std::vector<Cost> costs_of(MachineArguments& a, Numbers& numbers) {
       {"beta-congestion", "TIME|RATE", a.beta_congestion, read_beta, m.beta_congestion_ps,
        kSimulation,
        "the time that 1,000 further messages on their way to a port add to each byte there "
-       "(default "
-       "{})"},
+       "(default {})"},
       {"ports", "NUMBER", a.ports, read_ports, m.ports, kSimulation,
        "the ports of a node, or of a rank (default {})"},
       {"switch-nodes", "NUMBER", a.switch_nodes, read_ports, m.switch_nodes, kSimulation,
@@ -181,8 +180,8 @@ void add_machine(cli::Command& command, MachineArguments& arguments, const std::
                   "or gets by itself. In an all-to-all it goes to one other rank. In a reduction "
                   "it is the whole vector");
   command.add("--machine", "NAME|FILE", &arguments.machine,
-              fmt::format("{}its costs: one of {}, or a JSON file with these names, "
-                          "{{\"alpha\": \"30us\", \"beta\": \"100Gbit/s\"}}; flags replace them",
+              fmt::format("{}its costs: one of {}, or a JSON file with these names, {{\"alpha\": "
+                          "\"30us\", \"beta\": \"100Gbit/s\"}}; flags replace them",
                           when, machine_names()));
   add_costs(command, arguments, false, when);
 }

@@ -44,11 +44,10 @@ std::string read_line(std::string_view line, size_t processes, std::vector<int64
 Result<BlockLengths> BlockLengths::drawn(const std::string& text, int64_t seed) {
   BlockLengths lengths;
   if (!distribution_read(text.c_str(), &lengths.distribution_))
-    return Error{
-        fmt::format("'{}' is none of uniform:MOST, normal:MEAN:DEVIATION, power:EXPONENT:MOST with "
-                    "numbers from 0 to "
-                    "2^30, an exponent that is not 1, and a MOST of a power law of 1 or more",
-                    text)};
+    return Error{fmt::format(
+        "'{}' is none of uniform:MOST, normal:MEAN:DEVIATION, power:EXPONENT:MOST with numbers "
+        "from 0 to 2^30, an exponent that is not 1, and a MOST of a power law of 1 or more",
+        text)};
   lengths.seed_ = static_cast<uint64_t>(seed);
   return lengths;
 }

@@ -31,8 +31,8 @@
 
 static const char usage[] =
     "usage: mpirun -n RANKS quadrille calibrate --bytes SIZE [options]\n"
-    "Measures this machine and prints the flags for `generate --algorithm auto` and "
-    "`show --explain`.\n"
+    "Measures this machine and prints the flags for `generate --algorithm auto` and `show "
+    "--explain`.\n"
     "Start it on two nodes or more, with as many ranks on each as your program has.\n"
     "  --bytes SIZE      the average length of your program's blocks: 4096 or 4KiB\n"
     "  --seconds N       measure for about this long (default 3)\n"
@@ -559,19 +559,17 @@ static void print(const struct nodes* n, const struct arguments* a, const struct
     printf("--alpha %lldns --beta %lldps --gap %lldns ", whole(v->alpha, ns), whole(v->beta, ps),
            whole(v->gap, ns));
   else
-    fprintf(
-        stderr,
-        "calibrate: all ranks are on one node, so what messages take between nodes could not be "
-        "measured: no --alpha, no --beta, no --gap\n");
+    fprintf(stderr,
+            "calibrate: all ranks are on one node, so what messages take between nodes could not "
+            "be measured: no --alpha, no --beta, no --gap\n");
   if (n->most > 1)
     printf("--alpha-inside %lldns --beta-inside %lldps --gap-inside %lldns --beta-alone %lldps ",
            whole(v->alpha_inside, ns), whole(v->beta_inside, ps), whole(v->gap_inside, ns),
            whole(v->beta_alone, ps));
   else
-    fprintf(
-        stderr,
-        "calibrate: no node has two ranks, so what messages take inside could not be measured: no "
-        "--alpha-inside, no --beta-inside, no --gap-inside, no --beta-alone\n");
+    fprintf(stderr,
+            "calibrate: no node has two ranks, so what messages take inside could not be measured: "
+            "no --alpha-inside, no --beta-inside, no --gap-inside, no --beta-alone\n");
   printf("--copy %lldns --beta-copy %lldps --eager %d --port %s\n", whole(v->copy, ns),
          whole(v->beta_copy, ps), v->eager, v->shares ? "node" : "rank");
 }

@@ -149,8 +149,8 @@ static void look_at_launcher(struct environment* environment) {
     doctor_fact("mpi", "PATH has no mpirun and no mpiexec");
     if (!find_in_path("srun", other))
       doctor_finding(
-          "PATH has no mpirun, mpiexec or srun: load the module of your MPI library, or "
-          "add its bin folder to PATH");
+          "PATH has no mpirun, mpiexec or srun: load the module of your MPI library, or add its "
+          "bin folder to PATH");
     return;
   }
   capture(path, "--version", text, sizeof text);
@@ -165,8 +165,8 @@ static void look_at_launcher(struct environment* environment) {
   const char* chosen = getenv("QUADRILLE_MPI");
   if (mpi == DOCTOR_UNKNOWN)
     doctor_finding(
-        "%s is of another MPI library than Open MPI and MPICH, so no preload library is "
-        "for its programs: put the launcher of one of them first in PATH",
+        "%s is of another MPI library than Open MPI and MPICH, so no preload library is for its "
+        "programs: put the launcher of one of them first in PATH",
         path);
   else if (!chosen || !*chosen)
     environment->mpi = mpi;
@@ -392,8 +392,7 @@ static void look_at_runtime(void) {
     doctor_finding("QUADRILLE_STALL=%s is no number of seconds: write one, such as 10", stall);
   if (is_set("QUADRILLE_DEBUG"))
     doctor_finding(
-        "QUADRILLE_DEBUG is set, which logs and compares every call: unset it for runs that "
-        "count");
+        "QUADRILLE_DEBUG is set, which logs and compares every call: unset it for runs that count");
   if (!trace || !*trace) return;
   if (!may_write_into(trace))
     doctor_finding("QUADRILLE_TRACE=%s: %s: name a folder that every process can write to", trace,
@@ -468,13 +467,13 @@ static int compare_ranks(const struct environment* environment) {
     least[i] = (int)combine((uint64_t)(mine[i] != first[i] ? rank : ranks), MPI_MIN);
   if (rank == 0 && least[HASH] < ranks)
     doctor_finding(
-        "rank %d has other QUADRILLE variables or rules than rank 0, so nothing would be "
-        "served: give all ranks the same, by mpirun -x NAME or srun --export=ALL",
+        "rank %d has other QUADRILLE variables or rules than rank 0, so nothing would be served: "
+        "give all ranks the same, by mpirun -x NAME or srun --export=ALL",
         least[HASH]);
   if (rank == 0 && least[PRELOADED] < ranks)
     doctor_finding(
-        "rank %d and rank 0 do not both have the library in LD_PRELOAD, so the job would "
-        "hang: give it to all ranks, by mpirun -x LD_PRELOAD or srun --export=ALL",
+        "rank %d and rank 0 do not both have the library in LD_PRELOAD, so the job would hang: "
+        "give it to all ranks, by mpirun -x LD_PRELOAD or srun --export=ALL",
         least[PRELOADED]);
   if (rank == 0 && driver) doctor_finding("%s", driver);
   return least[HASH] == ranks && !driver;

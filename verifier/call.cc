@@ -84,11 +84,10 @@ Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
                              const std::string& file) {
   if (arguments.nodes.empty() && arguments.remote_nodes.empty()) return schedule;
   if (!schedule.any_nodes)
-    return Error{
-        fmt::format("{}: {} is for nodes {}; only a schedule that was made with "
-                    "--nodes any is put on others",
-                    arguments.nodes.empty() ? "--remote-nodes" : "--nodes", file,
-                    schedule.job.groups[0].text())};
+    return Error{fmt::format(
+        "{}: {} is for nodes {}; only a schedule that was made with --nodes any is put on others",
+        arguments.nodes.empty() ? "--remote-nodes" : "--nodes", file,
+        schedule.job.groups[0].text())};
   if (schedule.program.groups == 1 && !arguments.remote_nodes.empty())
     return Error{fmt::format("--remote-nodes: {} is for one group; leave it out", file)};
   if (arguments.nodes.empty() || (schedule.program.groups == 2 && arguments.remote_nodes.empty()))
@@ -158,13 +157,12 @@ std::string shortened(const std::string& text, size_t longest) {
 }  // namespace
 
 void add_call(cli::Command& command, CallArguments& arguments) {
+  command.add("--counts", "LIST", &arguments.counts,
+              "the counts of the call, one for each rank: 3,0,5, or 4x7 for four times 7; for two "
+              "groups 3,0,5/4,4. If the collective has one count for all ranks, give that");
   command.add(
-      "--counts", "LIST", &arguments.counts,
-      "the counts of the call, one for each rank: 3,0,5, or 4x7 for four times 7; for two groups "
-      "3,0,5/4,4. If the collective has one count for all ranks, give that");
-  command.add("--parameter", "NAME=VALUE", &arguments.parameters,
-              "the value of a parameter that the call gives; without it the schedule's rule "
-              "chooses");
+      "--parameter", "NAME=VALUE", &arguments.parameters,
+      "the value of a parameter that the call gives; without it the schedule's rule chooses");
   command.add("--root", "RANK", &arguments.root,
               "the root of a collective that has one; without it, check tries several roots, and "
               "other commands take 0");

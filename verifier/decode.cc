@@ -381,10 +381,9 @@ class FileReader {
     const int oldest_reader = in.fixed(2);
     section_count_ = in.fixed(2);
     if (oldest_reader > QD_FORMAT_MAJOR)
-      return fail(
-          fmt::format("format {}.{} needs a reader of format {} and this one reads {}; "
-                      "use a newer one",
-                      schedule_.major, schedule_.minor, oldest_reader, QD_FORMAT_MAJOR));
+      return fail(fmt::format(
+          "format {}.{} needs a reader of format {} and this one reads {}; use a newer one",
+          schedule_.major, schedule_.minor, oldest_reader, QD_FORMAT_MAJOR));
     if (schedule_.major < 1 || oldest_reader < 1 || oldest_reader > schedule_.major)
       return fail("impossible version numbers; make it again");
     Cursor end(file_.last(QD_CHECKSUM_LENGTH));

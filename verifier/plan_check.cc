@@ -600,8 +600,7 @@ std::optional<Offence> PlanCheck::match(const std::vector<PlanCheck>& checks) {
     if (s != sends.end() || r != receives.end())
       return Offence{
           "match",
-          fmt::format("rank {} sends to rank {} in step {}, and rank {} has no such "
-                      "receive",
+          fmt::format("rank {} sends to rank {} in step {}, and rank {} has no such receive",
                       ends.first, ends.second, (s != sends.end() ? *s : *r)->key, ends.second)};
   }
   return std::nullopt;

@@ -323,10 +323,9 @@ class Session {
     if (!is_proven(result)) return judge_failure(named);
     Judgement proven;
     if (plan.deadlocks && !find_deadlock(named.proof.program, plan.given))
-      return {ExitCode::kUnknown,
-              fmt::format("UNKNOWN: proven, but no nodes of up to {} ranks deadlock with the "
-                          "'given' conditions at every rank",
-                          kRanksTried)};
+      return {ExitCode::kUnknown, fmt::format("UNKNOWN: proven, but no nodes of up to {} ranks "
+                                              "deadlock with the 'given' conditions at every rank",
+                                              kRanksTried)};
     if (auto job = contradiction(named, plan, proven.walked))
       return {ExitCode::kRefuted,
               fmt::format("REFUTED: proven, and yet the checker finds it wrong on nodes {}: {}; "
@@ -547,9 +546,9 @@ int watch(const ProveArguments& arguments) {
 
 int prove(const ProveArguments& arguments) {
   if (arguments.reverse && (arguments.program.empty() || !arguments.skeleton.empty()))
-    return bad_input("prove",
-                     "--reverse: give it with --program and --proof, which is the proof of the "
-                     "program itself");
+    return bad_input(
+        "prove",
+        "--reverse: give it with --program and --proof, which is the proof of the program itself");
   if (!arguments.then.empty() && (arguments.program.empty() || !arguments.skeleton.empty()))
     return bad_input("prove",
                      "--then: give it with --program, and a --proof of each of the two programs");
@@ -562,10 +561,9 @@ int prove(const ProveArguments& arguments) {
     return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
 #ifdef QUADRILLE_WITHOUT_Z3
   if (arguments.skeleton.empty())
-    return bad_input(
-        "prove",
-        "the solver Z3 was left out of this build; install its header and library, and "
-        "build again");
+    return bad_input("prove",
+                     "the solver Z3 was left out of this build; install its header and library, "
+                     "and build again");
 #endif
   if (arguments.watch) return watch(arguments);
   return arguments.skeleton.empty() ? Session(arguments).run() : write_skeleton(arguments);
@@ -596,10 +594,9 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
               "write all questions there as SMT-LIB, one file for each algorithm");
   command.add("--second-solver", "COMMAND", &arguments.second_solver,
               "let this solver answer the exported questions again, such as cvc5");
-  command.add(
-      "--limit", fmt::format("UNITS={}", arguments.limit), &arguments.limit,
-      "the most work a question may take, in Z3's units; a question that needs more is unknown, "
-      "on any machine");
+  command.add("--limit", fmt::format("UNITS={}", arguments.limit), &arguments.limit,
+              "the most work a question may take, in Z3's units; a question that needs more is "
+              "unknown, on any machine");
   command.add_flag("--verbose", arguments.verbose, "print every obligation");
   command.add_choice("--format", {"text", "json"}, arguments.format, "what is printed");
   command.example("prove hierarchical-factor --verbose");

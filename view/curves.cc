@@ -163,8 +163,7 @@ class Plot {
       const double time = std::pow(10, power);
       text += fmt::format(
           "<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\" class=\"grid\"/><text "
-          "x=\"{3}\" "
-          "y=\"{4:.1f}\" class=\"y\">{5}</text>\n",
+          "x=\"{3}\" y=\"{4:.1f}\" class=\"y\">{5}</text>\n",
           kLeft, y(time), kWidth - kRight, kLeft - 6, y(time) + 4,
           time_text(std::llround(1e3 * time)));
     }
@@ -197,9 +196,8 @@ class Plot {
     const double name = kWidth - kRight + 18;
     return fmt::format(
         "<path d=\"{}\" class=\"{}\"/><path d=\"M{:.1f},{:.1f} L{:.1f},{:.1f}\" "
-        "class=\"guide\"/><path "
-        "d=\"M{:.1f},{:.1f} h22\" class=\"{}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
-        "class=\"{}\">{}</text>\n",
+        "class=\"guide\"/><path d=\"M{:.1f},{:.1f} h22\" class=\"{}\"/><text x=\"{:.1f}\" "
+        "y=\"{:.1f}\" class=\"{}\">{}</text>\n",
         path, one.classes, last, one.end, name - 4, one.name, name, one.name, one.classes,
         name + 28, one.name + 4, one.classes == kOther ? kOther : "", escaped(one.curve->name));
   }

@@ -69,8 +69,7 @@ std::string verdict(const Page& page, const Holdings& holdings) {
     return "<strong>Refuted.</strong> " + escaped(holdings.violation);
   std::string html =
       "<strong>Verified</strong> on these nodes: the exact checker walked this call. Data ends "
-      "where "
-      "it belongs, and no rank waits for ever.";
+      "where it belongs, and no rank waits for ever.";
   for (const std::string& sentence : page.proof) html += " " + prose(sentence);
   return html;
 }

@@ -253,8 +253,7 @@ class RunWriter {
     const Shares shares = detail ? Shares{} : this->shares();
     return fmt::format(
         "{{\"name\":{},\"time\":{},\"tick\":{},\"detail\":{},\"full\":{:.6f},\"idle\":[{}],"
-        "\"spans\":{},"
-        "\"messages\":{},\"windows\":{},\"path\":{}}}",
+        "\"spans\":{},\"messages\":{},\"windows\":{},\"path\":{}}}",
         cli::Json(run_.name).text(), run_.outcome->time, tick_, detail, shares.full, idle(),
         detail ? spans() : shares.packed, detail ? messages() : "\"\"", windows(), path());
   }

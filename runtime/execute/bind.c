@@ -56,8 +56,8 @@ static quadrille_bind_options known_options(const quadrille_bind_options* option
   _Static_assert(QD_MAX_WINDOW == 65536, "as the sentence says");
   if (known.block_size < 0 || known.block_size > INT_MAX)
     qd_refuse(problem, MPI_ERR_ARG,
-              "the block size is negative or larger than an int can hold; give 1 or more "
-              "bytes, or 0 for the schedule's own choice");
+              "the block size is negative or larger than an int can hold; give 1 or more bytes, or "
+              "0 for the schedule's own choice");
   return known;
 }
 
@@ -69,12 +69,11 @@ static void check_block_size(const struct qd_program* program, int64_t block_siz
     without_rule += program->rules[i].at_call && program->parameters[i] == QD_CHOOSE_NONE;
   if (block_size > 0 && !qd_takes_block_size(program))
     qd_refuse(problem, MPI_ERR_ARG,
-              "the schedule takes no block size; bind without one, or generate one that "
-              "pipelines");
+              "the schedule takes no block size; bind without one, or generate one that pipelines");
   if (block_size == 0 && without_rule > 0)
-    qd_refuse(problem, MPI_ERR_ARG,
-              "the schedule does not say how its block size is chosen; bind with the "
-              "option block_size");
+    qd_refuse(
+        problem, MPI_ERR_ARG,
+        "the schedule does not say how its block size is chosen; bind with the option block_size");
 }
 
 /* Between groups, MPI_Allreduce gives each group the result of the other. A second one gives each its own. */
@@ -354,11 +353,11 @@ static void check_groups(const struct qd_program* program, MPI_Comm comm, int fi
               "the schedule is for collectives between two groups; the communicator is no "
               "intercommunicator: bind with quadrille_bind_groups to make two of its ranks");
   else if (program && program->groups == 1 && (first_ranks != 0 || inter))
-    qd_refuse(problem, MPI_ERR_COMM,
-              inter ? "the communicator is an intercommunicator; load a schedule that was "
-                      "generated with --remote-nodes"
-                    : "the schedule is for one group; load one that was generated with "
-                      "--remote-nodes");
+    qd_refuse(
+        problem, MPI_ERR_COMM,
+        inter ? "the communicator is an intercommunicator; load a schedule that was generated with "
+                "--remote-nodes"
+              : "the schedule is for one group; load one that was generated with --remote-nodes");
 }
 
 /* Sets the problem to the error on which the ranks agreed, if there is one. Returns whether there is none. */
@@ -404,9 +403,9 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
   if (code == MPI_SUCCESS && take_agreement(&agreement, problem)) {
     *result = binding_of(comm, data->program.hash);
     if (*result && (*result)->layout.first_ranks != first_ranks)
-      qd_refuse(problem, MPI_ERR_COMM,
-                "the schedule is bound to other groups of this communicator; bind it to a "
-                "duplicate");
+      qd_refuse(
+          problem, MPI_ERR_COMM,
+          "the schedule is bound to other groups of this communicator; bind it to a duplicate");
     else if (*result)
       retune(*result, &known);
     else
@@ -514,10 +513,10 @@ int quadrille_keeps_order(quadrille_schedule schedule, MPI_Comm comm) {
 static int check_collective(const struct qd_binding* binding, int collective, MPI_Comm comm) {
   const int scheduled = binding->schedule_data->program.collective;
   if (scheduled == collective) return MPI_SUCCESS;
-  return qd_error(comm, MPI_ERR_ARG,
-                  "the schedule is for %s; call the functions of that name, or load one for "
-                  "this collective",
-                  qd_collective_name(scheduled));
+  return qd_error(
+      comm, MPI_ERR_ARG,
+      "the schedule is for %s; call the functions of that name, or load one for this collective",
+      qd_collective_name(scheduled));
 }
 
 static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding** binding) {

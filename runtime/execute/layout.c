@@ -126,12 +126,11 @@ static const char* refuse_ranks(const struct qd_layout* l, const struct qd_progr
         "%s is proven for up to %lld ranks, the communicator has %lld; generate one for its nodes",
         program->algorithm, (long long)program->most_ranks, ranks > remote ? ranks : remote);
   else if (program->groups == 2)
-    snprintf(
-        failure, QD_TEXT,
-        "the schedule is for groups of %lld and %lld ranks, the communicator has groups of %lld "
-        "and %lld; generate one for these or for any nodes",
-        (long long)program->topologies[0].ranks, (long long)program->topologies[1].ranks, ranks,
-        remote);
+    snprintf(failure, QD_TEXT,
+             "the schedule is for groups of %lld and %lld ranks, the communicator has groups of "
+             "%lld and %lld; generate one for these or for any nodes",
+             (long long)program->topologies[0].ranks, (long long)program->topologies[1].ranks,
+             ranks, remote);
   else
     snprintf(failure, QD_TEXT,
              "the schedule is for %lld rank%s, the communicator has %lld; generate one for %lld or "
@@ -152,8 +151,7 @@ static const char* refuse_nodes(const struct qd_layout* l, const struct qd_progr
   describe_topology(&l->topologies[differs], found, sizeof found);
   snprintf(failure, QD_TEXT,
            "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
-           "any, or "
-           "bind with QUADRILLE_LAYOUT_TRUSTED",
+           "any, or bind with QUADRILLE_LAYOUT_TRUSTED",
            wanted, found);
   return failure;
 }

@@ -214,10 +214,9 @@ static void prepare_together(struct qd_persistent* p, struct qd_problem* problem
   struct qd_call* c = p->binding->call;
   p->tag = take_tag(p->binding);
   if (p->tag == 0)
-    return qd_refuse(
-        problem, MPI_ERR_OTHER,
-        "there are as many persistent calls on this communicator as there are tags; free some, or "
-        "bind the schedule to a duplicate of it");
+    return qd_refuse(problem, MPI_ERR_OTHER,
+                     "there are as many persistent calls on this communicator as there are tags; "
+                     "free some, or bind the schedule to a duplicate of it");
   if (!c) return;
   c->tag = p->tag;
   c->is_persistent = 1;

@@ -126,10 +126,9 @@ void qd_wait_for_library(MPI_Request* request) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (waited > 0 && (rank < ALL || (rank & (rank - 1)) == 0))
-    fprintf(
-        stderr,
-        "quadrille: rank %d has waited %.1f s for other ranks: they are late, or run without this "
-        "library or with QUADRILLE=off; LD_PRELOAD must reach all ranks\n",
-        rank, waited);
+    fprintf(stderr,
+            "quadrille: rank %d has waited %.1f s for other ranks: they are late, or run without "
+            "this library or with QUADRILLE=off; LD_PRELOAD must reach all ranks\n",
+            rank, waited);
   PMPI_Wait(request, MPI_STATUS_IGNORE);
 }

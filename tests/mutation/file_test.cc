@@ -90,8 +90,7 @@ class Mutation {
       }
     fmt::print(
         "{}{} on {}: {} bytes, {} mutants: {} refused ({} for names alone), {} walk identically, "
-        "{} verified, {} "
-        "refuted; right verdicts {} of {}\n",
+        "{} verified, {} refuted; right verdicts {} of {}\n",
         file_.algorithm, file_.choices, job_.groups[0].text(), bytes_.size(), tally_.mutants,
         tally_.refused, tally_.misnamed, tally_.identical, tally_.verified, tally_.refuted,
         tally_.right, tally_.verified + tally_.refuted);

@@ -237,8 +237,7 @@ void print(const Tally& tally) {
   fmt::print(
       "{} drawn: {} are no programs, {} do not bind, {} are too long, {} are right, {} refuted ({} "
       "undefined; {} for what the oracle says, {} properties); {} by key order, {} rank by rank; "
-      "{} "
-      "with counts too large for the oracle\n",
+      "{} with counts too large for the oracle\n",
       tally.drawn, tally.invalid, tally.unbound, tally.too_long, tally.right, tally.refuted,
       tally.undefined, tally.alike, tally.properties.size(), tally.by_key_order, tally.by_rank,
       tally.large);

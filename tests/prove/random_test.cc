@@ -140,8 +140,7 @@ TEST(RandomPrograms, ThatAreProvenAreNeverRefuted) {
   }
   fmt::print(
       "{} drawn from {} programs: {} are no programs, {} proven ({} with statements of a step "
-      "mixed, {} "
-      "now in place), {} refuted\n",
+      "mixed, {} now in place), {} refuted\n",
       programs, all.size(), invalid, proven, mixed, in_place, refuted);
   if (programs < 100) return;  // a quick look
   EXPECT_GT(proven, static_cast<int>(programs / 10));

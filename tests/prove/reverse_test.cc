@@ -184,8 +184,7 @@ TEST(Reversal, IsRightOnSmallNodes) {
 TEST(Reversal, HasATextInWhichParametersKeepTheirNames) {
   const std::string begin =
       "algorithm a for broadcast\nparameter minus_k\nparameter v\nif rank = root\n  copy send[0] "
-      "to "
-      "recv[0]\n";
+      "to recv[0]\n";
   for (const std::string& body :
        {std::string("for k in 0 .. 1\n  step k + minus_k\n    send to 0"),
         std::string("step v\n  send to 0\nlet v = 0"),

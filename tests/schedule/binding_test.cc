@@ -95,8 +95,8 @@ TEST(Binding, RemoteTablesAreTheOtherGroups) {
 
 TEST(Binding, ParametersComeFromTheFileOrTheCall) {
   const Program two = program(
-      "parameter a\nparameter b at call\nparameter c\ntable t[i in 0 .. 3] "
-      "= i = 0 ? a : i = 1 ? b : c");
+      "parameter a\nparameter b at call\nparameter c\ntable t[i in 0 .. 3] = i = 0 ? a : i = 1 ? b "
+      ": c");
   Job job = job_of({2});
   job.parameters = {10, 0, 30};
   EXPECT_THAT(bind(two, job, {{}, {20}, 0}, 0)->tables[0], ElementsAre(10, 20, 30));
@@ -155,10 +155,9 @@ TEST(Binding, WantsACountForEveryRank) {
   const std::string counts = "table m = counts";
   const std::string missing = "the program needs 6 counts for group 0; give them with --counts";
   EXPECT_EQ(refusal(counts), missing);
-  EXPECT_EQ(
-      refusal(counts, {{{1, 2, 3}}, {}, 0}),
-      "3 counts are given for group 0, whose ranks are 6; give one a rank with --counts, as in "
-      "6x1024");
+  EXPECT_EQ(refusal(counts, {{{1, 2, 3}}, {}, 0}),
+            "3 counts are given for group 0, whose ranks are 6; give one a rank with --counts, as "
+            "in 6x1024");
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, -6}}, {}, 0}), "a count of -6; counts are 0 or more");
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, 6}}, {}, 0}), "bound");
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, kMaxCount}}, {}, 0}), "bound");

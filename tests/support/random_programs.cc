@@ -24,8 +24,7 @@ namespace {
 constexpr const char* kRandomDraws[][2] = {
     {"@claims",
      "{|||port one+one per rank\n|port one+one per rank\n|port exchange per rank\n|port exchange "
-     "per "
-     "node\n}{||in_place\n}"},
+     "per node\n}{||in_place\n}"},
     {"@after", "{|| after -1| after -1| after @key - 1| after @key - 2| after @far}"},
     {"@key", "{round|round|round|2*round|round + 7|round + @far|@far - ranks + round|3*round - 1}"},
     {"@via", "{temp[d]|temp[d]|temp[d]|temp[0]|recv[d]}"},
