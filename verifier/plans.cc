@@ -193,17 +193,15 @@ struct Plans::State {
 
   qd_context context(int64_t group, int64_t rank) const {
     const bool two = groups() == 2;
-    qd_context context{};
-    context.rank = rank;
-    context.ranks = size(group);
-    context.remote_ranks = two ? size(1 - group) : 0;
-    context.group = group;
-    context.root = root;
-    context.counts = counts[static_cast<size_t>(group)].data();
-    context.remote_counts = counts[static_cast<size_t>(two ? 1 - group : 0)].data();
-    context.parameters = parameters.data();
-    context.topologies = topologies.all.data();
-    return context;
+    return {.rank = rank,
+            .ranks = size(group),
+            .remote_ranks = two ? size(1 - group) : 0,
+            .group = group,
+            .root = root,
+            .counts = counts[static_cast<size_t>(group)].data(),
+            .remote_counts = counts[static_cast<size_t>(two ? 1 - group : 0)].data(),
+            .parameters = parameters.data(),
+            .topologies = topologies.all.data()};
   }
 
   // Sets up a builder. Returns an error message, or null.

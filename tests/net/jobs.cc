@@ -248,11 +248,10 @@ Machine machine_of(const Scheduled& scheduled, const Ways& ways) {
 }
 
 Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways) {
-  Machine machine;
-  machine.ranks = groups.all();
-  machine.remote = ways.are_ranges ? 0 : groups.remote;
-  machine.seed = ways.seed;
-  machine.is_eager = ways.is_eager;
+  Machine machine{.ranks = groups.all(),
+                  .remote = ways.are_ranges ? 0 : groups.remote,
+                  .seed = ways.seed,
+                  .is_eager = ways.is_eager};
   const Collective collective = scheduled.program.collective;
   const bool is_in_order =
       reduces(collective) && !scheduled.program.commutative &&

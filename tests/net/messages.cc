@@ -33,14 +33,13 @@ bool match(const Request& receive, const Request& send) {
 
 void note_event(Request& request) {
   Rank& rank = world->ranks[static_cast<size_t>(request.owner)];
-  Event event{request.receives ? Event::Kind::kReceive : Event::Kind::kSend};
-  event.peer = request.peer;
-  event.bytes = request.data.bytes();
-  event.tag = request.tag;
-  event.comm = request.comm;
-  event.is_synchronous = request.is_synchronous;
   request.event = rank.listing.size();
-  rank.listing.push_back(event);
+  rank.listing.push_back({.kind = request.receives ? Event::Kind::kReceive : Event::Kind::kSend,
+                          .peer = request.peer,
+                          .bytes = request.data.bytes(),
+                          .tag = request.tag,
+                          .comm = request.comm,
+                          .is_synchronous = request.is_synchronous});
 }
 
 void join(Request& receive, Request& send) {

@@ -109,12 +109,11 @@ TEST(PersistentCollective, OutlivesItsCommunicator) {
   for (const char* const name :
        {"allreduce doubling", "gather binomial", "allgather linear-ring", "alltoall tuna"}) {
     const Scheduled& program = program_named(name);
-    CollectiveCall call;
-    call.collective = program.program.collective;
-    call.groups = {4, 0};
-    call.form = 1;
-    call.root = 1;
-    call.types = 2;
+    const CollectiveCall call{.collective = program.program.collective,
+                              .groups = {4, 0},
+                              .form = 1,
+                              .root = 1,
+                              .types = 2};
     expect_no_problem(machine_of(program, call.groups, {}), [&](MPI_Comm comm) {
       MPI_Comm other;
       MPI_Comm_dup(comm, &other);

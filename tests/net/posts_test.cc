@@ -16,11 +16,11 @@ namespace {
 constexpr int kOwn = 0;
 
 Event message(bool receives, int peer, int64_t bytes) {
-  Event event{receives ? Event::Kind::kReceive : Event::Kind::kSend};
-  event.peer = peer;
-  event.comm = 99;
-  event.bytes = event.arrived = bytes;
-  return event;
+  return {.kind = receives ? Event::Kind::kReceive : Event::Kind::kSend,
+          .peer = peer,
+          .bytes = bytes,
+          .comm = 99,
+          .arrived = bytes};
 }
 
 // Builds a call's list between two marks.
@@ -60,11 +60,7 @@ std::vector<ExpectedStep> three_exchanges() {
   return steps;
 }
 
-Manner window_of(int window) {
-  Manner manner;
-  manner.window = window;
-  return manner;
-}
+Manner window_of(int window) { return {.window = window}; }
 
 void expect_refusal(const std::string& said, const std::string& part) {
   EXPECT_NE(said.find(part), std::string::npos) << "said: " << said;

@@ -112,11 +112,10 @@ bool expect_right_posts(const Session& session, size_t i, const Outcome& outcome
       [&](Rank source, Rank target) { return bytes_between(run.call, at(source), at(target)); });
   const bool is_once = run.how == How::kOnce;
   const bool is_alltoall = scheduled.program.collective == Collective::kAlltoall;
-  Manner manner;
-  manner.window = run.ways.window > 0 ? run.ways.window : 16;
-  manner.is_synchronous = run.ways.is_synchronous;
-  manner.has_heads = is_alltoall && scheduled.forwards && is_once;
-  manner.has_whole_steps = is_alltoall && !scheduled.forwards && is_once;
+  Manner manner{.window = run.ways.window > 0 ? run.ways.window : 16,
+                .is_synchronous = run.ways.is_synchronous,
+                .has_heads = is_alltoall && scheduled.forwards && is_once,
+                .has_whole_steps = is_alltoall && !scheduled.forwards && is_once};
   for (int start = 0; start < (is_once ? 1 : 3); ++start)
     for (int rank = 0; rank < session.groups.all(); ++rank) {
       const Listing& listing = outcome.listings[static_cast<size_t>(rank)];
@@ -250,15 +249,15 @@ void expect_changing_counts(const Scheduled& scheduled) {
     const unsigned seed = next_seed++;
     std::vector<Run> runs;
     for (const unsigned drawn : {seed, seed, seed + 1, seed, seed + 2}) {
-      Run run{{}, {.window = window, .is_eager = seed % 2 == 0, .block_size = 5, .seed = seed}};
-      run.call.collective = scheduled.program.collective;
-      run.call.groups = scheduled.groups;
-      run.call.form = 1;
-      run.call.layout = mpi::kFixedPlaces;
-      run.call.lengths = kKinds[mpi::mix(drawn) % 4];
-      run.call.length_seed = drawn;
-      run.call.seed = static_cast<unsigned>(runs.size());
-      runs.push_back(run);
+      const CollectiveCall call{.collective = scheduled.program.collective,
+                                .groups = scheduled.groups,
+                                .lengths = kKinds[mpi::mix(drawn) % 4],
+                                .length_seed = drawn,
+                                .form = 1,
+                                .layout = mpi::kFixedPlaces,
+                                .seed = static_cast<unsigned>(runs.size())};
+      runs.push_back(
+          {call, {.window = window, .is_eager = seed % 2 == 0, .block_size = 5, .seed = seed}});
     }
     expect_runs(scheduled, runs);
   }

@@ -11,17 +11,16 @@ constexpr int kNarrow = 1;
 // Expects the right error on each rank. One rank has room for `room` units of a block that has more or fewer.
 void expect_truncation(const Scheduled& scheduled, const Ways& ways, bool is_persistent,
                        unsigned types, LengthKind lengths, int room) {
-  CollectiveCall call;
-  call.collective = Collective::kAlltoall;
-  call.groups = scheduled.groups;
-  call.lengths = lengths;
-  call.length_seed = 2;
-  call.form = 1;
-  call.types = types;
-  call.layout = 1;  // all blocks have one type
-  call.seed = ways.seed;
-  call.narrow = kNarrow;
-  call.narrow_units = room;
+  const CollectiveCall call{.collective = Collective::kAlltoall,
+                            .groups = scheduled.groups,
+                            .lengths = lengths,
+                            .length_seed = 2,
+                            .form = 1,
+                            .types = types,
+                            .layout = 1,  // all blocks have one type
+                            .seed = ways.seed,
+                            .narrow = kNarrow,
+                            .narrow_units = room};
   const int from = (kNarrow + 1) % call.groups.ranks;
   const int64_t sent = bytes_between(call, from, kNarrow);
   testing::ScopedTrace trace(__FILE__, __LINE__, call.text());

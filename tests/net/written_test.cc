@@ -106,12 +106,11 @@ class Written : public testing::TestWithParam<TextCase> {
       return expect_unbound(
           GetParam(), scheduled,
           outcome == "broken at binding" ? MPI_ERR_INTERN : MPI_ERR_UNSUPPORTED_OPERATION);
-    CollectiveCall call;
-    call.collective = scheduled.program.collective;
-    call.groups = scheduled.groups;
-    call.form = number(asked_["form"]);
-    call.root = number(asked_["root"]);
-    call.layout = 1;
+    CollectiveCall call{.collective = scheduled.program.collective,
+                        .groups = scheduled.groups,
+                        .form = number(asked_["form"]),
+                        .root = number(asked_["root"]),
+                        .layout = 1};
     for (const std::string& lengths : asked_["lengths"])
       for (const std::string& in_place : asked_["in_place"])
         for (const std::string& window : asked_["windows"])

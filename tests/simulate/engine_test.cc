@@ -20,13 +20,12 @@ constexpr int64_t kAlpha = 3, kByte = 10;
 constexpr int64_t kNanosecond = 1000, kLatency = kAlpha * kNanosecond;
 
 Machine plain() {
-  Machine machine;
-  machine.between = {kAlpha, kByte};
-  machine.inside = {1, 2};
-  machine.copy = machine.overhead = {0, 0};
-  machine.gap_ns = machine.gap_inside_ns = 0;
-  machine.eager = 0;
-  return machine;
+  return {.between = {kAlpha, kByte},
+          .inside = {1, 2},
+          .copy = {0, 0},
+          .gap_ns = 0,
+          .gap_inside_ns = 0,
+          .eager = 0};
 }
 
 // Returns scripts with one process on each node. A test may change `node`.

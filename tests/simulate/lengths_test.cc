@@ -113,10 +113,7 @@ TEST(Lengths, AreReadWhileTheReceiverWaitsForAnotherMessage) {
   receiver.turns = {{.receives_posted = 2}, {.receives_done = 1}, {.receives_done = 1}};
   sender.reads_lengths = receiver.reads_lengths = true;
   send_lengths(scripts.all);
-  Machine machine;
-  machine.between = {1000, 1};
-  machine.gap_ns = 0;
-  machine.eager = 0;
+  const Machine machine{.between = {1000, 1}, .gap_ns = 0, .eager = 0};
   Trace trace;
   const Result<Outcome> outcome = simulate(scripts, machine, {}, &trace);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;

@@ -398,13 +398,11 @@ class Drawer {
 
 Place Flow::place_of(int process) const {
   const int group = group_of(process);
-  Place place;
-  place.ranks = ranks[group];
-  place.remote_ranks = groups == 2 ? ranks[1 - group] : 0;
-  place.group = group;
-  place.rank = rank_of(process);
-  place.root = root;
-  return place;
+  return {.ranks = ranks[group],
+          .remote_ranks = groups == 2 ? ranks[1 - group] : 0,
+          .group = group,
+          .rank = rank_of(process),
+          .root = root};
 }
 
 Flow random_flow(Random& random) { return Drawer(random).draw(); }
