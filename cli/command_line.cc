@@ -51,8 +51,8 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
                        fmt::join(commands_of(app), ", "), app.get_name());
   if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
     const std::vector<std::string> words = app.remaining(true);
-    const auto option = std::find_if(words.begin(), words.end(),
-                                     [](const std::string& word) { return word[0] == '-'; });
+    const auto option =
+        std::ranges::find_if(words, [](const std::string& word) { return word[0] == '-'; });
     if (!words.empty()) return unexpected(command, option == words.end() ? words[0] : *option);
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return mismatched(command, error.what());
@@ -105,7 +105,7 @@ void Command::require(const std::string& name, const std::string& type, Target i
 void Command::add_choice(const std::string& name, const std::vector<std::string>& values,
                          std::string& into, const std::string& help) {
   const auto refusal = [=](const std::string& value) {
-    if (std::find(values.begin(), values.end(), value) != values.end()) return std::string();
+    if (std::ranges::find(values, value) != values.end()) return std::string();
     return fmt::format("'{}' is none of {}", value, fmt::join(values, ", "));
   };
   add_option(*app_, name, &into, help)
@@ -119,8 +119,7 @@ void Command::add_flag(const std::string& name, bool& into, const std::string& h
 
 std::optional<int> Command::parse(int argc, char** argv) {
   const std::vector<std::string> commands = commands_of(*app_);
-  if (argc > 1 && argv[1][0] != '-' &&
-      std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
+  if (argc > 1 && argv[1][0] != '-' && std::ranges::find(commands, argv[1]) == commands.end())
     return bad_input(app_->get_name().c_str(), fmt::format("'{}' is no command; there are {}",
                                                            argv[1], fmt::join(commands, ", ")));
   try {

@@ -90,9 +90,7 @@ class Search {
   std::optional<Candidate> best() const {
     if (workload_.ordered && program_.commutative) return std::nullopt;
     for (const auto& [name, value] : fixed_)
-      if (std::none_of(algorithm_.numbers.begin(), algorithm_.numbers.end(),
-                       [&wanted = name](const Number& number) { return number.name == wanted; }))
-        return std::nullopt;
+      if (std::ranges::count(algorithm_.numbers, name, &Number::name) == 0) return std::nullopt;
     std::vector<std::vector<int64_t>> all = {{}};
     for (const Number& number : algorithm_.numbers) all = longer(all, number);
     std::optional<Candidate> best;
@@ -221,7 +219,7 @@ bool has_long(const Work& work) {
 // `all` is in the order of times.
 using Position = std::vector<Candidate>::iterator;
 Position simplest(std::vector<Candidate>& all, const std::function<bool(const Candidate&)>& may) {
-  const Position fastest = std::find_if(all.begin(), all.end(), may);
+  const Position fastest = std::ranges::find_if(all, may);
   Position best = fastest;
   for (Position each = fastest; each != all.end() && is_alike(each->time, fastest->time); ++each)
     if (may(*each) && drawbacks(*each) < drawbacks(*best)) best = each;
@@ -266,8 +264,7 @@ std::optional<Candidate> best_candidate(const Algorithm& algorithm, const Worklo
 
 void put_choice_first(std::vector<Candidate>& candidates) {
   if (candidates.empty()) return;
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
+  std::ranges::stable_sort(candidates, {}, &Candidate::time);
   const auto least = static_cast<double>(candidates[0].time);
   Position first = simplest(
       candidates, [](const Candidate& each) { return each.direct && has_long(each.work); });

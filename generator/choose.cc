@@ -151,10 +151,9 @@ std::string name_of_file(const verifier::Schedule& schedule,
                          const std::vector<std::string>& parameters) {
   std::string name = schedule.program.algorithm.text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
-    const auto given =
-        std::find_if(parameters.begin(), parameters.end(), [&](const std::string& text) {
-          return text.starts_with(schedule.program.parameters[i].name.text + "=");
-        });
+    const auto given = std::ranges::find_if(parameters, [&](const std::string& text) {
+      return text.starts_with(schedule.program.parameters[i].name.text + "=");
+    });
     name += ", " + (given == parameters.end() ? parameter_text(schedule.program, schedule.job, i)
                                               : *given);
   }

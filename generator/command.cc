@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "cli/files.h"
 #include "cli/numbers.h"
@@ -68,11 +69,9 @@ Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
   for (const Option& option : algorithm.options) choices[option.name] = option.values[0];
   for (const auto& [name, value] : given) {
     if (value.empty()) continue;
-    const auto option =
-        std::find_if(algorithm.options.begin(), algorithm.options.end(),
-                     [&wanted = name](const Option& o) { return o.name == wanted; });
+    const auto option = std::ranges::find(algorithm.options, name, &Option::name);
     if (option == algorithm.options.end()) return no_such_option(name, algorithm);
-    if (std::find(option->values.begin(), option->values.end(), value) == option->values.end())
+    if (std::ranges::find(option->values, value) == option->values.end())
       return Error{
           fmt::format("--{}: '{}' is none of {}", name, value, fmt::join(option->values, ", "))};
     choices[name] = value;
@@ -96,9 +95,7 @@ Result<int64_t> read_number(const Number& number, const std::string& text, int64
 Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& program,
                                   const GenerateArguments& arguments) {
   for (const auto& [name, text] : arguments.numbers)
-    if (!text.empty() &&
-        std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
-                     [&wanted = name](const Number& n) { return n.name == wanted; }))
+    if (!text.empty() && std::ranges::count(algorithm.numbers, name, &Number::name) == 0)
       return no_such_option(name, algorithm);
   for (const auto& [flag, text] : {std::pair("block-size", arguments.block_size),
                                    {"alpha", arguments.machine.alpha},
@@ -178,7 +175,7 @@ Result<bool> refuse_ordered(const GenerateArguments& arguments, Collective colle
 std::vector<Collective> served_collectives() {
   std::vector<Collective> served;
   for (const Algorithm& algorithm : algorithms())
-    if (std::find(served.begin(), served.end(), algorithm.collective) == served.end())
+    if (std::ranges::find(served, algorithm.collective) == served.end())
       served.push_back(algorithm.collective);
   std::ranges::sort(served);
   return served;
@@ -213,8 +210,7 @@ Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments) {
 }
 
 bool chooses_block_size(const Program& program) {
-  return std::any_of(program.parameters.begin(), program.parameters.end(),
-                     [](const Parameter& parameter) { return parameter.at_call; });
+  return std::ranges::any_of(program.parameters, &Parameter::at_call);
 }
 
 namespace {
@@ -223,8 +219,7 @@ namespace {
 bool chooses(const GenerateArguments& arguments) {
   const bool has_call = !arguments.machine.bytes.empty() || !arguments.counts.empty();
   return arguments.algorithm == kAuto || (arguments.block_size == kAuto && has_call) ||
-         std::any_of(arguments.numbers.begin(), arguments.numbers.end(),
-                     [](const auto& number) { return number.second == kAuto; });
+         std::ranges::count(std::views::values(arguments.numbers), kAuto) > 0;
 }
 
 // Returns the numbers that auto does not choose: the given ones, and those of a given algorithm that are not auto.

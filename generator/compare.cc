@@ -65,9 +65,7 @@ std::vector<Curve> curves_of(const Grid& grid, const std::optional<OwnAlgorithm>
     Curve curve{algorithm->name, {}};
     bool has_time = false;
     for (size_t i = 0; i < grid.size(); ++i) {
-      const auto found = std::find_if(
-          grid[i].begin(), grid[i].end(),
-          [&](const Candidate& candidate) { return candidate.algorithm == algorithm; });
+      const auto found = std::ranges::find(grid[i], algorithm, &Candidate::algorithm);
       curve.times.push_back(found == grid[i].end() ? std::nullopt : time(*found, i));
       curve.fitted.push_back(source == Source::kSimulated && found != grid[i].end() &&
                              found->is_fitted);
@@ -183,7 +181,7 @@ Result<Curves> measured(const Workload& workload, const std::vector<int64_t>& si
       });
   if (wrong) return *wrong;
   for (std::vector<int64_t>& all : native) {
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     curves.native->times.push_back(all.empty() ? std::nullopt
                                                : std::optional<int64_t>(all[all.size() / 2]));
   }
@@ -282,8 +280,7 @@ Result<Curves> curves_for(const CompareArguments& arguments) {
   }
   const Grid grid = grid_of(workload, *sizes, own);
   const auto serves = [&](const std::vector<Candidate>& all) {
-    return std::ranges::any_of(
-        all, [&](const Candidate& one) { return one.algorithm == &own->algorithm; });
+    return std::ranges::count(all, &own->algorithm, &Candidate::algorithm) > 0;
   };
   if (own && std::ranges::none_of(grid, serves))
     return Error{fmt::format("--program: {} serves none of these calls; `generate` says why",

@@ -16,7 +16,7 @@ constexpr const char* kSquareRoot = "sqrt";
 
 bool mentions_parameters(const Expression& expression) {
   return expression.op == Operator::kParameter ||
-         std::any_of(expression.operands.begin(), expression.operands.end(), mentions_parameters);
+         std::ranges::any_of(expression.operands, mentions_parameters);
 }
 
 Expression ranks() { return leaf(Operator::kRanks); }
@@ -46,14 +46,13 @@ Expression wanted_of(const Number& number, const Expression& formula) {
 // Leaves `needs` empty if all requirements are on parameters, because formulas keep these within their bounds.
 Job job_for_any(const Algorithm& algorithm, const Program& program) {
   Job job;
-  if (!std::all_of(program.requirements.begin(), program.requirements.end(), mentions_parameters))
+  if (!std::ranges::all_of(program.requirements, mentions_parameters))
     job.needs = opening_of(algorithm).needs;
   return job;
 }
 
 const Number& number_of(const Algorithm& algorithm, const Parameter& parameter) {
-  const auto number = std::find_if(algorithm.numbers.begin(), algorithm.numbers.end(),
-                                   [&](const Number& n) { return n.name == parameter.name.text; });
+  const auto number = std::ranges::find(algorithm.numbers, parameter.name.text, &Number::name);
   check(number != algorithm.numbers.end(), "a parameter that no flag gives");
   return *number;
 }

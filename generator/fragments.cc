@@ -58,7 +58,7 @@ Result<std::string> put_in(std::string_view line, const std::vector<std::string>
   for (size_t open; (open = line.find('{')) != std::string::npos;) {
     const size_t close = std::min(line.find('}', open), line.size());
     const std::string name(line.substr(open + 1, close - open - 1));
-    const auto found = std::find(names.begin(), names.end(), name);
+    const auto found = std::ranges::find(names, name);
     if (found == names.end() || close == line.size())
       return Error{fmt::format("it has no parameter '{}'", name)};
     result += line.substr(0, open);

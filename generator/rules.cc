@@ -142,7 +142,7 @@ std::string choice(const Workload& workload, Own* own) {
   if (candidates.empty() ||
       static_cast<double>(least_known) <= kRicher * static_cast<double>(candidates[0].time))
     return kNative;
-  const auto chosen = std::find_if(all.begin(), all.end(), [&](const Named& each) {
+  const auto chosen = std::ranges::find_if(all, [&](const Named& each) {
     return each.candidate.algorithm == candidates[0].algorithm &&
            each.candidate.numbers == candidates[0].numbers;
   });
@@ -192,7 +192,7 @@ Result<std::vector<Collective>> read_collectives(const std::string& name, size_t
   for (const Collective collective : served_collectives()) {
     const std::vector<std::string> names = rule_names(collective, groups);
     const bool is_meant = name == kAll || name == name_of(collective) ||
-                          std::find(names.begin(), names.end(), name) != names.end();
+                          std::ranges::find(names, name) != names.end();
     if (is_meant && !names.empty()) all.push_back(collective);
   }
   if (!all.empty()) return all;
@@ -343,7 +343,7 @@ int choose(const ChooseArguments& arguments) {
   files.push_back({"--out", arguments.out, *text});
   if (const Result<bool> written = cli::write_files(files); !written.ok())
     return bad_input("choose", written.error().message);
-  const int64_t rules = std::count(text->begin(), text->end(), '\n');
+  const int64_t rules = std::ranges::count(*text, '\n');
   if (arguments.format == "json") {
     fmt::print("{}\n", cli::Json{{"schema", 1},
                                  {"file", arguments.out},

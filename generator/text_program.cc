@@ -81,9 +81,8 @@ Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& 
   std::map<std::string, int64_t> values;
   for (const std::string& text : arguments.parameters) {
     const std::string name = text.substr(0, text.find('='));
-    const auto parameter =
-        std::find_if(program.parameters.begin(), program.parameters.end(),
-                     [&](const Parameter& known) { return known.name.text == name; });
+    const auto parameter = std::ranges::find_if(
+        program.parameters, [&](const Parameter& known) { return known.name.text == name; });
     if (parameter == program.parameters.end() || name.size() == text.size())
       return Error{fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of {}", text,
                                arguments.program)};

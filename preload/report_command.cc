@@ -80,8 +80,7 @@ std::string text_of(const json& from, const char* key) {
   if (!value.is_string()) refuse(key, "is no text");
   std::string text = value;
   // The library writes no names with these characters.
-  if (std::any_of(text.begin(), text.end(),
-                  [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; }))
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; }))
     refuse(key, "has a quote, a backslash or a control character");
   return text;
 }

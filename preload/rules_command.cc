@@ -76,7 +76,7 @@ struct Line {
 
 // Finds the line with a rule for the same calls, or with the origin. Returns the end if there is none.
 std::vector<Line>::iterator find_same(std::vector<Line>& lines, const Line& line) {
-  return std::find_if(lines.begin(), lines.end(), [&](const Line& one) {
+  return std::ranges::find_if(lines, [&](const Line& one) {
     return (one.rule && line.rule && preload_are_for_same_calls(&*one.rule, &*line.rule)) ||
            (!one.library.empty() && !line.library.empty());
   });
@@ -150,8 +150,8 @@ int run(int argc, char** argv) {
   for (const Line& line : lines) text += line.text + '\n';
   const int code = cli::print_or_write("rules", out, text);
   if (out.empty() || code != ExitCode::kVerified) return code;
-  const auto rules = std::count_if(lines.begin(), lines.end(),
-                                   [](const Line& line) { return line.rule.has_value(); });
+  const auto rules =
+      std::ranges::count_if(lines, [](const Line& line) { return line.rule.has_value(); });
   fmt::print("{}: {} rule{}\n", out, rules, rules == 1 ? "" : "s");
   return 0;
 }

@@ -250,8 +250,7 @@ Result<MachineArguments> read_file_of_costs(const std::string& text) {
       return Error{fmt::format("{}: its value is neither a text nor a number", key)};
     const std::string value = word(i + 1);
     if (!keys.insert(key).second) return Error{fmt::format("{}: it is there twice", key)};
-    const auto cost =
-        std::find_if(all.begin(), all.end(), [&](const Cost& each) { return key == each.name; });
+    const auto cost = std::ranges::find_if(all, [&](const Cost& each) { return key == each.name; });
     if (cost != all.end())
       cost->text = value;
     else if (key == "exclusive" && (value == "true" || value == "false"))

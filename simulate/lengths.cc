@@ -259,7 +259,7 @@ bool follow_blocks(std::vector<Script>& all, const std::vector<Parts>& parts,
 }
 
 void send_lengths(std::vector<Script>& all) {
-  if (std::none_of(all.begin(), all.end(), changes)) return;
+  if (std::ranges::none_of(all, changes)) return;
   std::vector<std::vector<int32_t>> receives, sends;
   for (const Script& script : all) {
     receives.push_back(positions(script.receives, script.reads_lengths));

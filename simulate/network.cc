@@ -294,7 +294,7 @@ class Fair final : public Network {
 
   // Raises all rates together. Whenever a place is full, the rates of its messages are fixed, and the others rise on.
   void share(int64_t now) {
-    std::fill(sharers_.begin(), sharers_.end(), 0);
+    std::ranges::fill(sharers_, 0);
     open_.clear();
     for (Moving& one : flows_) {
       for (int32_t i = 0; i < one.path.count; ++i) {

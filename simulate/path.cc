@@ -14,7 +14,7 @@ class Tracer {
  public:
   Tracer(const Scripts& scripts, const Machine& machine, const Trace& trace)
       : scripts_(scripts), machine_(machine), trace_(trace), queued_(trace.queued) {
-    std::sort(queued_.begin(), queued_.end(), is_before);
+    std::ranges::sort(queued_, is_before);
     for (const std::vector<Wait>& waits : trace.waits) left_.push_back(waits.size());
   }
 
@@ -30,7 +30,7 @@ class Tracer {
       process = waits_for_receive(first) ? send(first).peer : first.process;
       time = legs_.back().begin;
     }
-    std::reverse(legs_.begin(), legs_.end());
+    std::ranges::reverse(legs_);
     return legs_;
   }
 
@@ -49,8 +49,7 @@ class Tracer {
   // these messages, which waited behind none.
   Sent behind(Sent of, int64_t end) {
     for (int32_t at = std::numeric_limits<int32_t>::max();;) {
-      const auto after =
-          std::upper_bound(queued_.begin(), queued_.end(), Queued{of, at, 0, {}, 0}, is_before);
+      const auto after = std::ranges::upper_bound(queued_, Queued{of, at, 0, {}, 0}, is_before);
       const bool waited = after != queued_.begin() && std::prev(after)->of.process == of.process &&
                           std::prev(after)->of.index == of.index;
       if (!waited) break;
@@ -75,8 +74,7 @@ class Tracer {
 
 std::vector<Leg> critical_path(const Scripts& scripts, const Machine& machine,
                                const Outcome& outcome, const Trace& trace) {
-  const auto last =
-      std::max_element(outcome.ends.begin(), outcome.ends.end()) - outcome.ends.begin();
+  const auto last = std::ranges::max_element(outcome.ends) - outcome.ends.begin();
   return Tracer(scripts, machine, trace).path(static_cast<int32_t>(last), outcome.time);
 }
 
@@ -96,9 +94,7 @@ PortLoad busiest_port(const Scripts& scripts, const Machine& machine) {
       add(static_cast<int32_t>(i), false, busy);
       add(send.peer, true, busy);
     }
-  const auto most = std::max_element(
-      loads.begin(), loads.end(),
-      [](const PortLoad& one, const PortLoad& other) { return one.busy < other.busy; });
+  const auto most = std::ranges::max_element(loads, {}, &PortLoad::busy);
   return most == loads.end() ? PortLoad{} : *most;
 }
 

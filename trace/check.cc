@@ -234,8 +234,8 @@ Measured Checker::measure(const TracedCall& call, const Planned& planned) {
       add(*all.ends[i].receives[n], {receives[n].peer, receives[n].partner});
     }
     const auto in_time = [](const auto& a, const auto& b) { return a.begin < b.begin; };
-    std::sort(made.trace.waits[i].begin(), made.trace.waits[i].end(), in_time);
-    std::sort(made.trace.busy[i].begin(), made.trace.busy[i].end(), in_time);
+    std::ranges::sort(made.trace.waits[i], in_time);
+    std::ranges::sort(made.trace.busy[i], in_time);
   }
   return made;
 }

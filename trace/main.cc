@@ -53,7 +53,7 @@ Row row_of(size_t call, const Measured& measured) {
   row.messages = measured.outcome.messages;
   row.bytes = measured.outcome.bytes;
   const std::vector<int64_t>& ends = measured.outcome.ends;
-  row.slowest = static_cast<size_t>(std::max_element(ends.begin(), ends.end()) - ends.begin());
+  row.slowest = static_cast<size_t>(std::ranges::max_element(ends) - ends.begin());
   for (size_t i = 0; i < measured.trace.waits.size(); ++i)
     for (const Wait& wait : measured.trace.waits[i]) {
       if (row.awaited >= 0 && wait.end - wait.begin <= row.longest.end - row.longest.begin)
@@ -175,7 +175,7 @@ std::string call_text(const TracedRun& run, const Row& row, const Measured& meas
       row.messages, row.bytes, wait_text(row));
   std::vector<size_t> order(measured.real.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
     return measured.outcome.ends[a] > measured.outcome.ends[b];
   });
   for (size_t n = 0; n < order.size(); ++n) {
@@ -283,8 +283,8 @@ int show(const Arguments& arguments) {
   const int code = cli::print_or_write(
       kName, arguments.out,
       arguments.format == "json" ? json_of(*run, *rows) : text_of(arguments, *run, *rows));
-  const bool agree = std::all_of(rows->begin(), rows->end(),
-                                 [](const Row& row) { return row.difference.empty(); });
+  const bool agree =
+      std::ranges::all_of(*rows, [](const Row& row) { return row.difference.empty(); });
   return code != ExitCode::kVerified || agree ? code : ExitCode::kRefuted;
 }
 

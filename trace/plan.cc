@@ -13,8 +13,8 @@ namespace {
 
 // Returns the notes of the first process that made the call.
 const Noted& first_of(const TracedCall& call) {
-  return *std::find_if(call.ranks.begin(), call.ranks.end(),
-                       [](const Noted& noted) { return noted.setup != nullptr; });
+  return *std::ranges::find_if(call.ranks,
+                               [](const Noted& noted) { return noted.setup != nullptr; });
 }
 
 std::vector<int64_t> all_counts(const std::vector<int64_t>& counts, int64_t ranks) {
@@ -127,9 +127,8 @@ Result<std::shared_ptr<const Planned>> Checker::plan(const TracedCall& call) {
 
 Result<Planned> Checker::make(const TracedCall& call) const {
   const Bound& bound = run_.bound[call.bound];
-  const auto file = std::find_if(schedules_.begin(), schedules_.end(), [&](const auto& schedule) {
-    return schedule.schedule.hash == bound.hash;
-  });
+  const auto file = std::ranges::find_if(
+      schedules_, [&](const auto& schedule) { return schedule.schedule.hash == bound.hash; });
   if (file == schedules_.end())
     return Error{fmt::format(
         "none of the files is its schedule, of hash {}; give the one that the run loaded, or "

@@ -30,7 +30,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
   for (const std::filesystem::directory_entry& entry : all)
     if (entry.path().extension() == QD_TRACE_SUFFIX)
       paths.push_back((std::filesystem::path(folder) / entry.path().filename()).string());
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   if (paths.empty())
     return Error{fmt::format(
         "{}: has no traces; run the program with QUADRILLE_TRACE={}, up to its MPI_Finalize",
@@ -59,7 +59,7 @@ class Merger {
     for (const File& file : run_.files) add_parts(file);
     for (auto& [of, call] : calls_)
       if (std::string wrong = finish(call); !wrong.empty()) return wrong;
-    std::sort(run_.calls.begin(), run_.calls.end(), [](const TracedCall& a, const TracedCall& b) {
+    std::ranges::sort(run_.calls, [](const TracedCall& a, const TracedCall& b) {
       return std::pair(a.begun, a.bound) < std::pair(b.begun, b.bound);
     });
     return "";
@@ -125,7 +125,7 @@ class Merger {
   static bool may_be_idle(const Bound& bound, size_t rank) {
     static const char* const rooted[] = {"broadcast", "gather", "reduce", "scatter"};
     return bound.ranks[rank] && bound.ranks[rank]->head.remote > 0 &&
-           std::find(std::begin(rooted), std::end(rooted), bound.collective) != std::end(rooted);
+           std::ranges::find(rooted, bound.collective) != std::end(rooted);
   }
 
   // Adds the call to the run, or drops it if a full trace lacks it. Returns what is wrong, or an empty string.

@@ -67,9 +67,8 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
 Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& schedule,
                                 size_t index, const Call& call) {
   const std::string wanted = schedule.program.parameters[index].name.text + "=";
-  const auto given =
-      std::find_if(arguments.parameters.begin(), arguments.parameters.end(),
-                   [&](const std::string& text) { return text.starts_with(wanted); });
+  const auto given = std::ranges::find_if(
+      arguments.parameters, [&](const std::string& text) { return text.starts_with(wanted); });
   if (given == arguments.parameters.end()) {
     if (const std::optional<int64_t> value = chosen(schedule, index, call, arguments.element))
       return *value;
@@ -264,7 +263,7 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
   const std::vector<Parameter>& parameters = program.parameters;
   std::set<std::string> given;
   for (const std::string& text : arguments.parameters) {
-    if (std::none_of(parameters.begin(), parameters.end(), [&](const Parameter& known) {
+    if (std::ranges::none_of(parameters, [&](const Parameter& known) {
           return known.at_call && text.starts_with(known.name.text + "=");
         }))
       return Error{
@@ -300,9 +299,9 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
   // If the program refuses all of them, binding the first one says what it requires.
   if (refused == calls.begin() || refused == calls.end()) return calls;
   calls.erase(refused, calls.end());
-  const bool moves = std::any_of(calls.begin(), calls.end(), [](const Call& call) {
-    return std::any_of(call.counts.begin(), call.counts.end(), [](const auto& of_group) {
-      return std::any_of(of_group.begin(), of_group.end(), [](int64_t count) { return count > 0; });
+  const bool moves = std::ranges::any_of(calls, [](const Call& call) {
+    return std::ranges::any_of(call.counts, [](const auto& of_group) {
+      return std::ranges::any_of(of_group, [](int64_t count) { return count > 0; });
     });
   });
   if (lists.size() > 1 && !moves)

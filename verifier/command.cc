@@ -16,8 +16,8 @@ using cli::ExitCode;
 int graver(int one, int other) {
   constexpr std::array kOrder = {ExitCode::kVerified, ExitCode::kUnknown, ExitCode::kRefuted,
                                  ExitCode::kBadInput};
-  const auto* first = std::find(kOrder.begin(), kOrder.end(), one);
-  return first < std::find(kOrder.begin(), kOrder.end(), other) ? other : one;
+  const auto* first = std::ranges::find(kOrder, one);
+  return first < std::ranges::find(kOrder, other) ? other : one;
 }
 
 Result<std::string> read_text(const std::string& path) {

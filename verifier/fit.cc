@@ -153,7 +153,7 @@ size_t hash_of(const Column& values, const Column& wanted) {
 
 void Examples::add(std::vector<Found>& to, const std::string& text, const Column& values,
                    int rank) {
-  const bool never = std::none_of(values.begin(), values.end(), [](const Value& v) { return v; });
+  const bool never = std::ranges::none_of(values, [](const Value& v) { return v.has_value(); });
   for (const Found& known : to)
     if (never || known.text == text) return;
   if (!never) to.push_back({text, values, rank});
@@ -196,7 +196,7 @@ const std::vector<Found>& Examples::pairs() const {
 }
 
 std::optional<Found> Examples::number(const Column& wanted, const std::string& preferred) const {
-  const auto first = std::find_if(wanted.begin(), wanted.end(), [](const Value& v) { return v; });
+  const auto first = std::ranges::find_if(wanted, [](const Value& v) { return v.has_value(); });
   if (first == wanted.end()) return std::nullopt;
   for (const Found& name : names_)
     if (name.text == preferred && fits(name.values, wanted)) return name;

@@ -206,8 +206,8 @@ std::vector<Groups> jobs_of(const Program& program) {
                                            : kMostRanksTried;
   std::vector<Groups> all;
   each_topology(program.groups, 1, most, most, [&](const Groups& groups) {
-    const bool flat = std::all_of(groups.begin(), groups.end(),
-                                  [](const Topology& group) { return group.nodes() == 1; });
+    const bool flat =
+        std::ranges::all_of(groups, [](const Topology& group) { return group.nodes() == 1; });
     if (knows_nodes || flat) all.push_back(groups);
     return false;
   });

@@ -321,7 +321,7 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
 std::vector<int> Plans::windows() const {
   std::vector<int> all = {1, 2, QD_DEFAULT_WINDOW};
   const int asked = qd_default_window(&state_->program);
-  if (std::find(all.begin(), all.end(), asked) == all.end()) all.push_back(asked);
+  if (std::ranges::find(all, asked) == all.end()) all.push_back(asked);
   return all;
 }
 

@@ -105,8 +105,8 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
     for (const ProvenProgram& program : proven_programs())
       texts.emplace_back(program.name, program.proof);
   for (const std::string& name : arguments.names) {
-    const bool known = std::any_of(texts.begin(), texts.end(),
-                                   [&](const auto& text) { return is_named(text.first, name); });
+    const bool known =
+        std::ranges::any_of(texts, [&](const auto& text) { return is_named(text.first, name); });
     if (!known)
       return Error{fmt::format("'{}' has no proof; {} prove --verbose names all that do", name,
                                cli::typed("verifier"))};
@@ -116,9 +116,7 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
     const auto asked = [&, &name = name](const std::string& wanted) {
       return is_named(name, wanted);
     };
-    if (!arguments.names.empty() &&
-        std::none_of(arguments.names.begin(), arguments.names.end(), asked))
-      continue;
+    if (!arguments.names.empty() && std::ranges::none_of(arguments.names, asked)) continue;
     Result<Proof> proof = parse_proof(text, name);
     if (!proof.ok()) return proof.error();
     const Result<bool> filled = refuse_unfilled(text, name);

@@ -101,7 +101,7 @@ class Vocabulary {
   void add_lets(const Site& site, size_t variables) {
     variables_ = variables;
     for (const auto& [name, value] : site.names) {
-      bool is_let = std::count(site.variables.begin(), site.variables.end(), name) == 0;
+      bool is_let = std::ranges::count(site.variables, name) == 0;
       for (size_t v = variables; v < site.variables.size(); ++v)
         is_let &= !mentions_variable(value, static_cast<int64_t>(v));
       if (is_let) lets_.emplace_back(name, Formula(value, static_cast<int>(variables)));
@@ -123,8 +123,8 @@ class Vocabulary {
 
   // Returns how many plain names are ranks at the end of the program: source and target, or only one.
   size_t ends() const {
-    return std::max<size_t>(1, std::count_if(plain_.begin(), plain_.end(),
-                                             [](const auto& name) { return name != kByte; }));
+    return std::max<size_t>(
+        1, std::ranges::count_if(plain_, [](const auto& name) { return name != kByte; }));
   }
 
   // Lets at `source` are those of the other group, if there are two.
@@ -191,7 +191,7 @@ std::vector<Example> sample_of(std::vector<Example> all) {
   }
   // A wrong expression soon meets an example that it does not fit if examples of one run are far from each other.
   std::mt19937 random(1);
-  std::shuffle(all.begin(), all.end(), random);
+  std::ranges::shuffle(all, random);
   return all;
 }
 
@@ -279,7 +279,7 @@ class SkeletonWriter {
       more.push_back(example.found->site == &other
                          ? std::optional(example.found->variables[v] - example.piece->variables[w])
                          : std::nullopt);
-    if (std::all_of(more.begin(), more.end(), [](const auto& m) { return m.value_or(0) == 0; }))
+    if (std::ranges::all_of(more, [](const auto& m) { return m.value_or(0) == 0; }))
       return Found{site.variables[w], {}};
     auto number = examples.number(more);
     if (number) number->text = fmt::format("{} + {}", number->text, site.variables[w]);
@@ -598,9 +598,8 @@ class SkeletonWriter {
 
   bool has_steps(size_t body) const {
     const std::vector<Item>& items = p_.anatomy.bodies[body];
-    return std::any_of(items.begin(), items.end(), [&](const Item& item) {
-      return !item.is_loop || has_steps(item.index + 1);
-    });
+    return std::ranges::any_of(
+        items, [&](const Item& item) { return !item.is_loop || has_steps(item.index + 1); });
   }
 
   // Returns the lowest key of an item of a body, or one above its highest, in variables of the body.
@@ -628,8 +627,7 @@ class SkeletonWriter {
     std::vector<std::string> names = loop.variables;
     std::vector<Expression> lets(names.size());
     for (const auto& [name, value] : loop.names) {
-      if (std::find(names.begin(), names.end(), name) != names.end() || value.operands.empty())
-        continue;
+      if (std::ranges::find(names, name) != names.end() || value.operands.empty()) continue;
       names.push_back(name);
       lets.push_back(value);
     }

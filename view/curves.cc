@@ -147,8 +147,7 @@ class Plot {
     for (Named& one : all_)
       for (const std::optional<int64_t>& time : one.curve->times)
         if (time) one.end = y(static_cast<double>(*time));
-    std::stable_sort(all_.begin(), all_.end(),
-                     [](const Named& one, const Named& other) { return one.end < other.end; });
+    std::ranges::stable_sort(all_, {}, &Named::end);
     const double room = bottom() - kLine * static_cast<double>(all_.size());
     double next = top_;
     for (Named& one : all_) {

@@ -91,8 +91,7 @@ void join_directions(std::vector<Arc>& arcs) {
     const auto [left, right] = std::minmax(arc.source, arc.target);
     return std::tuple(left, right, arc.kind);
   };
-  std::stable_sort(arcs.begin(), arcs.end(),
-                   [&](const Arc& a, const Arc& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(arcs, [&](const Arc& a, const Arc& b) { return place(a) < place(b); });
   std::vector<Arc> joined;
   for (const Arc& arc : arcs) {
     Arc* const last = joined.empty() ? nullptr : &joined.back();
@@ -165,7 +164,7 @@ class Walk {
   void head(FigureRow& row, const Walker& walker, const std::vector<int64_t>& registers) const {
     row.key = walker.key;
     const int statement = code_.step_statement(walker);
-    if (std::find(row.statements.begin(), row.statements.end(), statement) == row.statements.end())
+    if (std::ranges::find(row.statements, statement) == row.statements.end())
       row.statements.push_back(statement);
     if (loops_.phase < 0 || loops_.round < 0 || !row.heading.empty()) return;
     row.heading = fmt::format("phase {}, round {}", code_.variable(registers.data(), loops_.phase),

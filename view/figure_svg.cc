@@ -125,8 +125,8 @@ class Arrows {
     std::vector<int64_t> free_from;  // by track: the first free column
     for (const Arc& arc : arcs) {
       const auto [left, right] = std::minmax(arc.source, arc.target);
-      const auto track = std::find_if(free_from.begin(), free_from.end(),
-                                      [&, left = left](int64_t from) { return from <= left; });
+      const auto track =
+          std::ranges::find_if(free_from, [&, left = left](int64_t from) { return from <= left; });
       result.push_back(static_cast<int>(track - free_from.begin()));
       if (track == free_from.end())
         free_from.push_back(right + 1);
@@ -157,7 +157,7 @@ class Arrows {
   std::string row(size_t index, int& y) const {
     const FigureRow& row = figure_.rows[index];
     const std::vector<int> track_of = tracks_of(row.arcs);
-    const int height = kTrack * (1 + *std::max_element(track_of.begin(), track_of.end()));
+    const int height = kTrack * (1 + *std::ranges::max_element(track_of));
     std::string text = fmt::format(
         "<g data-row=\"{}\"><rect class=\"now\" x=\"0\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
         index, y - kRowGap / 2, width_, height + kRowGap);

@@ -73,9 +73,7 @@ class Noting : public verifier::Observer {
   // Returns the row of the last step up to that key, counted from 1, or 0.
   size_t frame(const std::optional<int64_t>& key) const {
     if (!key) return 0;
-    const auto after =
-        std::upper_bound(figure_.rows.begin(), figure_.rows.end(), *key,
-                         [](int64_t value, const FigureRow& row) { return value < row.key; });
+    const auto after = std::ranges::upper_bound(figure_.rows, *key, {}, &FigureRow::key);
     return static_cast<size_t>(after - figure_.rows.begin());
   }
 

@@ -96,8 +96,7 @@ void join_rows(Figure& figure) {
     first.last_key = row.key;
     first.arcs.insert(first.arcs.end(), row.arcs.begin(), row.arcs.end());
     for (const int statement : row.statements)
-      if (std::find(first.statements.begin(), first.statements.end(), statement) ==
-          first.statements.end())
+      if (std::ranges::find(first.statements, statement) == first.statements.end())
         first.statements.push_back(statement);
   }
   figure.rows = std::move(rows);
@@ -108,7 +107,7 @@ std::string filled(std::string_view text,
                    const std::vector<std::pair<std::string_view, std::string>>& values) {
   std::string result;
   for (size_t at = 0; at < text.size();) {
-    const auto named = std::find_if(values.begin(), values.end(), [&](const auto& value) {
+    const auto named = std::ranges::find_if(values, [&](const auto& value) {
       return text.substr(at).starts_with(fmt::format("@{}@", value.first));
     });
     if (text[at] == '@' && named != values.end()) {

@@ -50,15 +50,14 @@ struct Change {
 };
 
 std::vector<Span> spans_of(std::vector<Change> changes, int64_t end) {
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& one, const Change& other) { return one.time < other.time; });
+  std::ranges::sort(changes, {}, &Change::time);
   std::vector<Span> spans;
   std::array<int, 4> open = {0, 0, 0, 1};
   const auto add = [&](int64_t until) {
     const int64_t since = spans.empty() ? 0 : spans.back().end;
     if (until <= since) return;
-    const auto doing = static_cast<Doing>(
-        std::find_if(open.begin(), open.end(), [](int n) { return n > 0; }) - open.begin());
+    const auto doing =
+        static_cast<Doing>(std::ranges::find_if(open, [](int n) { return n > 0; }) - open.begin());
     if (!spans.empty() && spans.back().doing == doing)
       spans.back().end = until;
     else
@@ -132,7 +131,7 @@ std::vector<std::vector<int32_t>> rows_of(const Figure& figure, const Scripts& s
       drawn.emplace_back(arc.source, arc.target, static_cast<int32_t>(row));
       if (arc.both_ways) drawn.emplace_back(arc.target, arc.source, static_cast<int32_t>(row));
     }
-  std::sort(drawn.begin(), drawn.end());
+  std::ranges::sort(drawn);
   std::vector<std::vector<int32_t>> rows(scripts.all.size());
   auto next = drawn.begin();
   for (size_t i = 0; i < rows.size(); ++i) {

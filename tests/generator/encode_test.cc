@@ -155,7 +155,7 @@ TEST(Encode, GrowsWithTheDigitsOfACountAlone) {
 PROPERTY(Encode, DoesNotDependOnTheOrderOfNodes) {
   auto sizes = drawn_list(1, 65);
   const Bytes before = encode(hierarchical_factor(), job_of(sizes));
-  std::reverse(sizes.begin(), sizes.end());
+  std::ranges::reverse(sizes);
   REQUIRE(encode(hierarchical_factor(), job_of(sizes)) == before);
 }
 

@@ -22,8 +22,8 @@ struct Shape {
   ptrdiff_t extent;
 
   int64_t bytes() const { return static_cast<int64_t>(offsets.size()); }
-  ptrdiff_t least() const { return *std::min_element(offsets.begin(), offsets.end()); }
-  ptrdiff_t most() const { return *std::max_element(offsets.begin(), offsets.end()) + 1; }
+  ptrdiff_t least() const { return *std::ranges::min_element(offsets); }
+  ptrdiff_t most() const { return *std::ranges::max_element(offsets) + 1; }
 };
 
 // Two families of shapes. Any shape of a family can send what another one receives.
@@ -93,7 +93,7 @@ inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vect
   Layout layout{shapes, {}, std::vector<int64_t>(units.size())};
   std::vector<size_t> order(units.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+  std::ranges::sort(order, [&](size_t a, size_t b) {
     return std::pair(mix(seed * 1000 + a), a) < std::pair(mix(seed * 1000 + b), b);
   });
   for (size_t b = 0; b < units.size(); ++b) layout.counts.push_back(units[b] * shapes[b]->per_unit);

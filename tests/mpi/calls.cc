@@ -71,7 +71,7 @@ int64_t units_of_result(const CollectiveCall& call, int target) {
     cuts.push_back(static_cast<int64_t>(
         mix(call.length_seed + 100u * static_cast<unsigned>(group) + static_cast<unsigned>(i)) %
         static_cast<uint64_t>(total + 1)));
-  std::sort(cuts.begin(), cuts.end());
+  std::ranges::sort(cuts);
   return cuts[static_cast<size_t>(own) + 1] - cuts[static_cast<size_t>(own)];
 }
 

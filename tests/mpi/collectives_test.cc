@@ -25,7 +25,7 @@ std::vector<std::string> all_paths(int groups) {
   for (const std::string& folder : folders)
     for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/mpi/" + folder))
       if (entry.path().extension() == ".qs") found.push_back(entry.path().string());
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

@@ -52,7 +52,7 @@ template <auto kCombine>
 void on_memory(void* in, void* inout, int* count, MPI_Datatype* type) {
   const auto& all = elements();
   const std::vector<ptrdiff_t> offsets = offsets_of(*type);
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Element& element) {
+  const auto found = std::ranges::find_if(all, [&](const Element& element) {
     return element.shape.offsets == offsets && element.combine == kCombine;
   });
   if (found == all.end()) {

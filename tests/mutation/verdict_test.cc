@@ -122,7 +122,7 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
   for (const std::string& name : shape_names()) {
     std::vector<Case> cases = shape_cases(name);
-    std::shuffle(cases.begin(), cases.end(), std::mt19937(20080908));
+    std::ranges::shuffle(cases, std::mt19937(20080908));
     std::erase_if(cases, [](const Case& c) { return c.job.groups[0].ranks() > 6; });
     cases.resize(std::min<size_t>(cases.size(), 6));
     for (Case& c : cases) c.text = fmt::format("{} on {}", name, c.text);

@@ -182,8 +182,7 @@ int64_t sends_of_a_call(const std::string& name, int64_t rule,
     call(bound, comm);
   });
   EXPECT_EQ(outcome.text(), "");
-  return std::count_if(outcome.listings[1].begin(), outcome.listings[1].end(),
-                       [](const Event& event) { return event.kind == Event::Kind::kSend; });
+  return std::ranges::count(outcome.listings[1], Event::Kind::kSend, &Event::kind);
 }
 
 // Returns the sends of rank 1 in a broadcast of 1 MiB.

@@ -54,7 +54,7 @@ int split(Communicator& comm, const char* name, int color, int key, MPI_Comm* re
       if (one->color >= 0) by_color[one->color].push_back(one);
     }
     for (auto& [color, members] : by_color) {
-      std::sort(members.begin(), members.end(), [](const SplitArgument* a, const SplitArgument* b) {
+      std::ranges::sort(members, [](const SplitArgument* a, const SplitArgument* b) {
         return std::pair(a->key, a->rank) < std::pair(b->key, b->rank);
       });
       std::vector<int> ranks;
@@ -90,8 +90,7 @@ MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_
   const auto& members = context->members;
   made->owner = owner;
   made->is_predefined = is_predefined;
-  made->place =
-      static_cast<int>(std::find(members.begin(), members.end(), owner) - members.begin());
+  made->place = static_cast<int>(std::ranges::find(members, owner) - members.begin());
   made->context = std::move(context);
   communicators.push_back(std::move(made));
   return static_cast<MPI_Comm>(kCommunicators + first_handle +
@@ -278,8 +277,7 @@ SIMULATED(Group_translate_ranks, MPI_Group from, int count, const int* ranks, MP
   const auto& members = groups[static_cast<size_t>(from - kFirstGroup)];
   const auto& others = groups[static_cast<size_t>(to - kFirstGroup)];
   for (int i = 0; i < count; ++i) {
-    const auto found =
-        std::find(others.begin(), others.end(), members[static_cast<size_t>(ranks[i])]);
+    const auto found = std::ranges::find(others, members[static_cast<size_t>(ranks[i])]);
     translated[i] =
         found == others.end() ? MPI_UNDEFINED : static_cast<int>(found - others.begin());
   }
@@ -290,7 +288,7 @@ SIMULATED(Comm_create, MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   const auto& members = groups[static_cast<size_t>(group - kFirstGroup)];
-  const auto found = std::find(members.begin(), members.end(), comm->owner);
+  const auto found = std::ranges::find(members, comm->owner);
   return split(*comm, "create", found == members.end() ? -1 : 0,
                static_cast<int>(found - members.begin()), result);
 }

@@ -141,8 +141,7 @@ std::vector<Interval> Data::intervals() const {
   });
   if (all.size() < 2) return all;
   const auto is_before = [](const Interval& a, const Interval& b) { return a.start < b.start; };
-  if (!std::is_sorted(all.begin(), all.end(), is_before))
-    std::sort(all.begin(), all.end(), is_before);
+  if (!std::ranges::is_sorted(all, is_before)) std::ranges::sort(all, is_before);
   std::vector<Interval> merged = {all[0]};
   for (const Interval& next : all)
     if (next.start <= merged.back().end)

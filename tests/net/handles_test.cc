@@ -26,7 +26,7 @@ TEST(Load, FromFileAndFromMemoryIsTheSameSchedule) {
       .write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
   const Schedule file(path), memory(bytes);
-  std::fill(bytes.begin(), bytes.end(), 0);  // the schedule has its own copy
+  std::ranges::fill(bytes, 0);  // the schedule has its own copy
   const quadrille_schedule_info a = info_of(file), b = info_of(memory);
   EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0);  // NOLINT(bugprone-suspicious-memory-comparison)
   EXPECT_EQ(a.ranks, 6);

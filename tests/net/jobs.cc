@@ -36,13 +36,12 @@ bool forwards_blocks(const Statement& statement) {
 }
 
 bool forwards_blocks(const Body& body) {
-  return std::any_of(body.begin(), body.end(),
-                     [](const Statement& statement) { return forwards_blocks(statement); });
+  return std::ranges::any_of(body,
+                             [](const Statement& statement) { return forwards_blocks(statement); });
 }
 
 bool takes_block_size(const Program& program) {
-  return std::any_of(program.parameters.begin(), program.parameters.end(),
-                     [](const Parameter& parameter) { return parameter.at_call; });
+  return std::ranges::any_of(program.parameters, &Parameter::at_call);
 }
 
 Groups groups_of(const Job& job) {
@@ -234,7 +233,7 @@ std::vector<int> real_ranks(const Program& program, const std::vector<int>& node
     ranks_of_node[node_of[r]].push_back(static_cast<int>(r));
   std::vector<std::vector<int>> nodes;
   for (const auto& [node, ranks] : ranks_of_node) nodes.push_back(ranks);
-  std::sort(nodes.begin(), nodes.end(), [](const std::vector<int>& a, const std::vector<int>& b) {
+  std::ranges::sort(nodes, [](const std::vector<int>& a, const std::vector<int>& b) {
     return std::pair(a.size(), a[0]) < std::pair(b.size(), b[0]);
   });
   for (const std::vector<int>& ranks : nodes) real.insert(real.end(), ranks.begin(), ranks.end());

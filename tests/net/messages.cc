@@ -50,11 +50,10 @@ void join(Request& receive, Request& send) {
 }
 
 void find_partner(Request& request) {
-  const auto found =
-      std::find_if(world->posted.begin(), world->posted.end(), [&](const Request* other) {
-        return other->receives != request.receives &&
-               (request.receives ? match(request, *other) : match(*other, request));
-      });
+  const auto found = std::ranges::find_if(world->posted, [&](const Request* other) {
+    return other->receives != request.receives &&
+           (request.receives ? match(request, *other) : match(*other, request));
+  });
   if (found == world->posted.end()) {
     world->posted.push_back(&request);
     return;

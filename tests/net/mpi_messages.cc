@@ -66,12 +66,7 @@ bool wait_for_some(int count, const MPI_Request* handles) {
     requests.push_back(request);
   }
   if (requests.empty()) return false;
-  wait_until(
-      [requests] {
-        return std::any_of(requests.begin(), requests.end(),
-                           [](const Request* request) { return request->is_complete; });
-      },
-      text);
+  wait_until([requests] { return std::ranges::any_of(requests, &Request::is_complete); }, text);
   return true;
 }
 
@@ -245,10 +240,7 @@ SIMULATED(Testany, int count, MPI_Request* handles, int* index, int* flag, MPI_S
 SIMULATED(Request_get_status, MPI_Request handle, int* flag, MPI_Status* status) {
   Request* const request = find_request(handle);
   const std::vector<Request*>& active = world->current().active;
-  const auto complete = [&active] {
-    return std::count_if(active.begin(), active.end(),
-                         [](const Request* request) { return request->is_complete; });
-  };
+  const auto complete = [&active] { return std::ranges::count_if(active, &Request::is_complete); };
   const int64_t before = complete();
   maybe_pause();
   if (request->is_active && !request->is_complete && request->asked == before)

@@ -139,8 +139,7 @@ class Checker {
     }
     if (std::string wrong = bring_to_steps(); !wrong.empty()) return wrong;
     for (auto& [pair, posts] : pairs_) all_.insert(all_.end(), posts.begin(), posts.end());
-    std::sort(all_.begin(), all_.end(),
-              [](const Post& a, const Post& b) { return a.place < b.place; });
+    std::ranges::sort(all_, {}, &Post::place);
     const std::string wrong = check_window();
     return wrong.empty() ? check_after() : wrong;
   }
@@ -177,13 +176,13 @@ class Checker {
     std::vector<size_t> steps;
     for (const Post& post : all_)
       if (post.event->kind == Event::Kind::kReceive ? receives : sends) steps.push_back(post.step);
-    std::sort(steps.begin(), steps.end());
+    std::ranges::sort(steps);
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
     const auto window = static_cast<size_t>(manner_.window);
     for (const Post& post : all_) {
       if (!(post.event->kind == Event::Kind::kReceive ? receives : sends)) continue;
-      const auto number = static_cast<size_t>(
-          std::lower_bound(steps.begin(), steps.end(), post.step) - steps.begin());
+      const auto number =
+          static_cast<size_t>(std::ranges::lower_bound(steps, post.step) - steps.begin());
       if (number < window || over[steps[number - window]] < post.place) continue;
       return fmt::format("{} of step {} is posted while step {} is under way, {} steps before it",
                          text_of(post), expected_[post.step].key.value,

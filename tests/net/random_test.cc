@@ -30,8 +30,8 @@ struct Tally {
 // Binding plans for root 0. For another root, a rank that needs an unserved feature reports it in the call.
 bool is_not_served(const Fate& fate, const Program& program) {
   const auto says_so = [](int code) { return code == MPI_ERR_UNSUPPORTED_OPERATION; };
-  return says_so(fate.bound[0]) || (rooted(program.collective) &&
-                                    std::any_of(fate.called.begin(), fate.called.end(), says_so));
+  return says_so(fate.bound[0]) ||
+         (rooted(program.collective) && std::ranges::any_of(fate.called, says_so));
 }
 
 void expect_right(const Fate& fate, const Program& program, Tally& tally) {
@@ -59,7 +59,7 @@ void expect_harmless(const Fate& fate, Tally& tally) {
   for (const std::string& problem : fate.problems)
     EXPECT_TRUE(is_of_the_program(problem)) << problem;
   // Binding ends on every rank.
-  EXPECT_EQ(std::count(fate.bound.begin(), fate.bound.end(), -1), 0)
+  EXPECT_EQ(std::ranges::count(fate.bound, -1), 0)
       << fmt::format("{}", fmt::join(fate.problems, "\n"));
   if (!fate.is_bound())
     ++tally.refused;

@@ -156,7 +156,7 @@ std::vector<std::vector<int64_t>> all_sizes(int64_t least, int64_t most) {
   std::vector<std::vector<int64_t>> result;
   for (const auto& sizes : all_node_vectors(most))
     if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) >= least &&
-        std::is_sorted(sizes.begin(), sizes.end()))
+        std::ranges::is_sorted(sizes))
       result.push_back(sizes);
   return result;
 }
@@ -173,7 +173,7 @@ std::vector<std::vector<int64_t>> random_sizes(int count, int64_t least, int64_t
       if (i % 3 == 0) sizes.back() = left;
       left -= sizes.back();
     }
-    std::sort(sizes.begin(), sizes.end());
+    std::ranges::sort(sizes);
     result.push_back(std::move(sizes));
   }
   return result;

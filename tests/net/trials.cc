@@ -46,13 +46,13 @@ class Forgetting {
 };
 
 bool are_successes(const std::vector<int>& codes) {
-  return std::all_of(codes.begin(), codes.end(), [](int code) { return code == MPI_SUCCESS; });
+  return std::ranges::all_of(codes, [](int code) { return code == MPI_SUCCESS; });
 }
 
 using Counts = std::vector<std::vector<int64_t>>;
 
 Counts zeros_like(Counts counts) {
-  for (std::vector<int64_t>& of_group : counts) std::fill(of_group.begin(), of_group.end(), 0);
+  for (std::vector<int64_t>& of_group : counts) std::ranges::fill(of_group, 0);
   return counts;
 }
 
@@ -60,7 +60,7 @@ Counts zeros_like(Counts counts) {
 
 bool Fate::is_bound() const { return are_successes(bound); }
 bool Fate::succeeds() const { return is_bound() && are_successes(called); }
-bool Fate::waits() const { return std::find(called.begin(), called.end(), -1) != called.end(); }
+bool Fate::waits() const { return std::ranges::find(called, -1) != called.end(); }
 
 CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed, bool is_in_order)
     : drawn(drawn),

@@ -48,7 +48,7 @@ class Job {
   }
 
   double choice_time() const { return times[static_cast<size_t>(race.choice)]; }
-  double best() const { return *std::min_element(times.begin(), times.end()); }
+  double best() const { return *std::ranges::min_element(times); }
 
   struct race race = {};
   std::vector<double> times;

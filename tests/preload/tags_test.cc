@@ -29,7 +29,7 @@ struct Agreement {
     offers.push_back(preload_offer_tag(&all[members[offers.size()]]));
   }
   int take(std::vector<preload_tags>& all) const {
-    const uint64_t greatest = *std::max_element(offers.begin(), offers.end());
+    const uint64_t greatest = *std::ranges::max_element(offers);
     std::set<int> taken;
     for (size_t i = 0; i < members.size(); i++)
       taken.insert(preload_take_tag(&all[members[i]], offers[i], greatest));
@@ -54,7 +54,7 @@ TEST(Tags, OfAgreementsThatThreadsInterleaveDiffer) {
     if (under_way.size() < 6) {
       std::vector<int> members(kRanks);
       for (int i = 0; i < kRanks; i++) members[i] = i;
-      std::shuffle(members.begin(), members.end(), random);
+      std::ranges::shuffle(members, random);
       members.resize(2 + random() % (kRanks - 1));
       under_way.push_back({members, {}});
     }

@@ -36,7 +36,7 @@ Program with_powers() { return with_tables("table twos = powers(2, 3*ranks)\n");
 std::vector<Job> jobs(int64_t most_ranks, int larger) {
   std::vector<Job> result;
   for (const std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
-    if (std::is_sorted(sizes.begin(), sizes.end())) result.push_back(job_of(sizes));
+    if (std::ranges::is_sorted(sizes)) result.push_back(job_of(sizes));
   std::mt19937 random(20080908);
   for (int i = 0; i < larger; ++i) {
     std::vector<int64_t> sizes(1 + random() % 5);
@@ -83,8 +83,7 @@ class Facts {
     meaning.set("ranks", 7);
     meaning.set("i", 1);
     meaning.set("j", 2);
-    return std::any_of(facts_.begin(), facts_.end(),
-                       [&](const z3::expr& fact) { return !meaning.holds(fact); });
+    return std::ranges::any_of(facts_, [&](const z3::expr& fact) { return !meaning.holds(fact); });
   }
 
  private:

@@ -117,7 +117,7 @@ bool is_proven(const Program& mutant, const std::string& statements, verifier::P
   const Result<verifier::ProofPlan> plan =
       verifier::plan_proof(*proof, verifier::UnusedLines::kMayStay);
   if (!plan.ok()) return false;
-  return std::all_of(plan->obligations.begin(), plan->obligations.end(), [&](const auto& one) {
+  return std::ranges::all_of(plan->obligations, [&](const auto& one) {
     return prover.prove(*proof, {{one}, {}, {}, false}).obligations[0].proven;
   });
 }

@@ -128,7 +128,7 @@ TEST(Errata, TheSinglePortDoesNotHoldForEveryTiming) {
   EXPECT_EQ(exchanges_at_once(free, {2, 2}), "0-3 and 1-2");
   EXPECT_EQ(checked(free, {2, 2}).port, PortVerdict::kLockStep);
   for (const std::vector<int64_t>& sizes : all_node_vectors(6)) {
-    if (!std::is_sorted(sizes.begin(), sizes.end())) continue;
+    if (!std::ranges::is_sorted(sizes)) continue;
     EXPECT_EQ(exchanges_at_once(token, sizes), "");
     EXPECT_EQ(checked(token, sizes).port, PortVerdict::kEveryTiming);
     EXPECT_NE(checked(free, sizes).port, PortVerdict::kEveryTiming);

@@ -96,7 +96,7 @@ constexpr unsigned kMostWork = 10'000'000;  // per question (rlimit); beyond it 
 std::vector<std::vector<int64_t>> ascending_vectors(int64_t most_ranks) {
   std::vector<std::vector<int64_t>> result;
   for (const std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
-    if (std::is_sorted(sizes.begin(), sizes.end())) result.push_back(sizes);
+    if (std::ranges::is_sorted(sizes)) result.push_back(sizes);
   return result;
 }
 
@@ -116,7 +116,7 @@ Events normalized(Events events, Sameness sameness) {
     else
       contents.push_back(event.starts_with("copy") ? event : step + event);
   }
-  std::sort(contents.begin(), contents.end());
+  std::ranges::sort(contents);
   return contents;
 }
 
@@ -142,7 +142,7 @@ bool same_claims(const Program& one, const Program& two) {
 Survey::Survey(const Variant& variant) : variant_(variant), prover_({.most_work = kMostWork}) {
   const std::string text = proof_file(*variant.algorithm, variant.choices);
   const auto proven = verifier::proven_programs();
-  check(std::any_of(proven.begin(), proven.end(), [&](const auto& p) { return p.proof == text; }),
+  check(std::ranges::any_of(proven, [&](const auto& p) { return p.proof == text; }),
         "the proof of the original is none that the verifier was built with");
   Result<verifier::Proof> proof = verifier::parse_proof(text, variant.name);
   if (!proof.ok()) check(false, proof.error().message.c_str());
@@ -171,10 +171,9 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
     return;
   }
   // Tries the obligations that failed most often first.
-  std::stable_sort(plan->obligations.begin(), plan->obligations.end(),
-                   [&](const auto& one, const auto& other) {
-                     return failures_[one.name] > failures_[other.name];
-                   });
+  std::ranges::stable_sort(plan->obligations, [&](const auto& one, const auto& other) {
+    return failures_[one.name] > failures_[other.name];
+  });
   for (const verifier::Obligation& obligation : plan->obligations) {
     const verifier::ProofPlan one{{obligation}, {}, {}, false};
     const verifier::ObligationResult result = prover_.prove(proof, one).obligations[0];

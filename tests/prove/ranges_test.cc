@@ -36,7 +36,7 @@ void follow(const Place& place, size_t from, Environment& environment, const Vis
 }
 
 bool are_small(const std::vector<int64_t>& parameters) {
-  return std::all_of(parameters.begin(), parameters.end(), [](int64_t value) {
+  return std::ranges::all_of(parameters, [](int64_t value) {
     return -kSmall.parameter <= value && value <= kSmall.parameter;
   });
 }

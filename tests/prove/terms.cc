@@ -52,7 +52,7 @@ __int128 Interpretation::symbol(const z3::expr& term) const {
     const auto size = static_cast<int64_t>(entries.size());
     if (name == "qd_length_" + table) return size;
     if (name == "qd_locate_" + table)
-      return std::count_if(entries.begin(), entries.end(), [&](int64_t e) { return e <= a; }) - 1;
+      return std::ranges::count_if(entries, [&](int64_t e) { return e <= a; }) - 1;
     if (name == "qd_" + table)
       return a >= 0 && a < size ? entries[static_cast<size_t>(a)] : anything(name, a, b);
   }

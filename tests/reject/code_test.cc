@@ -115,7 +115,7 @@ struct CombiningCode {
 CombiningCode combining_code() {
   const Bytes code = code_of("algorithm a for allreduce\nstep 0\n  receive left recv[0] from 1");
   const int message = QD_MESSAGE | QD_MESSAGE_RECEIVE | QD_MESSAGE_SINGLE | QD_MESSAGE_LEFT;
-  return {code, static_cast<size_t>(std::find(code.begin(), code.end(), message) - code.begin())};
+  return {code, static_cast<size_t>(std::ranges::find(code, message) - code.begin())};
 }
 
 TEST(RejectedFiles, MessagesThatCombineAsNoneCan) {
@@ -199,7 +199,7 @@ TEST(RejectedFiles, ParametersOverTreesThatAreNotBlockSizes) {
 
 TEST(RejectedFiles, TablesOfNoLiterals) {
   const Bytes one = code_of("algorithm a for alltoall\ntable t = 5");
-  const auto kind = std::find(one.begin(), one.end(), QD_TABLE_LITERAL);
+  const auto kind = std::ranges::find(one, QD_TABLE_LITERAL);
   Bytes none(one.begin(), kind + 1);
   none.push_back(0);
   none.insert(none.end(), kind + 3, one.end());

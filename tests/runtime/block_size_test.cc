@@ -42,7 +42,7 @@ double least_cost(const Counts& counts, Costs costs, int64_t most) {
   return least;
 }
 
-int64_t most_of(const Counts& counts) { return *std::max_element(counts.begin(), counts.end()); }
+int64_t most_of(const Counts& counts) { return *std::ranges::max_element(counts); }
 
 template <typename Body>
 void with_all_counts(int ranks, int64_t most, const Body& body) {
@@ -118,7 +118,7 @@ TEST(BlockSize, ModelIsTheClosedFormCappedAtTheGreatestCount) {
   for (int ranks = 1; ranks <= 4; ++ranks)
     with_all_counts(ranks, 5, [](const Counts& counts) {
       if (most_of(counts) == 0) return;
-      const int64_t empty = std::count(counts.begin(), counts.end(), 0);
+      const int64_t empty = std::ranges::count(counts, 0);
       const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
       const int64_t divisor = static_cast<int64_t>(counts.size()) + empty - 2;
       for (const Costs costs : all_costs) {

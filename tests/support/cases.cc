@@ -131,9 +131,8 @@ class Reader {
   }
 
   void begin_with(const std::string& name) {
-    const auto other = std::find_if(cases_.begin(), cases_.end(), [&](const TextCase& earlier) {
-      return earlier.title.starts_with(name);
-    });
+    const auto other = std::ranges::find_if(
+        cases_, [&](const TextCase& earlier) { return earlier.title.starts_with(name); });
     require(other != cases_.end() || elsewhere_, "no case before begins with: " + name);
     if (other == cases_.end()) whole_ = elsewhere_(name);
     std::tie(one_.program, one_.proof) =
@@ -164,7 +163,7 @@ std::vector<TextCase> read_cases(const std::string& folder, const Elsewhere& els
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".cases") paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   std::vector<TextCase> result;
   for (const std::string& path : paths) Reader(path, elsewhere, result);
   require(!result.empty(), "no cases in " + folder);

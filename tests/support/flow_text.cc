@@ -19,7 +19,7 @@ class Writer {
  public:
   Writer(const Flow& flow, Random& random) : flow_(flow), random_(random) {
     const bool receives_into_temporaries =
-        std::any_of(flow.nodes.begin(), flow.nodes.end(), [&](const FlowNode& node) {
+        std::ranges::any_of(flow.nodes, [&](const FlowNode& node) {
           return node.kind == Kind::kMessage && node.into < 0 &&
                  flow.chains[node.chain].buffer == Buffer::kTemporary;
         });

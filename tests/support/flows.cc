@@ -280,7 +280,7 @@ class Drawer {
     Unit* unit = free.empty() || one_in(random_, 4) ? nullptr : any_of(free, random_);
     if (!unit) {
       const int part = one_in(random_, 3) ? twin(chain.part) : chain.part;
-      const int64_t blocks = std::count_if(units.begin(), units.end(), [&](const Unit& other) {
+      const int64_t blocks = std::ranges::count_if(units, [&](const Unit& other) {
         return other.buffer == Buffer::kTemporary && other.part == part;
       });
       units.push_back({Buffer::kTemporary, blocks, part, {}, nullptr});
@@ -305,8 +305,7 @@ class Drawer {
       std::vector<FlowChain*> own;
       for (FlowChain& chain : flow_.chains)
         if (chain.process == p && chain.buffer == Buffer::kTemporary) own.push_back(&chain);
-      std::sort(own.begin(), own.end(),
-                [](const FlowChain* a, const FlowChain* b) { return a->first < b->first; });
+      std::ranges::sort(own, {}, &FlowChain::first);
       for (FlowChain* chain : own) choose_place(*chain, units);
     }
     flow_.fits_in_place = fits_in_place();

@@ -247,8 +247,7 @@ class Oracle {
       Cell& cell = result.cells[i];
       cell.sum = left.sum;
       for (const Contribution& contribution : right.sum) {
-        demand(std::find(cell.sum.begin(), cell.sum.end(), contribution) == cell.sum.end(),
-               "added twice");
+        demand(std::ranges::find(cell.sum, contribution) == cell.sum.end(), "added twice");
         cell.sum.push_back(contribution);
       }
       cell.tree = "(" + left.tree + " " + right.tree + ")";
@@ -362,7 +361,7 @@ class Oracle {
       const auto cell = content.cells.find(i);
       demand(cell != content.cells.end(), "missing at the end");
       std::vector<Contribution> sum = cell->second.sum;
-      if (program_.commutative) std::sort(sum.begin(), sum.end());
+      if (program_.commutative) std::ranges::sort(sum);
       demand(sum == wanted && cell->second.origin == i, "something else at the end");
     }
   }

@@ -509,7 +509,7 @@ std::vector<int64_t> sizes_of(int64_t ranks, Random& random) {
   std::vector<int64_t> sizes;
   for (int64_t left = ranks; left > 0; left -= sizes.back())
     sizes.push_back(1 + static_cast<int64_t>(below(random, one_in(random, 2) ? 1 : left)));
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   return sizes;
 }
 
@@ -541,8 +541,7 @@ std::optional<RandomCase> random_case(uint64_t seed) {
   }
   if (uses_counts(result.program)) {
     std::vector<int64_t> counts = counts_of(ranks, random);
-    if (has_one_count(result.program.collective))
-      std::fill(counts.begin(), counts.end(), counts[0]);
+    if (has_one_count(result.program.collective)) std::ranges::fill(counts, counts[0]);
     result.call.counts = {counts};
   }
   result.text = text_of(result, seed);
@@ -598,8 +597,7 @@ std::optional<RandomCase> random_step_case(uint64_t seed) {
       result.call.counts.push_back(counts_of(topology.ranks(), random));
     const int64_t one = result.call.counts[0][0];
     if (has_one_count(result.program.collective))
-      for (std::vector<int64_t>& counts : result.call.counts)
-        std::fill(counts.begin(), counts.end(), one);
+      for (std::vector<int64_t>& counts : result.call.counts) std::ranges::fill(counts, one);
   }
   result.text = text_of(result, seed);
   return result;

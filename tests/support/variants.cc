@@ -63,8 +63,7 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
   const int64_t ranks = jobs[0].groups[0].ranks();
   for (const Parameter& parameter : variant.program.parameters) {
     const auto number =
-        std::find_if(variant.algorithm->numbers.begin(), variant.algorithm->numbers.end(),
-                     [&](const Number& n) { return n.name == parameter.name.text; });
+        std::ranges::find(variant.algorithm->numbers, parameter.name.text, &Number::name);
     std::vector<int64_t> values = {kRuleNone};
     if (number != variant.algorithm->numbers.end()) {
       values = {number->least()};
@@ -112,7 +111,7 @@ Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>&
   for (size_t group = 0; group < result.call.counts.size(); ++group)
     for (size_t i = 0; i < result.call.counts[group].size(); ++i)
       result.call.counts[group][i] = has_one_count(variant.program.collective)
-                                         ? *std::max_element(counts.begin(), counts.end())
+                                         ? *std::ranges::max_element(counts)
                                          : counts[i % counts.size()];
   result.text = fmt::format("{} on {}", variant.name, job.groups[0].text());
   if (job.groups.size() == 2) result.text += " and " + job.groups[1].text();

@@ -93,7 +93,7 @@ std::vector<std::vector<int64_t>> topologies(const Variant& variant, int64_t ran
   std::vector<std::vector<int64_t>> result;
   for (const std::vector<int64_t>& sizes : all_node_vectors(ranks))
     if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) == ranks &&
-        std::is_sorted(sizes.begin(), sizes.end()))
+        std::ranges::is_sorted(sizes))
       result.push_back(sizes);
   return result;
 }

@@ -158,7 +158,7 @@ struct LoopedWalk {
       }
     } while (pause != Pause::kEnd);
     messages = std::move(found.all);
-    std::sort(messages.begin(), messages.end());
+    std::ranges::sort(messages);
   }
 
   void tell(ExchangeLoop loop, BlockMessages& found) {

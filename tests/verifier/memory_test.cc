@@ -147,10 +147,9 @@ TEST(Values, AreWhatPlainListsAre) {
       const auto [right, second] = known[random() % known.size()];
       std::vector<Contribution> both = first;
       both.insert(both.end(), second.begin(), second.end());
-      const bool twice =
-          std::any_of(second.begin(), second.end(), [&, &first = first](const Contribution& c) {
-            return std::find(first.begin(), first.end(), c) != first.end();
-          });
+      const bool twice = std::ranges::any_of(second, [&, &first = first](const Contribution& c) {
+        return std::ranges::find(first, c) != first.end();
+      });
       const auto sum = values.combine(left, right);
       ASSERT_EQ(sum.has_value(), !twice);
       if (twice) continue;
@@ -159,7 +158,7 @@ TEST(Values, AreWhatPlainListsAre) {
       known.emplace_back(*sum, both);
     }
     const auto in_order = [](std::vector<Contribution> list) {
-      std::sort(list.begin(), list.end());
+      std::ranges::sort(list);
       return list;
     };
     for (const auto& [one, list] : known)

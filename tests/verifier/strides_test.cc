@@ -190,7 +190,7 @@ PROPERTY(KeyHistory, KnowsHowManyStepsMayBeInFlight) {
     int64_t least = 0;
     for (int64_t t = 0; t < count; ++t) {
       keys.push_back(at(steps, t));
-      const int64_t over = std::upper_bound(keys.begin(), keys.end(), at(after, t)) - keys.begin();
+      const int64_t over = std::ranges::upper_bound(keys, at(after, t)) - keys.begin();
       if (over == 0) continue;
       const int64_t window = std::max<int64_t>(1, static_cast<int64_t>(keys.size()) - over);
       least = least == 0 ? window : std::min(least, window);

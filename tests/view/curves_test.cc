@@ -127,7 +127,7 @@ TEST(Curves, HaveNamesInTheStripThatDoNotOverlap) {
     lines[std::stod(name.groups[2])].push_back(std::stod(name.groups[1]));
   EXPECT_GE(lines.size(), 3u);
   for (auto& [height, begins] : lines) {
-    std::sort(begins.begin(), begins.end());
+    std::ranges::sort(begins);
     for (size_t i = 1; i < begins.size(); ++i) EXPECT_GE(begins[i] - begins[i - 1], 23 * 6);
   }
   EXPECT_LE(lines.rbegin()->first, 0);
