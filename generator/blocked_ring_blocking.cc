@@ -4,7 +4,6 @@
 // A potential shows that this cannot deadlock with synchronous sends. The message of rank i in round k has the
 // potential 3k if i is even, 3k + 1 if i is even and the last rank, and 3k + 2 if i is odd. The last rank may be
 // even and then sends to an even rank. The program uses the potential as the key.
-#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/blocked_ring.h"

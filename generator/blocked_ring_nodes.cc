@@ -6,7 +6,6 @@
 // The last rank L has the block y that the first rank F needs in round k, in time for `after k - b_L`. Either y is L's
 // own, or it arrived at L in round k' = s_L - 1 - y, while k = s_F - 1 - y + b. So k - k' = b - (s_L - s_F). That is
 // at least b_L, since the blocks of F .. L are at most all blocks.
-#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/blocked_ring.h"

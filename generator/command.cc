@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <ranges>
-
-#include "cli/files.h"
 #include "cli/numbers.h"
 #include "generator/block_size.h"
 #include "generator/encode.h"

@@ -2,17 +2,13 @@
 //
 // Reads arguments, calls the code that does the work, and prints. Tested by tests/cli.
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "cli/command_line.h"
 #include "cli/files.h"
 #include "generator/command.h"
 #include "generator/compare.h"
 #include "generator/emit.h"
-#include "generator/encode.h"
 #include "generator/list.h"
 #include "generator/proof_file.h"
 #include "generator/registry.h"

@@ -1,7 +1,5 @@
 // `show --format html`: simulates a call, and collects what the page says about it.
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <string_view>
 
 #include "cli/progress.h"

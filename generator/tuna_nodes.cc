@@ -21,7 +21,6 @@
 // Temporary buffer: slot t*q + i, for the block in window t that comes from i above. After the first stage it stays
 // there, staged for the second. So no slot is used twice. There are q*ceil(p/q) slots: p if all nodes have q ranks,
 // and at most p - 1 + the largest node.
-#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/programs.h"

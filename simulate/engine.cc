@@ -9,7 +9,6 @@
 #include <random>
 
 #include "runtime/plan/plan.h"
-#include "simulate/network.h"
 #include "simulate/queue.h"
 
 namespace quadrille {

@@ -2,7 +2,6 @@
  * Only schedules that bind to MPI_COMM_WORLD count. Tested by tests/preload/doctor_test.sh. */
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "emitted/universal.h"

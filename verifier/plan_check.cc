@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <span>
 #include <tuple>
 
 #include "runtime/plan/builder.h"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <vector>
 
 #include "runtime/plan/builder.h"
 

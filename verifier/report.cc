@@ -11,7 +11,6 @@
 #include "schedule/any_nodes.h"
 #include "schedule/depth.h"
 #include "verifier/call.h"
-#include "verifier/proven.h"
 
 namespace quadrille::verifier {
 namespace {

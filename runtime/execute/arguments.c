@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#include "runtime/execute/datatypes.h"
-
 enum { S = QD_SEND, R = QD_RECEIVE, O = QD_OPERATOR };
 
 /* Roles are in the order of enum qd_role. The counts of a reduce-scatter are receive arguments. */

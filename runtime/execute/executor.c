@@ -1,7 +1,6 @@
 /* Follows a plan: posts messages and waits for them. First, the operations of the plan become a list of actions, each
  * of one message or copy. Then a loop executes the actions. It handles the usual ones itself: messages of one part of
  * known length at one address, and copies and reductions of ranges. It leaves others to messages.c. */
-#include <stdlib.h>
 
 #include "runtime/execute/call.h"
 

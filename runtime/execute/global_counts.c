@@ -5,7 +5,6 @@
  * a copy of the buffer: packed if data is moved, with elements as in the user's memory if it is reduced. An
  * allgather first copies its own contribution into its block of the receive buffer. So a call in place is no
  * special case. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

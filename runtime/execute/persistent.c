@@ -2,7 +2,6 @@
  * calls of one binding may be in flight. Making a persistent call prepares it, exchanges lengths and agrees on
  * errors. A start and its wait then run as any prepared call. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/execute/channel.h"
 #include "runtime/execute/counts.h"

@@ -2,7 +2,6 @@
  * before it waits. Other calls pay nothing for this. */
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "runtime/execute/api.h"
 #include "runtime/execute/call.h"

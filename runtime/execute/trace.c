@@ -17,7 +17,6 @@
 
 #include "runtime/execute/call.h"
 #include "runtime/execute/channel.h"
-#include "runtime/execute/state.h"
 
 enum { MEMORY = (1 << 20) * sizeof(struct qd_trace_message) };
 

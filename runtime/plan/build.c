@@ -12,7 +12,6 @@
  * buffer, adjacent parts become one, and both ends drop a message without bytes.
  *
  * Tested by tests/net, tests/mutation and the fuzzer; verifier/plan_check.cc checks the plans. */
-#include <limits.h>
 
 #include "runtime/plan/builder.h"
 

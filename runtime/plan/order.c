@@ -11,8 +11,6 @@
  * waits only for messages of earlier steps, and only those have been delivered. So every send that precedes a write
  * reads its block before that write. A buffer is used again only when the sends that read it are complete.
  * theory/Runtime.v states these rules; verifier/plan_check.cc tests them on the plans of all programs. */
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/plan/builder.h"

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <climits>
-#include <cstring>
 
 #include "tests/mpi/handles.h"
 

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-
 #include "generator/encode.h"
 #include "runtime/program/program.h"
 #include "schedule/any_nodes.h"

@@ -1,8 +1,6 @@
 // MPI's collectives. Each waits for all ranks.
 #include <fmt/core.h>
 #include <mpi.h>
-
-#include <algorithm>
 #include <cstring>
 
 #include "schedule/result.h"

@@ -1,8 +1,6 @@
 // MPI's functions for messages and requests. Without a communicator, errors go to MPI_COMM_WORLD, as in MPICH.
 #include <mpi.h>
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "tests/net/world.h"

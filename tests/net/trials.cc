@@ -2,7 +2,6 @@
 #include "tests/net/trials.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 

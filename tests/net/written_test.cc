@@ -4,7 +4,6 @@
 //       right, refused, broken, broken at binding, unserved at binding, unserved at the root
 //   says: TEXT, says at the last rank: TEXT, or says above rank 0: TEXT
 //       the text of binding's error at these ranks
-#include <fmt/core.h>
 
 #include <map>
 #include <sstream>

@@ -3,7 +3,6 @@
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 10000, SUM = 0, PRODUCT, FLOATS, TURNED, ROUNDED, OPERATORS };

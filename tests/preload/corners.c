@@ -2,7 +2,6 @@
  * "rank N ran 1 tests, all passed" if all are as MPI specifies. */
 #include <dlfcn.h>
 #include <math.h>
-#include <mpi.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdint.h>

@@ -1,7 +1,6 @@
 // The race of QUADRILLE=adapt, with made-up times. It loses little, finds the best schedule, and notices changes.
 #include "preload/race.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

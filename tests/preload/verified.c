@@ -6,7 +6,6 @@
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { COUNT = 60, MOST = 16 };

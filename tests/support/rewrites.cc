@@ -1,8 +1,6 @@
 // Each change looks for places that allow it, and does nothing if there is none.
 #include "tests/support/rewrites.h"
 
-#include <array>
-
 #include "schedule/traverse.h"
 
 namespace quadrille {

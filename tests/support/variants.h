@@ -1,7 +1,5 @@
 // Every program that the generator can make, with small jobs and calls for each, for the tests of all algorithms.
 #pragma once
-
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@ change of one."""
 import glob
 import json
 import os
-import re
 import shutil
 import struct
 import subprocess

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <algorithm>
 #include <fstream>
 #include <set>
 #include <tuple>
