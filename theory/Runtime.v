@@ -117,12 +117,6 @@ Hypothesis L : lawful_plan.
 Lemma sooner_first h e e' : in_turn h e' -> planned e' -> sooner e e' -> In e h.
 Proof. intros T Q S. destruct (T Q) as [l [l' [E I]]]. apply I. eapply S, E. Qed.
 
-Lemma run_before h e e' : run h -> In e' h -> planned e' -> sooner e e' -> In e h.
-Proof.
-  induction 1 as [| e1 h R IH N T D]; intros I Q S; [destruct I |]. right.
-  destruct I as [<- | I]; [eapply sooner_first; eassumption | auto].
-Qed.
-
 Lemma not_both m l : In m messages -> ahead m = Some l -> ~ is_lengths m.
 Proof. intros I A [m' [I' A']]. destruct (proj2 (proj2 W) m' m I' A') as [_ [N _]]. congruence. Qed.
 
