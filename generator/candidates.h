@@ -60,7 +60,7 @@ inline constexpr double kRicher = 1.15;
 inline constexpr int64_t kLong = 2048;
 // Stands below a table in which some times are extrapolated (is_fitted).
 inline constexpr const char* kFittedWords =
-    "\n~ follows from simulations on fewer ranks, since these calls have too many messages\n";
+    "\n~ follows from simulations on fewer ranks, since these calls are too large\n";
 inline constexpr int64_t kAlike = 64;
 
 }  // namespace quadrille

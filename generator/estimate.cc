@@ -82,7 +82,7 @@ Result<std::optional<Estimate>> simulated(const Program& program, const Job& job
       return bound.error();
   const Result<std::optional<Scripts>> scripts =
       scripts_of(encode(program, called), program, called, *call, BlockLengths(workload.bytes),
-                 {0, false, false, 1}, {}, {kMostSimulated, kMostSimulated});
+                 {0, false, false, 1}, {}, {kMostSimulated, kMostSimulated, kMostIterations});
   if (!scripts.ok()) return scripts.error();
   if (!*scripts) return std::optional<Estimate>{};
   Machine machine = workload.machine;
@@ -184,7 +184,7 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   if (*whole) return **whole;
   for (const Halve halve : {half_of_the_nodes, half_of_each_node})
     if (const auto found = extrapolated(program, job, workload, parameters, halve)) return *found;
-  return Error{"the call has too many messages to simulate, even on few ranks"};
+  return Error{"the call is too large to simulate, even on few ranks"};
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Work {
 
 struct Estimate {
   int64_t time = 0;  // nanoseconds
-  // The call has too many messages to be simulated. The time follows from calls on fewer ranks, and `work` is that of the
+  // The call is too large to be simulated. The time follows from calls on fewer ranks, and `work` is that of the
   // largest of them.
   bool is_fitted = false;
   Work work = {};
@@ -45,6 +45,8 @@ struct Estimate {
 
 // Calls with more messages, or more parts of messages and copies, are extrapolated. One at the limit takes a second.
 inline constexpr int64_t kMostSimulated = 1 << 20;
+// So are calls with more iterations of loops, on all ranks together.
+inline constexpr int64_t kMostIterations = 1 << 27;
 // In calls with up to this number of messages, messages share ports, as on real networks. In larger calls each port
 // serves messages in turn, which is simulated faster.
 inline constexpr int64_t kMostShared = 1 << 14;

@@ -1,8 +1,7 @@
 // Schedules for any nodes: the file has no topology, and binding uses the job's nodes. Parameters are formulas:
 // expressions over constants, `ranks` and tables of node sizes, which have the same value on all ranks. Two groups
 // differ in their number of ranks, so between groups parameters are constants.
-#ifndef QUADRILLE_SCHEDULE_ANY_NODES_H_
-#define QUADRILLE_SCHEDULE_ANY_NODES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -33,5 +32,3 @@ bool has_value_on_all_nodes(const Expression& formula);
 Result<Job> on_nodes(const Program& program, const Job& job, const std::vector<Topology>& groups);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_ANY_NODES_H_

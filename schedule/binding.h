@@ -1,7 +1,6 @@
 // A binding holds everything that is fixed before a rank walks a program: topology, parameters and tables. All ranks
 // of a group share one binding.
-#ifndef QUADRILLE_SCHEDULE_BINDING_H_
-#define QUADRILLE_SCHEDULE_BINDING_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -146,5 +145,3 @@ std::vector<std::vector<int64_t>> uneven_counts(const std::vector<Topology>& gro
 Call plain_call(const Program& program, const Job& job);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_BINDING_H_

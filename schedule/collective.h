@@ -4,8 +4,7 @@
 // b of the receive buffer holds required(...), a sequence of contributions. It is one contribution for data that was
 // moved. In a reduction it is several, in the order in which the operator is applied. A receive buffer may hold
 // nothing else. A barrier moves no blocks: no rank may leave it before every rank of all groups has entered it.
-#ifndef QUADRILLE_SCHEDULE_COLLECTIVE_H_
-#define QUADRILLE_SCHEDULE_COLLECTIVE_H_
+#pragma once
 
 #include <compare>
 #include <cstdint>
@@ -123,5 +122,3 @@ struct LengthSource {
 LengthSource length_source(Collective collective, Buffer buffer, const Place& place, Block block);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_COLLECTIVE_H_

@@ -1,6 +1,5 @@
 // The depth of a schedule: the time of a call if only the latency of messages counts.
-#ifndef QUADRILLE_SCHEDULE_DEPTH_H_
-#define QUADRILLE_SCHEDULE_DEPTH_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -20,5 +19,3 @@ std::optional<int64_t> depth(const Program& program, const Job& job, const Call&
                              int64_t most = kMostMessagesOfDepth);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_DEPTH_H_

@@ -1,6 +1,5 @@
 // Defines what operators compute, in exact 64-bit arithmetic, and the reasons why an expression has no value.
-#ifndef QUADRILLE_SCHEDULE_EVALUATE_H_
-#define QUADRILLE_SCHEDULE_EVALUATE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -20,5 +19,3 @@ std::optional<int64_t> apply_operator(Operator op, int64_t left, int64_t right, 
 int64_t locate(std::span<const int64_t> ascending, int64_t x);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_EVALUATE_H_

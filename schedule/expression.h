@@ -4,8 +4,7 @@
 // variables and tables. `and` and `? :` are lazy: they do not evaluate an operand that they skip, so it may be
 // undefined. Undefined are: a divisor <= 0, an index outside its table, wrap(x, m) outside -m <= x < 2m, and a result
 // outside 64 bits. Division is floor division.
-#ifndef QUADRILLE_SCHEDULE_EXPRESSION_H_
-#define QUADRILLE_SCHEDULE_EXPRESSION_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -88,5 +87,3 @@ bool any_part(const Expression& expression, const Predicate& predicate) {
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_EXPRESSION_H_

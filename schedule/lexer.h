@@ -1,6 +1,5 @@
 // Splits the text form into indented lines and tokens, and reads expressions. Programs and proof files both use it.
-#ifndef QUADRILLE_SCHEDULE_LEXER_H_
-#define QUADRILLE_SCHEDULE_LEXER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -85,5 +84,3 @@ std::string unknown_word(std::string_view word, std::string_view otherwise);
 bool is_reserved(std::string_view word);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_LEXER_H_

@@ -26,8 +26,7 @@
 //
 // Units. A range of a piece counts elements in a reduction, and bytes of the packed block otherwise. A whole block of
 // the temporary buffer is as long as the data last written to it.
-#ifndef QUADRILLE_SCHEDULE_PROGRAM_H_
-#define QUADRILLE_SCHEDULE_PROGRAM_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -219,5 +218,3 @@ std::vector<std::string> names(const Program& program);
 void set_names(Program& program, const std::vector<std::string>& names);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_PROGRAM_H_

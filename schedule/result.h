@@ -1,7 +1,6 @@
 // Bad input gives a value: a Result<T> is a T or an Error. The message of an Error is one sentence that says what is
 // wrong, where, and how to mend it. A bug in the code makes check() abort instead.
-#ifndef QUADRILLE_SCHEDULE_RESULT_H_
-#define QUADRILLE_SCHEDULE_RESULT_H_
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -43,5 +42,3 @@ inline void check(bool holds, const char* message) {
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_RESULT_H_

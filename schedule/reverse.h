@@ -8,8 +8,7 @@
 //
 // Suppose that the program is right, and that each rank receives each byte of other ranks' contributions once, as
 // `prove` shows. Then the reversal is right for operators that commute (theory/Reverse.v).
-#ifndef QUADRILLE_SCHEDULE_REVERSE_H_
-#define QUADRILLE_SCHEDULE_REVERSE_H_
+#pragma once
 
 #include "schedule/program.h"
 
@@ -19,5 +18,3 @@ namespace quadrille {
 Result<Program> reverse(const Program& program);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_REVERSE_H_

@@ -7,8 +7,7 @@
 // must be below kSecond, and those of the second at least 0. `prove` shows this.
 //
 // If both programs are right, so is the sequence (theory/Sequence.v).
-#ifndef QUADRILLE_SCHEDULE_SEQUENCE_H_
-#define QUADRILLE_SCHEDULE_SEQUENCE_H_
+#pragma once
 
 #include "schedule/program.h"
 
@@ -20,5 +19,3 @@ inline constexpr int64_t kSecond = int64_t{1} << 62;
 Result<Program> sequence(const Program& first, const Program& second);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_SEQUENCE_H_

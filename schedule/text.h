@@ -12,8 +12,7 @@
 //         receive recv[peer] from peer
 //
 // README.md and docs/language.md show every construct.
-#ifndef QUADRILLE_SCHEDULE_TEXT_H_
-#define QUADRILLE_SCHEDULE_TEXT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -41,5 +40,3 @@ struct ExpressionNames {
 std::string print(const Expression& expression, const ExpressionNames& names);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_TEXT_H_

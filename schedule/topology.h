@@ -1,7 +1,6 @@
 // The nodes that a schedule is made for: run-length coded sizes in ascending order. A schedule does not depend on the
 // job's own order of nodes; binding sorts them (runtime/quadrille.h).
-#ifndef QUADRILLE_SCHEDULE_TOPOLOGY_H_
-#define QUADRILLE_SCHEDULE_TOPOLOGY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -55,5 +54,3 @@ Result<Topology> parse_slurm(std::string_view text);
 Result<Topology> parse_hostfile(std::string_view text, const std::string& name);
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_TOPOLOGY_H_

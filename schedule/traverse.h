@@ -1,6 +1,5 @@
 // Visits the parts of a program, const or not, in the order of the text (and of the encoding).
-#ifndef QUADRILLE_SCHEDULE_TRAVERSE_H_
-#define QUADRILLE_SCHEDULE_TRAVERSE_H_
+#pragma once
 
 #include <type_traits>
 #include <variant>
@@ -82,5 +81,3 @@ void for_each_expression_of_program(ProgramType& program, Visit&& visit) {
 }
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_TRAVERSE_H_

@@ -1,6 +1,5 @@
 // Computes the least data that a call of a collective moves, whatever its schedule.
-#ifndef QUADRILLE_SCHEDULE_VOLUME_H_
-#define QUADRILLE_SCHEDULE_VOLUME_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -50,5 +49,3 @@ class LeastVolume {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_VOLUME_H_

@@ -9,8 +9,7 @@
 //   kLoop       before an iteration of a loop; batch() may take several iterations at once
 //   kEnd        at the end of the program
 //   kUndefined  at an expression without a value; walker.why has the reason
-#ifndef QUADRILLE_SCHEDULE_WALK_H_
-#define QUADRILLE_SCHEDULE_WALK_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -375,5 +374,3 @@ class Formula {
 };
 
 }  // namespace quadrille
-
-#endif  // QUADRILLE_SCHEDULE_WALK_H_

@@ -24,17 +24,18 @@ Error too_long() {
 
 constexpr int64_t kMostParts = int64_t{1} << 28;  // if blocks differ; they take some gigabytes
 
-// How many messages and parts the scripts may still hold. All threads take from it.
+// What the scripts may still take. All threads take from it. The functions return whether there was enough.
 class Budget {
  public:
-  explicit Budget(const ScriptLimits& limits) : messages_(limits.messages), parts_(limits.parts) {}
-  // Returns whether there was enough.
+  explicit Budget(const ScriptLimits& limits)
+      : messages_(limits.messages), parts_(limits.parts), iterations_(limits.iterations) {}
   bool take(int64_t messages, int64_t parts) {
     return (messages_ -= messages) >= 0 && (parts_ -= parts) >= 0;
   }
+  bool iterate(int64_t times) { return (iterations_ -= times) >= 0; }
 
  private:
-  std::atomic<int64_t> messages_, parts_;
+  std::atomic<int64_t> messages_, parts_, iterations_;
 };
 
 // Makes the script of one rank from its plans, and its Parts if blocks differ in length.
@@ -183,6 +184,9 @@ Result<std::optional<Script>> script_of(const verifier::Plans& plans, int64_t gr
     if (!reader.read(**plan, budget)) return std::optional<Script>{};
   if (!plan.ok()) return plan.error();
   if (reader.has_too_long()) return too_long();
+  const qd_builder& builder = made->builder();
+  if (!budget.iterate(builder.input.most_iterations - builder.reading.walker.iterations))
+    return std::optional<Script>{};
   return std::optional<Script>{reader.take()};
 }
 

@@ -63,9 +63,10 @@ std::vector<int32_t> by_peer(const std::vector<Post>& all);
 // Called from time to time with how much is done, and how much there is.
 using Tell = std::function<void(int64_t done, int64_t all)>;
 
-// The greatest number of messages (so many take some gigabytes), and of parts of messages and copies together.
+// The greatest number of messages (so many take some gigabytes), of parts of messages and copies together, and of
+// iterations of the program's loops on all ranks.
 struct ScriptLimits {
-  int64_t messages = int64_t{1} << 26, parts = INT64_MAX;
+  int64_t messages = int64_t{1} << 26, parts = INT64_MAX, iterations = INT64_MAX;
 };
 
 // Makes the scripts of a call from the plans of a schedule file (verifier/plans.h). `program` and `job` were read

@@ -306,6 +306,21 @@ TEST(Estimates, OfLargeCallsFollowFromThoseOnFewerNodes) {
   }
 }
 
+// Each rank goes through a ring of all ranks, though a byte makes few messages.
+TEST(Estimates, OfLongLoopsFollowFromThoseOnFewerNodes) {
+  const Algorithm& ring = *find_algorithm(Collective::kBroadcast, "scatter-ring");
+  const Program program = make_program(ring, all_choices(ring)[0]);
+  for (const int64_t ranks : {1000, 16000}) {
+    const Workload workload{
+        Collective::kBroadcast, {topology_of(std::vector<int64_t>(ranks, 1))}, 1};
+    const Result<Estimate> found = estimate(program, {workload.groups, {}, {}}, workload);
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    EXPECT_EQ(found->is_fitted, ranks > 1000);
+    const double expected = static_cast<double>(ranks - 1) * 2000;
+    EXPECT_NEAR(static_cast<double>(found->time), expected, 0.1 * expected) << ranks;
+  }
+}
+
 // The estimate halves the ranks of each node, so a port passes a quarter of the bytes. It keeps the nodes: one node
 // alone has no port, and half of the nodes exchange other bytes.
 TEST(Estimates, OfLargeCallsOnFewNodesFollowFromThoseWithFewerRanks) {

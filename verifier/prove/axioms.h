@@ -36,8 +36,7 @@
 //                       2^20 of them -> x xor y < T[k] if and only if x div T[k] = y div T[k]
 //   xor_flip(T, k, x, y)    the same T, k, x and y -> F(x) xor y = F(x xor y), not negative, where F(a) is a with digit k flipped:
 //                       (a div T[k]) mod 2 = 0 ? a + T[k] : a - T[k]
-#ifndef QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
-#define QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -63,5 +62,3 @@ std::optional<Expression> named_axiom(const Program& program, const std::string&
 std::vector<Obligation> bitvector_obligations();
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_AXIOMS_H_

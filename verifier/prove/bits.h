@@ -9,8 +9,7 @@
 //   x div y = 0 and x mod y = x if y <= 0
 //   wrap(x, m) = x + m if x < 0, x - m if m <= x, and else x
 //   T[i], of powers of two, is 2^i if 0 <= i <= 62, and else 0
-#ifndef QUADRILLE_VERIFIER_PROVE_BITS_H_
-#define QUADRILLE_VERIFIER_PROVE_BITS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -32,5 +31,3 @@ void ask_by_bits(Query& query, const Program& program, const Lemma& lemma,
                  const LemmaRanges& ranges);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_BITS_H_

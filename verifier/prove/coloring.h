@@ -4,8 +4,7 @@
 // pairs, which takes 2 units of time. Nodes U and V meet once for each pair of their ranks. Nodes without a partner
 // exchange inside. If T is the lower bound on the time, T div 2 rounds leave each node enough time for that. Z3 finds
 // the number of rounds of each matching, an integer program. The lower bound shows that no schedule is faster.
-#ifndef QUADRILLE_VERIFIER_PROVE_COLORING_H_
-#define QUADRILLE_VERIFIER_PROVE_COLORING_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -33,5 +32,3 @@ inline constexpr unsigned kMostColoringWork = 20'000'000;  // Z3's count; 8 node
 Result<Coloring> best_coloring(const Topology& topology, unsigned most_work = kMostColoringWork);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_COLORING_H_

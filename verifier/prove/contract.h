@@ -1,7 +1,6 @@
 // What a collective requires of its buffers, as terms of Z3: schedule/collective.h with unknowns in place of numbers.
 // tests/prove/two_groups_test.cc compares the two.
-#ifndef QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
-#define QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
+#pragma once
 
 #include <functional>
 
@@ -119,5 +118,3 @@ class Contract {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_CONTRACT_H_

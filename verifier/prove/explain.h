@@ -1,7 +1,6 @@
 // Says in the program's own words why an obligation is open: what was to be shown, from which hypotheses, a case that the
 // solver did not exclude, and what such a proof usually lacks. Nothing that is proven depends on it.
-#ifndef QUADRILLE_VERIFIER_PROVE_EXPLAIN_H_
-#define QUADRILLE_VERIFIER_PROVE_EXPLAIN_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -25,5 +24,3 @@ std::vector<std::string> explain(const Obligation& obligation, const ObligationR
                                  const ProverOptions& options);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_EXPLAIN_H_

@@ -4,8 +4,7 @@
 // so that products distribute here. A product of atoms is an uninterpreted function. Z3 knows that it commutes, and
 // the instances of the axiom `monotone` that a proof asks for. A table is an uninterpreted function, too: axioms.cc
 // states facts about it for the terms that occur. No query has a quantifier.
-#ifndef QUADRILLE_VERIFIER_PROVE_LOGIC_H_
-#define QUADRILLE_VERIFIER_PROVE_LOGIC_H_
+#pragma once
 
 #include <z3++.h>
 
@@ -185,5 +184,3 @@ class Logic {
 };
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_LOGIC_H_

@@ -57,8 +57,7 @@
 //
 // Suppose that every rank reaches a send before it posts any receive, and that sends wait for their receives. Then no
 // send completes and no receive is ever posted: the program deadlocks.
-#ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
-#define QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -128,5 +127,3 @@ std::string scope_of(const Program& program);
 bool temporary_blocks_fit(const Program& program);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_

@@ -1,7 +1,6 @@
 // What all kinds of obligations share. The files plan_*.cc make the obligations; obligations.h says how they fit
 // together. The Planner must outlive its obligations, whose functions refer to it.
-#ifndef QUADRILLE_VERIFIER_PROVE_PLANNER_H_
-#define QUADRILLE_VERIFIER_PROVE_PLANNER_H_
+#pragma once
 
 #include <fmt/format.h>
 
@@ -348,5 +347,3 @@ View view_of_body(const Planner& p, size_t body);
 std::string body_name(const Planner& p, size_t body);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_PLANNER_H_

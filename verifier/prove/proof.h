@@ -2,8 +2,7 @@
 // witnesses and proves lemmas. A hint (`use`) names an axiom of axioms.h or an earlier lemma.
 //
 // docs/proofs.md has the grammar.
-#ifndef QUADRILLE_VERIFIER_PROVE_PROOF_H_
-#define QUADRILLE_VERIFIER_PROVE_PROOF_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -57,5 +56,3 @@ Result<Proof> parse_proof_of(const Program& program, std::string_view text,
                              const std::string& source);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_PROOF_H_

@@ -1,8 +1,7 @@
 // Asks Z3 three questions about each obligation of a proof. The hypotheses alone must be satisfiable, or they would
 // prove anything. Hypotheses and negated goal must be unsatisfiable. Hypotheses and a negated mutant of the goal must
 // be satisfiable, or the obligation would show nothing. Every other answer is a failure, also "unknown".
-#ifndef QUADRILLE_VERIFIER_PROVE_PROVER_H_
-#define QUADRILLE_VERIFIER_PROVE_PROVER_H_
+#pragma once
 
 #include <array>
 #include <functional>
@@ -112,5 +111,3 @@ SecondOpinion ask_second_solver(const std::string& command, const std::vector<st
                                 const std::vector<std::vector<Export>>& exports);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_PROVER_H_

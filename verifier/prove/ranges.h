@@ -4,8 +4,7 @@
 // It starts from the limits on ranks, on bytes of a contribution and on parameters (schedule/binding.h). Bounds on
 // tables follow from these. Requirements, and conditions on the path to a place, narrow the intervals of the values
 // that they compare.
-#ifndef QUADRILLE_VERIFIER_PROVE_RANGES_H_
-#define QUADRILLE_VERIFIER_PROVE_RANGES_H_
+#pragma once
 
 #include <optional>
 #include <utility>
@@ -57,5 +56,3 @@ std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
                                      const Limits& limits);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_RANGES_H_

@@ -1,6 +1,5 @@
 // Reads the lines of a proof's statements, which may use the names that are known at a place of the program.
-#ifndef QUADRILLE_VERIFIER_PROVE_READER_H_
-#define QUADRILLE_VERIFIER_PROVE_READER_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -122,5 +121,3 @@ class ProofLines {
 Expression implication(const std::vector<Expression>& given, const Expression& show);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_READER_H_

@@ -1,6 +1,5 @@
 // Searches for counterexamples: the smallest job on which a claim is false, or on which a program goes wrong.
-#ifndef QUADRILLE_VERIFIER_PROVE_REFUTE_H_
-#define QUADRILLE_VERIFIER_PROVE_REFUTE_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -59,5 +58,3 @@ std::optional<FailingJob> find_deadlock(const Program& program,
                                         const std::vector<Expression>& given);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_REFUTE_H_

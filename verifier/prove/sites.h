@@ -1,8 +1,7 @@
 // Takes a program apart for the prover: where it sends, receives, copies and reduces, under which conditions, and in
 // which loops. Values replace the names of lets. So every expression here names only `rank` and the variables of
 // enclosing loops, which are numbered 0, 1, ... from the outermost.
-#ifndef QUADRILLE_VERIFIER_PROVE_SITES_H_
-#define QUADRILLE_VERIFIER_PROVE_SITES_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -177,5 +176,3 @@ bool is_part_of(const Path& part, const Path& path);
 void partial_conditions(const Expression& e, Path& path, std::vector<Place>& out);
 
 }  // namespace quadrille::verifier
-
-#endif  // QUADRILLE_VERIFIER_PROVE_SITES_H_
