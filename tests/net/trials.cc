@@ -85,6 +85,8 @@ CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed, bool is
   call.length_seed = static_cast<unsigned>(below(random, 1000));
   call.form = static_cast<int>(below(random, 3));
   call.root = static_cast<int>(drawn.call.root);
+  if (!is_in_order && call.groups.remote == 0)  // `drawn` means a place of the schedule
+    call.root = real_ranks(drawn.program, machine().node_of)[static_cast<size_t>(call.root)];
   call.in_place = can_be_in_place(call.collective, call.groups) && one_in(random, 2);
   call.layout = static_cast<unsigned>(below(random, 1000));
   call.seed = static_cast<unsigned>(random());
