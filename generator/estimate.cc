@@ -1,8 +1,10 @@
 // Tested by tests/generator/candidates_test.cc.
 #include "generator/estimate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <utility>
 
 #include "generator/encode.h"
@@ -143,38 +145,41 @@ Result<std::optional<Estimate>> simulated_on(const Program& program, const Job& 
   return simulated(program, there, workload, parameters);
 }
 
-// Returns the time after this number of doublings. Each multiplies it by time / smaller, or by 1 if that is less.
-int64_t extrapolated(int64_t time, int64_t smaller, int64_t doublings) {
-  constexpr int64_t kLongest = INT64_MAX / 4;
-  const double factor =
-      std::max(1.0, static_cast<double>(time) / static_cast<double>(std::max<int64_t>(1, smaller)));
-  const double all = static_cast<double>(time) * std::pow(factor, doublings);
-  return all < static_cast<double>(kLongest) ? static_cast<int64_t>(all) : kLongest;
+// Returns the time after this number of doublings of the call that takes times[0]. The calls of times[1] and times[2]
+// have half and a quarter of its size. Each doubling adds more than the one before by the same factor, 1 or more. That
+// factor is 1 for the levels of a tree, 2 for a chain, and 4 if all send to all.
+int64_t extrapolated(const std::array<int64_t, 3>& times, int64_t doublings) {
+  constexpr auto kLongest = static_cast<double>(INT64_MAX / 4);
+  const auto before = static_cast<double>(times[1] - times[2]);
+  auto added = static_cast<double>(std::max<int64_t>(0, times[0] - times[1]));
+  const double factor = before > 0 ? std::clamp(added / before, 1.0, 4.0) : 1;
+  auto time = static_cast<double>(times[0]);
+  for (int64_t i = 0; i < doublings; ++i) time += added *= factor;
+  return static_cast<int64_t>(std::min(time, kLongest));
 }
 
-// Extrapolates from the two largest halved calls that can be simulated. Nothing if there are no two.
+// Extrapolates from the three largest halved calls that can be simulated. Nothing if there are no three.
 std::optional<Estimate> extrapolated(const Program& program, const Job& job,
                                      const Workload& workload,
                                      const std::vector<std::string>& parameters, Halve halve) {
   Workload part = workload;
-  std::optional<Estimate> larger;
-  for (int64_t halvings = 0;;) {
+  std::optional<Estimate> largest;
+  std::array<int64_t, 3> times{};
+  int64_t halvings = 0;
+  for (size_t found_so_far = 0; found_so_far < times.size();) {
     const std::vector<Topology> before = part.groups;
     part = halved(part, halve);
     if (part.groups == before) return std::nullopt;
     const Result<std::optional<Estimate>> found = simulated_on(program, job, part, parameters);
     if (!found.ok()) return std::nullopt;  // the program does not serve these nodes
-    if (!larger) ++halvings;
+    if (!largest) ++halvings;
     if (!*found) continue;
-    if (!larger) {
-      larger = **found;
-      continue;
-    }
-    larger->time = std::max(extrapolated(larger->time, (*found)->time, halvings),
-                            least_time_as_it_is(workload));
-    larger->is_fitted = true;
-    return larger;
+    if (!largest) largest = **found;
+    times[found_so_far++] = (*found)->time;
   }
+  largest->time = std::max(extrapolated(times, halvings), least_time_as_it_is(workload));
+  largest->is_fitted = true;
+  return largest;
 }
 
 Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
@@ -182,8 +187,14 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   const Result<std::optional<Estimate>> whole = simulated(program, job, workload, parameters);
   if (!whole.ok()) return whole.error();
   if (*whole) return **whole;
+  // A rule would choose other blocks on fewer ranks.
+  std::vector<std::string> fixed;
+  const std::vector<int64_t> chosen = call_of(program, job, workload, parameters)->parameters;
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.at_call && fixed.size() < chosen.size())
+      fixed.push_back(fmt::format("{}={}", parameter.name.text, chosen[fixed.size()]));
   for (const Halve halve : {half_of_the_nodes, half_of_each_node})
-    if (const auto found = extrapolated(program, job, workload, parameters, halve)) return *found;
+    if (const auto found = extrapolated(program, job, workload, fixed, halve)) return *found;
   return Error{"the call is too large to simulate, even on few ranks"};
 }
 

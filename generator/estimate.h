@@ -55,9 +55,9 @@ inline constexpr int64_t kMostShared = 1 << 14;
 // either group. `parameters`, such as "B=4096", override the file's rule. An element of a reduction is a byte.
 // Errors: the program does not serve the nodes or the counts.
 //
-// A call that is too large is extrapolated: its nodes are halved, down to two, until two halved calls can be
-// simulated. If that fails, the ranks of each node are halved. Each doubling back multiplies the time by the quotient
-// of these two. The extrapolated time is not below least_time().
+// A call that is too large is extrapolated: its nodes are halved, down to two, until three halved calls can be
+// simulated. If that fails, the ranks of each node are halved. Each doubling back adds a time, and these times grow as
+// those of the three calls do. The extrapolated time is not below least_time().
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           const std::vector<std::string>& parameters = {});
 

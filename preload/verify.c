@@ -426,22 +426,27 @@ void preload_verify_begin(struct preload_call* call) {
       [MEMORY] = "not compared: memory ran out"};
   call->of->calls[call->collective]++;
   __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+  /* Ranks beside the root do not know the operator, so they do not know that the others refuse it. */
+  const int is_refused =
+      call->is_refused && call->collective == PRELOAD_Reduce && call->of->shape.groups == 2;
   if (call->schedule == QUADRILLE_SCHEDULE_NULL) {
     __atomic_store_n(&uncompared, call->reason, __ATOMIC_RELAXED);
-    return;
+    if (!is_refused) return;
   }
   const struct numbers numbers = call->significant & QD_OPERATOR
                                      ? numbers_of(preload_operands(call).type)
                                      : (struct numbers){0};
-  struct preload_results* results = make(call, &numbers);
+  struct preload_results* results = is_refused ? NULL : make(call, &numbers);
   const int is_scaled = results && results->elements > 0;
-  const int mine[2] = {!results                           ? MEMORY
+  const int mine[2] = {is_refused                         ? ORDER
+                       : !results                         ? MEMORY
                        : results->elements > INT_MAX      ? MANY
                        : depends_on_order(call, &numbers) ? ORDER
                                                           : NOTHING,
                        is_scaled};
   int all[2];
   qd_allreduce(mine, all, 2, MPI_INT, MPI_MAX, call->of->comm);
+  if (is_refused) return;
   if (all[0] != NOTHING || !results) {
     call->reason = reasons[all[0]];
     __atomic_store_n(&uncompared, call->reason + strlen("not compared: "), __ATOMIC_RELAXED);

@@ -14,6 +14,15 @@ void add(int64_t& sum, int64_t bytes) {
   if (__builtin_add_overflow(sum, bytes, &sum)) sum = INT64_MAX;
 }
 
+// Returns a volume in bytes, up to the greatest integer.
+Volume of_bytes(const Volume& volume, int64_t unit) {
+  const auto times = [&](int64_t count) {
+    int64_t bytes = 0;
+    return __builtin_mul_overflow(count, unit, &bytes) ? INT64_MAX : bytes;
+  };
+  return {times(volume.in), times(volume.out)};
+}
+
 // The places that send and receive: nodes, if there are several whose ranks share a port, else ranks.
 class Places {
  public:
@@ -103,16 +112,15 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   const bool is_allreduce = collective == Collective::kAllreduce && groups.size() == 1;
   __int128 time = 0;
   const auto take = [&](const Volume& volume, int64_t size) {
-    if (volume != Volume{})
-      time = std::max(time, places.time({volume.in * unit, volume.out * unit}, size));
+    if (volume != Volume{}) time = std::max(time, places.time(of_bytes(volume, unit), size));
   };
   places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
     take(least.of(group, first, count), size);
     Volume all;
     for (int64_t rank = first; count > 1 && rank < first + count; ++rank) {
-      const Volume one = least.of(group, rank, 1);
-      add(all.in, one.in * unit);
-      add(all.out, one.out * unit);
+      const Volume one = of_bytes(least.of(group, rank, 1), unit);
+      add(all.in, one.in);
+      add(all.out, one.out);
     }
     if (all != Volume{}) time = std::max(time, places.time_of_all(all, is_allreduce));
   });
