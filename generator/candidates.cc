@@ -174,13 +174,20 @@ class Search {
         *std::ranges::find_if(all, [&](const Candidate& one) { return is_alike(one.time, least); });
   }
 
+  // Measures other blocks. Nothing if their time would be extrapolated, unlike that of the best so far.
+  std::optional<Candidate> with_blocks(const Candidate& best, const LinearModel& model,
+                                       int64_t block = 0) const {
+    std::optional<Candidate> other = measured(best.numbers, model, block);
+    return other && other->is_fitted && !best.is_fitted ? std::nullopt : other;
+  }
+
   void fit_model(std::optional<Candidate>& best) const {
     const LinearModel model = best->model;
     std::set<int64_t> tried = {best->block_size};
     for (int64_t factor = 4; factor <= kMostAlphas; factor *= 4)
       for (const int64_t alpha : {model.alpha_ns * factor, model.alpha_ns / factor})
         if (alpha <= kMaxCost) {
-          std::optional<Candidate> other = measured(best->numbers, {alpha, model.beta_ps});
+          std::optional<Candidate> other = with_blocks(*best, {alpha, model.beta_ps});
           if (other && tried.insert(other->block_size).second) take_better(best, std::move(other));
         }
   }
@@ -189,7 +196,7 @@ class Search {
   // the model. Smaller blocks may take less time if nodes forward them.
   void halve_blocks(std::optional<Candidate>& best) const {
     for (int64_t block = best->block_size / 2; block > 0; block /= 2) {
-      std::optional<Candidate> smaller = measured(best->numbers, best->model, block);
+      std::optional<Candidate> smaller = with_blocks(*best, best->model, block);
       if (!smaller || !is_alike(smaller->time, best->time)) return;
       if (!is_alike(best->time, smaller->time)) best = std::move(smaller);
     }

@@ -321,6 +321,26 @@ TEST(Estimates, OfLongLoopsFollowFromThoseOnFewerNodes) {
   }
 }
 
+// Each rank of a chain adds the same time. The rule would cut other blocks on fewer ranks.
+TEST(Estimates, OfLongChainsFollowFromShorterOnesWithTheSameBlocks) {
+  const Algorithm& chain = *find_algorithm(Collective::kScan, "pipeline");
+  const Program program = make_program(chain, all_choices(chain)[0]);
+  const auto time_on = [&](int64_t ranks, const std::vector<std::string>& parameters) {
+    const Workload workload{
+        Collective::kScan, {topology_of(std::vector<int64_t>(ranks, 1))}, 1 << 20};
+    const Job job{workload.groups, {kRuleAuto}, {{100, 100}}};
+    const Result<Estimate> found = estimate(program, job, workload, parameters);
+    EXPECT_TRUE(found.ok()) << found.error().message;
+    EXPECT_EQ(found->is_fitted, ranks > 128);
+    return static_cast<double>(found->time);
+  };
+  const std::vector<std::string> blocks = {"B=2048"};
+  const double added = time_on(128, blocks) - time_on(64, blocks);
+  const double expected = time_on(128, blocks) + 14 * added;
+  EXPECT_NEAR(time_on(1024, blocks), expected, 0.02 * expected);
+  EXPECT_GT(time_on(1024, {}), 1023 * 2000);  // the latencies alone
+}
+
 // The estimate halves the ranks of each node, so a port passes a quarter of the bytes. It keeps the nodes: one node
 // alone has no port, and half of the nodes exchange other bytes.
 TEST(Estimates, OfLargeCallsOnFewNodesFollowFromThoseWithFewerRanks) {
