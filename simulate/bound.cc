@@ -63,7 +63,9 @@ class Places {
         std::max(through(bytes.in, ports, entering), through(bytes.out, ports, leaving));
     if (!machine_.exclusive || ports == 0) return latency() + apart;
     // The latency is not added to the second time, because a port may send while it waits for what it receives.
-    return std::max(latency() + apart, through(bytes.in + bytes.out, ports, entering + leaving));
+    int64_t both = bytes.in;
+    add(both, bytes.out);
+    return std::max(latency() + apart, through(both, ports, entering + leaving));
   }
 
   // Returns the least picoseconds in which the ranks of a node together move this data through ports and memory. In an
