@@ -191,7 +191,7 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   std::vector<std::string> fixed;
   const std::vector<int64_t> chosen = call_of(program, job, workload, parameters)->parameters;
   for (const Parameter& parameter : program.parameters)
-    if (parameter.at_call && fixed.size() < chosen.size())
+    if (parameter.at_call)
       fixed.push_back(fmt::format("{}={}", parameter.name.text, chosen[fixed.size()]));
   for (const Halve halve : {half_of_the_nodes, half_of_each_node})
     if (const auto found = extrapolated(program, job, workload, fixed, halve)) return *found;
