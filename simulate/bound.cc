@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <queue>
 
 #include "schedule/volume.h"
 #include "simulate/network.h"
@@ -79,6 +80,35 @@ class Places {
            through(both, (is_allreduce ? 2 : 1) * machine_.ports, 1);
   }
 
+  // Returns the least picoseconds in which nodes that share ports tell one another something that one of them knows
+  // first, until `count` of them know it. By symmetry, that one learns what the others know no sooner. Each message keeps
+  // a port of its sender busy for the gap, and arrives a latency later.
+  __int128 time_to_tell(int64_t count) const {
+    if (!are_nodes()) return 0;
+    const __int128 gap = __int128{machine_.gap_ns} * kNanosecond;
+    struct Next {
+      __int128 informed;
+      int64_t messages;
+      __int128 arrival;
+      bool operator>(const Next& other) const { return arrival > other.arrival; }
+    };
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+    const auto push = [&](__int128 informed, int64_t messages) {
+      const __int128 sent = std::max(gap, messages * gap / machine_.ports);
+      queue.push({informed, messages, informed + sent + latency()});
+    };
+    push(0, 1);
+    __int128 time = 0;
+    for (int64_t told = 1; told < count; ++told) {
+      const Next next = queue.top();
+      queue.pop();
+      time = next.arrival;
+      push(next.informed, next.messages + 1);
+      push(time, 1);
+    }
+    return time;
+  }
+
  private:
   __int128 latency() const {
     const int64_t between = machine_.between.alpha_ns, inside = machine_.inside.alpha_ns;
@@ -110,14 +140,17 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   const LeastVolume least(collective, {groups, {}}, call);
   const Places places(groups, machine);
   if (places.ranks() == 1) return 0;
-  if (collective == Collective::kBarrier) return places.time({}, places.largest_node());
   const bool is_allreduce = collective == Collective::kAllreduce && groups.size() == 1;
-  __int128 time = 0;
+  const bool is_barrier = collective == Collective::kBarrier;
+  __int128 time = is_barrier ? places.time({}, places.largest_node()) : 0;
+  int64_t partners = 0;  // places that take part
   const auto take = [&](const Volume& volume, int64_t size) {
     if (volume != Volume{}) time = std::max(time, places.time(of_bytes(volume, unit), size));
   };
   places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
-    take(least.of(group, first, count), size);
+    const Volume volume = least.of(group, first, count);
+    take(volume, size);
+    if (is_barrier || volume != Volume{}) ++partners;
     Volume all;
     for (int64_t rank = first; count > 1 && rank < first + count; ++rank) {
       const Volume one = of_bytes(least.of(group, rank, 1), unit);
@@ -129,7 +162,10 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   // Some place moves more than it needs itself. The schedule decides which one, so it may be in the largest node.
   if (collective == Collective::kAllreduce)
     take(places.are_nodes() ? least.of_a_node() : least.of_a_rank(), places.largest_node());
-  return time;
+  // Something that one place knows concerns all others that take part. Between two groups it concerns one group.
+  if (groups.size() == 2)
+    partners = std::min(partners, std::max(groups[0].nodes(), groups[1].nodes()) + 1);
+  return std::max(time, places.time_to_tell(partners));
 }
 
 __int128 least_time(const BlockLengths& lengths, const std::vector<Topology>& groups,

@@ -374,6 +374,31 @@ TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
   EXPECT_EQ(least_time(workload), 0);
 }
 
+// A node that knows the root's byte at t tells others by t + 2100, t + 2200, and so on.
+TEST(LeastTime, OfShortCallsIsThatOfThePostalModel) {
+  const auto least = [](Collective collective, int64_t nodes, int64_t ports, int64_t others) {
+    Workload workload =
+        workload_of(collective, std::vector<int64_t>(nodes, 3),
+                    others > 0 ? std::vector<int64_t>(others, 1) : std::vector<int64_t>{}, 1);
+    workload.machine = {{2000, 0}, {500, 0}, {0, 0}, 100, 0, PortScope::kNode};
+    workload.machine.ports = ports;
+    return least_time(workload);
+  };
+  for (const Collective collective :
+       {Collective::kBroadcast, Collective::kReduce, Collective::kAlltoall, Collective::kBarrier}) {
+    EXPECT_EQ(least(collective, 2, 1, 0), 2100);
+    EXPECT_EQ(least(collective, 21, 1, 0), 4000);
+    // At 4200 the root's 22nd message arrives, and the first of the node that knew at 2100.
+    EXPECT_EQ(least(collective, 22, 1, 0), 4100);
+    EXPECT_EQ(least(collective, 24, 1, 0), 4200);
+    EXPECT_EQ(least(collective, 25, 1, 0), 4300);
+    EXPECT_EQ(least(collective, 21, 4, 0), 2500);
+    // Calls with a root count with a root in either group.
+    const bool has_root = collective == Collective::kBroadcast || collective == Collective::kReduce;
+    EXPECT_EQ(least(collective, 3, 1, 5), has_root ? (2500 + 2300) / 2 : 2500);
+  }
+}
+
 // A port moves 10 bytes a nanosecond in each direction, and a node's memory 20.
 TEST(LeastTime, IsOfWhatPassesThePortsAndTheMemoryOfANode) {
   const Machine machine{{2000, 100}, {500, 50}, {50, 50}, 0, 0, PortScope::kNode};
