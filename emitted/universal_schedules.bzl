@@ -14,6 +14,7 @@ UNIVERSAL_SCHEDULES = {
     ],
     "allgather-between-groups": [
         "leader",
+        "linear-nodes",
         "segment-map-bruck",
         "segment-map-nodes",
         "segment-map-v",
@@ -35,7 +36,7 @@ UNIVERSAL_SCHEDULES = {
         "segments",
         "tree-nodes",
     ],
-    "allreduce-between-groups": ["leader", "segments"],
+    "allreduce-between-groups": ["leader", "linear-nodes", "segments"],
     "alltoall": [
         "factor",
         "hierarchical-factor",
@@ -51,7 +52,7 @@ UNIVERSAL_SCHEDULES = {
     ],
     "alltoall-between-groups": ["direct", "factor"],
     "barrier": ["dissemination", "tree-nodes"],
-    "barrier-between-groups": ["dissemination"],
+    "barrier-between-groups": ["dissemination", "linear-nodes"],
     "broadcast": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring", "tree-nodes"],
     "broadcast-between-groups": ["leader", "linear-nodes", "pipeline", "scatter-ring"],
     "exscan": ["binomial", "linear-nodes", "one-two-three", "pipeline"],

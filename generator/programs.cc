@@ -31,6 +31,7 @@ constexpr auto kFiles =
                                      "allgather-between-groups.subgroup-bruck",
                                      "allgather-between-groups.segment-map-bruck",
                                      "allgather-between-groups.leader",
+                                     "allgather-between-groups.linear-nodes",
                                      "allgather-between-groups.root-gathering",
                                      "alltoall-between-groups.direct",
                                      "alltoall-between-groups.factor",
@@ -90,6 +91,7 @@ constexpr auto kFiles =
                                      "allreduce.blocked-ring-nodes",
                                      "allreduce.spread-out",
                                      "allreduce-between-groups.leader",
+                                     "allreduce-between-groups.linear-nodes",
                                      "allreduce-between-groups.segments",
                                      "reduce-scatter-between-groups.direct",
                                      "reduce-scatter-between-groups.spread-out",
@@ -104,7 +106,8 @@ constexpr auto kFiles =
                                      "exscan.pipeline",
                                      "barrier.dissemination",
                                      "barrier.tree-nodes",
-                                     "barrier-between-groups.dissemination"});
+                                     "barrier-between-groups.dissemination",
+                                     "barrier-between-groups.linear-nodes"});
 
 const std::string& text_of(const TextFiles& files, std::string_view file) {
   const auto found = files.find(file);
