@@ -249,7 +249,7 @@ TEST(Choice, IsOfFewMessagesForShortOnesAndOfFewBytesForLongOnes) {
     const std::vector<int64_t> ones(16, 1);
     return chosen(workload_of(collective, ones, ones, bytes));
   };
-  EXPECT_EQ(between(Collective::kAllgather, 8), "subgroup-bruck");
+  EXPECT_EQ(between(Collective::kAllgather, 8), "linear-nodes");
   EXPECT_EQ(between(Collective::kAllgather, 1 << 24), "segment-map-v");
   EXPECT_EQ(between(Collective::kReduce, 8), "linear-nodes");
   EXPECT_EQ(between(Collective::kReduce, 1 << 24), "segments");
