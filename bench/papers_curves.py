@@ -1,4 +1,5 @@
 """Makes the tables of docs/papers.md, which explains them: curves of four papers, and some of them by SimGrid."""
+import itertools
 import tempfile
 
 from bench import simulation
@@ -171,12 +172,13 @@ def by_radix(runs, algorithm, ranks, radices, call, of):
 
 def trend(ranks, radices):
     def tables(runs):
-        """Makes the table of milliseconds by radix and S."""
+        """Makes the table of milliseconds by radix and S, and of MPI_Alltoallv."""
         rows = []
-        for size in (16, 2048, 16384):
-            found = by_radix(runs, "tuna", ranks, radices, ["--sizes", f"uniform:{size}"], "Polaris")
-            rows.append([f"{size} B", *(f"{1e3 * seconds:.4g}" for seconds, _ in found), min(found)[1]])
-        return [table(["S", *(f"r = {radix}" for radix in radices), "best"], rows)]
+        for of, size in itertools.product(("Polaris", "Fugaku"), (16, 2048, 16384)):
+            found = by_radix(runs, "tuna", ranks, radices, ["--sizes", f"uniform:{size}"], of)
+            seconds = *(seconds for seconds, _ in found), direct_seconds(ranks, size, runs.machines[of])
+            rows.append([of, f"{size} B", *(f"{1e3 * each:.4g}" for each in seconds), min(found)[1]])
+        return [table(["machine", "S", *(f"r = {radix}" for radix in radices), "MPI_Alltoallv", "best r"], rows)]
 
     return tables
 
