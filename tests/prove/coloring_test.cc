@@ -35,8 +35,7 @@ void expect_least_time(const std::vector<int64_t>& nodes) {
 }
 
 TEST(Coloring, TakesTheLowerBoundOnNodesOfAtMostSixRanksAndOnRandomOnes) {
-  for (const std::vector<int64_t>& sizes : all_node_vectors(6))
-    if (std::ranges::is_sorted(sizes)) expect_least_time(sizes);
+  for (const std::vector<int64_t>& sizes : ascending_node_vectors(6)) expect_least_time(sizes);
   std::mt19937 random(7);
   for (int i = 0; i < 5; ++i) {
     std::vector<int64_t> sizes(2 + i);

@@ -54,8 +54,8 @@ struct Translated {
 class Sampler {
  public:
   Sampler() : program(with_tables()) {
-    for (const std::vector<int64_t>& sizes : all_node_vectors(6))
-      if (std::ranges::is_sorted(sizes)) jobs.push_back(job_of(sizes));
+    for (const std::vector<int64_t>& sizes : ascending_node_vectors(6))
+      jobs.push_back(job_of(sizes));
   }
 
   // Draws a job, and an environment on it. The environment is valid until the next call.

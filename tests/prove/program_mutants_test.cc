@@ -1,8 +1,8 @@
 // For every change of a program (a mutant), the checker refutes it, its proof fails, or the change makes no
 // difference. The checker never refutes a mutant that the prover accepts. The test tries one in kFlatStride mutants
 // of a program with few mutants, and about kMost of any other. Mutants with a constant at a limit are tried more
-// rarely (kLimitStride). By hand, EVERY=10 tries one in ten mutants in an hour, and prints every survivor and its
-// reason. PROGRAM=NAME tries only that program's mutants. All mutants take a night.
+// rarely (kLimitStride). By hand, EVERY=10 tries one in ten mutants in an hour, and prints every survivor.
+// PROGRAM=NAME tries only that program's mutants. All mutants take a night.
 //   EVERY=10 bazel run --test_sharding_strategy=disabled //tests/prove:program_mutants_test
 //
 // The prover takes the original's proof with the mutant in place of the program. The statements of the proof do not
@@ -18,7 +18,6 @@
 #include <optional>
 
 #include "generator/proof_file.h"
-#include "tests/support/events.h"
 #include "tests/support/mutants.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
@@ -33,32 +32,17 @@ namespace {
 constexpr size_t kFlatStride = 21, kStride = 401, kMost = 1;
 constexpr size_t kLimitStride = 16;  // times the others' stride: that of limits' mutants
 
-// Why a survivor is correct, by comparison with the original on every job of at most 8 ranks.
-enum class Excuse {
-  kSameEvents,   // each rank has the same events
-  kOtherClaims,  // the same events, but the program claims or requires something else
-  kOtherWaits,   // the same steps, which wait for fewer or more of those before them
-  kOtherOrder,   // the same messages in each step, in another order, or copies elsewhere
-  kOtherSteps,   // other steps: another schedule, proven for all sizes like the original
-};
-constexpr int kExcuseCount = 5;
-
 struct Fate {
   std::optional<verifier::FailingJob> refuted;  // the smallest job on which the checker refutes it
-  bool asked = false;                           // whether the prover was asked
-  std::string unproven;                         // the last obligation that failed, or why the
-                                                // proof is refused; empty: proven
-  bool gave_up = false;                         // whether the solver gave up on that obligation
+  std::string
+      unproven;  // the last obligation that failed, or why the proof is refused; empty: proven
   // Whether only obligations failed on which the solver gives up for the original, too.
   bool undecided = false;
 
-  bool refused() const { return asked && !unproven.empty() && !undecided; }  // by the prover
-  bool proven() const { return asked && unproven.empty(); }
+  bool refused() const { return !unproven.empty() && !undecided; }  // by the prover
+  bool proven() const { return unproven.empty(); }
   bool survives() const { return !refuted && proven(); }
 };
-
-// What two programs must have in common at each rank: all events, all but `after`, or each step's in any order.
-enum class Sameness { kEvents, kSteps, kContents };
 
 // The mutants of one program, and the proof of the original.
 class Survey {
@@ -68,18 +52,14 @@ class Survey {
   const std::string& name() const { return variant_.name; }
   const std::vector<Mutant>& mutants() const { return mutants_; }
 
-  // Checks the mutant on small jobs. If the checker accepts it, or `ask_prover`, proves its obligations up to the
-  // first that fails. An obligation says nothing if the solver gives up on the original's as well.
-  Fate fate(const Mutant& mutant, bool ask_prover);
-  // Returns why a survivor is correct.
-  Excuse excuse(const Mutant& mutant) const;
+  // Checks the mutant on small jobs, and proves its obligations up to the first that fails. An obligation says nothing
+  // if the solver gives up on the original's as well.
+  Fate fate(const Mutant& mutant);
   // Returns the first larger case in which the checker refutes the survivor, if there is one.
   std::optional<std::string> refuted_on_larger_jobs(const Mutant& mutant) const;
 
  private:
-  void ask(const Mutant& mutant, Fate& fate);
   bool gives_up_on_original(const std::string& obligation);
-  bool same_everywhere(const Program& other, Sameness sameness) const;
 
   const Variant& variant_;
   verifier::Proof proof_;
@@ -91,53 +71,6 @@ class Survey {
 };
 
 constexpr unsigned kMostWork = 10'000'000;  // per question (rlimit); beyond it the prover gives up
-
-// Returns each multiset of node sizes once, in ascending order.
-std::vector<std::vector<int64_t>> ascending_vectors(int64_t most_ranks) {
-  std::vector<std::vector<int64_t>> result;
-  for (const std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
-    if (std::ranges::is_sorted(sizes)) result.push_back(sizes);
-  return result;
-}
-
-Events normalized(Events events, Sameness sameness) {
-  if (sameness == Sameness::kEvents) return events;
-  for (std::string& event : events)
-    if (event.starts_with("step ")) event = event.substr(0, event.find(" after"));
-  if (sameness == Sameness::kSteps) return events;
-  // kContents: messages and copies, each message with its step, in sorted order.
-  Events contents;
-  std::string step;
-  for (const std::string& event : events) {
-    if (event.starts_with("step ")) step = event == "step end" ? "" : event;
-    const bool piece = event.size() > 4 && event[4] == '[';  // "send[3]"
-    if (piece && !contents.empty())
-      contents.back() += event;
-    else
-      contents.push_back(event.starts_with("copy") ? event : step + event);
-  }
-  std::ranges::sort(contents);
-  return contents;
-}
-
-bool same_in(const Program& one, const Program& two, const Case& c, Sameness sameness) {
-  for (int64_t group = 0; group < one.groups; ++group) {
-    const Result<Binding> first = bind(one, c.job, c.call, group),
-                          second = bind(two, c.job, c.call, group);
-    if (first.ok() != second.ok()) return false;
-    if (!first.ok()) return true;
-    for (int64_t rank = 0; rank < first->place.ranks; ++rank)
-      if (normalized(oracle_events(one, *first, rank), sameness) !=
-          normalized(oracle_events(two, *second, rank), sameness))
-        return false;
-  }
-  return true;
-}
-
-bool same_claims(const Program& one, const Program& two) {
-  return one.port == two.port && one.in_place == two.in_place &&
-         one.commutative == two.commutative && one.requirements == two.requirements;
-}
 
 Survey::Survey(const Variant& variant) : variant_(variant), prover_({.most_work = kMostWork}) {
   const std::string text = proof_file(*variant.algorithm, variant.choices);
@@ -154,21 +87,15 @@ Survey::Survey(const Variant& variant) : variant_(variant), prover_({.most_work 
   prover_.take_as_proven(proof_, plan_);
 }
 
-Fate Survey::fate(const Mutant& mutant, bool ask_prover) {
+Fate Survey::fate(const Mutant& mutant) {
   Fate fate;
   fate.refuted = verifier::find_failing_job(mutant.program);
-  if (ask_prover || !fate.refuted) ask(mutant, fate);
-  return fate;
-}
-
-void Survey::ask(const Mutant& mutant, Fate& fate) {
-  fate.asked = true;
   verifier::Proof proof = proof_;
   proof.program = mutant.program;
   Result<verifier::ProofPlan> plan = verifier::plan_proof(proof, verifier::UnusedLines::kMayStay);
   if (!plan.ok()) {
     fate.unproven = plan.error().message;
-    return;
+    return fate;
   }
   // Tries the obligations that failed most often first.
   std::ranges::stable_sort(plan->obligations, [&](const auto& one, const auto& other) {
@@ -179,12 +106,12 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
     const verifier::ObligationResult result = prover_.prove(proof, one).obligations[0];
     if (result.proven) continue;
     fate.unproven = result.name;
-    fate.gave_up = result.unknown;
     fate.undecided = result.unknown && gives_up_on_original(result.name);
     if (fate.undecided) continue;
     ++failures_[result.name];
-    return;
+    break;
   }
+  return fate;
 }
 
 bool Survey::gives_up_on_original(const std::string& obligation) {
@@ -197,24 +124,9 @@ bool Survey::gives_up_on_original(const std::string& obligation) {
   return known->second;
 }
 
-bool Survey::same_everywhere(const Program& other, Sameness sameness) const {
-  for (const std::vector<int64_t>& sizes : ascending_vectors(8))
-    for (const Case& c : cases_on(variant_, sizes))
-      if (!same_in(proof_.program, other, c, sameness)) return false;
-  return true;
-}
-
-Excuse Survey::excuse(const Mutant& mutant) const {
-  const Program& other = mutant.program;
-  if (same_everywhere(other, Sameness::kEvents))
-    return same_claims(proof_.program, other) ? Excuse::kSameEvents : Excuse::kOtherClaims;
-  if (same_everywhere(other, Sameness::kSteps)) return Excuse::kOtherWaits;
-  return same_everywhere(other, Sameness::kContents) ? Excuse::kOtherOrder : Excuse::kOtherSteps;
-}
-
 std::optional<std::string> Survey::refuted_on_larger_jobs(const Mutant& mutant) const {
   std::vector<std::vector<int64_t>> larger = {{16}, {1, 2, 3, 4, 5}, {4, 4, 4, 4}, {1, 1, 7, 7, 8}};
-  for (const std::vector<int64_t>& sizes : ascending_vectors(10))
+  for (const std::vector<int64_t>& sizes : ascending_node_vectors(10))
     if (job_of(sizes).groups[0].ranks() > 8) larger.push_back(sizes);
   for (const std::vector<int64_t>& sizes : larger)
     for (const Case& c : cases_on(variant_, sizes)) {
@@ -225,26 +137,12 @@ std::optional<std::string> Survey::refuted_on_larger_jobs(const Mutant& mutant) 
   return std::nullopt;
 }
 
-const char* describe(Excuse excuse) {
-  switch (excuse) {
-    case Excuse::kSameEvents: return "the same events";
-    case Excuse::kOtherClaims: return "the same events, other claims";
-    case Excuse::kOtherWaits: return "the same steps, which wait for others";
-    case Excuse::kOtherOrder: return "the same steps, in another order within";
-    case Excuse::kOtherSteps: return "other keys, as right";
-  }
-  return "";
-}
-
 struct Counts {
-  int mutants = 0, refuted = 0, unproven = 0, undecided = 0;
-  std::array<int, kExcuseCount> survivors = {};
-
-  int surviving() const { return std::accumulate(survivors.begin(), survivors.end(), 0); }
+  int mutants = 0, refuted = 0, unproven = 0, undecided = 0, surviving = 0;
 };
 
 void account_for(Survey& survey, const Mutant& mutant, Counts& counts) {
-  const Fate fate = survey.fate(mutant, true);
+  const Fate fate = survey.fate(mutant);
   ++counts.mutants;
   counts.refuted += fate.refuted.has_value();
   counts.unproven += fate.refused();
@@ -258,10 +156,8 @@ void account_for(Survey& survey, const Mutant& mutant, Counts& counts) {
   if (!fate.survives()) return;
   EXPECT_EQ(survey.refuted_on_larger_jobs(mutant), std::nullopt)
       << survey.name() << ": " << mutant.description;
-  const Excuse excuse = survey.excuse(mutant);
-  ++counts.survivors[static_cast<int>(excuse)];
-  if (std::getenv("EVERY"))
-    fmt::print("  survives, {}: {}\n", describe(excuse), mutant.description);
+  ++counts.surviving;
+  if (std::getenv("EVERY")) fmt::print("  survives: {}\n", mutant.description);
 }
 
 // Separates mutants with a constant at a limit, whose loops take long, from all others.
@@ -274,7 +170,7 @@ std::array<std::vector<const Mutant*>, 2> apart(const std::vector<Mutant>& mutan
 
 void tell(const std::string& name, const Counts& counts) {
   fmt::print("{:<48}{:>5} mutants, refuted {:>5}, unproven {:>5}, survivors {:>4}\n", name,
-             counts.mutants, counts.refuted, counts.unproven, counts.surviving());
+             counts.mutants, counts.refuted, counts.unproven, counts.surviving);
 }
 
 // Returns a number that depends only on the name. So a new program does not change which mutants of others are tried.
@@ -324,12 +220,10 @@ TEST_P(ProgramMutants, AreKilledOrChangeNothingThatMatters) {
     all.refuted += counts.refuted;
     all.unproven += counts.unproven;
     all.undecided += counts.undecided;
-    for (int i = 0; i < kExcuseCount; ++i) all.survivors[i] += counts.survivors[i];
+    all.surviving += counts.surviving;
   }
   tell("together", all);
-  for (int i = 0; i < kExcuseCount; ++i)
-    fmt::print("  survivors: {}: {}\n", describe(static_cast<Excuse>(i)), all.survivors[i]);
-  EXPECT_GE(all.unproven + all.undecided + all.surviving(), all.mutants);
+  EXPECT_GE(all.unproven + all.undecided + all.surviving, all.mutants);
 }
 
 }  // namespace

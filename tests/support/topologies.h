@@ -1,6 +1,7 @@
 // Topologies for tests: all small ones, and large random ones that RapidCheck can shrink.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,13 @@ inline std::vector<std::vector<int64_t>> all_node_vectors(int64_t most_ranks) {
       unfinished.back().push_back(next);
     }
   }
+  return result;
+}
+
+// Returns all vectors of node sizes in ascending order, which is the order in a file.
+inline std::vector<std::vector<int64_t>> ascending_node_vectors(int64_t most_ranks) {
+  std::vector<std::vector<int64_t>> result = all_node_vectors(most_ranks);
+  std::erase_if(result, [](const auto& sizes) { return !std::ranges::is_sorted(sizes); });
   return result;
 }
 

@@ -91,10 +91,8 @@ std::vector<std::vector<int64_t>> all_counts(int64_t ranks, int64_t limit) {
 std::vector<std::vector<int64_t>> topologies(const Variant& variant, int64_t ranks) {
   if (!uses_nodes(variant.program)) return {std::vector<int64_t>(ranks, 1)};
   std::vector<std::vector<int64_t>> result;
-  for (const std::vector<int64_t>& sizes : all_node_vectors(ranks))
-    if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) == ranks &&
-        std::ranges::is_sorted(sizes))
-      result.push_back(sizes);
+  for (const std::vector<int64_t>& sizes : ascending_node_vectors(ranks))
+    if (topology_of(sizes).ranks() == ranks) result.push_back(sizes);
   return result;
 }
 

@@ -1,9 +1,8 @@
-// Walks the ranks of a program for a test's sink, and lists nodes.
+// Walks the ranks of a program for a test's sink.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,13 +27,6 @@ inline std::vector<size_t> node_of_ranks(const Topology& topology) {
   const std::vector<int64_t> sizes = topology.sizes();
   for (size_t node = 0; node < sizes.size(); ++node) nodes.insert(nodes.end(), sizes[node], node);
   return nodes;
-}
-
-// Returns all vectors of node sizes in ascending order, which is the order in a file.
-inline std::vector<std::vector<int64_t>> ascending_node_vectors(int64_t most_ranks) {
-  std::vector<std::vector<int64_t>> result = all_node_vectors(most_ranks);
-  std::erase_if(result, [](const auto& sizes) { return !std::ranges::is_sorted(sizes); });
-  return result;
 }
 
 }  // namespace quadrille
