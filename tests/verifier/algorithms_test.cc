@@ -1,14 +1,14 @@
 // Checks every all-to-all algorithm with every choice of its options on every vector of node sizes with at most 8
-// ranks, and on random larger ones. A random failure shrinks to the smallest one.
+// ranks, and on random larger ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "generator/registry.h"
 #include "tests/support/effort.h"
+#include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
@@ -170,18 +170,15 @@ TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanksAndTw
 bool holds_for_random_topologies(
     const std::string& what, int64_t most_nodes, int64_t largest,
     const std::function<std::string(const Variant&, const Job&, const Binding&)>& property) {
-  return rc::check(what, [&] {
-    const auto nodes = *rc::gen::inRange<int64_t>(1, most_nodes + 1);
-    const auto sizes =
-        *rc::gen::container<std::vector<int64_t>>(nodes, rc::gen::inRange<int64_t>(1, largest + 1));
-    const auto index = *rc::gen::inRange<size_t>(0, alltoalls().size());
-    const Variant& variant = alltoalls()[index];
+  return holds(what, [&] {
+    const auto sizes = drawn_list(drawn(1, most_nodes + 1), 1, largest + 1);
+    const Variant& variant = alltoalls()[drawn(0, alltoalls().size())];
     const std::vector<Job> jobs = jobs_on(variant, sizes);
     if (jobs.empty()) return;
-    const Job& job = jobs[*rc::gen::inRange<size_t>(0, jobs.size())];
+    const Job& job = jobs[drawn(0, jobs.size())];
     const Binding binding = bind(variant.program, job, {}, 0).value();
     const std::string fault = property(variant, job, binding);
-    if (!fault.empty()) RC_FAIL(text_of(variant, job) + ": " + fault);
+    require(fault.empty(), (text_of(variant, job) + ": " + fault).c_str(), __FILE__, __LINE__);
   });
 }
 
@@ -228,26 +225,11 @@ TEST(Tuna, IsRightForEveryRadixOfUpTo32Ranks) {
 }
 
 TEST(Tuna, IsRightForRandomRanksAndRadices) {
-  EXPECT_TRUE(rc::check("verified", [] {
-    const auto ranks = *rc::gen::inRange<int64_t>(33, kSanitized ? 60 : 300);
-    expect_tuna_right(ranks, *rc::gen::inRange<int64_t>(2, ranks + 1));
-    RC_ASSERT(!testing::Test::HasFailure());
+  EXPECT_TRUE(holds("verified", [] {
+    const auto ranks = drawn(33, kSanitized ? 60 : 300);
+    expect_tuna_right(ranks, drawn(2, ranks + 1));
+    REQUIRE(!testing::Test::HasFailure());
   }));
-}
-
-// A property that fails for nodes of 3 ranks or more shrinks to one such node.
-TEST(Algorithms, AFailureShrinksToTheSmallestTopology) {
-  const auto result = rc::detail::checkTestable(
-      [] {
-        const auto sizes = *rc::gen::nonEmpty(
-            rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 9)));
-        RC_ASSERT(topology_of(sizes).runs().back().size < 3);
-      },
-      rc::detail::TestMetadata{}, rc::detail::TestParams{});
-  rc::detail::FailureResult failure;
-  ASSERT_TRUE(result.match(failure));
-  ASSERT_EQ(failure.counterExample.size(), 1u);
-  EXPECT_EQ(failure.counterExample[0].second, "[3]");
 }
 
 }  // namespace
