@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 
 #include "tests/support/effort.h"
@@ -24,16 +23,7 @@ constexpr size_t kCaseStride = 3;
 constexpr int kEndlessStride = 100;
 constexpr int64_t kFewStatements = 1 << 16, kStatements = 1 << 20, kManyStatements = 1 << 25;
 
-struct Tally {
-  size_t taken = 0, cases = 0;
-  int unbound = 0, right = 0, refuted = 0, streamed = 0;
-  std::map<std::string, int> properties;
-};
-
-struct {
-  size_t taken = 0, cases = 0;
-  int endless = 0;
-} all;
+int endless = 0;  // how many mutants so far have loops up to a limit
 
 std::vector<Mutant> thinned(const std::vector<Mutant>& mutants) {
   std::vector<Mutant> some;
@@ -42,15 +32,11 @@ std::vector<Mutant> thinned(const std::vector<Mutant>& mutants) {
   return some;
 }
 
-void judge(const Mutant& mutant, const Job& job, const Call& call, const std::string& what,
-           Tally& tally) {
+void judge(const Mutant& mutant, const Job& job, const Call& call, const std::string& what) {
   std::vector<Binding> bindings;
   for (int64_t group = 0; group < mutant.program.groups; ++group) {
     Result<Binding> binding = bind(mutant.program, job, call, group);
-    if (!binding.ok()) {
-      ++tally.unbound;
-      return;
-    }
+    if (!binding.ok()) return;
     bindings.push_back(std::move(binding).value());
   }
   // Mutants with loops up to a limit run long before they are refused, so only a few are tried.
@@ -58,54 +44,31 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
   const int64_t statements = has_limit ? kFewStatements : kStatements;
   std::string opinion = what_is_wrong(mutant.program, job, call, statements).value_or("right");
   if (opinion == "too long" && has_limit) {
-    if (all.endless++ % kEndlessStride != 0) return;
+    if (endless++ % kEndlessStride != 0) return;
     opinion = what_is_wrong(mutant.program, job, call, kManyStatements).value_or("right");
   }
   ASSERT_NE(opinion, "too long") << what;
   const Report general = execute(mutant.program, job, call, bindings, {});
   EXPECT_EQ(general.violation.has_value(), opinion != "right")
       << what << ": " << verdict(general) << "; oracle: " << opinion;
-  ++(general.violation ? tally.refuted : tally.right);
-  if (general.violation)
-    ++tally.properties[std::string(property_name(general.violation->property))];
   std::optional<Report> streamed;
   if (fits_key_order(mutant.program))
     streamed = check_key_order(mutant.program, job, bindings[0], {});
   else if (fits_rank_by_rank(mutant.program, {}))
     streamed = check_rank_by_rank(mutant.program, job, call, bindings[0]);
-  tally.streamed += verdict_beside([&] { return general; }, streamed, what) != "unclear";
-}
-
-void print(const std::string& name, const Tally& tally) {
-  std::string properties;
-  for (const auto& [property, count] : tally.properties)
-    properties += fmt::format(" {} {}", property, count);
-  fmt::print("{}, {} of {} cases: {} refuted, {} right, {} do not bind; {} by both executors;{}\n",
-             name, tally.taken, tally.cases, tally.refuted, tally.right, tally.unbound,
-             tally.streamed, properties);
+  verdict_beside([&] { return general; }, streamed, what);
 }
 
 // Judges some of the program's mutants, each on at least one of the cases.
-void judge_all(const Program& program, const std::string& name, const std::vector<Case>& cases) {
+void judge_all(const Program& program, const std::vector<Case>& cases) {
   const size_t stride = std::min(one_in(kCaseStride), std::max<size_t>(cases.size(), 1));
-  Tally tally;
   size_t first = 0;
   for (const Mutant& mutant : thinned(mutants(program))) {
-    tally.cases += cases.size();
     for (size_t i = first++ % stride; i < cases.size(); i += stride) {
       const Case& c = cases[i];
-      ++tally.taken;
-      judge(mutant, c.job, c.call, fmt::format("{}: {}", c.text, mutant.description), tally);
+      judge(mutant, c.job, c.call, fmt::format("{}: {}", c.text, mutant.description));
     }
   }
-  print(name, tally);
-  all.taken += tally.taken;
-  all.cases += tally.cases;
-}
-
-void tell_all() {
-  fmt::print("{} of {} cases, all of them with EVERY_CASE=1; one in {} of {} endless ones\n",
-             all.taken, all.cases, kEndlessStride, all.endless);
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
@@ -114,9 +77,8 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{1, 1, 1}, {1, 2}, {2, 2}, {1, 3}})
       for (Case& c : cases_on(variant, sizes)) cases.push_back(std::move(c));
-    judge_all(variant.program, variant.name, cases);
+    judge_all(variant.program, cases);
   }
-  tell_all();
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
@@ -126,9 +88,8 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
     std::erase_if(cases, [](const Case& c) { return c.job.groups[0].ranks() > 6; });
     cases.resize(std::min<size_t>(cases.size(), 6));
     for (Case& c : cases) c.text = fmt::format("{} on {}", name, c.text);
-    judge_all(shape(name), name, cases);
+    judge_all(shape(name), cases);
   }
-  tell_all();
 }
 
 }  // namespace
