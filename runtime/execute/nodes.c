@@ -1,4 +1,4 @@
-/* Finds nodes with MPI. Tested by tests/net/refusals_test.cc, posts_test.cc and tests/preload/choice_test.sh. */
+/* Finds nodes with MPI. Tested by tests/net/refusals_test.cc, layout_test.cc and tests/preload/choice_test.sh. */
 #include "runtime/execute/nodes.h"
 
 #include <stdlib.h>

@@ -65,23 +65,23 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
   }
 }
 
-// ---- Posts of all-to-alls and allgathers on fixed nodes, too
+// ---- All-to-alls and allgathers on fixed nodes
 //
-// To run all ways: EVERY_CASE=1 bazel run //tests/net:collectives_test -- --gtest_filter=Posts.*
+// To run all ways: EVERY_CASE=1 bazel run //tests/net:collectives_test -- --gtest_filter=FixedNodes.*
 
-TEST(Posts, OfAllToAllsAreWhatTheyMust) {
+TEST(FixedNodes, HaveRightAllToAlls) {
   expect_all_ways(Collective::kAlltoall, all_sizes(1, 6), 2, 31);
   expect_all_ways(Collective::kAlltoall, all_sizes(7, 9), 2, 161);
   expect_all_ways(Collective::kAlltoall, random_sizes(6, 10, 20), 2, 161);
 }
 
-TEST(Posts, OfAllgathersAreWhatTheyMust) {
+TEST(FixedNodes, HaveRightAllgathers) {
   expect_all_ways(Collective::kAllgather, all_sizes(1, 6), 3, 5);
   expect_all_ways(Collective::kAllgather, all_sizes(7, 9), 2, 21);
   expect_all_ways(Collective::kAllgather, random_sizes(6, 10, 20), 2, 31);
 }
 
-TEST(Posts, FollowCountsThatChangeWhileBlocksStayInPlace) {
+TEST(FixedNodes, HaveRightCallsIfCountsChangeWhileBlocksStayInPlace) {
   for (const auto& [collective, most] :
        {std::pair(Collective::kAlltoall, 4), std::pair(Collective::kAllgather, 6)})
     for (const auto& sizes : all_sizes(2, most))
@@ -90,7 +90,7 @@ TEST(Posts, FollowCountsThatChangeWhileBlocksStayInPlace) {
 
 // Programs that differ from all algorithms of the registry. They forward blocks, overwrite temporary blocks, send
 // tokens, send blocks in any order, or ignore the counts of an allgather.
-class WrittenPosts : public testing::TestWithParam<std::pair<const char*, int64_t>> {
+class WrittenPrograms : public testing::TestWithParam<std::pair<const char*, int64_t>> {
  protected:
   template <typename Body>
   void of_all_ranks(const Body& body) {
@@ -100,17 +100,17 @@ class WrittenPosts : public testing::TestWithParam<std::pair<const char*, int64_
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, WrittenPosts,
+INSTANTIATE_TEST_SUITE_P(All, WrittenPrograms,
                          testing::Values(std::pair("relay", 1), std::pair("overtake", 4),
                                          std::pair("direct", 1), std::pair("backwards", 1),
                                          std::pair("halves", 1), std::pair("temporary", 1),
                                          std::pair("there_and_back", 1)));
 
-TEST_P(WrittenPosts, AreWhatTheyMust) {
+TEST_P(WrittenPrograms, BringEveryByteWhereItBelongs) {
   of_all_ranks([](const Scheduled& one) { expect_all_ways(one, 2, 1); });
 }
 
-TEST_P(WrittenPosts, FollowCountsThatChange) { of_all_ranks(expect_changing_counts); }
+TEST_P(WrittenPrograms, FollowCountsThatChange) { of_all_ranks(expect_changing_counts); }
 
 // ---- Lengths, block sizes and buffers
 

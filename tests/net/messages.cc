@@ -33,10 +33,8 @@ bool match(const Request& receive, const Request& send) {
 
 void note_event(Request& request) {
   Rank& rank = world->ranks[static_cast<size_t>(request.owner)];
-  request.event = rank.listing.size();
   rank.listing.push_back({.kind = request.receives ? Event::Kind::kReceive : Event::Kind::kSend,
                           .peer = request.peer,
-                          .bytes = request.data.bytes(),
                           .tag = request.tag,
                           .comm = request.comm,
                           .is_synchronous = request.is_synchronous});
@@ -87,7 +85,6 @@ void deliver(Request& receive) {
   receive.status_tag = send.tag;
   receive.error = sent > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   receive.is_complete = true;
-  world->ranks[static_cast<size_t>(receive.owner)].listing[receive.event].arrived = sent;
   if (!world->machine.is_eager) world->leaving.push_back(&send);
 }
 

@@ -91,12 +91,7 @@ int finish(MPI_Request* handle, MPI_Status* status) {
   if (!request) return MPI_ERR_REQUEST;
   if (!request->receives && request->data.packed() != request->before)
     problem("the buffer of a " + text_of(*request) + " changed before it was over");
-  Rank& rank = world->current();
-  std::erase(rank.active, request);
-  Event event{Event::Kind::kWait};
-  event.message = request->event;
-  rank.listing[request->event].waited = rank.listing.size();
-  rank.listing.push_back(event);
+  std::erase(world->current().active, request);
   request->is_active = false;
   set_empty(status);
   if (status != MPI_STATUS_IGNORE) {

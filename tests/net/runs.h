@@ -1,4 +1,4 @@
-// Consecutive calls on one binding, in all ways. Every byte and every post is compared with the expected one.
+// Consecutive calls on one binding, in all ways. Every byte is compared with the expected one.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ struct Run {
   How how = How::kOnce;
 };
 
-// Returns false if a byte or a post is wrong. Posts are compared for all-to-alls and allgathers on fixed nodes.
-bool expect_runs(const Scheduled& scheduled, const std::vector<Run>& runs);
+void expect_runs(const Scheduled& scheduled, const std::vector<Run>& runs);
 
 // Return lists of ascending node sizes whose sum is in [least, most]: all of them, or `count` random ones.
 std::vector<std::vector<int64_t>> all_sizes(int64_t least, int64_t most);

@@ -159,26 +159,4 @@ bool mark(int number) {
 
 std::string Outcome::text() const { return fmt::format("{}", fmt::join(problems, "\n")); }
 
-std::string text_of(const Listing& listing) {
-  std::string text;
-  for (size_t i = 0; i < listing.size(); ++i) {
-    const Event& e = listing[i];
-    text += fmt::format("{:4} ", i);
-    switch (e.kind) {
-      case Event::Kind::kSend:
-        text += fmt::format("send {} bytes to {}, tag {}", e.bytes, e.peer, e.tag);
-        break;
-      case Event::Kind::kReceive:
-        text += fmt::format("receive {} bytes from {}, tag {}: {} came", e.bytes, e.peer, e.tag,
-                            e.arrived);
-        break;
-      case Event::Kind::kWait: text += fmt::format("waited for {}", e.message); break;
-      case Event::Kind::kCollective: text += e.name; break;
-      case Event::Kind::kMark: text += fmt::format("mark {}", e.tag); break;
-    }
-    text += "\n";
-  }
-  return text;
-}
-
 }  // namespace quadrille::net

@@ -33,21 +33,15 @@ struct Machine {
   int most_tag = INT16_MAX;  // MPI_TAG_UB
 };
 
-inline constexpr size_t kNever = SIZE_MAX;
-
 // An action of a rank.
 struct Event {
-  enum class Kind { kSend, kReceive, kWait, kCollective, kMark };
+  enum class Kind { kSend, kReceive, kCollective, kMark };
   Kind kind;
-  int peer = -1;      // of a message: the other rank, in its communicator
-  int64_t bytes = 0;  // of a receive: the size of its buffer
-  int tag = 0;        // of a message, or the number of a mark
+  int peer = -1;  // of a message: the other rank, in its communicator
+  int tag = 0;    // of a message, or the number of a mark
   MPI_Comm comm = MPI_COMM_NULL;
   bool is_synchronous = false;
-  int64_t arrived = -1;     // of a receive: the bytes that arrived
-  size_t waited = kNever;   // of a message: the index of the event that waited for it
-  size_t message = kNever;  // of a wait: the index of the message
-  std::string name = {};    // of a collective
+  std::string name = {};  // of a collective
 };
 using Listing = std::vector<Event>;
 
@@ -67,8 +61,5 @@ int this_rank();
 bool mark(int number);
 // Is called with the previous and the new rank when another rank continues.
 extern std::function<void(int from, int to)> on_switch;
-
-// Returns one line per event, for messages of tests.
-std::string text_of(const Listing& listing);
 
 }  // namespace quadrille::net

@@ -73,7 +73,6 @@ struct Request {
   int64_t asked = -1;  // how many of the rank's requests were complete at this one's last test
   int error = MPI_SUCCESS;
   int status_source = MPI_ANY_SOURCE, status_tag = MPI_ANY_TAG;
-  size_t event = kNever;
 };
 
 struct Rank {

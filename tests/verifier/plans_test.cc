@@ -76,6 +76,32 @@ TEST(Plans, OfEveryAlgorithmAreLawfulOnEverySmallTopology) {
   EXPECT_GT(checked, 1000);
 }
 
+// A step of these programs has at most one send and one receive of a rank.
+TEST(Plans, HaveNoMoreStepsInFlightThanTheWindow) {
+  for (const auto& [collective, name] : {std::pair(Collective::kAlltoall, "pairwise"),
+                                         {Collective::kAlltoall, "factor"},
+                                         {Collective::kAlltoall, "tuna"},
+                                         {Collective::kAllgather, "linear-ring"},
+                                         {Collective::kBroadcast, "pipeline"}})
+    for (const Case& one : cases_on(variant_named(collective, name), {3, 5}))
+      for (const int window : {1, 2, 3}) {
+        int32_t most = 0;
+        const auto watch = [&](size_t, const qd_plan& plan) {
+          qd_progress now{};
+          for (int32_t i = 0; i < plan.operation_count; ++i) {
+            const qd_operation& o = plan.operations[i];
+            if (o.kind != QD_PLAN_MESSAGES) continue;
+            now.receives_posted += o.more.receives_posted - o.more.receives_done;
+            now.sends_posted += o.more.sends_posted - o.more.sends_done;
+            most = std::max({most, now.receives_posted, now.sends_posted});
+          }
+        };
+        const Program& program = variant_named(collective, name).program;
+        EXPECT_TRUE(plans_of(program, one).value().broken_law({window, false, true}, watch).ok());
+        EXPECT_LE(most, window) << one.text;
+      }
+}
+
 // ---- Steps that overwrite the data that they send
 
 // A temporary block is as long as the data last written to it. Here that is an empty range, so it stays empty.

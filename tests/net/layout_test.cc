@@ -1,0 +1,63 @@
+// The ranks of a schedule for the nodes of a communicator.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+extern "C" {
+#include "runtime/execute/nodes.h"
+}
+#include "tests/net/jobs.h"
+#include "tests/net/runs.h"
+
+namespace quadrille::net {
+namespace {
+
+TEST(Layout, NodesAreSortedBySizeAndLowestRank) {
+  const Program& program = exchanging("hierarchical-factor", {1, 2, 2}).program;
+  EXPECT_EQ(real_ranks(program, {7, 3, 5, 7, 3}), (std::vector<int>{2, 0, 3, 1, 4}));
+  const Program& flat = exchanging("factor", {5}).program;
+  EXPECT_EQ(real_ranks(flat, {7, 3, 5, 7, 3}), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+// Returns the ranks to which each rank sends, in order.
+std::vector<std::vector<int>> targets(const Scheduled& scheduled, const Machine& machine) {
+  const Outcome outcome =
+      simulate(machine, [&](MPI_Comm comm) { mpi::expect_works(Schedule(scheduled.file), comm); });
+  EXPECT_EQ(outcome.text(), "");
+  std::vector<std::vector<int>> all;
+  for (const Listing& listing : outcome.listings) {
+    all.emplace_back();
+    for (const Event& event : listing)
+      if (event.kind == Event::Kind::kSend) all.back().push_back(event.peer);
+  }
+  return all;
+}
+
+TEST(Layout, OfAScheduleForAnyNodesIsThatOfOneForThese) {
+  for (const char* const name : {"hierarchical-factor", "hierarchical-circle"})
+    for (const auto& sizes : all_sizes(2, 8)) {
+      const Scheduled given = exchanging(name, sizes);
+      const auto found = targets(given, machine_of(given, {.seed = 40}));
+      EXPECT_GE(found[0].size(), static_cast<size_t>(given.groups.ranks - 1));
+      EXPECT_EQ(found, targets(program_named("alltoall " + std::string(name)),
+                               machine_of(given, {.seed = 40})))
+          << given.name;
+    }
+}
+
+// Counting all ranks for each node would take hours.
+TEST(Layout, OfAMillionNodesIsCounted) {
+  constexpr int kRanks = 1 << 20;
+  std::vector<int> node_of(kRanks), sizes(kRanks, 7);
+  std::iota(node_of.begin(), node_of.end(), 0);
+  for (const int rank : {2, 5, kRanks - 1}) node_of[static_cast<size_t>(rank)] = 1;
+  int nodes = 0, least = 0, most = 0;
+  qd_measure_nodes(node_of.data(), kRanks, sizes.data(), &nodes, &least, &most);
+  EXPECT_EQ(std::tuple(nodes, least, most), std::tuple(kRanks - 3, 1, 4));
+  const std::vector<int> two = {0, 0, 2, 0, 2};
+  qd_measure_nodes(two.data(), 5, sizes.data(), &nodes, &least, &most);
+  EXPECT_EQ(std::tuple(nodes, least, most), std::tuple(2, 2, 3));
+}
+
+}  // namespace
+}  // namespace quadrille::net
