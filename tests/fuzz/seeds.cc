@@ -1,5 +1,5 @@
-// seeds FOLDER: writes the fuzzer's initial inputs: a schedule file for each program that the generator makes and for
-// each shape of tests/programs, and files of random programs, whose numbers are often near a limit.
+// seeds FOLDER: writes the fuzzer's initial inputs: a schedule file for each program that the generator makes, and
+// files of random programs, whose numbers are often near a limit.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -9,7 +9,6 @@
 #include "generator/encode.h"
 #include "generator/proof_file.h"
 #include "schedule/text.h"
-#include "tests/support/programs.h"
 #include "tests/support/random_programs.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
@@ -41,8 +40,6 @@ void write_all(const std::filesystem::path& folder) {
     write(folder / (purpose + "-any"),
           encode(variant.program, job_for_any_nodes(variant, "ranks div 2")));
   }
-  for (const std::string& name : shape_names())
-    write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));
   // A file at its limits: names of each kind, all allowed constants, and nearly all table entries and temporary
   // blocks.
   std::string full =

@@ -5,12 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "tests/support/effort.h"
 #include "tests/support/mutants.h"
 #include "tests/support/oracle.h"
-#include "tests/support/programs.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
 #include "verifier/check.h"
@@ -78,17 +76,6 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
          {std::vector<int64_t>{1, 1, 1}, {1, 2}, {2, 2}, {1, 3}})
       for (Case& c : cases_on(variant, sizes)) cases.push_back(std::move(c));
     judge_all(variant.program, cases);
-  }
-}
-
-TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
-  for (const std::string& name : shape_names()) {
-    std::vector<Case> cases = shape_cases(name);
-    std::ranges::shuffle(cases, std::mt19937(20080908));
-    std::erase_if(cases, [](const Case& c) { return c.job.groups[0].ranks() > 6; });
-    cases.resize(std::min<size_t>(cases.size(), 6));
-    for (Case& c : cases) c.text = fmt::format("{} on {}", name, c.text);
-    judge_all(shape(name), cases);
   }
 }
 

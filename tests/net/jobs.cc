@@ -159,11 +159,9 @@ std::vector<Scheduled> made_programs() {
     all.emplace_back(
         purpose_of(variant.program.collective, variant.program.groups) + " " + variant.name,
         variant.program, job_for_any_nodes(variant));
-  for (const std::string& name : shape_names())
-    // The root of reduce_tree is always rank 0.
-    if (name != "reduce_tree") all.push_back(for_any_nodes(shape(name)));
-  for (const char* const name : {"allgather_between_nodes", "allgather_ring_aside",
-                                 "allreduce_ring_from_send", "alltoall_between_aside"})
+  for (const char* const name :
+       {"allgather_between_nodes", "allgather_ring_aside", "allreduce_ring_from_send",
+        "alltoall_between_aside", "exscan_shift", "reduce_star"})
     all.push_back(for_any_nodes(read(fmt::format("tests/net/programs/{}.txt", name))));
   for (size_t i = 0, as_they_are = all.size(); i < as_they_are; ++i) {
     Program program = all[i].program;

@@ -25,11 +25,10 @@ Program parsed(const std::string& text) {
   return std::move(program).value();
 }
 
-// Returns the program and statements that a case refers to: "factor", a shape of tests/programs without a proof, or of
-// the generator, "allgather.linear-ring".
+// Returns the program and statements that a case refers to: "factor", or one of the
+// generator, "allgather.linear-ring".
 std::pair<std::string, std::string> elsewhere(const std::string& name) {
   if (name == "factor") return {kFactor, kFactorProof};
-  if (std::ranges::count(shape_names(), name) > 0) return {print(shape(name)), ""};
   for (const Variant& variant : variants())
     if (variant.algorithm->proof && proof_name(*variant.algorithm, variant.choices) == name)
       return {print(variant.program), variant.algorithm->proof(variant.choices)};

@@ -8,7 +8,6 @@
 #include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
-#include "tests/support/programs.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
@@ -29,14 +28,6 @@ void expect_agreement(const Program& program, const Job& job, const Call& call,
       ASSERT_EQ(runtime_events(file, call, group, rank, call.root), expected)
           << what << ", rank " << rank;
     }
-  }
-}
-
-TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryShape) {
-  for (const std::string& name : shape_names()) {
-    const Program program = shape(name);
-    for (const Case& shape_case : shape_cases(name))
-      expect_agreement(program, shape_case.job, shape_case.call, name + " on " + shape_case.text);
   }
 }
 

@@ -8,7 +8,6 @@
 #include "generator/registry.h"
 #include "tests/schedule/random_expressions.h"
 #include "tests/support/cases.h"
-#include "tests/support/programs.h"
 
 namespace quadrille {
 namespace {
@@ -30,10 +29,6 @@ TEST(Text, ReadsBackEveryAlgorithmThatItPrints) {
       ++programs;
     }
   EXPECT_GE(programs, 22);
-}
-
-TEST(Text, ReadsBackEveryShapeThatItPrints) {
-  for (const std::string& name : shape_names()) expect_round_trip(shape(name));
 }
 
 TEST(Text, ReadsBackTheExtremeNumbers) {

@@ -4,9 +4,15 @@
 #include <vector>
 
 #include "generator/registry.h"
-#include "tests/support/programs.h"
+#include "schedule/binding.h"
 
 namespace quadrille {
+
+struct Case {
+  Job job;
+  Call call;
+  std::string text;  // describes the case in messages
+};
 
 // An algorithm with one choice of its options, and its program.
 struct Variant {

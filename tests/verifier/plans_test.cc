@@ -14,7 +14,6 @@
 #include "tests/support/cases.h"
 #include "tests/support/matches.h"
 #include "tests/support/plan_mutants.h"
-#include "tests/support/programs.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "verifier/check.h"
