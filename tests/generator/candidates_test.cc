@@ -412,36 +412,6 @@ TEST(LeastTime, IsOfWhatPassesThePortsAndTheMemoryOfANode) {
   EXPECT_EQ(least_time(workload), 2000 + 9000);
 }
 
-// Returns a job for an all-to-all, with random numbers that the algorithm accepts.
-Job drawn_job(const Algorithm& algorithm, const Topology& topology) {
-  Job job{{topology}, {}, {}};
-  for (const Number& number : algorithm.numbers)
-    job.parameters.push_back(
-        number.kind == NumberKind::kRadix   ? drawn(2, std::max<int64_t>(3, topology.ranks() + 1))
-        : number.kind == NumberKind::kNodes ? drawn(0, topology.nodes())
-                                            : drawn(1, 2 * topology.ranks() + 1));
-  return job;
-}
-
-PROPERTY(LeastTime, IsNoMoreThanAnyAllToAllTakes) {
-  Workload workload = workload_of(Collective::kAlltoall, drawn_list(drawn(1, 7), 1, 24), {},
-                                  int64_t{1} << drawn(0, 21));
-  workload.machine = drawn_machine();
-  const int64_t least = least_time(workload);
-  int64_t looked_at = 0;
-  for (const Algorithm& each : algorithms()) {
-    if (each.collective != Collective::kAlltoall || each.groups != 1) continue;
-    const std::vector<Choices> choices = all_choices(each);
-    const Program program =
-        make_program(each, choices[drawn(0, static_cast<int64_t>(choices.size()))]);
-    const Result<Estimate> found = estimate(program, drawn_job(each, workload.groups[0]), workload);
-    if (!found.ok()) continue;
-    ++looked_at;
-    REQUIRE(found->time >= least);
-  }
-  REQUIRE(looked_at >= 10);
-}
-
 // Sends and receives share an exclusive port. So the bound adds what one node sends and receives.
 TEST(LeastTime, OfExclusivePortsIsThatOfOneNode) {
   Workload workload = workload_of(Collective::kBroadcast, {1, 1}, {}, 1000);
