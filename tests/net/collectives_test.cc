@@ -88,30 +88,6 @@ TEST(FixedNodes, HaveRightCallsIfCountsChangeWhileBlocksStayInPlace) {
       for (const Scheduled& one : scheduled_on(collective, sizes)) expect_changing_counts(one);
 }
 
-// Programs that differ from all algorithms of the registry. They forward blocks, overwrite temporary blocks, send
-// tokens, send blocks in any order, or ignore the counts of an allgather.
-class WrittenPrograms : public testing::TestWithParam<std::pair<const char*, int64_t>> {
- protected:
-  template <typename Body>
-  void of_all_ranks(const Body& body) {
-    const auto [name, least] = GetParam();
-    for (int64_t ranks = least; ranks <= 7; ++ranks)
-      body(of_file("tests/net/programs/" + std::string(name) + ".txt", {ranks}));
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(All, WrittenPrograms,
-                         testing::Values(std::pair("relay", 1), std::pair("overtake", 4),
-                                         std::pair("direct", 1), std::pair("backwards", 1),
-                                         std::pair("halves", 1), std::pair("temporary", 1),
-                                         std::pair("there_and_back", 1)));
-
-TEST_P(WrittenPrograms, BringEveryByteWhereItBelongs) {
-  of_all_ranks([](const Scheduled& one) { expect_all_ways(one, 2, 1); });
-}
-
-TEST_P(WrittenPrograms, FollowCountsThatChange) { of_all_ranks(expect_changing_counts); }
-
 // ---- Lengths, block sizes and buffers
 
 // The runtime keeps prepared calls, and the program changes the arrays of lengths between its calls.
