@@ -630,7 +630,8 @@ static const struct {
     CASE(large),   CASE(large_call),    CASE(nulls),     CASE(unused),     CASE(empty),
     CASE(wrong),   CASE(misplaced),     CASE(recycled),  CASE(many),       CASE(overlaps),
     CASE(firsts),  CASE(same_bits),     CASE(extremes),  CASE(turns),      CASE(counts_of_groups),
-    CASE(title),   CASE(late_calls),    CASE(rhythms),   CASE(no_buffer),  CASE(options)};
+    CASE(title),   CASE(late_calls),    CASE(rhythms),   CASE(no_buffer),  CASE(options),
+    CASE(rounded), CASE(overflows),     CASE(tenths),    CASE(pairs),      CASE(own_operator)};
 
 int main(int count, char** words) {
   const char* const which = count > 1 ? words[1] : "";
@@ -655,6 +656,8 @@ int main(int count, char** words) {
   if (!strcmp(which, "spawn_alone")) spawn_alone(words[0]);
   if (!strcmp(which, "stuck")) expect_alltoall(MPI_COMM_WORLD);
   if (moves_early || !strcmp(which, "moves")) moves(moves_early);
+  if (!strcmp(which, "later") && count > 2) device_later(words[2]);
+  if (!strcmp(which, "passed") && count > 2) device_passed(words[2]);
   if (!strcmp(which, "ended") && count > 2) ended(words[2]);
   if (!strcmp(which, "late") && count > 2) late(words[2]);
   MPI_Finalize();

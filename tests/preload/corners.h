@@ -23,3 +23,13 @@ void overlaps(void);
 void firsts(void);
 void persistent(void);
 void session(void);
+
+void rounded(void);
+void overflows(void);
+void tenths(void);
+void pairs(void);
+void own_operator(void);
+
+/* With the path of a GPU's driver. */
+void device_later(const char* path);
+void device_passed(const char* path);

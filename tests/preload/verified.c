@@ -1,15 +1,14 @@
-/* verified CASE: reductions whose results depend, or may depend, on the order of operands. QUADRILLE=verify compares
- * them. The program knows nothing of schedules, and prints "rank N ran 1 tests, all passed" at its end. */
+/* Cases of the program corners: reductions whose results depend, or may depend, on the order of operands.
+ * QUADRILLE=verify compares them. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
-#include <mpi.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { COUNT = 60, MOST = 16 };
-static int me, ranks;
+#include "tests/preload/corners.h"
+
+enum { COUNT = 60 };
 static uint64_t state;
 
 /* Returns a random number in [0, 1), different on each rank. */
@@ -73,7 +72,9 @@ static void between(MPI_Datatype type, MPI_Op op) {
 }
 
 /* Sums and products of all kinds of floating-point numbers, and maxima. */
-static void rounded(void) {
+void rounded(void) {
+  state = (uint64_t)me + 1;
+  for (int i = 0; i < 10; i++) draw();
   const struct {
     MPI_Datatype type;
     int parts;
@@ -94,7 +95,7 @@ static void rounded(void) {
 }
 
 /* Elements with NaNs, infinities and overflow. In sums a NaN stays a NaN. Other results may be anything. */
-static void open(void) {
+void overflows(void) {
   double mine[6] = {me == 1 ? NAN : me,
                     me == 1 ? INFINITY : me,
                     me % 2 ? DBL_MAX : -DBL_MAX,
@@ -107,7 +108,7 @@ static void open(void) {
 }
 
 /* One sum of tenths. */
-static void tenths(void) {
+void tenths(void) {
   double tenth[10], sum[10];
   for (int i = 0; i < 10; i++) tenth[i] = 0.1 * (i + 1);
   MPI_Allreduce(tenth, sum, 10, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -119,7 +120,7 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
 }
 
 /* Ints in a derived type. The program's own operator adds them. */
-static void pairs(void) {
+void pairs(void) {
   int mine[8] = {me, 1, 2, 3, 4, 5, 6, 7}, all[8];
   MPI_Op op;
   MPI_Datatype type;
@@ -137,27 +138,10 @@ static void add_doubles(void* in, void* inout, int* count, MPI_Datatype* type) {
 }
 
 /* Doubles that the program's own operator adds. The library cannot know how it rounds. */
-static void own_operator(void) {
+void own_operator(void) {
   double mine = 0.1 * me, all;
   MPI_Op op;
   MPI_Op_create(add_doubles, 1, &op);
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
   MPI_Op_free(&op);
-}
-
-int main(int count, char** words) {
-  const char* const which = count > 1 ? words[1] : "";
-  MPI_Init(&count, &words);
-  MPI_Comm_rank(MPI_COMM_WORLD, &me);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  state = (uint64_t)me + 1;
-  for (int i = 0; i < 10; i++) draw();
-  if (!strcmp(which, "rounded")) rounded();
-  if (!strcmp(which, "open")) open();
-  if (!strcmp(which, "tenths")) tenths();
-  if (!strcmp(which, "pairs")) pairs();
-  if (!strcmp(which, "own_operator")) own_operator();
-  MPI_Finalize();
-  printf("rank %d ran 1 tests, all passed\n", me);
-  return 0;
 }

@@ -22,7 +22,7 @@ for allreduce in ring rabenseifner recursive-multiplying:radix=4; do
   right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=$allreduce QUADRILLE_REDUCE_SCATTER=pairwise -- rounded
   not_reported 'not compared'
 done
-right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=ring -- open
+right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=ring -- overflows
 reported allreduce ring 'compared, except elements with NaN or overflow$'
 right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=doubling -- own_operator
 reported allreduce doubling 'not compared: the order of operands may matter$'
