@@ -178,18 +178,27 @@ __int128 least_time(const BlockLengths& lengths, const std::vector<Topology>& gr
     sizes.push_back(size);
   });
   const auto first = groups.size() == 2 ? static_cast<size_t>(groups[0].ranks()) : 0;
-  std::vector<Volume> volumes(sizes.size());
+  struct Load {
+    Volume place, ranks;  // what the place moves, and what its ranks move together
+  };
+  std::vector<Load> loads(sizes.size());
   for (size_t from = 0; from < place_of.size(); ++from)
     for (size_t to = 0; to < place_of.size(); ++to) {
-      if (place_of[from] == place_of[to] || (first > 0 && (from < first) == (to < first))) continue;
+      if (from == to || (first > 0 && (from < first) == (to < first))) continue;
       const int64_t bytes = lengths.of(static_cast<int64_t>(from), static_cast<int64_t>(to));
-      volumes[place_of[from]].out += bytes;
-      volumes[place_of[to]].in += bytes;
+      Load &sender = loads[place_of[from]], &receiver = loads[place_of[to]];
+      add(sender.ranks.out, bytes);
+      add(receiver.ranks.in, bytes);
+      if (&sender == &receiver) continue;
+      add(sender.place.out, bytes);
+      add(receiver.place.in, bytes);
     }
   __int128 time = 0;
-  for (size_t place = 0; place < volumes.size(); ++place)
-    if (volumes[place] != Volume{})
-      time = std::max(time, places.time(volumes[place], sizes[place]));
+  for (size_t i = 0; i < loads.size(); ++i) {
+    if (loads[i].place != Volume{}) time = std::max(time, places.time(loads[i].place, sizes[i]));
+    if (places.are_nodes() && loads[i].ranks != Volume{})
+      time = std::max(time, places.time_of_all(loads[i].ranks, false));
+  }
   return time;
 }
 

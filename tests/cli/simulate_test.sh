@@ -97,6 +97,10 @@ says 'messages        2, 20000 bytes'
 printf '%s\n' '0 5' '7, 0' >sizes.txt
 prints 'messages        2, 12 bytes' simulate two.qs --sizes sizes.txt "${plain[@]}"
 says 'bound           2.007 us'
+printf '61440 61440 61440 61440\n%.0s' 1 2 3 4 >equal.txt # memory of 900 ps a byte
+for size in '--bytes 60KiB' '--sizes equal.txt'; do
+  prints 'bound           33.68 us' simulate any.qs --nodes 2x2 $size --memory 900ps
+done
 expect 0 simulate tuna.qs --sizes uniform:1000 --format json && cp .out one.json
 expect 0 simulate tuna.qs --sizes uniform:1000 --seed 2 --format json
 ! cmp -s .out one.json || fail 'the lengths do not depend on the seed'
