@@ -50,7 +50,7 @@ UNIVERSAL_SCHEDULES = {
         for algorithm in ["tuna", "tuna-coalesced"]
         for radix in ["2", "4", "8", "16", "sqrt"]
     ],
-    "alltoall-between-groups": ["direct", "factor"],
+    "alltoall-between-groups": ["direct", "factor", "linear-nodes"],
     "barrier": ["dissemination", "tree-nodes"],
     "barrier-between-groups": ["dissemination", "linear-nodes"],
     "broadcast": ["binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring", "tree-nodes"],

@@ -35,6 +35,7 @@ constexpr auto kFiles =
                                      "allgather-between-groups.root-gathering",
                                      "alltoall-between-groups.direct",
                                      "alltoall-between-groups.factor",
+                                     "alltoall-between-groups.linear-nodes",
                                      "broadcast.binomial",
                                      "broadcast.tree-nodes",
                                      "broadcast.scatter-ring",
