@@ -70,7 +70,7 @@ UNIVERSAL_SCHEDULES = {
         "ring",
         "spread-out",
     ],
-    "reduce-scatter-between-groups": ["direct", "leader", "spread-out"],
+    "reduce-scatter-between-groups": ["direct", "leader", "linear-nodes", "spread-out"],
     "scan": ["binomial", "doubling", "linear-nodes", "pipeline"],
     "scatter": ["binomial", "linear", "linear-nodes"],
     "scatter-between-groups": ["linear", "linear-nodes", "tree"],

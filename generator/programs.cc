@@ -97,6 +97,7 @@ constexpr auto kFiles =
                                      "reduce-scatter-between-groups.direct",
                                      "reduce-scatter-between-groups.spread-out",
                                      "reduce-scatter-between-groups.leader",
+                                     "reduce-scatter-between-groups.linear-nodes",
                                      "scan.doubling",
                                      "scan.binomial",
                                      "scan.linear-nodes",

@@ -134,7 +134,7 @@ static const char* const rows[] = {
     "broadcast groups 0 leader,100,100 linear-nodes,100,100 scatter-ring,100,100 pipeline,100,100",
     "gather groups 0 linear,100,100 linear-nodes,100,100 tree,100,100",
     "reduce groups 0 leader,100,100 linear-nodes,100,100 segments,100,100",
-    "reduce-scatter groups 0 direct,100,100 leader,100,100 spread-out,100,100",
+    "reduce-scatter groups 0 direct,100,100 leader,100,100 linear-nodes,100,100 spread-out,100,100",
     "scatter groups 0 linear,100,100 linear-nodes,100,100 tree,100,100",
 };
 
