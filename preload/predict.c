@@ -129,7 +129,7 @@ static const char* const rows[] = {
     "allgather groups 16384 segment-map-v,50,60 segment-map-nodes,50,60 two-stage,60,70",
     "allreduce groups 0 leader,100,100 linear-nodes,100,100 segments,100,100",
     "alltoall groups 0 direct,100,100 linear-nodes,100,100 factor,100,100",
-    "alltoall groups 4096 direct,100,100 factor,100,100",
+    "alltoall groups 1024 direct,100,100 factor,100,100",
     "barrier groups 0 dissemination,100,100 linear-nodes,100,100",
     "broadcast groups 0 leader,100,100 linear-nodes,100,100 scatter-ring,100,100 pipeline,100,100",
     "gather groups 0 linear,100,100 linear-nodes,100,100 tree,100,100",
