@@ -1,6 +1,7 @@
 #include "simulate/bound.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <queue>
 
@@ -80,9 +81,8 @@ class Places {
            through(both, (is_allreduce ? 2 : 1) * machine_.ports, 1);
   }
 
-  // Returns the least picoseconds in which nodes that share ports tell one another something that one of them knows
-  // first, until `count` of them know it. By symmetry, that one learns what the others know no sooner. Each message keeps
-  // a port of its sender busy for the gap, and arrives a latency later.
+  // Returns the least picoseconds until `count` nodes have the data of one of them. By symmetry, one node has the data
+  // of `count` no sooner. Each message keeps a port of its sender busy for the gap, and arrives a latency later.
   __int128 time_to_tell(int64_t count) const {
     if (!are_nodes()) return 0;
     const __int128 gap = __int128{machine_.gap_ns} * kNanosecond;
@@ -144,6 +144,8 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   const bool is_barrier = collective == Collective::kBarrier;
   __int128 time = is_barrier ? places.time({}, places.largest_node()) : 0;
   int64_t partners = 0;  // places that take part
+  // By group: places that know something for others, and places that need something of others.
+  std::array<int64_t, 2> senders{}, receivers{};
   const auto take = [&](const Volume& volume, int64_t size) {
     if (volume != Volume{}) time = std::max(time, places.time(of_bytes(volume, unit), size));
   };
@@ -151,6 +153,8 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
     const Volume volume = least.of(group, first, count);
     take(volume, size);
     if (is_barrier || volume != Volume{}) ++partners;
+    senders[static_cast<size_t>(group)] += is_barrier || volume.out > 0;
+    receivers[static_cast<size_t>(group)] += is_barrier || volume.in > 0;
     Volume all;
     for (int64_t rank = first; count > 1 && rank < first + count; ++rank) {
       const Volume one = of_bytes(least.of(group, rank, 1), unit);
@@ -162,9 +166,15 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   // Some place moves more than it needs itself. The schedule decides which one, so it may be in the largest node.
   if (collective == Collective::kAllreduce)
     take(places.are_nodes() ? least.of_a_node() : least.of_a_rank(), places.largest_node());
-  // Something that one place knows concerns all others that take part. Between two groups it concerns one group.
-  if (groups.size() == 2)
-    partners = std::min(partners, std::max(groups[0].nodes(), groups[1].nodes()) + 1);
+  // In one group a place tells all others that take part, or learns from all of them. Between two groups it tells all
+  // places of the other group that need something, or learns from all that know something.
+  if (groups.size() == 2) {
+    partners = 0;
+    for (const size_t group : {0, 1}) {
+      if (senders[group] > 0) partners = std::max(partners, receivers[1 - group] + 1);
+      if (receivers[group] > 0) partners = std::max(partners, senders[1 - group] + 1);
+    }
+  }
   return std::max(time, places.time_to_tell(partners));
 }
 

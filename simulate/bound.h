@@ -13,9 +13,9 @@ namespace quadrille {
 // Returns the bound in picoseconds: one latency, and the time of the data that must enter or leave one place. A place
 // is a node if there are several nodes whose ranks share ports, else a rank. A rank with a port of its own sends
 // through its port and its memory at once. It receives through its port and the memories of its node at once. Where
-// places are nodes, the data of all ranks of a node passes its ports and its memory. Nodes also tell
-// one another what one of them knows first, as in the postal model (Bar-Noy and Kipnis 1994). `unit`: the bytes of a
-// unit of the counts, or of a block if the call has no counts.
+// places are nodes, the data of all ranks of a node passes its ports and its memory. Messages also bring the data of
+// one node to all others, as in the postal model (Bar-Noy and Kipnis 1994). `unit`: the bytes of a unit of the counts,
+// or of a block if the call has no counts.
 __int128 least_time(Collective collective, const std::vector<Topology>& groups, const Call& call,
                     int64_t unit, const Machine& machine);
 // Returns the bound for an all-to-all whose blocks have these lengths.

@@ -399,6 +399,14 @@ TEST(LeastTime, OfShortCallsIsThatOfThePostalModel) {
   }
 }
 
+// Three nodes send to two of the other group. The others take no part.
+TEST(LeastTime, CountsNodesThatTakePart) {
+  Workload workload = workload_of(Collective::kAllgather, std::vector<int64_t>(10, 1), {1, 1}, 1);
+  workload.machine = {{2000, 0}, {500, 0}, {0, 0}, 100, 0, PortScope::kNode};
+  workload.counts = {{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}, {0, 0}};
+  EXPECT_EQ(least_time(workload), 2300);
+}
+
 // A port moves 10 bytes a nanosecond in each direction, and a node's memory 20.
 TEST(LeastTime, IsOfWhatPassesThePortsAndTheMemoryOfANode) {
   const Machine machine{{2000, 100}, {500, 50}, {50, 50}, 0, 0, PortScope::kNode};
@@ -437,8 +445,12 @@ PROPERTY(LeastTime, IsNoMoreThanAnyCallTakes) {
   if (drawn_bool()) workload.machine.memory_ps = drawn(0, 900);
   if (drawn(0, 4) == 0) workload.machine.inside.beta_ps = 0;
   if (each.collective == Collective::kAllgather || each.collective == Collective::kReduceScatter)
-    for (const Topology& group : workload.groups)
+    for (const Topology& group : workload.groups) {
       workload.counts.push_back(drawn_list(group.ranks(), 0, 20000));
+      const int64_t zeros = drawn(0, 3);  // of three blocks
+      for (int64_t& count : workload.counts.back())
+        if (drawn(0, 3) < zeros) count = 0;
+    }
   const std::optional<Candidate> found = best_candidate(each, workload, {});
   if (found) REQUIRE(found->time >= least_time(workload));
 }

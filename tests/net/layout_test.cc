@@ -45,6 +45,58 @@ TEST(Layout, OfAScheduleForAnyNodesIsThatOfOneForThese) {
     }
 }
 
+// Lengths that travel with few bytes are in the message of these bytes.
+TEST(Messages, OfShortBlocksHaveTheirLengthsInThem) {
+  const Scheduled& program = program_named("alltoall tuna");
+  const Groups groups{4, 0};
+  Job job = program.job;
+  job.parameters = {2};
+  const Scheduled chosen("tuna", program.program, job);
+  const Outcome outcome = simulate(machine_of(chosen, groups, {}), [&](MPI_Comm comm) {
+    const Bound bound(chosen, groups, {}, comm);
+    std::vector<char> sent(32), received(32);
+    const std::vector<int> counts(4, 8), places = {0, 8, 16, 24};
+    expect_success(
+        quadrille_alltoallv(bound, sent.data(), counts.data(), places.data(), MPI_BYTE,
+                            received.data(), counts.data(), places.data(), MPI_BYTE, comm),
+        "call");
+  });
+  EXPECT_EQ(outcome.text(), "");
+  EXPECT_EQ(std::ranges::count(outcome.listings[1], Event::Kind::kSend, &Event::kind), 2);
+}
+
+// A step of these programs has one send of a rank.
+TEST(Window, LimitsTheSendsInFlight) {
+  for (const char* const name :
+       {"alltoall factor", "allgather linear-ring", "allgather blocked-ring"})
+    for (int window = 1; window <= 4; ++window) {
+      int most = 0;
+      for (unsigned seed = 0; seed < 12; ++seed) {
+        const Groups groups{7, 0};
+        const Ways ways{.window = window, .is_eager = seed % 2 == 0, .seed = seed};
+        const Scheduled& program = program_named(name);
+        constexpr int kBytes = 1 << 13;
+        const Outcome outcome = simulate(machine_of(program, groups, ways), [&](MPI_Comm comm) {
+          const Bound bound(program, groups, ways, comm);
+          std::vector<char> sent(7 * kBytes), received(7 * kBytes);
+          if (std::string(name).starts_with("alltoall"))
+            expect_success(quadrille_alltoall(bound, sent.data(), kBytes, MPI_BYTE, received.data(),
+                                              kBytes, MPI_BYTE, comm),
+                           name);
+          else
+            expect_success(quadrille_allgather(bound, sent.data(), kBytes, MPI_BYTE,
+                                               received.data(), kBytes, MPI_BYTE, comm),
+                           name);
+        });
+        EXPECT_EQ(outcome.text(), "");
+        for (const Listing& listing : outcome.listings)
+          for (const Event& event : listing) most = std::max(most, event.sends_in_flight);
+      }
+      EXPECT_LE(most, window) << name;
+      if (std::string(name) == "allgather linear-ring") EXPECT_EQ(most, window) << name;
+    }
+}
+
 // Counting all ranks for each node would take hours.
 TEST(Layout, OfAMillionNodesIsCounted) {
   constexpr int kRanks = 1 << 20;

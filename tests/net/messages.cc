@@ -33,11 +33,16 @@ bool match(const Request& receive, const Request& send) {
 
 void note_event(Request& request) {
   Rank& rank = world->ranks[static_cast<size_t>(request.owner)];
-  rank.listing.push_back({.kind = request.receives ? Event::Kind::kReceive : Event::Kind::kSend,
-                          .peer = request.peer,
-                          .tag = request.tag,
-                          .comm = request.comm,
-                          .is_synchronous = request.is_synchronous});
+  rank.listing.push_back(
+      {.kind = request.receives ? Event::Kind::kReceive : Event::Kind::kSend,
+       .peer = request.peer,
+       .tag = request.tag,
+       .comm = request.comm,
+       .is_synchronous = request.is_synchronous,
+       .sends_in_flight =
+           static_cast<int>(std::ranges::count_if(rank.active, [&](const Request* other) {
+             return !other->receives && other->comm == request.comm && other->tag == request.tag;
+           }))});
 }
 
 void join(Request& receive, Request& send) {

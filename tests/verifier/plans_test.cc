@@ -101,6 +101,28 @@ TEST(Plans, HaveNoMoreStepsInFlightThanTheWindow) {
       }
 }
 
+// `after` limits the pace where no rank forwards a block, so the sends of these steps must be complete, too.
+TEST(Plans, OfBatchesHaveNoMoreSendsInFlightThanABatch) {
+  const Variant& variant = variant_named(Collective::kAlltoall, "scattered");
+  for (Case one : cases_on(variant, {9})) {
+    for (int64_t batch : {1, 2, 3}) {
+      one.job.parameters = {batch};
+      int32_t most = 0;
+      const auto watch = [&](size_t, const qd_plan& plan) {
+        qd_progress now{};
+        for (int32_t i = 0; i < plan.operation_count; ++i) {
+          const qd_operation& o = plan.operations[i];
+          if (o.kind != QD_PLAN_MESSAGES) continue;
+          now.sends_posted += o.more.sends_posted - o.more.sends_done;
+          most = std::max(most, now.sends_posted);
+        }
+      };
+      EXPECT_TRUE(plans_of(variant.program, one).value().broken_law({16, false, true}, watch).ok());
+      EXPECT_EQ(most, batch) << one.text;
+    }
+  }
+}
+
 // ---- Steps that overwrite the data that they send
 
 // A temporary block is as long as the data last written to it. Here that is an empty range, so it stays empty.
