@@ -46,7 +46,7 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
     opinion = what_is_wrong(mutant.program, job, call, kManyStatements).value_or("right");
   }
   ASSERT_NE(opinion, "too long") << what;
-  const Report general = execute(mutant.program, job, call, bindings, {});
+  Report general = execute(mutant.program, job, call, bindings, {});
   EXPECT_EQ(general.violation.has_value(), opinion != "right")
       << what << ": " << verdict(general) << "; oracle: " << opinion;
   std::optional<Report> streamed;

@@ -1,5 +1,6 @@
 // The ranks of a schedule for the nodes of a communicator.
 #include <gtest/gtest.h>
+#include <mpi.h>
 
 #include <numeric>
 
