@@ -94,7 +94,9 @@ TEST(Window, LimitsTheSendsInFlight) {
           for (const Event& event : listing) most = std::max(most, event.sends_in_flight);
       }
       EXPECT_LE(most, window) << name;
-      if (std::string(name) == "allgather linear-ring") EXPECT_EQ(most, window) << name;
+      if (std::string(name) == "allgather linear-ring") {
+        EXPECT_EQ(most, window) << name;
+      }
     }
 }
 
