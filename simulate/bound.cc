@@ -143,7 +143,6 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   const bool is_allreduce = collective == Collective::kAllreduce && groups.size() == 1;
   const bool is_barrier = collective == Collective::kBarrier;
   __int128 time = is_barrier ? places.time({}, places.largest_node()) : 0;
-  int64_t partners = 0;  // places that take part
   // By group: places that know something for others, and places that need something of others.
   std::array<int64_t, 2> senders{}, receivers{};
   const auto take = [&](const Volume& volume, int64_t size) {
@@ -152,7 +151,6 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   places.for_each([&](int64_t group, int64_t first, int64_t count, int64_t size) {
     const Volume volume = least.of(group, first, count);
     take(volume, size);
-    if (is_barrier || volume != Volume{}) ++partners;
     senders[static_cast<size_t>(group)] += is_barrier || volume.out > 0;
     receivers[static_cast<size_t>(group)] += is_barrier || volume.in > 0;
     Volume all;
@@ -166,15 +164,15 @@ __int128 least_time(Collective collective, const std::vector<Topology>& groups, 
   // Some place moves more than it needs itself. The schedule decides which one, so it may be in the largest node.
   if (collective == Collective::kAllreduce)
     take(places.are_nodes() ? least.of_a_node() : least.of_a_rank(), places.largest_node());
-  // In one group a place tells all others that take part, or learns from all of them. Between two groups it tells all
-  // places of the other group that need something, or learns from all that know something.
-  if (groups.size() == 2) {
-    partners = 0;
-    for (const size_t group : {0, 1}) {
-      if (senders[group] > 0) partners = std::max(partners, receivers[1 - group] + 1);
-      if (receivers[group] > 0) partners = std::max(partners, senders[1 - group] + 1);
-    }
+  // A place tells all that need something, or learns from all that know something: in the other group, or in its own if
+  // there is one. There it may be one of them itself.
+  int64_t partners = 0;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    const size_t other = groups.size() - 1 - group;
+    if (senders[group] > 0) partners = std::max(partners, receivers[other] + 1);
+    if (receivers[group] > 0) partners = std::max(partners, senders[other] + 1);
   }
+  if (groups.size() == 1) partners = std::min(partners, groups[0].nodes());
   return std::max(time, places.time_to_tell(partners));
 }
 

@@ -1,5 +1,5 @@
-// Tests the tools of these tests. The oracle accepts every algorithm, like the checker. The mutator
-// makes valid programs, all different, and makes every kind of change that it promises.
+// Tests the tools of these tests. The oracle accepts every algorithm, like the checker. The mutator makes valid
+// programs, all different, and makes every kind of change that it promises.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

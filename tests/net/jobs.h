@@ -54,8 +54,8 @@ Scheduled written(const std::string& text, const std::vector<int64_t>& sizes,
 Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
                   std::vector<int64_t> parameters = {});
 
-// Returns all programs of the registry and of tests/net/programs, for any nodes. Their names are
-// like "gather between groups tree". Some are there a second time, with the claim that a call in place needs no copy.
+// Returns all programs of the registry and of tests/net/programs, for any nodes. Their names are like "gather between
+// groups tree". Some are there a second time, with the claim that a call in place needs no copy.
 const std::vector<Scheduled>& all_programs();
 const Scheduled& program_named(const std::string& name);
 

@@ -1,7 +1,8 @@
-// The ranks of a schedule for the nodes of a communicator.
+// The ranks of a schedule for the nodes of a communicator, and how many messages a call sends and has in flight.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <numeric>
 
 extern "C" {

@@ -41,9 +41,8 @@ struct Event {
   int tag = 0;    // of a message, or the number of a mark
   MPI_Comm comm = MPI_COMM_NULL;
   bool is_synchronous = false;
-  int sends_in_flight =
-      0;  // of a send: how many of its communicator and tag are not waited for, with itself
-  std::string name = {};  // of a collective
+  int sends_in_flight = 0;  // of a send: those of its communicator and tag, with itself
+  std::string name = {};    // of a collective
 };
 using Listing = std::vector<Event>;
 

@@ -25,8 +25,7 @@ Program parsed(const std::string& text) {
   return std::move(program).value();
 }
 
-// Returns the program and statements that a case refers to: "factor", or one of the
-// generator, "allgather.linear-ring".
+// Returns the program and statements that a case refers to: "factor", or one of the generator, "allgather.linear-ring".
 std::pair<std::string, std::string> elsewhere(const std::string& name) {
   if (name == "factor") return {kFactor, kFactorProof};
   for (const Variant& variant : variants())

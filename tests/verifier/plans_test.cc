@@ -75,6 +75,28 @@ TEST(Plans, OfEveryAlgorithmAreLawfulOnEverySmallTopology) {
   EXPECT_GT(checked, 1000);
 }
 
+// The most messages of a rank in flight.
+struct InFlight {
+  int32_t receives = 0, sends = 0;
+};
+
+// Expects that the plans of the case are lawful, and returns what they have in flight.
+InFlight in_flight(const Program& program, const Case& one, int window) {
+  InFlight most;
+  const auto watch = [&](size_t, const qd_plan& plan) {
+    InFlight now;
+    for (int32_t i = 0; i < plan.operation_count; ++i) {
+      const qd_operation& o = plan.operations[i];
+      if (o.kind != QD_PLAN_MESSAGES) continue;
+      now.receives += o.more.receives_posted - o.more.receives_done;
+      now.sends += o.more.sends_posted - o.more.sends_done;
+      most = {std::max(most.receives, now.receives), std::max(most.sends, now.sends)};
+    }
+  };
+  EXPECT_TRUE(plans_of(program, one).value().broken_law({window, false, true}, watch).ok());
+  return most;
+}
+
 // A step of these programs has at most one send and one receive of a rank.
 TEST(Plans, HaveNoMoreStepsInFlightThanTheWindow) {
   for (const auto& [collective, name] : {std::pair(Collective::kAlltoall, "pairwise"),
@@ -84,43 +106,20 @@ TEST(Plans, HaveNoMoreStepsInFlightThanTheWindow) {
                                          {Collective::kBroadcast, "pipeline"}})
     for (const Case& one : cases_on(variant_named(collective, name), {3, 5}))
       for (const int window : {1, 2, 3}) {
-        int32_t most = 0;
-        const auto watch = [&](size_t, const qd_plan& plan) {
-          qd_progress now{};
-          for (int32_t i = 0; i < plan.operation_count; ++i) {
-            const qd_operation& o = plan.operations[i];
-            if (o.kind != QD_PLAN_MESSAGES) continue;
-            now.receives_posted += o.more.receives_posted - o.more.receives_done;
-            now.sends_posted += o.more.sends_posted - o.more.sends_done;
-            most = std::max({most, now.receives_posted, now.sends_posted});
-          }
-        };
-        const Program& program = variant_named(collective, name).program;
-        EXPECT_TRUE(plans_of(program, one).value().broken_law({window, false, true}, watch).ok());
-        EXPECT_LE(most, window) << one.text;
+        const InFlight most = in_flight(variant_named(collective, name).program, one, window);
+        EXPECT_LE(most.receives, window) << one.text;
+        EXPECT_LE(most.sends, window) << one.text;
       }
 }
 
 // `after` limits the pace where no rank forwards a block, so the sends of these steps must be complete, too.
 TEST(Plans, OfBatchesHaveNoMoreSendsInFlightThanABatch) {
   const Variant& variant = variant_named(Collective::kAlltoall, "scattered");
-  for (Case one : cases_on(variant, {9})) {
-    for (int64_t batch : {1, 2, 3}) {
+  for (Case one : cases_on(variant, {9}))
+    for (const int64_t batch : {1, 2, 3}) {
       one.job.parameters = {batch};
-      int32_t most = 0;
-      const auto watch = [&](size_t, const qd_plan& plan) {
-        qd_progress now{};
-        for (int32_t i = 0; i < plan.operation_count; ++i) {
-          const qd_operation& o = plan.operations[i];
-          if (o.kind != QD_PLAN_MESSAGES) continue;
-          now.sends_posted += o.more.sends_posted - o.more.sends_done;
-          most = std::max(most, now.sends_posted);
-        }
-      };
-      EXPECT_TRUE(plans_of(variant.program, one).value().broken_law({16, false, true}, watch).ok());
-      EXPECT_EQ(most, batch) << one.text;
+      EXPECT_EQ(in_flight(variant.program, one, 16).sends, batch) << one.text;
     }
-  }
 }
 
 // ---- Steps that overwrite the data that they send
