@@ -1,4 +1,4 @@
-// Lets proofs share text. A fragment is a text with a name, and `include` inserts it into a proof:
+// Lets proofs share text, and programs. A fragment is a text with a name, and `include` inserts it:
 //
 //   fragment hits(r, x)          at the beginning of a line; its lines are indented by two more
 //     use inside({r}, {x})       {r} stands for the include's argument r
@@ -14,7 +14,8 @@
 // Fragments may overlap: a hint that the statement already has is not put in again.
 //
 // A fragment must precede its includes. Fragments of generator/lemmas/ precede every proof, file by file in the order
-// of names. No two fragments have one name. An argument is inserted as text, so the fragment supplies parentheses.
+// of names, and those of programs.lemmas every program. No two fragments have one name. An argument is inserted as text,
+// so the fragment supplies parentheses.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Makes the algorithms whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
-// (COLLECTIVE-between-groups for two groups). They have no options. A program without a proof is not proven for all
-// sizes. Proofs share fragments (generator/fragments.h).
+// Makes the algorithms. Those without options are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
+// (COLLECTIVE-between-groups for two groups). A program without a proof is not proven for all sizes. Programs and
+// proofs share fragments (generator/fragments.h).
 //
 // A text may be an opening comment and the line `reverse PART`. Its program is the reversal of that one
 // (schedule/reverse.h), whose proof proves it. With the line `PART then PART` it is their sequence (schedule/sequence.h),
@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 
+#include "generator/algorithms.h"
 #include "generator/fragments.h"
 #include "schedule/reverse.h"
 #include "schedule/sequence.h"
@@ -23,7 +24,30 @@ namespace {
 
 // In the order in which `list` prints them.
 constexpr auto kFiles =
-    std::to_array<std::string_view>({"allgather-between-groups.segment-map-v",
+    std::to_array<std::string_view>({"alltoall.factor",
+                                     "alltoall.factor-even",
+                                     "alltoall.xor",
+                                     "alltoall.linear",
+                                     "alltoall.spread-out",
+                                     "alltoall.scattered",
+                                     "alltoall.pairwise",
+                                     "alltoall.bruck",
+                                     "alltoall.tuna",
+                                     "alltoall.hierarchical-factor",
+                                     "alltoall.hierarchical-circle",
+                                     "alltoall.hierarchical-permutation",
+                                     "alltoall.tuna-coalesced",
+                                     "alltoall.tuna-staggered",
+                                     "alltoall.tuna-bundled",
+                                     "alltoall.hierarchical-overlapped",
+                                     "allgather.linear-ring",
+                                     "allgather.blocked-ring",
+                                     "allgather.blocked-ring-nodes",
+                                     "allgather.blocked-ring-blocking",
+                                     "allgather.bruck",
+                                     "allgather.recursive-doubling",
+                                     "allgather.neighbor-exchange",
+                                     "allgather-between-groups.segment-map-v",
                                      "allgather-between-groups.segment-map",
                                      "allgather-between-groups.segment-map-nodes",
                                      "allgather-between-groups.segment-map-paper",
@@ -109,7 +133,56 @@ constexpr auto kFiles =
                                      "barrier.dissemination",
                                      "barrier.tree-nodes",
                                      "barrier-between-groups.dissemination",
-                                     "barrier-between-groups.linear-nodes"});
+                                     "barrier-between-groups.linear-nodes",
+                                     "allreduce.lanes",
+                                     "allreduce.recursive-multiplying"});
+
+// Those of the list whose texts are composed.
+constexpr std::pair<std::string_view, Algorithm (*)()> kComposed[] = {
+    {"alltoall.factor", factor},
+    {"alltoall.factor-even", factor_even},
+    {"alltoall.xor", xor_exchange},
+    {"alltoall.hierarchical-factor", hierarchical_factor},
+    {"alltoall.hierarchical-circle", hierarchical_circle}};
+
+using Numbers = std::map<std::string_view, std::vector<Number>>;
+
+// Returns the numbers of those programs that have some.
+const Numbers& numbers_of_programs() {
+  static const Number kRadix = {"radix", 2, NumberKind::kRadix,
+                                "the base of the digits: 2 sends the fewest messages, the number "
+                                "of ranks sends every block straight"};
+  static const Number kBatch = {
+      "block_count", 32, NumberKind::kBatch,
+      "the nodes that a rank sends to at a time (tuna-coalesced), or the blocks (tuna-staggered)"};
+  static const Numbers kNumbers = {
+      {"alltoall.scattered",
+       {{"block_count", 32, NumberKind::kBatch, "the number of rounds in a batch"}}},
+      {"alltoall.bruck", {kRadix}},
+      {"alltoall.tuna", {kRadix}},
+      {"alltoall.tuna-coalesced", {kRadix, kBatch}},
+      {"alltoall.tuna-staggered", {kRadix, kBatch}},
+      {"alltoall.tuna-bundled", {kRadix}},
+      {"alltoall.hierarchical-permutation",
+       {{"ports", 1, NumberKind::kLanes,
+         "how many nodes a node sends to at a time, and receives from"}}},
+      {"alltoall.hierarchical-overlapped",
+       {{"early", 1, NumberKind::kNodes,
+         "the number of nodes whose blocks travel first and are spread there; blocks for other "
+         "nodes are gathered first"}}},
+      {"allgather.bruck",
+       {{"radix", 2, NumberKind::kRadix,
+         "the factor by which each digit multiplies the blocks of a rank: 2 sends the fewest "
+         "messages, the number of ranks sends every block straight"}}},
+      {"allreduce.lanes",
+       {{"lanes", 4, NumberKind::kLanes,
+         "the ranks of a node that exchange with other nodes, at most those of the smallest "
+         "node"}}},
+      {"allreduce.recursive-multiplying",
+       {{"radix", 4, NumberKind::kRadix,
+         "how many ranks exchange in a round: 2 is recursive doubling"}}}};
+  return kNumbers;
+}
 
 const std::string& text_of(const TextFiles& files, std::string_view file) {
   const auto found = files.find(file);
@@ -160,6 +233,18 @@ std::function<std::string(const Choices&)> written_proof(const std::string& file
   };
 }
 
+// Returns the text of a program. Its opening comment stays, and fragments replace its includes.
+std::string program_text(const std::string& file) {
+  const std::string& text = text_of(program_texts(), file);
+  if (text.find("include ") == std::string::npos) return text;
+  size_t end = 0;
+  while (text.compare(end, 2, "--") == 0) end = text.find('\n', end) + 1;
+  return text.substr(0, end) +
+         value_of(put_in_fragments(
+             {{"generator/lemmas/programs.lemmas", text_of(lemma_texts(), "programs")},
+              {"generator/programs/" + file + ".txt", text.substr(end)}}));
+}
+
 // Reads no program: the file's name says what the algorithm is for.
 Algorithm algorithm_of(const std::string& file, const std::vector<Algorithm>& all) {
   constexpr std::string_view kBetweenGroups = "-between-groups";
@@ -176,7 +261,10 @@ Algorithm algorithm_of(const std::string& file, const std::vector<Algorithm>& al
   algorithm.collective = *collective;
   algorithm.parts = parts_of(text, all);
   if (algorithm.parts.empty()) {
-    algorithm.program = [&text](const Choices&) { return text; };
+    algorithm.program = [file](const Choices&) { return program_text(file); };
+    if (const auto numbers = numbers_of_programs().find(file);
+        numbers != numbers_of_programs().end())
+      algorithm.numbers = numbers->second;
     if (proof_texts().contains(file)) algorithm.proof = written_proof(file);
     return algorithm;
   }
@@ -194,9 +282,17 @@ Algorithm algorithm_of(const std::string& file, const std::vector<Algorithm>& al
 
 }  // namespace
 
-void add_written_algorithms(std::vector<Algorithm>& all) {
-  check(kFiles.size() == program_texts().size(), "a text is of no program of the list");
-  for (const std::string_view file : kFiles) all.push_back(algorithm_of(std::string(file), all));
+std::vector<Algorithm> all_algorithms() {
+  check(kFiles.size() == program_texts().size() + std::size(kComposed),
+        "a text is of no program of the list");
+  std::vector<Algorithm> all;
+  for (const std::string_view file : kFiles) {
+    const auto composed =
+        std::ranges::find(kComposed, file, &std::pair<std::string_view, Algorithm (*)()>::first);
+    all.push_back(composed != std::end(kComposed) ? composed->second()
+                                                  : algorithm_of(std::string(file), all));
+  }
+  return all;
 }
 
 std::string put_in_lemmas(const std::string& file, const std::string& text) {
@@ -205,16 +301,6 @@ std::string put_in_lemmas(const std::string& file, const std::string& text) {
     files.push_back({"generator/lemmas/" + name + ".lemmas", lemmas});
   files.push_back({file, text});
   return value_of(put_in_fragments(files));
-}
-
-Algorithm with_written_proof(const std::string& name, Collective collective,
-                             const std::string& program, std::vector<Number> numbers) {
-  return {name,
-          collective,
-          {},
-          [program](const Choices&) { return program; },
-          written_proof(std::string(name_of(collective)) + "." + name),
-          std::move(numbers)};
 }
 
 }  // namespace quadrille

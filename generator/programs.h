@@ -1,4 +1,4 @@
-// Makes the algorithms whose programs and proofs are texts in generator/programs.
+// Makes the list of algorithms. The programs and proofs of nearly all are texts in generator/programs.
 #pragma once
 
 #include <map>
@@ -15,15 +15,11 @@ const TextFiles& program_texts();
 const TextFiles& proof_texts();
 const TextFiles& lemma_texts();
 
-// Adds them to `all`. Sequences may have parts that are there already.
-void add_written_algorithms(std::vector<Algorithm>& all);
+// Returns all algorithms, in the order in which `list` prints them.
+std::vector<Algorithm> all_algorithms();
 
 // Returns the text of a proof with all its includes replaced by fragments, from generator/lemmas and the proof
 // itself. Aborts if one does not exist.
 std::string put_in_lemmas(const std::string& file, const std::string& text);
-
-// Returns an algorithm without options. Its proof is generator/programs/COLLECTIVE.NAME.proof with its fragments.
-Algorithm with_written_proof(const std::string& name, Collective collective,
-                             const std::string& program, std::vector<Number> numbers = {});
 
 }  // namespace quadrille

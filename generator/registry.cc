@@ -21,12 +21,6 @@ Option self_loops_option() {
           "copies the block before the first step, and the round's step is left out"};
 }
 
-Number digit_radix() {
-  return {"radix", 2, NumberKind::kRadix,
-          "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
-          "block straight"};
-}
-
 Opening opening_of(const std::string& program) {
   const size_t opens = program.find("-- ");
   check(opens != std::string::npos, "a program has no opening comment");
@@ -51,35 +45,7 @@ Opening opening_of(const Algorithm& algorithm) {
 }
 
 const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> kAlgorithms = [] {
-    std::vector<Algorithm> all = {factor(),
-                                  factor_even(),
-                                  xor_exchange(),
-                                  linear(),
-                                  spread_out(),
-                                  scattered(),
-                                  pairwise(),
-                                  bruck_alltoall(),
-                                  tuna(),
-                                  hierarchical_factor(),
-                                  hierarchical_circle(),
-                                  hierarchical_permutation(),
-                                  tuna_coalesced(),
-                                  tuna_staggered(),
-                                  tuna_bundled(),
-                                  hierarchical_overlapped(),
-                                  linear_ring(),
-                                  blocked_ring(),
-                                  blocked_ring_nodes(),
-                                  blocked_ring_blocking(),
-                                  bruck(),
-                                  recursive_doubling(),
-                                  neighbor_exchange()};
-    add_written_algorithms(all);
-    all.push_back(lanes());
-    all.push_back(recursive_multiplying());
-    return all;
-  }();
+  static const std::vector<Algorithm> kAlgorithms = all_algorithms();
   return kAlgorithms;
 }
 

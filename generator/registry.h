@@ -1,5 +1,5 @@
 // The list of all algorithms. Tests, help text, proofs, pictures and measurements run over this list. A new algorithm
-// is one file that defines an Algorithm, and one row in registry.cc.
+// is two texts in generator/programs, and one row in programs.cc.
 #pragma once
 
 #include <functional>
