@@ -20,7 +20,7 @@ for collective in alltoall allgather broadcast gather scatter reduce allreduce r
 done
 prints '          us   between ' show chosen.qs --explain --bytes 1000
 prints '          ms   between ' show chosen.qs --explain --bytes 1GiB --beta 1ns
-for wanted in dissemination 'linear-nodes --remote-nodes 2'; do
+for wanted in tree-nodes 'linear-nodes --remote-nodes 2'; do
   read -r algorithm remote <<<"$wanted"
   prints "chosen: $algorithm; by the model a call without blocks takes " auto barrier --nodes 4 $remote --out chosen.qs
   prints 'without blocks; a message takes ' show chosen.qs --explain --bytes 8
