@@ -10,8 +10,7 @@
 #include "tests/support/property.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::candidates_test {
 
 const Algorithm& algorithm(const std::string& name) {
   return *find_algorithm(Collective::kAlltoall, name);
@@ -465,5 +464,4 @@ TEST(LeastTime, IsNoMoreThanAnAllToAllTakesWhereRanksOfANodeDiffer) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::candidates_test

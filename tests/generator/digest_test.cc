@@ -6,8 +6,7 @@
 
 #include <string>
 
-namespace quadrille {
-namespace {
+namespace quadrille::digest_test {
 
 uint32_t crc(const std::string& text) { return qd_crc32c(text.data(), text.size()); }
 
@@ -57,5 +56,4 @@ TEST(Sha256, DoesNotDependOnHowItIsFed) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::digest_test

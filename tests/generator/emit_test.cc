@@ -13,8 +13,7 @@
 #include "tests/generator/nodes_1_2_3.h"
 #include "tests/support/matches.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::emit_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -76,5 +75,4 @@ TEST(Emit, MakesIdentifiersOfFileNames) {
   EXPECT_EQ(identifier_from("a b.c"), "a_b_c");
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::emit_test

@@ -10,8 +10,7 @@
 #include "tests/support/variants.h"
 #include "verifier/decode.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::encode_test {
 
 using verifier::decode;
 
@@ -154,5 +153,4 @@ PROPERTY(Encode, DoesNotDependOnTheOrderOfNodes) {
   REQUIRE(encode(hierarchical_factor(), job_of(sizes)) == before);
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::encode_test

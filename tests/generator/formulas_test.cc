@@ -10,8 +10,7 @@
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::formulas_test {
 
 using testing::HasSubstr;
 
@@ -147,5 +146,4 @@ TEST(Formulas, AFileForAnyNodesIsNoLongerThanOneForAFew) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::formulas_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace quadrille {
-namespace {
+namespace quadrille::fragments_test {
 
 std::string put_in(const std::string& text, const std::string& lemmas = "") {
   const Result<std::string> result = put_in_fragments({{"some.lemmas", lemmas}, {"a.proof", text}});
@@ -109,5 +108,4 @@ TEST(Fragments, ThatCannotBePutInAreRefused) {
   EXPECT_EQ(put_in("order\n", "fragment hits\n"), "some.lemmas:1: fragment 'hits' has no lines");
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::fragments_test

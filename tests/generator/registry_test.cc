@@ -6,8 +6,7 @@
 
 #include <set>
 
-namespace quadrille {
-namespace {
+namespace quadrille::registry_test {
 
 TEST(Registry, FindsEveryAlgorithmByItsNameAndNoOther) {
   for (const Algorithm& algorithm : algorithms())
@@ -57,5 +56,4 @@ TEST(Registry, TakesTheFirstValueOfAnOptionForItsDefault) {
       "hierarchical-factor+drop+token");
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::registry_test

@@ -12,8 +12,7 @@
 #include "tests/support/variants.h"
 #include "verifier/check.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::oracle_test {
 
 TEST(Oracle, FindsEveryAlgorithmRight) {
   for (const Variant& variant : variants())
@@ -98,5 +97,4 @@ TEST(Mutants, AreDescribedByTheLineThatChanged) {
                                                "`for round in 1 .. ranks`")));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::oracle_test

@@ -26,8 +26,7 @@
 #include "verifier/decode.h"
 #include "verifier/plans.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::random_test {
 
 constexpr int64_t kMostStatements = 20000;  // of a rank; programs with more are not tested further
 constexpr int64_t kMostBytes = 4096;        // of a block; the oracle follows every byte
@@ -285,5 +284,4 @@ TEST(RandomSteps, MeanTheSameToAllReaders) {
   EXPECT_THAT(tally.kinds.rare(50), testing::IsEmpty());
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::random_test

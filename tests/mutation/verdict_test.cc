@@ -1,6 +1,6 @@
 // Takes programs that differ in one place from a correct one. On small jobs, the checker, the general executor alone
 // and the oracle reach the same verdict. Each mutant runs on one case in kCaseStride. To run it on all cases:
-//   EVERY_CASE=1 bazel run //tests/mutation:verdict_test
+//   EVERY_CASE=1 bazel run --test_sharding_strategy=disabled //tests/mutation:mutation_test
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +13,7 @@
 #include "tests/verifier/reports.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::verdict_test {
 
 constexpr size_t kMutantStride = 19;
 constexpr size_t kCaseStride = 3;
@@ -79,5 +78,4 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::verdict_test

@@ -9,8 +9,7 @@
 #include "tests/net/runs.h"
 #include "tests/support/effort.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::collectives_test {
 
 std::vector<Run> draw(const Scheduled& program, const Groups& groups, Ways ways) {
   constexpr int64_t kBlockSizes[] = {0, 61, 500, 5000};
@@ -67,7 +66,7 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
 
 // ---- All-to-alls and allgathers on fixed nodes
 //
-// To run all ways: EVERY_CASE=1 bazel run //tests/net:collectives_test -- --gtest_filter=FixedNodes.*
+// To run all ways: EVERY_CASE=1 bazel run //tests/net:calls_test -- --gtest_filter=FixedNodes.*
 
 TEST(FixedNodes, HaveRightAllToAlls) {
   expect_all_ways(Collective::kAlltoall, all_sizes(1, 6), 2, 31);
@@ -235,5 +234,4 @@ TEST(Buffers, TellOfOneWrongByteInABlockAndOfOneBesideBlocks) {
   EXPECT_NONFATAL_FAILURE(beside.expect_equal(expected, "one byte"), "is wrong");
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::collectives_test

@@ -6,8 +6,7 @@
 
 #include "tests/net/jobs.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::communicators_test {
 
 using mpi::Communicator;
 using mpi::expect_works;
@@ -154,5 +153,4 @@ TEST(Bindings, EndWhenAnErrorHandlerFreesTheirCommunicator) {
   });
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::communicators_test

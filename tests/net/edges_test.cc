@@ -4,8 +4,7 @@
 
 #include "tests/net/jobs.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::edges_test {
 
 std::vector<Scheduled> exchanges() {
   return {exchanging("factor", {4}), exchanging("spread-out", {4}), exchanging("tuna", {4}, {2}),
@@ -347,5 +346,4 @@ TEST(ElementsWithoutBytes, AreCombinedByEverySchedule) {
                           });
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::edges_test

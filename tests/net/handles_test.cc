@@ -9,8 +9,7 @@
 
 #include "tests/net/jobs.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::handles_test {
 
 using mpi::expect_error;
 using mpi::info_of;
@@ -133,5 +132,4 @@ TEST(Info, RefusesAStructWithoutItsSize) {
   expect_error(quadrille_info(schedule, nullptr), MPI_ERR_ARG, "info is NULL");
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::handles_test

@@ -11,8 +11,7 @@ extern "C" {
 #include "tests/net/jobs.h"
 #include "tests/net/runs.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::layout_test {
 
 TEST(Layout, NodesAreSortedBySizeAndLowestRank) {
   const Program& program = exchanging("hierarchical-factor", {1, 2, 2}).program;
@@ -115,5 +114,4 @@ TEST(Layout, OfAMillionNodesIsCounted) {
   EXPECT_EQ(std::tuple(nodes, least, most), std::tuple(2, 2, 3));
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::layout_test

@@ -7,8 +7,7 @@
 #include "tests/net/jobs.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::mistakes_test {
 
 constexpr int kMost = 8;
 using Integers = std::array<int, kMost>;
@@ -303,5 +302,4 @@ TEST(MistakenLengths, BetweenGroupsAreToldByTheRanksOfEach) {
   });
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::mistakes_test

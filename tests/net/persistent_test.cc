@@ -7,8 +7,7 @@
 
 #include "tests/net/jobs.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::persistent_test {
 
 class PersistentCollectives : public OfEachProgram {};
 FOR_EACH_PROGRAM(PersistentCollectives);
@@ -132,5 +131,4 @@ TEST(PersistentCollective, OutlivesItsCommunicator) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::persistent_test

@@ -17,8 +17,7 @@
 #include "tests/support/program_kinds.h"
 #include "tests/support/reseal.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::random_test {
 
 struct Tally {
   int drawn = 0, right = 0, not_served = 0, wrong = 0, unbound = 0;
@@ -259,5 +258,4 @@ TEST(FileMutants, AreRefusedOrStayWithinTheUsersBuffers) {
     EXPECT_NE(outcomes.refusals.find(part), std::string::npos) << part;
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::random_test

@@ -5,8 +5,7 @@
 #include "tests/net/refused.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::refusals_test {
 
 const quadrille_bind_options kTrusted = mpi::trusted();
 
@@ -478,5 +477,4 @@ TEST(RefusedRequest, OutOfTurnChangesNothing) {
   });
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::refusals_test

@@ -9,8 +9,7 @@
 
 #include "tests/mpi/buffer.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::simulation_test {
 
 using mpi::Element;
 using mpi::elements;
@@ -426,5 +425,4 @@ TEST(SimulatedOperators, AreForTypesOfTheirOwnAndBuffersApart) {
   });
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::simulation_test

@@ -3,8 +3,7 @@
 
 #include "tests/net/jobs.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::truncation_test {
 
 constexpr int kNarrow = 1;
 
@@ -111,5 +110,4 @@ TEST(AfterTruncation, CallsAreRight) {
     });
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::truncation_test

@@ -12,8 +12,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille::net {
-namespace {
+namespace quadrille::net::written_test {
 
 using Words = std::vector<std::string>;
 
@@ -160,5 +159,4 @@ TEST(WrittenInPlace, LongBlocksHangNobody) {
             }
 }
 
-}  // namespace
-}  // namespace quadrille::net
+}  // namespace quadrille::net::written_test

@@ -2,7 +2,7 @@
  * results wrong: the last byte of an all-to-all of ints and, in an allreduce, the last maximum of doubles and the
  * first byte of derived types. TOOL_SLEEPS: rank 1 is a second late for its third all-to-all, and for its first one
  * with blocks of different lengths. TOOL_DELAYS: rank 1 is 30 ms late for each allgather. TOOL_SLOW: each allgather
- * takes 5 ms longer. TOOL_SLOW_SENDS: each send of a schedule takes 5 ms longer. TOOL_ADDS: this number is added to
+ * takes 5 ms longer. TOOL_SLOW_SENDS: each send of a schedule takes 20 ms longer. TOOL_ADDS: this number is added to
  * the last sum of doubles of an allreduce. TOOL_WATCHES_FILES: the tool says which files the program's own thread
  * writes. TOOL_TAG_UB: the value of MPI_TAG_UB. */
 #include <dlfcn.h>
@@ -198,7 +198,7 @@ SHOWN int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
 
 SHOWN int PMPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Request* request) {
-  if (getenv("TOOL_SLOW_SENDS")) nanosleep(&(struct timespec){0, 5000000}, NULL);
+  if (getenv("TOOL_SLOW_SENDS")) nanosleep(&(struct timespec){0, 20000000}, NULL);
   allow();
   return allowed(MPI_Isend(buffer, count, datatype, dest, tag, comm, request));
 }

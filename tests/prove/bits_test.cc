@@ -18,8 +18,7 @@
 #include "verifier/prove/planner.h"
 #include "verifier/prove/prover.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::bits_test {
 
 // The value that every expression of a lemma has, as bits.h says, for given numbers.
 struct Oracle {
@@ -313,5 +312,4 @@ TEST(Bits, DoNotProveWrongMutantsOfLemmas) {
   EXPECT_GT(killed, kSanitized ? 2 : 20);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::bits_test

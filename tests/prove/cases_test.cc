@@ -17,8 +17,7 @@
 #include "tests/support/mutants.h"
 #include "verifier/prove/refute.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::cases_test {
 
 std::vector<TextCase> cases_with_mutants() {
   std::vector<TextCase> result = proof_cases();
@@ -138,5 +137,4 @@ TEST_P(Mutants, AreNeverProvenWhereTheyAreWrong) {
 
 INSTANTIATE_TEST_SUITE_P(All, Mutants, testing::ValuesIn(cases_with_mutants()), name_of);
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::cases_test

@@ -9,8 +9,7 @@
 #include "tests/support/topologies.h"
 #include "verifier/port_accounting.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::coloring_test {
 
 void expect_least_time(const std::vector<int64_t>& nodes) {
   const Topology topology = topology_of(nodes);
@@ -51,5 +50,4 @@ TEST(Coloring, IsRefusedForMoreNodesAndIfItTakesTooMuchWork) {
             "Z3 finds no schedule of time 64, the lower bound, on nodes 1,2,3,4 within its limit");
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::coloring_test

@@ -11,8 +11,7 @@
 #include "tests/support/topologies.h"
 #include "verifier/prove/refute.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::deadlock_test {
 
 const TextCase& all_send_first() { return proof_case("A deadlock is proven where all ranks"); }
 
@@ -81,5 +80,4 @@ TEST(Deadlock, IsSeenOnSomeNodes) {
   EXPECT_FALSE(is_seen(proof_case("A deadlock is proven of a premise that holds on no nodes")));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::deadlock_test

@@ -9,8 +9,7 @@
 #include "verifier/prove/obligations.h"
 #include "verifier/prove/refute.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::errata_test {
 
 Choices chosen(const std::string& loops, const std::string& pacing) {
   return {{"self-loops", loops}, {"intra", "one-way"}, {"pacing", pacing}};
@@ -62,5 +61,4 @@ TEST(Errata, TheShareOfStepsInsideANodeIsUpsideDown) {
   EXPECT_EQ(inside.steps + inside.copy_steps, 2 * 2);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::errata_test

@@ -13,8 +13,7 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::logic_test {
 
 constexpr int kVariables = RandomExpressions::kVariables;
 constexpr int kExpressions = kSanitized ? 200 : 1000;
@@ -195,5 +194,4 @@ TEST(Polynomial, ThatIsTooLargeIsGivenUp) {
       z3::exception);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::logic_test

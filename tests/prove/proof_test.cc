@@ -10,8 +10,7 @@
 #include "tests/prove/proofs.h"
 #include "verifier/prove/prover.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::proof_test {
 
 // Returns the error message, or "" if the proof is accepted.
 std::string refusal(const std::string& text) {
@@ -264,5 +263,4 @@ TEST(ProofFile, OfDeepParenthesesIsReadOrRefused) {
               testing::StartsWith("bad.proof:6:"));
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::proof_test

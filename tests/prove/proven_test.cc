@@ -15,8 +15,7 @@
 #include "verifier/decode.h"
 #include "verifier/report.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::proven_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -114,5 +113,4 @@ TEST(Proven, IsTheProgramUnderOtherNames) {
               HasSubstr("this code is alltoall.factor, proven for all"));
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::proven_test

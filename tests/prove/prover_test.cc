@@ -10,8 +10,7 @@
 #include "tests/prove/proofs.h"
 #include "verifier/prove/refute.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::prover_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -164,5 +163,4 @@ TEST(FalseClaims, ThatAreTrueHaveNoCounterexample) {
   EXPECT_EQ(verifier::find_counterexample(proof->program, plan->false_claims[0]), std::nullopt);
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::prover_test

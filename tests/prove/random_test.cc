@@ -20,8 +20,7 @@
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::random_test {
 
 constexpr unsigned kMostWork = 5'000'000;  // per question (rlimit); beyond it, it is not proven
 constexpr int64_t kMostRanks = 6;
@@ -149,5 +148,4 @@ TEST(RandomPrograms, ThatAreProvenAreNeverRefuted) {
   EXPECT_GT(in_place, static_cast<int>(programs / 100));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::random_test

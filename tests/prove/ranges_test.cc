@@ -10,27 +10,27 @@
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::ranges_test {
 
 constexpr Limits kSmall{.ranks = 5, .count = 3, .parameter = 5};
 
 // Calls visit(environment) for all loop variables for which the path's elements hold, from element `from` on.
 template <class Visit>
-void follow(const Place& place, size_t from, Environment& environment, const Visit& visit) {
-  if (from == place.path.size()) return visit(environment);
-  const PathElement& element = place.path[from];
+void follow(const Evaluation& evaluation, size_t from, Environment& environment,
+            const Visit& visit) {
+  if (from == evaluation.path.size()) return visit(environment);
+  const PathElement& element = evaluation.path[from];
   Undefined why = Undefined::kNone;
   const auto value = [&](const Expression& e) { return *evaluate(e, environment, &why); };
   if (element.kind != PathElement::Kind::kLoop) {
     if (value(element.condition) == (element.kind == PathElement::Kind::kCondition))
-      follow(place, from + 1, environment, visit);
+      follow(evaluation, from + 1, environment, visit);
     return;
   }
   const int64_t low = value(element.low), high = value(element.high);
   for (int64_t i = low; i < high; ++i) {
     environment.variables.push_back(i);
-    follow(place, from + 1, environment, visit);
+    follow(evaluation, from + 1, environment, visit);
     environment.variables.pop_back();
   }
 }
@@ -46,8 +46,8 @@ TEST(Ranges, HoldEveryValueOnSmallJobs) {
   for (const Collective collective : {Collective::kAlltoall, Collective::kAllgather})
     for (const Variant& variant : variants_of(collective)) {
       const Anatomy anatomy = take_apart(variant.program);
-      for (const Place& place : anatomy.places) {
-        const std::pair<int64_t, int64_t> range = range_of(variant.program, place, kSmall);
+      for (const Evaluation& evaluation : anatomy.evaluations) {
+        const std::pair<int64_t, int64_t> range = range_of(variant.program, evaluation, kSmall);
         const int64_t low = range.first, high = range.second;
         bool least = false, greatest = false;
         for (const std::vector<int64_t>& sizes : all_node_vectors(kSmall.ranks))
@@ -61,9 +61,9 @@ TEST(Ranges, HoldEveryValueOnSmallJobs) {
             for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
               Environment environment{binding->place, binding->parameters, binding->tables, {}};
               environment.place.rank = rank;
-              follow(place, 0, environment, [&](const Environment& here) {
+              follow(evaluation, 0, environment, [&](const Environment& here) {
                 Undefined why = Undefined::kNone;
-                const int64_t value = *evaluate(place.expression, here, &why);
+                const int64_t value = *evaluate(evaluation.expression, here, &why);
                 ASSERT_LE(low, value) << variant.name;
                 ASSERT_GE(high, value) << variant.name;
                 least |= value == low;
@@ -79,5 +79,4 @@ TEST(Ranges, HoldEveryValueOnSmallJobs) {
   EXPECT_GT(tight, 50);  // some intervals are exact
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::ranges_test

@@ -9,8 +9,7 @@
 #include "tests/support/variants.h"
 #include "verifier/prove/refute.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::reverse_test {
 
 const char* const kChain = R"(algorithm chain for broadcast
 port one+one per rank
@@ -206,5 +205,4 @@ TEST(Reversal, OfAProgramThatIsNotProvenMayBeWrong) {
   EXPECT_TRUE(verifier::find_failing_job(reverse(twice).value()));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::reverse_test

@@ -11,8 +11,7 @@
 #include "verifier/prove/obligations.h"
 #include "verifier/prove/refute.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::sequence_test {
 
 const char* const kStar = R"(algorithm star for reduce-scatter
 port one+one per rank
@@ -232,5 +231,4 @@ TEST(Sequence, HasAtMostTheAllowedTemporaryBlocks) {
   EXPECT_FALSE(fit("1000000", "49000"));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::sequence_test

@@ -13,8 +13,7 @@
 #include "verifier/moments.h"
 #include "verifier/prove/prover.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::skeleton_test {
 
 using testing::HasSubstr;
 
@@ -232,5 +231,4 @@ TEST(Fit, FindsTheSimplestExpressionAndNoneThatDoesNotFit) {
   EXPECT_EQ(condition({1, 1, 0, 1, 1, 1}), "a != b");
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::skeleton_test

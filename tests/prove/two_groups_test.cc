@@ -9,8 +9,7 @@
 #include "tests/support/topologies.h"
 #include "verifier/prove/contract.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::two_groups_test {
 
 const Polynomial kOne = Polynomial::constant(1);
 
@@ -214,5 +213,4 @@ TEST(Contract, IsWhatTheCollectivesSay) {
     }
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::two_groups_test

@@ -2,8 +2,7 @@
 #include "schedule/text.h"
 #include "tests/reject/files.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::code_test {
 
 Bytes code_of(const std::string& text) { return encode_code(parse_program(text, "text").value()); }
 
@@ -219,5 +218,4 @@ TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::code_test

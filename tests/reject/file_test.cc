@@ -8,8 +8,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::file_test {
 
 TEST(RejectedFiles, TheFileThatTheyAreMadeOfIsTaken) {
   expect_taken(good());
@@ -209,5 +208,4 @@ TEST(RejectedFiles, WordsThatAreMalformedOrOutOfPlace) {
         "the words of the requirement are malformed");
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::file_test

@@ -17,8 +17,7 @@
 #include "verifier/check.h"
 #include "verifier/plans.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::limits_test {
 
 using testing::MatchesRegex;
 
@@ -374,5 +373,4 @@ TEST(Limits, NamesThatDoNotFitTheCodeAreRefused) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::limits_test

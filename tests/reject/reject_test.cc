@@ -11,8 +11,7 @@
 #include "tests/support/topologies.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::reject_test {
 
 // The job, call and options of a case, written "2x2 and 1, parameter 3, counts 7,9,1,1 and 8, ports 1".
 struct Setting {
@@ -201,5 +200,4 @@ TEST(Reject, EveryCaseExpectsSomethingThatIsKnown) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::reject_test

@@ -7,8 +7,7 @@
 #include "schedule/text.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::any_nodes_test {
 
 using testing::HasSubstr;
 
@@ -133,5 +132,4 @@ TEST(AnyNodes, AFormulaMayLackAValueOnSomeNodes) {
     EXPECT_FALSE(always(formula)) << formula;
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::any_nodes_test

@@ -9,8 +9,7 @@
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::batch_test {
 
 std::string piece_text(Buffer buffer, int64_t block, bool ranged, int64_t low, int64_t high) {
   return fmt::format(" {}[{}]{}", static_cast<int>(buffer), block,
@@ -204,5 +203,4 @@ for k in 0 .. 40
   expect_same(program, bind(program, job_of({2}), {}, 0).value(), "a great index");
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::batch_test

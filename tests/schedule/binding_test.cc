@@ -7,8 +7,7 @@
 #include "schedule/text.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::binding_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -209,5 +208,4 @@ TEST(Binding, KnowsWhatAProgramDependsOn) {
   EXPECT_FALSE(uses_counts(program("table size = nodes")));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::binding_test

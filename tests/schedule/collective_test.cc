@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace quadrille {
-namespace {
+namespace quadrille::collective_test {
 
 using testing::ElementsAre;
 
@@ -154,5 +153,4 @@ TEST(Collective, NamesWhoseCountIsABlocksLength) {
             std::pair(false, int64_t{0}));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::collective_test

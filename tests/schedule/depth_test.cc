@@ -13,8 +13,7 @@
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::depth_test {
 
 std::optional<int64_t> depth_of_text(const std::string& text, const std::string& nodes,
                                      int64_t most = kMostMessagesOfDepth) {
@@ -163,5 +162,4 @@ TEST(Depth, IsByDefinitionThatOfEveryAlgorithm) {
   EXPECT_GT(compared, 300);
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::depth_test

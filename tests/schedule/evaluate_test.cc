@@ -5,8 +5,7 @@
 
 #include <limits>
 
-namespace quadrille {
-namespace {
+namespace quadrille::evaluate_test {
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
                   kGreatest = std::numeric_limits<int64_t>::max();
@@ -157,5 +156,4 @@ TEST(Evaluate, WhatIsUndefinedStaysSoInEveryOperand) {
   EXPECT_EQ(outcome(apply(Operator::kLocate, {trap()}, 0)), undefined(Undefined::kDivisor));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::evaluate_test

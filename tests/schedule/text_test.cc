@@ -9,8 +9,7 @@
 #include "tests/schedule/random_expressions.h"
 #include "tests/support/cases.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::text_test {
 
 void expect_round_trip(const Program& program) {
   const std::string text = print(program);
@@ -107,5 +106,4 @@ TEST(Text, LimitsTheWordsOfAStatement) {
               testing::HasSubstr("more than 1000 words in a statement; split it with let"));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::text_test

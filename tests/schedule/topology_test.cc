@@ -10,7 +10,9 @@ bool operator==(const Result<Topology>& a, const Result<Topology>& b) {
   return a.ok() && b.ok() && *a == *b;
 }
 
-namespace {
+}  // namespace quadrille
+
+namespace quadrille::topology_test {
 
 using testing::ElementsAre;
 
@@ -147,6 +149,4 @@ TEST(Hostfile, RefusesBadLinesByNumber) {
   EXPECT_EQ(refusal("# nobody\n"), "f: no nodes; give at least one");
 }
 
-}  // namespace
-
-}  // namespace quadrille
+}  // namespace quadrille::topology_test

@@ -6,8 +6,7 @@
 #include "schedule/text.h"
 #include "tests/support/matches.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::validate_test {
 
 std::string refusal(const Program& program) {
   const Result<bool> valid = validate(program);
@@ -143,5 +142,4 @@ TEST(Validate, BoundsTheLiteralsOfATable) {
   EXPECT_TRUE(validate(program).ok());
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::validate_test

@@ -7,8 +7,7 @@
 
 #include "tests/support/topologies.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::volume_test {
 
 // Consecutive ranks of a group, beginning with `first`.
 struct Ranks {
@@ -107,5 +106,4 @@ TEST(LeastVolume, OfAnAllreduceIsTheShareOfTheBusiest) {
   EXPECT_EQ(LeastVolume(Collective::kAllreduce, job_of({1}), of_one).of_a_rank(), Volume{});
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::volume_test

@@ -9,8 +9,7 @@
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::walk_test {
 
 // Ignores all events, for walks that need only the first step's key.
 struct NoSink : SinkOf<NoSink> {};
@@ -97,5 +96,4 @@ TEST(Walk, RefusesExpressionsThatNeedTooManyRegisters) {
       << code.error().message;
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::walk_test

@@ -14,8 +14,7 @@
 #include "tests/verifier/reports.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::algorithms_test {
 
 const std::vector<Variant>& alltoalls() {
   static const std::vector<Variant> kAll = variants_of(Collective::kAlltoall);
@@ -232,5 +231,4 @@ TEST(Tuna, IsRightForRandomRanksAndRadices) {
   }));
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::algorithms_test

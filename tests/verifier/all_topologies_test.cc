@@ -9,8 +9,7 @@
 #include "schedule/text.h"
 #include "tests/verifier/walks.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::all_topologies_test {
 
 Program parsed(const std::string& text) { return parse_program(text, "program").value(); }
 
@@ -310,5 +309,4 @@ TEST(AllTopologies, ChecksThePortsThatAreAskedAbout) {
   EXPECT_EQ(one->failing->violation.property, Property::kPort);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::all_topologies_test

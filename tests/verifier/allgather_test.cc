@@ -20,8 +20,7 @@
 #include "tests/verifier/reports.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::allgather_test {
 
 // Returns those that know the counts. Others have the same steps for all counts, and tests of all programs check them.
 const std::vector<Variant>& allgathers() {
@@ -290,5 +289,4 @@ TEST(RankByRankChecker, LeavesTokensOfAProgramWithAPortOfNodesToTheGeneralChecke
   EXPECT_EQ(quick("exchange per rank")->port, PortVerdict::kLockStep);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::allgather_test

@@ -12,8 +12,7 @@
 #include "tests/verifier/walks.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::bounds_test {
 
 struct Known {
   std::vector<int64_t> sizes;
@@ -173,5 +172,4 @@ TEST(Volumes, AreThoseOfTheProgramAndReachTheLeastWhereItDoes) {
   EXPECT_EQ(of_gather.of_a_node(), (Volume{7, 7}));
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::bounds_test

@@ -12,8 +12,7 @@
 #include "generator/registry.h"
 #include "tests/verifier/walks.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::exchange_order_test {
 
 using Counts = std::vector<int64_t>;
 constexpr int64_t kMebibyte = 1 << 20;
@@ -177,5 +176,4 @@ TEST(ExchangeOrder, OtherOrdersTakeLonger) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::exchange_order_test

@@ -13,8 +13,7 @@
 #include "tests/verifier/walks.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::forwarding_test {
 
 const Program& program_of(bool staggered) {
   return variant_named(Collective::kAlltoall, staggered ? "tuna-staggered" : "tuna-coalesced")
@@ -249,5 +248,4 @@ TEST(TemporaryBlocks, AreNotTooMany) {
   }
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::forwarding_test

@@ -21,8 +21,7 @@
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::key_order_test {
 
 const Variant& tuna() { return variant_named(Collective::kAlltoall, "tuna"); }
 
@@ -182,5 +181,4 @@ TEST(LoopsOfExchanges, HoldOneBlockEachWayOfThePeerAndNothingElse) {
     EXPECT_EQ(loops(other), 0) << other;
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::key_order_test

@@ -14,8 +14,7 @@
 #include "tests/support/topologies.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::memory_test {
 
 constexpr int kLength = 12;
 
@@ -300,5 +299,4 @@ TEST(ManyRanks, AreCheckedOneByOneInAScan) {
   EXPECT_EQ(report->messages, kRanks - 1);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::memory_test

@@ -18,8 +18,7 @@
 #include "tests/support/variants.h"
 #include "verifier/check.h"
 
-namespace quadrille {
-namespace {
+namespace quadrille::plans_test {
 
 using verifier::PlanOptions;
 using verifier::Plans;
@@ -373,5 +372,4 @@ for s in 0 .. ranks
   EXPECT_TRUE(broken_laws(*plans, {4, false, true}, 2, postpone_a_wait).contains("buffers"));
 }
 
-}  // namespace
-}  // namespace quadrille
+}  // namespace quadrille::plans_test

@@ -13,8 +13,7 @@
 #include "tests/verifier/walks.h"
 #include "verifier/check.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::port_test {
 
 struct Sent {
   int64_t source, target;
@@ -162,5 +161,4 @@ TEST(Port, NoMutantOfAPacedProgramIsSaidToHoldWhereATimingBreaksIt) {
   EXPECT_GT(broken, 0);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::port_test

@@ -9,8 +9,7 @@
 #include "tests/support/property.h"
 #include "verifier/strides.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::strides_test {
 
 using Strided = StridedBatch::Strided;
 
@@ -214,5 +213,4 @@ PROPERTY(KeySet, CountsDistinctKeys) {
   REQUIRE(set.size() == static_cast<int64_t>(keys.size()));
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::strides_test

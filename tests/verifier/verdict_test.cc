@@ -10,8 +10,7 @@
 #include "tests/support/variants.h"
 #include "verifier/replay.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::verdict_test {
 
 using testing::ElementsAre;
 
@@ -39,5 +38,4 @@ TEST(Replay, PrintsTheStepsAskedForALineEach) {
               ElementsAre("step 1 after -1: receive 0 recv[0]  send 0 send[0]", "end"));
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::verdict_test

@@ -16,8 +16,7 @@
 #include "tests/support/topologies.h"
 #include "tests/verifier/reports.h"
 
-namespace quadrille::verifier {
-namespace {
+namespace quadrille::verifier::verdicts_test {
 
 std::pair<std::string, std::string> elsewhere(const std::string& name) {
   return {find_algorithm(Collective::kAlltoall, name)->program({}), ""};
@@ -100,5 +99,4 @@ TEST(QuickCheckers, SayWhatEachCaseExpects) {
   EXPECT_GE(corpus().size(), 90u);
 }
 
-}  // namespace
-}  // namespace quadrille::verifier
+}  // namespace quadrille::verifier::verdicts_test

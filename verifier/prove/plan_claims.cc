@@ -114,7 +114,7 @@ void plan_deadlock(Planner& p, const ProofStatement& statement) {
   Scene scene{{{}, {}, true}, {}, {}};
   for (const Line& line : statement.lines)
     if (starts_with(line, "given")) p.add_given(p.plan.given, line, scene.view);
-  const Choices choices = p.choices(&statement, scene.view);
+  const WitnessChoices choices = p.choices(&statement, scene.view);
   if (choices.size() != 1 || choices[0].condition ||
       p.sites[choices[0].site].kind != Site::Kind::kSend || p.sites[choices[0].site].step < 0)
     p.fail_at(statement, "it wants one 'with send', without an 'if': what every rank sends first");

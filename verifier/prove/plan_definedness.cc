@@ -1,6 +1,6 @@
 // The obligations defined, fits and role, and the axioms of exclusive or.
 //
-// defined: every partial operation has a value wherever the program reaches it. One obligation serves all places of
+// defined: every partial operation has a value wherever the program reaches it. One obligation serves all evaluations of
 // an expression whose paths include that of the first. fits: every value fits in 64 bits, and no table is too long.
 // Intervals show it (ranges.h), or else Z3. role: between groups, only the root of the root's group has messages,
 // since MPI tells the other ranks of that group nothing of the call. Tested with the obligations (planner.cc), and by
@@ -75,28 +75,30 @@ View view_along(const Planner& p, const Path& path) {
 }
 
 void defined(Planner& p) {
-  std::vector<Place> needed, asked;
-  for (const Place& place : p.anatomy.places) {
+  std::vector<Evaluation> needed, asked;
+  for (const Evaluation& evaluation : p.anatomy.evaluations) {
     const size_t before = needed.size();
-    Path path = place.path;
-    partial_conditions(place.expression, path, needed);
+    Path path = evaluation.path;
+    partial_conditions(evaluation.expression, path, needed);
     for (size_t i = before; i < needed.size(); ++i) {
-      needed[i].checked = place.checked;
-      needed[i].statement = place.statement;
+      needed[i].checked = evaluation.checked;
+      needed[i].statement = evaluation.statement;
     }
   }
-  for (const Place& place : needed) {
-    const bool known = std::any_of(asked.begin(), asked.end(), [&](const Place& earlier) {
-      return earlier.expression == place.expression && earlier.checked <= place.checked &&
-             is_part_of(earlier.path, place.path);
+  for (const Evaluation& evaluation : needed) {
+    const bool known = std::any_of(asked.begin(), asked.end(), [&](const Evaluation& earlier) {
+      return earlier.expression == evaluation.expression && earlier.checked <= evaluation.checked &&
+             is_part_of(earlier.path, evaluation.path);
     });
     if (known) continue;
-    asked.push_back(place);
-    p.add(
-        fmt::format("defined {}", asked.size()),
-        p.scene_of_check(p.scene(view_along(p, place.path), place.path, "defined"), place.checked),
-        [=](Query& q, const Instance& instance) { show_condition(q, place.expression, instance); });
-    p.plan.obligations.back().statement = place.statement;
+    asked.push_back(evaluation);
+    p.add(fmt::format("defined {}", asked.size()),
+          p.scene_of_check(p.scene(view_along(p, evaluation.path), evaluation.path, "defined"),
+                           evaluation.checked),
+          [=](Query& q, const Instance& instance) {
+            show_condition(q, evaluation.expression, instance);
+          });
+    p.plan.obligations.back().statement = evaluation.statement;
   }
 }
 
@@ -119,7 +121,7 @@ std::vector<z3::expr> between(Query& q, const Bounded& bounded, const Instance& 
 }
 
 void fits(Planner& p) {
-  const auto found = out_of_range(p.program, p.anatomy.places);
+  const auto found = out_of_range(p.program, p.anatomy.evaluations);
   if (!found)
     p.fail_proof(
         "the conditions of its expressions are nested too deeply, lets put in, to tell that they "

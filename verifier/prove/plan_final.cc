@@ -269,7 +269,7 @@ std::vector<Coming> coming(const Planner& p, Query& q, size_t i, const Instance&
   const Site& site = p.sites[i];
   if (!site.is_message() && p.contract.is_constant(site.from->buffer))
     return {{{}, p.known_span(q, *site.from, instance)}};
-  const Choices& sources = site.is_message() ? p.matches[i] : p.held[i];
+  const WitnessChoices& sources = site.is_message() ? p.matches[i] : p.held[i];
   std::vector<Coming> result;
   for (size_t k = 0; k < sources.size(); ++k) {
     const Instance source = site.is_message() ? at_peer(q, sources[k], site, instance)

@@ -349,7 +349,7 @@ void held_case(Planner& p, Reading reading, size_t k) {
 void held(Planner& p, Reading reading) {
   const Site& site = p.sites[reading.site];
   const Access& access = p.place(reading);
-  const Choices& writes = p.writes_for(reading);
+  const WitnessChoices& writes = p.writes_for(reading);
   const ProofStatement* statement = p.find(kind_of(reading), site_name(site));
   const View view = p.view_with_byte(site);
   if (writes.empty() && p.own_is_there() && access.buffer == Buffer::kReceive &&
@@ -422,7 +422,7 @@ void apart(Planner& p, size_t i, Reading reading) {
               q.equal(q.number(written.to->block, first), q.number(access.block, second)));
           append(guards, p.reads_byte(q, reading, second));
           const z3::expr untouched = stays(p, q, i, first, reading, second);
-          const Choices& writes = p.writes_for(reading);
+          const WitnessChoices& writes = p.writes_for(reading);
           for (size_t k = 0; k < writes.size(); ++k)
             goals.push_back(
                 z3::implies(all(q, applies(q, writes, k, second)),

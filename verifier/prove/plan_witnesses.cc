@@ -25,7 +25,7 @@ std::vector<Expression> values_for(const Planner& p, const Site& site, const Wit
 
 // Returns the program's only copy, in the form that `copies` has. Returns nothing if there are several copies, or the copy
 // is in a loop.
-Choices only_copy(const Planner& p) {
+WitnessChoices only_copy(const Planner& p) {
   const auto first = p.find_site(Site::Kind::kCopy, 1);
   if (!first || p.find_site(Site::Kind::kCopy, 2) || !p.sites[*first].variables.empty()) return {};
   return {{*first, {}, {}}};
@@ -100,8 +100,8 @@ Carried read_carries(const Planner& p, const Site& site) {
 
 }  // namespace
 
-Choices Planner::choices(const ProofStatement* statement, const View& view) const {
-  Choices result;
+WitnessChoices Planner::choices(const ProofStatement* statement, const View& view) const {
+  WitnessChoices result;
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "with")) continue;
@@ -124,7 +124,7 @@ void read_witnesses(Planner& p) {
   for (const Site& site : p.sites) {
     const std::string name = site_name(site);
     const auto read = [&](bool there, const char* kind, const View& view) {
-      return there ? p.choices(p.find(kind, name), view) : Choices{};
+      return there ? p.choices(p.find(kind, name), view) : WitnessChoices{};
     };
     p.matches.push_back(read(site.is_message(), "match", view_of(site)));
     if (site.is_message() && p.matches.back().empty())

@@ -21,8 +21,8 @@ namespace {
 Anatomy anatomy_of(const Proof& proof) {
   Anatomy anatomy = take_apart(proof.program);
   const auto add = [&](const Path& path, Operator op, int64_t number, Expression e) {
-    anatomy.places.push_back({path, apply(op, {constant(number), std::move(e)})});
-    return anatomy.places.back().expression;
+    anatomy.evaluations.push_back({path, apply(op, {constant(number), std::move(e)})});
+    return anatomy.evaluations.back().expression;
   };
   for (const StepSite& step : anatomy.steps) {
     Expression key = step.key;
@@ -350,7 +350,7 @@ Instance Planner::unknowns(Query& q, const Scene& scene) const {
   return instance;
 }
 
-void Planner::exhaustive(const std::string& name, const Choices& list, const View& view,
+void Planner::exhaustive(const std::string& name, const WitnessChoices& list, const View& view,
                          const Uses& facts,
                          const std::function<void(Query&, const Instance&)>& assume_more) {
   if (list.empty() || !list.back().condition) return;
@@ -407,7 +407,8 @@ void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::e
   q.mutant = mutant ? z3::implies(all(q, guards), *mutant) : q.truth(false);
 }
 
-std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Instance& instance) {
+std::vector<z3::expr> applies(Query& q, const WitnessChoices& list, size_t k,
+                              const Instance& instance) {
   std::vector<z3::expr> result;
   for (size_t i = 0; i <= k; ++i) {
     if (!list[i].condition) continue;
@@ -417,7 +418,7 @@ std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Ins
   return result;
 }
 
-z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, int site,
+z3::expr names_instance(Query& q, const WitnessChoices& list, const Instance& asked, int site,
                         const Instance& instance) {
   z3::expr result = q.truth(false);
   for (size_t k = 0; k < list.size(); ++k) {

@@ -27,7 +27,7 @@ struct Choice {
   std::optional<Expression> condition;
   const Line* line = nullptr;  // of the proof; null if the proof need not state it
 };
-using Choices = std::vector<Choice>;  // the first one whose condition holds is the witness
+using WitnessChoices = std::vector<Choice>;  // the first one whose condition holds is the witness
 
 // What an obligation is about: all values of a view's unknowns for which the path's conditions hold. The proof adds
 // facts about them.
@@ -77,7 +77,7 @@ inline constexpr const char* kContributor = "contributor";
 
 std::string site_name(const Site& site);  // "send 1"
 // Returns the name of an obligation about case k: "final, case 2", or "final" if there is only one.
-inline std::string case_name(const std::string& name, const Choices& cases, size_t k) {
+inline std::string case_name(const std::string& name, const WitnessChoices& cases, size_t k) {
   return cases.size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name;
 }
 inline bool starts_with(const Line& line, const char* word) { return line.tokens[0].text == word; }
@@ -125,7 +125,8 @@ z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instan
 // ---- Witnesses
 
 // Returns the conditions that choice k of a list applies, and no earlier one.
-std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Instance& instance);
+std::vector<z3::expr> applies(Query& q, const WitnessChoices& list, size_t k,
+                              const Instance& instance);
 // Returns the instance, at `rank`, that a choice names. The choice's values are evaluated at `instance`.
 inline Instance chosen(Query& q, const Choice& choice, const Instance& instance,
                        const Polynomial& rank) {
@@ -142,7 +143,7 @@ inline Instance at_peer(Query& q, const Choice& choice, const Site& site,
   return there;
 }
 // Returns the condition that the choice which applies at `asked` names this instance of this site.
-z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, int site,
+z3::expr names_instance(Query& q, const WitnessChoices& list, const Instance& asked, int site,
                         const Instance& instance);
 
 // ---- Goals
@@ -195,7 +196,7 @@ struct Planner {
   // Returns the facts of a statement's `use` lines in this view. Lines below a `with` count only for that witness,
   // which `witness` numbers from 0; -1: for none.
   Uses uses(const ProofStatement* statement, const View& view, int witness = -1) const;
-  Choices choices(const ProofStatement* statement, const View& view) const;
+  WitnessChoices choices(const ProofStatement* statement, const View& view) const;
   Scene scene(const View& view, const Path& path, const std::string& kind,
               const std::string& subject = "", int witness = -1) const {
     return {view, path, uses(find(kind, subject), view, witness)};
@@ -216,7 +217,8 @@ struct Planner {
   void add(std::string name, const TwoSteps& both, const Path& path, const Uses& facts,
            std::function<void(Query&, const Instance&, const Instance&)> build);
   // Adds an obligation that in every case some choice of the list applies, unless the last one has no condition.
-  void exhaustive(const std::string& name, const Choices& list, const View& view, const Uses& facts,
+  void exhaustive(const std::string& name, const WitnessChoices& list, const View& view,
+                  const Uses& facts,
                   const std::function<void(Query&, const Instance&)>& assume_more);
   // Makes fresh unknowns for a view, and supposes what holds for every job, such as its requirements.
   Instance unknowns(Query& q, const View& view, size_t checked = kAllChecked) const;
@@ -287,7 +289,7 @@ struct Planner {
   const Access& place(Reading reading) const {
     return reading.base ? *sites[reading.site].to : *sites[reading.site].from;
   }
-  const Choices& writes_for(Reading reading) const {
+  const WitnessChoices& writes_for(Reading reading) const {
     return (reading.base ? base : held)[reading.site];
   }
   // Returns the site's view, with the byte that an obligation is about as the last unknown, if blocks have lengths.
@@ -304,11 +306,11 @@ struct Planner {
   const Contract contract;
   ProofLines lines;
   ProofPlan plan;
-  std::vector<Choices> matches, held, base, used;  // by site
-  std::vector<std::optional<Carried>> carries;     // by site
-  bool by_conditions = false;                      // whether the proof has `contributors`
-  bool compares_products = false;                  // whether the proof has `products`
-  Choices cover, copies;
+  std::vector<WitnessChoices> matches, held, base, used;  // by site
+  std::vector<std::optional<Carried>> carries;            // by site
+  bool by_conditions = false;                             // whether the proof has `contributors`
+  bool compares_products = false;                         // whether the proof has `products`
+  WitnessChoices cover, copies;
   std::vector<std::optional<KeyInterval>> intervals;  // by loop
 
  private:

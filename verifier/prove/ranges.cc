@@ -51,13 +51,13 @@ class Ranges {
   }
   virtual ~Ranges() = default;
 
-  Interval look(const Place& place) {
+  Interval look(const Evaluation& evaluation) {
     const std::vector<Known> known = known_;
     path_.clear();
-    checked_ = place.checked;
-    statement_ = place.statement;
-    for (const PathElement& element : place.path) follow(element);
-    const Interval result = value(place.expression);
+    checked_ = evaluation.checked;
+    statement_ = evaluation.statement;
+    for (const PathElement& element : evaluation.path) follow(element);
+    const Interval result = value(evaluation.expression);
     known_ = known;
     path_.clear();
     return result;
@@ -494,9 +494,9 @@ class OfLemma : public Ranges {
 }  // namespace
 
 std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
-                                                    const std::vector<Place>& places) {
+                                                    const std::vector<Evaluation>& evaluations) {
   Ranges ranges(program, {});
-  for (const Place& place : places) ranges.look(place);
+  for (const Evaluation& evaluation : evaluations) ranges.look(evaluation);
   return ranges.take();
 }
 
@@ -505,9 +505,9 @@ LemmaRanges ranges_of_lemma(const Program& program, size_t variables,
   return OfLemma(program).run(variables, given, show);
 }
 
-std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
+std::pair<int64_t, int64_t> range_of(const Program& program, const Evaluation& evaluation,
                                      const Limits& limits) {
-  const Interval range = Ranges(program, limits).look(place);
+  const Interval range = Ranges(program, limits).look(evaluation);
   return {static_cast<int64_t>(range.low), static_cast<int64_t>(range.high)};
 }
 

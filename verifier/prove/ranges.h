@@ -27,7 +27,7 @@ struct OutOfRange {
   Bounded value;               // with the bounds that are required of it
   std::vector<Bounded> parts;  // of the expression, with their computed intervals
   size_t checked;      // number of requirements that are known to hold, in the order of Anatomy
-  int statement = -1;  // as in Place
+  int statement = -1;  // as in Evaluation
 };
 
 // The limits of jobs and calls.
@@ -38,7 +38,7 @@ struct Limits {
 // Returns all expressions for which intervals are too coarse, those of tables first. Returns nothing (nullopt) if
 // conditions are nested too deeply to search in reasonable time.
 std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
-                                                    const std::vector<Place>& places);
+                                                    const std::vector<Evaluation>& evaluations);
 
 // Inclusive bounds of a lemma's variables, and of all values that occur in the lemma where its conditions hold. An end
 // of 64 bits is no bound.
@@ -51,8 +51,8 @@ struct LemmaRanges {
 LemmaRanges ranges_of_lemma(const Program& program, size_t variables,
                             const std::vector<Expression>& given, const Expression& show);
 
-// Returns the bounds of the place's value, clamped to 64 bits. Only tests call this.
-std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
+// Returns the bounds of the evaluation's value, clamped to 64 bits. Only tests call this.
+std::pair<int64_t, int64_t> range_of(const Program& program, const Evaluation& evaluation,
                                      const Limits& limits);
 
 }  // namespace quadrille::verifier

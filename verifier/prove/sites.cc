@@ -20,7 +20,7 @@ class Anatomist {
     if (program.groups == 2) two_groups(program);
     same_everywhere(program.temporary_blocks);
     if (program.temporary_blocks != constant(0))
-      anatomy_.places.push_back({{}, program.temporary_blocks});
+      anatomy_.evaluations.push_back({{}, program.temporary_blocks});
     tables(program);
     anatomy_.bodies.emplace_back();
     body(program.body);
@@ -49,12 +49,12 @@ class Anatomist {
         unsupported("distinct values of what may not ascend");
       if (table.kind == TableKind::kPowers)
         for (const Expression* e : {&table.first, &table.second})
-          anatomy_.places.push_back({{}, *e, anatomy_.checked.back()});
+          anatomy_.evaluations.push_back({{}, *e, anatomy_.checked.back()});
       if (table.kind == TableKind::kMap) {
-        anatomy_.places.push_back({{}, table.first, anatomy_.checked.back()});
-        anatomy_.places.push_back({{in_loop(table.index.text, constant(0), table.first, 0)},
-                                   table.second,
-                                   anatomy_.checked.back()});
+        anatomy_.evaluations.push_back({{}, table.first, anatomy_.checked.back()});
+        anatomy_.evaluations.push_back({{in_loop(table.index.text, constant(0), table.first, 0)},
+                                        table.second,
+                                        anatomy_.checked.back()});
       }
       requirements_after(program, static_cast<int64_t>(anatomy_.checked.size()));
     }
@@ -65,7 +65,7 @@ class Anatomist {
     for (const Expression& requirement : program.requirements) {
       if (tables_before(requirement) != tables) continue;
       same_everywhere(requirement);
-      anatomy_.places.push_back({{}, requirement, anatomy_.requirements.size()});
+      anatomy_.evaluations.push_back({{}, requirement, anatomy_.requirements.size()});
       anatomy_.requirements.push_back(requirement);
     }
   }
@@ -102,7 +102,7 @@ class Anatomist {
     if (!anatomy_.unsupported.empty()) return constant(0);
     Expression result = substitute(expression, scope_, leaf(Operator::kRank));
     all_parts_ += parts(result);
-    anatomy_.places.push_back({path_, result, kAllChecked, statement_});
+    anatomy_.evaluations.push_back({path_, result, kAllChecked, statement_});
     return result;
   }
 
@@ -387,7 +387,7 @@ bool is_part_of(const Path& part, const Path& path) {
   return next == part.end();
 }
 
-void partial_conditions(const Expression& e, Path& path, std::vector<Place>& out) {
+void partial_conditions(const Expression& e, Path& path, std::vector<Evaluation>& out) {
   if (e.op == Operator::kChoose || e.op == Operator::kAnd) {
     partial_conditions(e.operands[0], path, out);
     path.push_back(where(e.operands[0]));

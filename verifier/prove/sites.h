@@ -120,7 +120,7 @@ struct Item {
 inline constexpr size_t kAllChecked = SIZE_MAX;  // all requirements are known to hold
 
 // An expression, and the path to the place where the program evaluates it.
-struct Place {
+struct Evaluation {
   Path path;
   Expression expression;
   size_t checked =
@@ -140,7 +140,7 @@ struct Anatomy {
   std::vector<LoopSite> loops;
   std::vector<std::vector<Item>>
       bodies;  // items in order: bodies[0] is the program's body, bodies[1 + i] that of loops[i]
-  std::vector<Place> places;
+  std::vector<Evaluation> evaluations;
   std::vector<Expression> requirements;  // in the order in which they are checked
   std::vector<size_t> checked;  // by table: how many requirements are checked before it is filled
   std::map<std::string, Definition> definitions;  // by name; the first of several with that name
@@ -173,6 +173,6 @@ bool is_part_of(const Path& part, const Path& path);
 
 // Adds the conditions under which the expression's partial operators are defined, each with the path to the operator.
 // The conditions of `and` and `? :` extend the path to the operands that they may skip.
-void partial_conditions(const Expression& e, Path& path, std::vector<Place>& out);
+void partial_conditions(const Expression& e, Path& path, std::vector<Evaluation>& out);
 
 }  // namespace quadrille::verifier

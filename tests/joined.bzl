@@ -1,0 +1,29 @@
+"""Test files of a folder that are compiled as one, so that the compiler instantiates the templates that they share once."""
+
+def joined_test(name, parts, deps, **attributes):
+    """Defines a test of several files.
+
+    Args:
+      name: of the test. It ends in _test.
+      parts: the names of its files without "_test.cc". The names in a file are in a namespace PART_test.
+      deps: what the files use, besides GoogleTest.
+      **attributes: those of a cc_test.
+    """
+    files = [part + "_test.cc" for part in parts]
+    native.genrule(
+        name = name + "_source",
+        testonly = True,
+        outs = [name + ".cc"],
+        cmd = "printf '#include \"%s\"\\n' {} > $@".format(" ".join([native.package_name() + "/" + file for file in files])),
+    )
+    native.cc_library(
+        name = name + "_parts",
+        testonly = True,
+        textual_hdrs = files,
+    )
+    native.cc_test(
+        name = name,
+        srcs = [name + ".cc"],
+        deps = deps + [name + "_parts", "//third_party:gmock"],
+        **attributes
+    )
