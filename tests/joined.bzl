@@ -1,15 +1,16 @@
 """Test files of a folder that are compiled as one, so that the compiler instantiates the templates that they share once."""
 
-def joined_test(name, parts, deps, **attributes):
+def joined_test(name, deps, parts = None, **attributes):
     """Defines a test of several files.
 
     Args:
       name: of the test. It ends in _test.
-      parts: the names of its files without "_test.cc". The names in a file are in a namespace PART_test.
       deps: what the files use, besides GoogleTest.
+      parts: the names of its files without "_test.cc", or None for all of the folder. The names in a file are in a
+        namespace PART_test.
       **attributes: those of a cc_test.
     """
-    files = [part + "_test.cc" for part in parts]
+    files = [part + "_test.cc" for part in parts] if parts else native.glob(["*_test.cc"])
     native.genrule(
         name = name + "_source",
         testonly = True,
