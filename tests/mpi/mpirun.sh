@@ -8,7 +8,8 @@ start_ranks() (
   unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE  # a test has one such file, and the ranks would overwrite it
   folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
   trap 'rm -rf "$folder"' EXIT
-  export TMPDIR=$folder OMPI_MCA_orte_tmpdir_base=$folder OMPI_MCA_btl_vader_backing_directory=$folder
+  export TMPDIR=$folder OMPI_MCA_orte_tmpdir_base=$folder
+  export OMPI_MCA_btl_vader_backing_directory=$folder OMPI_MCA_osc_sm_backing_directory=$folder
   # MPI libraries keep some memory to the end, which is not a leak of ours.
   export ASAN_OPTIONS=detect_leaks=0
   case $mpi in
