@@ -95,7 +95,8 @@ class Collectives : public testing::Test {
     std::atomic_ref<int> entered(entered_[std::min(theirs, ours)]);
     const int before = entered;
     MPI_Allreduce(&mine, &theirs, 1, MPI_INT, MPI_MIN, at.comm);
-    for (int round = 1; round <= 50; round++) {  // enough for QUADRILLE=learn to compare all schedules
+    constexpr int kRounds = 50;  // enough for QUADRILLE=learn to compare all schedules
+    for (int round = 1; round <= kRounds; round++) {
       if ((own() + round) % 5 == 0) usleep(200);
       ++entered;
       MPI_Barrier(at.comm);
