@@ -1,5 +1,6 @@
 // One rank after another refuses what it should do, and no other rank waits for it. All results are the same as
-// without the library. FROM in the environment is the number of the first request that is refused.
+// without the library. FROM in the environment is the number of the first request that is refused, and ROUNDS the number
+// of calls of each kind beside it.
 #include <fmt/core.h>
 
 #include "tests/mpi/calls.h"
@@ -12,7 +13,7 @@ extern "C" __attribute__((weak)) long tool_refuse(const char* kind, long n);
 namespace quadrille::mpi {
 namespace {
 
-constexpr int kRounds = 40, kFewRounds = 12;
+constexpr int kRounds = 40;
 
 int made(const CollectiveCall& call, MPI_Comm comm, Mistake mistake) {
   CollectivePart part(call, own());
@@ -67,6 +68,7 @@ TEST(OneRank, WithWrongArgumentsKeepsNobodyWaiting) {
 // The tool refuses the library's n-th request of that kind at the rank, on a new communicator. n skips more and more
 // numbers. If memory for a call's schedule runs out, the call is an error, as it would be in MPI.
 void expect_no_wait(const char* kind) {
+  const auto rounds = static_cast<int>(from_environment("ROUNDS", 12));
   int was_refused = 1;
   for (long n = static_cast<long>(from_environment("FROM", 1)); was_refused; n += 1 + n / 8) {
     const int one = static_cast<int>(n % all());
@@ -74,7 +76,7 @@ void expect_no_wait(const char* kind) {
     int errors = 0;
     if (own() == one) tool_refuse(kind, n);
     for (const CollectiveCall& call : each_function({all(), 0}))
-      for (int round = 0; round < kFewRounds; ++round)
+      for (int round = 0; round < rounds; ++round)
         errors += made(call, comm, Mistake::kNone) != MPI_SUCCESS;
     EXPECT_LT(errors, 2) << "a right call is an error again";
     if (own() == one) was_refused = tool_refuse(kind, 0) >= n;

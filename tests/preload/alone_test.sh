@@ -41,8 +41,8 @@ without() {
 preload="$library $tool"
 first=1 step=1 without 2 Attributes "${chosen[@]}"
 first=1 step=1 without 2 Attributes QUADRILLE=learn
-without 20 Memory "${chosen[@]}"
-without 2 Memory QUADRILLE=learn
-without 20 Memory QUADRILLE=verify
+without 20 Memory ROUNDS=3 "${chosen[@]}"
+without 2 Memory QUADRILLE=learn # first races end
+without 20 Memory ROUNDS=3 QUADRILLE=verify
 
 exit $failed
