@@ -43,7 +43,14 @@ using Rows = std::map<int64_t, GatheredRow>;
 // The sink of one rank's walk. Rank 0 of its own group has the number `first`, rank 0 of the other group `other`.
 class Gatherer : public SinkOf<Gatherer> {
  public:
-  Gatherer(Rows& rows, int64_t first, int64_t other) : rows_(rows), first_(first), other_(other) {}
+  Gatherer(Rows& rows, const Place& place)
+      : rows_(rows),
+        place_(place),
+        first_(place.group == 0 ? 0 : place.remote_ranks),
+        other_(place.group == 0 ? place.ranks : 0) {}
+
+  // Returns a peer that is not there, or nothing.
+  std::optional<int64_t> stranger() const { return stranger_; }
 
   void enter(int64_t rank, std::optional<int64_t> key) {
     rank_ = first_ + rank;
@@ -65,6 +72,10 @@ class Gatherer : public SinkOf<Gatherer> {
  private:
   void add(const MessageHead& head, bool token) {
     if (!row_) return;
+    if (head.peer < 0 || head.peer >= (head.remote ? place_.remote_ranks : place_.ranks)) {
+      stranger_ = head.peer;
+      return;
+    }
     const int64_t peer = (head.remote ? other_ : first_) + head.peer;
     if (head.direction == Direction::kSend)
       row_->arcs.push_back({rank_, peer, false, token ? ArcKind::kToken : ArcKind::kMoves});
@@ -73,7 +84,9 @@ class Gatherer : public SinkOf<Gatherer> {
   }
 
   Rows& rows_;
+  const Place& place_;
   const int64_t first_, other_;
+  std::optional<int64_t> stranger_;
   GatheredRow* row_ = nullptr;
   int64_t rank_ = 0;
   MessageHead head_{};
@@ -128,10 +141,8 @@ class Walk {
   // Walks all ranks of the group.
   Result<bool> run(std::optional<int64_t> low, std::optional<int64_t> high, Rows& rows) {
     const Place& place = binding_.place;
-    const int64_t first = place.group == 0 ? 0 : place.remote_ranks;
-    const int64_t other = place.group == 0 ? place.ranks : 0;
     for (int64_t rank = 0; rank < place.ranks; ++rank) {
-      Gatherer gatherer(rows, first, other);
+      Gatherer gatherer(rows, place);
       std::vector<int64_t> registers(code_.registers());
       Walker walker;
       code_.start(binding_, rank, walker, registers.data());
@@ -153,9 +164,13 @@ class Walk {
                           "--format svg --steps LOW..HIGH",
                           most_rows_)};
       }
+      const char* const group = place.group == 0 ? "" : " of group 1";
+      if (gatherer.stranger())
+        return Error{
+            fmt::format("rank {}{} sends to, or receives from, rank {}, which is not there", rank,
+                        group, *gatherer.stranger())};
       if (pause == Pause::kUndefined)
-        return Error{fmt::format("rank {}{} meets {}", rank, place.group == 0 ? "" : " of group 1",
-                                 describe(walker.why))};
+        return Error{fmt::format("rank {}{} meets {}", rank, group, describe(walker.why))};
     }
     return true;
   }

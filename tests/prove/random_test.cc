@@ -110,7 +110,7 @@ Changes change(Program& program, Random& random) {
 }
 
 TEST(RandomPrograms, ThatAreProvenAreNeverRefuted) {
-  const uint64_t programs = from_environment("PROGRAMS", 1000);
+  const uint64_t programs = from_environment("PROGRAMS", 500);
   const uint64_t first = from_environment("SEED", 1);
   const std::vector<Original> all = originals();
   verifier::Prover prover({.most_work = kMostWork});

@@ -326,6 +326,14 @@ TEST(Figure, RefusesWhatNobodyCouldRead) {
   const Program broken =
       parse_program("algorithm a for alltoall\nlet x = 1 div rank\n", "broken").value();
   EXPECT_EQ(refusal(broken, {2}), "rank 0 meets a divisor that is not positive");
+  for (const auto& [peer, number] :
+       {std::pair{"rank + 1000000000", "1000000001"}, {"rank + 1", "2"}, {"rank - 2", "-1"}}) {
+    const std::string text = fmt::format(
+        "algorithm a for alltoall\nif rank = 1\n  step 0\n    send send[0] to {}\n", peer);
+    EXPECT_EQ(
+        refusal(parse_program(text, "stray").value(), {2}),
+        fmt::format("rank 1 sends to, or receives from, rank {}, which is not there", number));
+  }
   const Program between =
       parse_program("algorithm a for alltoall between groups\nlet x = 1 div (1 - group)\n",
                     "broken")
