@@ -283,8 +283,9 @@ Result<Curves> curves_for(const CompareArguments& arguments) {
     return std::ranges::count(all, &own->algorithm, &Candidate::algorithm) > 0;
   };
   if (own && std::ranges::none_of(grid, serves))
-    return Error{fmt::format("--program: {} serves none of these calls; `generate` says why",
-                             arguments.program)};
+    return Error{fmt::format(
+        "--program: {} serves none of these calls; `generate` or `check --program` says why",
+        arguments.program)};
   if (arguments.measure.empty()) return simulated(workload, *sizes, grid, own);
   return measured(workload, *sizes, grid, own, arguments.measure);
 }

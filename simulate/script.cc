@@ -140,8 +140,9 @@ class Reader {
   bool has_too_long_ = false;
 };
 
-// Matches the t-th send from one process to another with the t-th receive there.
-Result<bool> match(std::vector<Script>& all) {
+// Matches the t-th send from one process to another with the t-th receive there. `are_parts_alike`: both ends must have
+// as many parts, since each has a length of its own.
+Result<bool> match(std::vector<Script>& all, bool are_parts_alike) {
   std::vector<std::vector<int32_t>> receives(all.size());
   for (size_t i = 0; i < all.size(); ++i) receives[i] = by_peer(all[i].receives);
   size_t sends = 0, received = 0;
@@ -161,6 +162,13 @@ Result<bool> match(std::vector<Script>& all) {
       }
       if (next == end || there[*next].peer != static_cast<int64_t>(from))
         return Error{fmt::format("a send of process {} to process {} has no receive", from, peer)};
+      const Post& receive = there[*next];
+      const bool as_long = send.bytes == receive.bytes;
+      if (!as_long || (are_parts_alike && send.all_parts != receive.all_parts))
+        return Error{fmt::format("process {} sends {} {} to process {}, which receives {}", from,
+                                 as_long ? send.all_parts : send.bytes,
+                                 as_long ? "blocks" : "bytes", peer,
+                                 as_long ? receive.all_parts : receive.bytes)};
       send.partner = *next;
       there[*next++].partner = index;
     }
@@ -275,7 +283,7 @@ Result<std::optional<Scripts>> scripts_of(std::span<const uint8_t> file, const P
   if (thrown) std::rethrow_exception(thrown);
   if (failed < places.size()) return why;
   if (is_cut) return std::optional<Scripts>{};
-  const Result<bool> matched = match(scripts.all);
+  const Result<bool> matched = match(scripts.all, lengths.differ());
   if (!matched.ok()) return matched.error();
   if (lengths.differ() && !follow_blocks(scripts.all, parts, lengths)) return too_long();
   if (lengths.leaves_out_empty) send_lengths(scripts.all);

@@ -229,6 +229,9 @@ Result<Counts> read_counts(const std::string& text) {
 }
 
 Result<Call> call_with(Counts counts, const CallArguments& arguments, const Schedule& schedule) {
+  if (arguments.root && !rooted(schedule.program.collective))
+    return Error{
+        fmt::format("--root: {} has no root; leave it out", in_words(schedule.program.collective))};
   Call call{std::move(counts), {}, arguments.root.value_or(0)};
   const std::vector<Parameter>& parameters = schedule.program.parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -243,8 +246,6 @@ Result<Call> call_with(Counts counts, const CallArguments& arguments, const Sche
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule) {
   const Program& program = schedule.program;
   const std::string collective = in_words(program.collective);
-  if (arguments.root && !rooted(program.collective))
-    return Error{fmt::format("--root: {} has no root; leave it out", collective)};
   if (!arguments.counts.empty() && program.collective == Collective::kBarrier)
     return Error{fmt::format("--counts: {} moves nothing; leave them out", collective)};
   Counts all_counts;

@@ -43,10 +43,11 @@ int replay_file(const ReplayArguments& arguments) {
   if (!ranks.ok()) return bad_input("replay", ranks.error().message);
   const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return bad_input("replay", steps.error().message);
-  for (const int64_t rank : *ranks) {
+  for (const int64_t rank : *ranks)
     if (rank < 0 || rank >= binding->place.ranks)
       return bad_input(
           "replay", fmt::format("--ranks: there is no rank {} of {}", rank, binding->place.ranks));
+  for (const int64_t rank : *ranks) {
     fmt::print("rank {}\n", rank);
     for (const std::string& line :
          replay(schedule.program, *binding, rank, steps->low.value_or(INT64_MIN), steps->high))

@@ -47,7 +47,7 @@ says 'mine-then-mine,64,'
 printf '%s\n' 'algorithm odd for allgather' 'parameter k' 'parameter B at call' 'require ranks mod 2 = 1' 'require 1 <= B' >odd.txt
 refuses '--parameter k=N is needed: odd.txt has that parameter' compare allgather --nodes 4 --program odd.txt
 refuses '--parameter B: the best value is searched; leave it out' compare allgather --nodes 4 --program odd.txt --parameter k=1 --parameter B=8
-refuses '--program: odd.txt serves none of these calls; `generate` says why' compare allgather --nodes 4 --program odd.txt --parameter k=1
+refuses '--program: odd.txt serves none of these calls; `generate` or `check --program` says why' compare allgather --nodes 4 --program odd.txt --parameter k=1
 refuses 'odd.txt: its program is for allgather' compare alltoall --nodes 4 --program odd.txt
 refuses '--reverse: it is for --program alone' compare allgather --nodes 4 --reverse
 

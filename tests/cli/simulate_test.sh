@@ -85,6 +85,21 @@ refuses '--goal: ring.txt: is the file that is read' simulate --program ring.txt
 
 # ---- Only the sender and the receiver of a message know its length
 
+cat >pieces.txt <<'EOT'
+algorithm pieces for alltoall
+temporary ranks blocks
+copy send[rank] to recv[rank]
+step 0
+  send to wrap(rank + 1, ranks)
+    for i in 0 .. ranks
+      send[i]
+  receive temp[0] from wrap(rank - 1, ranks)
+EOT
+printf '0 5\n5 5\n' >sizes.txt
+refuses 'pieces.txt: process 0 sends 12000 bytes to process 1, which receives 6000' simulate --program pieces.txt --nodes 2 --bytes 6000
+refuses 'pieces.txt: process 0 sends 2 blocks to process 1, which receives 1' simulate --program pieces.txt --nodes 2 --sizes sizes.txt
+refuses '--root: an all-to-all has no root; leave it out' simulate --program pieces.txt --nodes 2 --bytes 8 --root 0
+
 expect 0 alltoall tuna --radix 2 --nodes 4x1 --out tuna.qs
 prints 'messages        8, 16000 bytes' simulate tuna.qs --bytes 1000
 expect 0 simulate tuna.qs --bytes 1000 --sizes equal # 2 bytes a block, after 2 bytes of lengths

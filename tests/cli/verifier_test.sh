@@ -277,7 +277,8 @@ refuses "verifier: 'dance' is no command; there are check, prove, replay" "$veri
 
 replay() { "$verifier" replay a.qs "$@"; }
 refuses '--ranks is required' replay
-refuses '--ranks: there is no rank 6 of 6' replay --ranks 6
+refuses '--ranks: there is no rank 6 of 6' replay --ranks 0,6
+[ ! -s .out ] || fail 'the steps of one rank and a refusal'
 refuses "--ranks: 'first' is not a list of numbers" replay --ranks first
 refuses '--group: the schedule has no group 1' replay --ranks 0 --group 1
 refuses "--steps: '4' is not LOW..HIGH" replay --ranks 0 --steps 4
