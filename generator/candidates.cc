@@ -100,6 +100,7 @@ class Search {
       if (algorithm_.numbers[i].kind == NumberKind::kBatch &&
           !fixed_.contains(algorithm_.numbers[i].name))
         choose_batch(*best, i);
+    // Where nothing is sent, all block sizes take as long.
     if (best->block_size > 0 && best->work.between + best->work.inside > 0) {
       fit_model(best);
       halve_blocks(best);

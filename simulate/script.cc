@@ -163,12 +163,13 @@ Result<bool> match(std::vector<Script>& all, bool are_parts_alike) {
       if (next == end || there[*next].peer != static_cast<int64_t>(from))
         return Error{fmt::format("a send of process {} to process {} has no receive", from, peer)};
       const Post& receive = there[*next];
-      const bool as_long = send.bytes == receive.bytes;
-      if (!as_long || (are_parts_alike && send.all_parts != receive.all_parts))
+      const auto differ = [&](int64_t sent, const char* what, int64_t received) {
         return Error{fmt::format("process {} sends {} {} to process {}, which receives {}", from,
-                                 as_long ? send.all_parts : send.bytes,
-                                 as_long ? "blocks" : "bytes", peer,
-                                 as_long ? receive.all_parts : receive.bytes)};
+                                 sent, what, peer, received)};
+      };
+      if (send.bytes != receive.bytes) return differ(send.bytes, "bytes", receive.bytes);
+      if (are_parts_alike && send.all_parts != receive.all_parts)
+        return differ(send.all_parts, "blocks", receive.all_parts);
       send.partner = *next;
       there[*next++].partner = index;
     }

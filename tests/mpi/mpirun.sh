@@ -1,15 +1,17 @@
-# Sourced: start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program, and ends it with code 124 if it hangs:
-# after ten times the seconds that it may take on an idle machine. Ranks share the machine's cores, however few. Each run
-# has its own folder for files that its ranks share. Open MPI names these files only by the host and the process number,
+# Sourced. own_files FOLDER: files that ranks share go there. Open MPI names them only by the host and the process number,
 # and processes of two sandboxes may have the same number.
+own_files() {
+  export TMPDIR=$1 OMPI_MCA_orte_tmpdir_base=$1 OMPI_MCA_btl_vader_backing_directory=$1 OMPI_MCA_osc_sm_backing_directory=$1
+}
+# start_ranks MPI RANKS SECONDS PROGRAM [ARGUMENT...] runs a program with files of its own, and ends it with code 124 if it
+# hangs: after ten times the seconds that it may take on an idle machine. Ranks share the machine's cores, however few.
 start_ranks() (
   mpi=$1 ranks=$2 limit=$(($3 * 10))
   shift 3
   unset TEST_PREMATURE_EXIT_FILE XML_OUTPUT_FILE  # a test has one such file, and the ranks would overwrite it
   folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
   trap 'rm -rf "$folder"' EXIT
-  export TMPDIR=$folder OMPI_MCA_orte_tmpdir_base=$folder
-  export OMPI_MCA_btl_vader_backing_directory=$folder OMPI_MCA_osc_sm_backing_directory=$folder
+  own_files "$folder"
   # MPI libraries keep some memory to the end, which is not a leak of ours.
   export ASAN_OPTIONS=detect_leaks=0
   case $mpi in

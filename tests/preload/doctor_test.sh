@@ -14,7 +14,7 @@ cd "$TEST_TMPDIR" || exit 2
 # A doctor that is alone in its job has files of its own, too (see mpirun.sh).
 alone=$(mktemp -d) || exit 2
 trap 'rm -rf "$alone"' EXIT
-export TMPDIR=$alone OMPI_MCA_orte_tmpdir_base=$alone OMPI_MCA_btl_vader_backing_directory=$alone
+own_files "$alone"
 case $mpi in
   openmpi) name='Open MPI' other=MPICH launcher=mpirun.openmpi other_launcher=mpiexec.hydra rank=OMPI_COMM_WORLD_RANK ;;
   mpich) name=MPICH other='Open MPI' launcher=mpiexec.hydra other_launcher=mpirun.openmpi rank=PMI_RANK ;;
