@@ -217,7 +217,7 @@ for phase in 0 .. length(done) - 1
   return text;
 }
 
-std::string factor_program(const Choices& choices) {
+std::string hierarchical_factor_program(const Choices& choices) {
   return R"(
 -- Nodes stand in the order of their sizes. A phase serves all ranks up to the size of the smallest unfinished node. It pairs
 -- the n active nodes in n rounds. When two nodes meet, one pair of ranks exchanges in each step. So a node has one
@@ -288,7 +288,7 @@ std::vector<Option> options() {
 }  // namespace
 
 Algorithm hierarchical_factor() {
-  return {"hierarchical-factor", Collective::kAlltoall, options(), factor_program,
+  return {"hierarchical-factor", Collective::kAlltoall, options(), hierarchical_factor_program,
           [](const Choices& choices) { return proof("meet_by_factor", choices); }};
 }
 

@@ -1,4 +1,6 @@
-"""Test files of a folder that are compiled as one, so that the compiler instantiates the templates that they share once."""
+"""Test files of a folder that are compiled as one."""
+
+load("//third_party:joined.bzl", "joined")
 
 def joined_test(name, deps, parts = None, **attributes):
     """Defines a test of several files.
@@ -11,12 +13,6 @@ def joined_test(name, deps, parts = None, **attributes):
       **attributes: those of a cc_test.
     """
     files = [part + "_test.cc" for part in parts] if parts else native.glob(["*_test.cc"])
-    native.genrule(
-        name = name + "_source",
-        testonly = True,
-        outs = [name + ".cc"],
-        cmd = "printf '#include \"%s\"\\n' {} > $@".format(" ".join([native.package_name() + "/" + file for file in files])),
-    )
     native.cc_library(
         name = name + "_parts",
         testonly = True,
@@ -24,7 +20,7 @@ def joined_test(name, deps, parts = None, **attributes):
     )
     native.cc_test(
         name = name,
-        srcs = [name + ".cc"],
+        srcs = [joined(name, files, testonly = True)],
         deps = deps + [name + "_parts", "//third_party:gmock"],
         **attributes
     )

@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 code=0
+declare -A known  # the anchors of each file
 
 # Prints the anchor of each heading: in small letters, with hyphens for spaces, without other marks.
 anchors() { sed -nE 's/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'; }
@@ -14,11 +15,13 @@ for document in ./*.md docs/*.md theory/*.md; do
   for link in $(grep -oE '\]\([^):]+\)|src="[^":]+"' "$document" | sed -E 's/^\]\(//; s/\)$//; s/^src="//; s/"$//'); do
     file=${link%%#*}
     target=$document
-    [ -z "$file" ] || target=$(dirname "$document")/$file
+    [ -z "$file" ] || target=${document%/*}/$file
     if [ ! -e "$target" ]; then
       echo "${document#./} points to $file, which is not there" >&2
       code=1
-    elif [ "$link" != "$file" ] && ! anchors "$target" | grep -qxF -- "${link#*#}"; then
+    elif [ "$link" != "$file" ]; then
+      [ -n "${known[$target]:-}" ] || known[$target]=$'\n'$(anchors "$target")$'\n'
+      [[ ${known[$target]} == *$'\n'"${link#*#}"$'\n'* ]] && continue
       echo "${document#./} points to $link, and there is no such heading" >&2
       code=1
     fi

@@ -23,13 +23,15 @@ tree=${1:-$(dirname "$(readlink -f "$0")")/..}
 cd "$tree"
 broken=0
 
-# files ROOM NAME...: prints the files of a room that have one of up to three names, such as '*.h' or BUILD.
-files() { [ ! -d "$1" ] || find "$1" -type f \( -name "$2" -o -name "${3:-$2}" -o -name "${4:-$2}" \); }
+# All lines that may break a rule, as FILE:NUMBER:LINE.
+lines=$(find . -path ./.git -prune -o -type f \( -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name BUILD \) -printf '%P\0' |
+  xargs -0 -r grep -nHE '# *include|"(//|-lz3)' || true)
 
-# refuse FILES PATTERN EXCEPTIONS RULE: prints RULE with each line of FILES that matches PATTERN and not EXCEPTIONS.
+# refuse FILES PATTERN EXCEPTIONS RULE: prints RULE with each line of FILES that matches PATTERN and not EXCEPTIONS. FILES is
+# a regular expression, too.
 refuse() {
   local found
-  found=$(tr '\n' '\0' <<<"$1" | xargs -0 -r grep -nHE "$2" 2>/dev/null | grep -vE "$3" || true)
+  found=$(grep -E "^$1:[0-9]+:$2" <<<"$lines" | grep -vE "$3" || true)
   [ -n "$found" ] || return 0
   sed "s|\$|    <- $4|" <<<"$found"
   broken=1
@@ -38,8 +40,8 @@ refuse() {
 rooms='schedule|runtime|tools|generator|verifier|simulate|trace|view|emitted|preload|cli|tests|bench|examples|third_party/precompiled'
 # room NAME ALLOWED RULE: checks that the room's #include lines and BUILD files name only its own files and ALLOWED.
 room() {
-  refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
-  refuse "$(files "$1" BUILD)" "^[^#]*\"//($rooms)[:/].*" \
+  refuse "$1/.*\.(h|cc?)" " *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
+  refuse "$1/(.*/)?BUILD" "[^#]*\"//($rooms)[:/].*" \
     "__pkg__|__subpackages__|\"//$1[:/]|\"//($2)|^[^:]*:[0-9]*:load\\(" "$3"
 }
 
@@ -61,17 +63,16 @@ room view 'schedule[/:]|simulate[/:]|simulate"|cli(/json\.h|:json)|verifier(/(ch
 room trace 'schedule[/:]|cli[/:]|simulate[/:]|view[/:]|runtime(/execute/trace_format\.h|:trace_format)|verifier(/(call|decode|plans)\.h|:(call|decode|plans))' \
   'trace/ knows schedule/, simulate/, view/, the format of traces, calls and plans, never generator/'
 
-sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
-refuse "$sources" '# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'
-refuse "$(files . BUILD)" 'third_party:z3|"-lz3"' '^(\./)?(verifier|tests/prove|third_party)/BUILD:' 'Z3 in verifier/ only'
-refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
+sources="($rooms)/.*\.(h|cc?)"
+refuse "$sources" '.*# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'
+refuse '(.*/)?BUILD' '.*(third_party:z3|"-lz3")' '^(verifier|tests/prove|third_party)/BUILD:' 'Z3 in verifier/ only'
+refuse "$sources" '.*# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
   'nothing that ships knows tests, measurements or examples'
 
-core=$(files runtime/program '*.h' '*.c'; files runtime/plan '*.h' '*.c')
-refuse "$core" '# *include *<' \
+refuse 'runtime/(program|plan)/.*\.[hc]' '.*# *include *<' \
   '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
   'runtime/program/ and runtime/plan/ need libc alone'
-refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
+refuse 'runtime/.*\.[hc]' '.*# *include *<' \
   '<(assert|cpuid|ctype|dlfcn|errno|inttypes|limits|link|locale|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
   'runtime/ needs MPI and libc alone'
 exit $broken

@@ -217,8 +217,8 @@ std::vector<Groups> jobs_of(const Program& program) {
   return all;
 }
 
-// Makes case `at` of all combinations of counts, roots and values of parameters up to kGreatest.
-constexpr int64_t kGreatest = 4;
+// Makes case `at` of all combinations of counts, roots and values of parameters up to kGreatestParameter.
+constexpr int64_t kGreatestParameter = 4;
 std::pair<Job, Call> case_of(const Program& program, const Groups& groups,
                              const std::vector<Counts>& counts, int64_t at) {
   const auto next = [&](int64_t choices) {
@@ -230,7 +230,7 @@ std::pair<Job, Call> case_of(const Program& program, const Groups& groups,
   if (rooted(program.collective)) call.root = next(groups[0].ranks());
   Job job{groups, {}, std::vector<LinearModel>(program.parameters.size())};
   for (const Parameter& parameter : program.parameters) {
-    const int64_t value = 1 + next(kGreatest);
+    const int64_t value = 1 + next(kGreatestParameter);
     job.parameters.push_back(parameter.at_call ? int64_t{kRuleNone} : value);
     if (parameter.at_call) call.parameters.push_back(value);
   }
@@ -376,7 +376,7 @@ std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
     const std::vector<Counts> counts = counts_of(program, groups);
     auto cases = static_cast<int64_t>(counts.size());
     if (rooted(program.collective)) cases *= groups[0].ranks();
-    for (size_t i = 0; i < program.parameters.size(); ++i) cases *= kGreatest;
+    for (size_t i = 0; i < program.parameters.size(); ++i) cases *= kGreatestParameter;
     // An odd stride visits different values of each.
     const int64_t stride = cases <= static_cast<int64_t>(most_of_job) ? 1 : cases / 17 * 2 + 1;
     size_t of_job = 0;

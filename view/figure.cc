@@ -165,10 +165,10 @@ class Walk {
                           most_rows_)};
       }
       const char* const group = place.group == 0 ? "" : " of group 1";
-      if (gatherer.stranger())
+      if (const std::optional<int64_t> stranger = gatherer.stranger())
         return Error{
             fmt::format("rank {}{} sends to, or receives from, rank {}, which is not there", rank,
-                        group, *gatherer.stranger())};
+                        group, *stranger)};
       if (pause == Pause::kUndefined)
         return Error{fmt::format("rank {}{} meets {}", rank, group, describe(walker.why))};
     }

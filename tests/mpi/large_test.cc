@@ -16,6 +16,7 @@ class Mapped {
     address_ = mmap(nullptr, length, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     EXPECT_NE(address_, MAP_FAILED);
+    madvise(address_, length, MADV_HUGEPAGE);  // saves most of the time, where there are such pages
   }
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;

@@ -29,9 +29,9 @@ unsigned bits_for(const LemmaRanges& ranges) {
   return 1 + std::bit_width(static_cast<uint64_t>(std::max({high, ~low, kLeast})));
 }
 
-class Bits {
+class BitVectors {
  public:
-  Bits(Query& query, const Program& program, const LemmaRanges& ranges)
+  BitVectors(Query& query, const Program& program, const LemmaRanges& ranges)
       : q_(query), c_(query.context()), program_(program), bits_(bits_for(ranges)) {
     for (size_t v = 0; v < ranges.variables.size(); ++v) {
       const auto [low, high] = ranges.variables[v];
@@ -249,7 +249,7 @@ std::optional<std::string> why_not_by_bits(const Program& program, const Lemma& 
 void ask_by_bits(Query& query, const Program& program, const Lemma& lemma,
                  const LemmaRanges& ranges) {
   query.bit_vectors = true;
-  Bits bits(query, program, ranges);
+  BitVectors bits(query, program, ranges);
   for (const Expression& given : lemma.given) query.suppose(bits.condition(given));
   query.goal = bits.condition(lemma.show);
   query.mutant = !query.goal;
