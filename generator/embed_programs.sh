@@ -7,7 +7,7 @@ table() { # FUNCTION ENDING FILE...: prints a function that returns the texts of
   echo "const TextFiles& $function() {"
   echo '  static const TextFiles kTexts = {'
   for file in "$@"; do
-    [[ $file != *"$ending" ]] || printf '    {"%s", R"text(%s\n)text"},\n' "$(basename "$file" "$ending")" "$(cat "$file")"
+    [[ $file != *"$ending" ]] || printf '    {"%s", R"text(%s\n)text"},\n' "$(n=${file##*/} && echo "${n%"$ending"}")" "$(<"$file")"
   done
   echo '  };'
   echo '  return kTexts;'
