@@ -1,45 +1,40 @@
-"""C++ rules that compile sources as C++20, whatever the workspace's own flags are."""
-
-load("//third_party:joined.bzl", "joined")
+"""C++ rules that compile sources as C++20, whatever the workspace's own flags are. They compile several files as one, so that
+the compiler reads headers and instantiates templates once."""
 
 # A change of one file compiles so many again.
 _MOST_JOINED = 6
 
-def _joined(name, srcs, deps, testonly):
-    """Joins the C++ files of a rule. Returns its sources and dependencies."""
-    files = [src for src in srcs if src.endswith(".cc") and ":" not in src]
-    if len(files) < 2:
-        return srcs, deps
-    groups = [files[first:first + _MOST_JOINED] for first in range(0, len(files), _MOST_JOINED)]
-    native.cc_library(
-        name = name + "_parts",
-        testonly = testonly,
-        textual_hdrs = files,
-    )
-    sources = [joined("%s_joined_%d" % (name, i), group, testonly) for i, group in enumerate(groups)]
-    return [src for src in srcs if src not in files] + sources, deps + [name + "_parts"]
+def _define(rule, name, srcs, deps = [], copts = [], testonly = False, most = _MOST_JOINED, **attributes):
+    files = [src for src in srcs if src.endswith(".cc")]
+    if len(files) > 1:
+        native.cc_library(
+            name = name + "_parts",
+            testonly = testonly,
+            textual_hdrs = files,
+        )
+        folder = files[0][:files[0].rfind("/") + 1]
+        paths = [file[2:].replace(":", "/") if ":" in file else native.package_name() + "/" + file for file in files]
+        joined = ["%s%s_joined_%d" % (folder, name, first // most) for first in range(0, len(files), most)]
+        for i, file in enumerate(joined):
+            native.genrule(
+                name = file,
+                testonly = testonly,
+                outs = [file + ".cc"],
+                cmd = "printf '#include \"%s\"\\n' {} > $@".format(" ".join(paths[i * most:(i + 1) * most])),
+            )
+        srcs = [src for src in srcs if src not in files] + [file + ".cc" for file in joined]
+        deps = deps + [name + "_parts"]
+    rule(name = name, srcs = srcs, deps = deps, copts = ["-std=c++20"] + copts, testonly = testonly, **attributes)
 
-def cc_library(name, srcs = [], hdrs = [], deps = [], copts = [], testonly = False, **attributes):
+def cc_library(name, srcs = [], hdrs = [], **attributes):
     """Defines a library. It consists of NAME.cc and NAME.h, unless files are given."""
-    is_pair = not srcs and not hdrs
-    srcs, deps = _joined(name, [name + ".cc"] if is_pair else srcs, deps, testonly)
-    native.cc_library(
-        name = name,
-        srcs = srcs,
-        hdrs = [name + ".h"] if is_pair else hdrs,
-        deps = deps,
-        copts = ["-std=c++20"] + copts,
-        testonly = testonly,
-        **attributes
-    )
+    if not srcs and not hdrs:
+        srcs, hdrs = [name + ".cc"], [name + ".h"]
+    _define(native.cc_library, name, srcs, hdrs = hdrs, **attributes)
 
-def cc_binary(name, srcs = [], deps = [], copts = [], testonly = False, **attributes):
-    srcs, deps = _joined(name, srcs, deps, testonly)
-    native.cc_binary(
-        name = name,
-        srcs = srcs,
-        deps = deps,
-        copts = ["-std=c++20"] + copts,
-        testonly = testonly,
-        **attributes
-    )
+def cc_binary(name, srcs = [], **attributes):
+    _define(native.cc_binary, name, srcs, **attributes)
+
+def joined_test(name, srcs, deps, **attributes):
+    """Defines a test of several files, which are compiled as one. The names in a file PART_test.cc are in a namespace PART_test."""
+    _define(native.cc_test, name, srcs, deps + ["//third_party:gmock"], testonly = True, most = len(srcs), **attributes)
