@@ -312,7 +312,8 @@ class RunWriter {
         }
     }
     const auto part = [&](size_t i, int64_t sum) {
-      return static_cast<double>(sum) / static_cast<double>(length * lanes_.all[i / kSlots].ranks);
+      const auto& lane = lanes_.all[i / kSlots];
+      return static_cast<double>(sum) / static_cast<double>(length * lane.ranks);
     };
     double full = 0;
     for (size_t i = 0; i < sums.size(); ++i)
