@@ -21,21 +21,11 @@
 set -euo pipefail
 tree=${1:-$(dirname "$(readlink -f "$0")")/..}
 cd "$tree"
-broken=0
 
-# All lines that may break a rule, as FILE:NUMBER:LINE.
-lines=$(find . -path ./.git -prune -o -type f \( -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name BUILD \) -printf '%P\0' |
-  xargs -0 -r grep -nHE '# *include|"(//|-lz3)' || true)
-
-# refuse FILES PATTERN EXCEPTIONS RULE: prints RULE with each line of FILES that matches PATTERN and not EXCEPTIONS. FILES is
-# a regular expression, too.
-refuse() {
-  local found
-  found=$(grep -E "^$1:[0-9]+:$2" <<<"$lines" | grep -vE "$3" || true)
-  [ -n "$found" ] || return 0
-  sed "s|\$|    <- $4|" <<<"$found"
-  broken=1
-}
+# refuse FILES PATTERN EXCEPTIONS RULE: adds a rule. A line of FILES that matches PATTERN and not EXCEPTIONS breaks it. All are regular
+# expressions.
+rules=
+refuse() { rules+=$(printf '%s\t' "$@")$'\n'; }
 
 rooms='schedule|runtime|tools|generator|verifier|simulate|trace|view|emitted|preload|cli|tests|bench|examples|third_party/precompiled'
 # room NAME ALLOWED RULE: checks that the room's #include lines and BUILD files name only its own files and ALLOWED.
@@ -75,4 +65,12 @@ refuse 'runtime/(program|plan)/.*\.[hc]' '.*# *include *<' \
 refuse 'runtime/.*\.[hc]' '.*# *include *<' \
   '<(assert|cpuid|ctype|dlfcn|errno|inttypes|limits|link|locale|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
   'runtime/ needs MPI and libc alone'
-exit $broken
+
+lines() {
+  find . -path ./.git -prune -o -type f \( -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name BUILD \) -printf '%P\0' |
+    xargs -0 -r grep -nHE '# *include|"(//|-lz3)' || true
+}
+awk -F'\t' '
+  NR == FNR {breaks[++rules] = "^(" $1 "):[0-9]+:" $2; excepted[rules] = $3; rule[rules] = $4; next}
+  {for (i = 1; i <= rules; i++) if ($0 ~ breaks[i] && $0 !~ excepted[i]) {print $0 "    <- " rule[i]; broken = 1}}
+  END {exit broken}' <(printf '%s' "$rules") <(lines)
