@@ -1,7 +1,7 @@
 """C++ rules that compile sources as C++20, whatever the workspace's own flags are. They compile several files as one, so that
 the compiler reads headers and instantiates templates once."""
 
-# A change of one file compiles so many again.
+# The most files that are compiled as one. A change of one of them compiles all of them again.
 _MOST_JOINED = 6
 
 def _define(rule, name, srcs, deps = [], copts = [], testonly = False, most = _MOST_JOINED, **attributes):
