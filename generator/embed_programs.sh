@@ -2,12 +2,14 @@
 # embed_programs.sh FILE...: prints the source file with the texts of generator/programs and generator/lemmas.
 set -euo pipefail
 table() { # FUNCTION ENDING FILE...: prints a function that returns the texts of the files of that ending, by name.
-  local function=$1 ending=$2 file
+  local function=$1 ending=$2 file name
   shift 2
   echo "const TextFiles& $function() {"
   echo '  static const TextFiles kTexts = {'
   for file in "$@"; do
-    [[ $file != *"$ending" ]] || printf '    {"%s", R"text(%s\n)text"},\n' "$(n=${file##*/} && echo "${n%"$ending"}")" "$(<"$file")"
+    [[ $file == *"$ending" ]] || continue
+    name=${file##*/}
+    printf '    {"%s", R"text(%s\n)text"},\n' "${name%"$ending"}" "$(<"$file")"
   done
   echo '  };'
   echo '  return kTexts;'

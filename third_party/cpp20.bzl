@@ -12,6 +12,7 @@ def _define(rule, name, srcs, deps = [], copts = [], testonly = False, most = _M
             testonly = testonly,
             textual_hdrs = files,
         )
+        # They stand in the folder of the first file, so .bazelrc gives them the flags of that folder.
         folder = files[0][:files[0].rfind("/") + 1]
         paths = [file[2:].replace(":", "/") if ":" in file else native.package_name() + "/" + file for file in files]
         joined = ["%s%s_joined_%d" % (folder, name, first // most) for first in range(0, len(files), most)]

@@ -9,6 +9,10 @@ declare -A known  # the anchors of each file
 
 # Prints the anchor of each heading: in small letters, with hyphens for spaces, without other marks.
 anchors() { sed -nE 's/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'; }
+has_heading() { # FILE ANCHOR
+  [ -n "${known[$1]:-}" ] || known[$1]=$'\n'$(anchors "$1")$'\n'
+  [[ ${known[$1]} == *$'\n'"$2"$'\n'* ]]
+}
 
 for document in ./*.md docs/*.md theory/*.md; do
   [ -e "$document" ] || continue
@@ -19,9 +23,7 @@ for document in ./*.md docs/*.md theory/*.md; do
     if [ ! -e "$target" ]; then
       echo "${document#./} points to $file, which is not there" >&2
       code=1
-    elif [ "$link" != "$file" ]; then
-      [ -n "${known[$target]:-}" ] || known[$target]=$'\n'$(anchors "$target")$'\n'
-      [[ ${known[$target]} == *$'\n'"${link#*#}"$'\n'* ]] && continue
+    elif [ "$link" != "$file" ] && ! has_heading "$target" "${link#*#}"; then
       echo "${document#./} points to $link, and there is no such heading" >&2
       code=1
     fi

@@ -68,7 +68,7 @@ refuse 'runtime/.*\.[hc]' '.*# *include *<' \
 
 lines() {
   find . -path ./.git -prune -o -type f \( -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name BUILD \) -printf '%P\0' |
-    xargs -0 -r grep -nHE '# *include|"(//|-lz3)' || true
+    xargs -0 -r grep -nHE '# *include|"//|third_party:z3|"-lz3"' || true
 }
 awk -F'\t' '
   NR == FNR {breaks[++rules] = "^(" $1 "):[0-9]+:" $2; excepted[rules] = $3; rule[rules] = $4; next}

@@ -14,8 +14,8 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kFewRanks = 16;  // if there are more ranks, each contribution has one part
-constexpr int64_t kParts = 8;      // of a contribution that is one block
+constexpr int64_t kFewRanks = 16;   // if there are more ranks, each contribution has one part
+constexpr int64_t kBlockParts = 8;  // of a contribution that is one block
 
 class Noting : public verifier::Observer {
  public:
@@ -35,7 +35,7 @@ class Noting : public verifier::Observer {
     if (few && blocks_ > 1)
       parts_ = blocks_;
     else if (few)
-      parts_ = std::min(kParts, longest_);
+      parts_ = std::min(kBlockParts, longest_);
   }
 
   void write(const verifier::Use& use, const PieceValue& piece,

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kTicks = 1'000'000;
 constexpr int64_t kMostMessages = 20'000;  // of a run whose messages are drawn one by one
 constexpr int64_t kMostLegs = 2'000;
-constexpr int64_t kSlots = 480;  // of the time
+constexpr int64_t kParts = 480;  // of the time, for shares
 constexpr int32_t kNoRow = -1;
 
 // What each process does at each time of a run, in picoseconds. Its messages and copies change three counters, one
@@ -299,20 +299,20 @@ class RunWriter {
   // Packs for each lane and part of the time how much of the lane is busy, between nodes, and inside one. 127 is `full`;
   // copies may be more.
   Shares shares() const {
-    const int64_t length = std::max<int64_t>(1, (run_.outcome->time + kSlots - 1) / kSlots);
-    std::vector<std::array<int64_t, 4>> sums(lanes_.all.size() * kSlots);
+    const int64_t length = std::max<int64_t>(1, (run_.outcome->time + kParts - 1) / kParts);
+    std::vector<std::array<int64_t, 4>> sums(lanes_.all.size() * kParts);
     for (size_t i = 0; i < spans_.size(); ++i) {
       int64_t since = 0;
       for (const Span& span : spans_[i])
         while (since < span.end) {
           const int64_t part = since / length;
           const int64_t until = std::min(span.end, (part + 1) * length);
-          sums[lanes_.of_rank[i] * kSlots + part][static_cast<size_t>(span.doing)] += until - since;
+          sums[lanes_.of_rank[i] * kParts + part][static_cast<size_t>(span.doing)] += until - since;
           since = until;
         }
     }
     const auto part = [&](size_t i, int64_t sum) {
-      const auto& lane = lanes_.all[i / kSlots];
+      const auto& lane = lanes_.all[i / kParts];
       return static_cast<double>(sum) / static_cast<double>(length * lane.ranks);
     };
     double full = 0;

@@ -2,6 +2,10 @@
 
 MPIS = ["openmpi", "mpich"]
 
+# The collective calls and their expected results. Any MPI library can run them.
+CALLS = ["calls.cc", "elements.cc", "entries.cc", "handles.cc", "shapes.cc"]
+CALL_HEADERS = ["buffer.h", "calls.h", "handles.h"]
+
 def mpi_tests(rows):
     """Defines the tests NAME_openmpi and NAME_mpich. Each runs a GoogleTest program at several numbers of ranks.
 

@@ -69,6 +69,7 @@ breaks trace/file.cc '#include "runtime/execute/call.h"' "$trace_knows"
 breaks verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 breaks runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 breaks generator/BUILD '    deps = ["//third_party:z3"],' 'Z3 in verifier/ only'
+breaks tests/BUILD '    deps = ["@quadrille//third_party:z3"],' 'Z3 in verifier/ only'
 breaks runtime/program/walk.c '#include "schedule/program.h"' "$runtime_knows"
 breaks runtime/BUILD '    deps = ["//generator:encode"],' "$runtime_knows"
 breaks runtime/program/load.c '#include <mpi.h>' 'runtime/program/ and runtime/plan/ need libc alone'
