@@ -36,9 +36,10 @@ $(shell mkdir -p $(IN))$(file >$(IN)/flags,$(MPICC) $(CFLAGS))
 endif
 
 objects = $(patsubst %,$(IN)/%.o,$(basename $(1)))
-RUNTIME := $(call objects,$(wildcard runtime/*/*.c))
-CORE := $(call objects,$(filter-out preload/front.c,$(wildcard preload/*.c)) universal.c)
-RULES := $(call objects,$(addprefix preload/,device.c predict.c report_text.c rules.c schedules.c settings.c) universal.c)
+APART := $(addprefix preload/,device.c predict.c race.c report_text.c rules.c schedules.c settings.c)
+RUNTIME := $(IN)/runtime.o
+RULES := $(call objects,$(APART) universal.c)
+CORE := $(IN)/core.o $(RULES)
 LIBRARY := $(IN)/libquadrille_$(MPI)
 PRELOAD := $(IN)/libquadrille_preload_$(MPI).so
 CORE_LIBRARY := $(IN)/quadrille/libquadrille_preload_$(MPI)_core.so
@@ -48,6 +49,14 @@ libraries: $(LIBRARY).a $(LIBRARY).so $(PRELOAD) $(CORE_LIBRARY) $(TOOLS)
 
 $(IN)/%.o: %.c $(IN)/flags
 	@mkdir -p $(@D)
+	$(MPICC) $(C_FLAGS) -c $< -o $@
+
+# These files are compiled as one, which takes less time.
+$(IN)/runtime.c: $(wildcard runtime/*/*.c)
+$(IN)/core.c: $(filter-out preload/front.c $(APART),$(wildcard preload/*.c))
+$(IN)/runtime.c $(IN)/core.c: $(IN)/flags
+	@printf '#include "%s"\n' $(filter %.c,$^) >$@
+$(RUNTIME) $(IN)/core.o: %.o: %.c
 	$(MPICC) $(C_FLAGS) -c $< -o $@
 
 # The table of the schedules from which the preload library chooses.

@@ -60,10 +60,16 @@ bool is_declared(std::string name) {
   return false;
 }
 
-// Refuses a wrong schedule for given nodes of few ranks. One for any nodes has a proof. Returns the exit code.
+// Refuses a wrong schedule for given nodes. One for any nodes has a proof. Of many ranks, says that nothing is checked,
+// since that may take long. Returns the exit code.
 int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
   constexpr int64_t kMostRanks = 64;
-  if (serves_any_nodes(schedule.job) || ranks_of(schedule.job.groups) > kMostRanks) return 0;
+  if (serves_any_nodes(schedule.job)) return 0;
+  if (ranks_of(schedule.job.groups) > kMostRanks) {
+    fmt::print(stderr, "emit: {}: not checked, as it has more than {} ranks; {} check {} does so\n",
+               file, kMostRanks, cli::typed("verifier"), cli::shell_word(file));
+    return 0;
+  }
   Result<std::vector<Call>> calls = verifier::calls_to_check({}, schedule);
   if (!calls.ok() || !takes(schedule.program, schedule.job, calls->front()))
     return bad_input(

@@ -19,7 +19,7 @@ in_tree() { make -C "$tree" -s BUILD="$TEST_TMPDIR/built" "$@"; }
 # ---- The lists of sources
 for goal in libraries commands; do
   [ $goal = libraries ] && list=${lists[0]} rooms='^(preload|runtime|tools)/' || list=${lists[1]} rooms=.
-  in_tree MPICC=mpicc.openmpi -nB $goal | grep -oE ' -c [^ ]*[.]cc? ' | grep -vF "$TEST_TMPDIR" | cut -d' ' -f3 | grep -E "$rooms" | sort -u >compiled
+  in_tree MPICC=mpicc.openmpi -nB $goal | grep -E ' -c |^printf ' | tr ' ' '\n' | grep -E '[.]cc?$' | grep -vF "$TEST_TMPDIR" | grep -E "$rooms" | sort -u >compiled
   sed 's|^//||; s|:|/|' "$list" | sort | diff - compiled >said || problem "the Makefile and Bazel make the $goal from other sources"
   [ -s compiled ] || problem "make compiles nothing for the $goal"
 done

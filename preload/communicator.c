@@ -17,7 +17,7 @@
 
 enum { CACHED = 8 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t communicators_lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 unsigned preload_freed_so_far;
 _Thread_local struct preload_recent preload_recent;
@@ -70,9 +70,9 @@ static struct preload_dying** place_of(MPI_Comm comm) {
 
 static struct preload_dying* dying(MPI_Comm comm) {
   if (!__atomic_load_n(&ending, __ATOMIC_RELAXED)) return NULL;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&communicators_lock);
   struct preload_dying* const found = *place_of(comm);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&communicators_lock);
   return found;
 }
 
@@ -90,16 +90,16 @@ static struct preload_dying* begin_to_leave(MPI_Comm comm, struct preload_commun
   struct preload_dying* const made = malloc(sizeof *made);
   if (!made) qd_end_without_memory(MPI_COMM_WORLD);
   *made = (struct preload_dying){.comm = comm, .of = of};
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&communicators_lock);
   made->next = ending;
   __atomic_store_n(&ending, made, __ATOMIC_RELAXED);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&communicators_lock);
   return made;
 }
 
 /* Runs when MPI_Comm_free has returned. Keeps the state if MPI has not deleted the attributes yet. */
 static void end_leaving(struct preload_dying* this, int code) {
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&communicators_lock);
   struct preload_dying** place = &ending;
   while (*place && *place != this) place = &(*place)->next;
   const int is_taken = !*place;
@@ -107,7 +107,7 @@ static void end_leaving(struct preload_dying* this, int code) {
   const int lingers = !is_taken && !this->has_no_attributes && code == MPI_SUCCESS;
   if (!is_taken && !lingers) __atomic_store_n(place, this->next, __ATOMIC_RELEASE);
   this->is_left = 1;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&communicators_lock);
   if (lingers)
     forget_cached();
   else
@@ -117,14 +117,14 @@ static void end_leaving(struct preload_dying* this, int code) {
 void preload_made(MPI_Comm comm) {
   struct preload_communicator* of = NULL;
   if (!__atomic_load_n(&ending, __ATOMIC_ACQUIRE)) return;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&communicators_lock);
   struct preload_dying **const place = place_of(comm), *const found = *place;
   if (found) {
     of = found->of;
     __atomic_store_n(place, found->next, __ATOMIC_RELAXED);
     if (found->is_left) free(found);
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&communicators_lock);
   free_state(of);
 }
 
@@ -321,7 +321,7 @@ static const char* refuse(int speaks, int* is_said, const char* text, const char
 }
 
 /* Finds the members, the nodes, and whether the communicator is watched. Returns why nothing is served, or NULL. */
-static const char* agree(struct preload_communicator* of) {
+static const char* meet_members(struct preload_communicator* of) {
   static int said_error, said_different;
   struct preload_shape* const shape = &of->shape;
   struct qd_members* const all = &of->members;
@@ -418,7 +418,7 @@ static void fill(struct preload_communicator* of) {
   if (of->shape.ranks + of->shape.remote_ranks == 1)
     of->reason = "one rank";
   else
-    of->reason = agree(of);
+    of->reason = meet_members(of);
   if (of->reason) return;
   warn();
   of->rules = calloc((size_t)settings->rule_count + 1, sizeof *of->rules);
@@ -439,15 +439,15 @@ static int is_usable(MPI_Comm comm) {
 /* Returns the key of the attribute. The first call makes it. */
 static int key_of(MPI_Comm comm) {
   int code = MPI_SUCCESS;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&communicators_lock);
   if (keyval == MPI_KEYVAL_INVALID)
     code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval, NULL);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&communicators_lock);
   if (code != MPI_SUCCESS) qd_end_without_memory(comm);
   return keyval;
 }
 
-static struct preload_communicator* find(MPI_Comm comm) {
+static struct preload_communicator* kept_communicator(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
   return is_usable(comm) &&
@@ -458,7 +458,7 @@ static struct preload_communicator* find(MPI_Comm comm) {
 
 int preload_leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
   if (!comm || !is_usable(*comm) || dying(*comm)) return next(comm);
-  struct preload_communicator* const of = find(*comm);
+  struct preload_communicator* const of = kept_communicator(*comm);
   /* The library sees by this attribute when MPI deletes attributes. */
   if (!of) PMPI_Comm_set_attr(*comm, keyval, NULL);
   struct preload_dying* const this = begin_to_leave(*comm, of);
@@ -481,7 +481,7 @@ struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
     const struct preload_dying* const end = dying(comm);
     if (end) return end->of;
     slot = cache.found[home] == preload_recent.of ? home ^ 1 : home; /* two calls alternate */
-    cache.found[slot] = find(comm);
+    cache.found[slot] = kept_communicator(comm);
     cache.comms[slot] = comm;
   }
   preload_recent.comm = comm;

@@ -18,7 +18,7 @@
 
 #include "preload/preload.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct preload_table recorded;
 static double began; /* when MPI_Init ended */
 static pthread_t thread;
@@ -44,9 +44,9 @@ void preload_record(const struct preload_call* call, int code, double seconds) {
     preload_print_algorithm(rule, line.schedule, sizeof line.schedule);
   else
     snprintf(line.schedule, sizeof line.schedule, "%s", preload_schedule_name(PRELOAD_NATIVE));
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&table_lock);
   preload_add_line(&recorded, &line);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&table_lock);
 }
 
 static double now(void) {
@@ -70,14 +70,14 @@ static void save_report(void) {
   const char* name = preload_settings()->report;
   struct preload_table copy = {.ranks = 1};
   if (!name || strcmp(name, "1") == 0) return;
-  pthread_mutex_lock(&lock); /* only to copy, since writing the file may take long */
+  pthread_mutex_lock(&table_lock); /* only to copy, since writing the file may take long */
   const size_t size = (size_t)recorded.count * sizeof *copy.lines;
   copy.lines = malloc(size + 1);
   if (copy.lines) {
     memcpy(copy.lines, recorded.lines, size);
     copy.count = recorded.count;
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&table_lock);
   write_report(name, &copy, 0);
   free(copy.lines);
 }

@@ -1,4 +1,4 @@
-/* Serves a call: begin chooses its schedule, serve makes it, and end records it. Plain calls keep their decision, so
+/* Serves a call: begin_call chooses its schedule, serve makes it, and end records it. Plain calls keep their decision, so
  * later calls with the same arguments skip the rules. All ranks decide alike, because rules depend only on settings,
  * shapes and bytes that are the same at all ranks.
  *
@@ -32,7 +32,7 @@ static int find_device(struct preload_call* call) {
 }
 
 /* Returns the first rule that fits the call and may serve it, or NULL. */
-static const struct preload_rule* rule_of(const struct preload_call* call) {
+static const struct preload_rule* first_rule(const struct preload_call* call) {
   struct preload_communicator* of = call->of;
   for (int i = of->first[call->collective]; i < of->first[call->collective + 1]; i++) {
     const struct preload_rule* const rule = of->rules[i];
@@ -52,7 +52,7 @@ static int is_raced(const struct preload_rule* rule) {
 
 /* Returns whether the bits of a reduction may depend on the order of operands. They may in a reduce between groups,
  * since ranks beside the root do not know the datatype and the operator. */
-static int depends_on_order(const struct preload_call* call) {
+static int may_change_bits(const struct preload_call* call) {
   if (!preload_reduces(call->collective)) return 0;
   const int is_known = call->collective != PRELOAD_Reduce || call->of->shape.groups == 1;
   const MPI_Datatype type =
@@ -63,7 +63,7 @@ static int depends_on_order(const struct preload_call* call) {
 /* Restricts a reduction that depends on the order: to schedules with canonical sums, or to MPI, with the reason. */
 static void judge_sums(struct preload_call* call) {
   const enum preload_sums sums = preload_settings()->sums;
-  if (sums == PRELOAD_ANY_SUMS || !depends_on_order(call)) return;
+  if (sums == PRELOAD_ANY_SUMS || !may_change_bits(call)) return;
   if (sums == PRELOAD_NATIVE_SUMS)
     call->reason = "its bits could change: QUADRILLE_SUMS=native";
   else
@@ -155,8 +155,8 @@ static int is_for(const struct preload_decision* d, enum qd_role role,
 }
 
 /* Returns the decision for these calls, or NULL. */
-static struct preload_decision* find(struct preload_decisions* all, enum qd_role role,
-                                     const struct preload_key* key) {
+static struct preload_decision* kept_decision(struct preload_decisions* all, enum qd_role role,
+                                              const struct preload_key* key) {
   for (unsigned i = 0; i < QD_KEPT_CALLS; i++)
     if (is_for(&all->all[i], role, key)) return &all->all[i];
   return NULL;
@@ -202,7 +202,7 @@ static struct preload_decision* find_decision(struct preload_communicator* of,
   if (d == end || !has_buffers(d, key)) {
     const enum qd_role role = qd_role_of(function, of->shape.groups == 2, of->rank, key->root,
                                          key->sendbuf, key->recvbuf);
-    if (d == end || d->role != role) d = find(all, role, key);
+    if (d == end || d->role != role) d = kept_decision(all, role, key);
     if (!d || !(has_buffers(d, key) || take_buffers(of, function, d, key))) return NULL;
   }
   all->latest = d;
@@ -214,6 +214,7 @@ static int is_lasting(const struct preload_call* call, const struct preload_rule
   if (call->universal != (rule ? rule->universal : PRELOAD_NATIVE)) return 0; /* it cannot serve */
   if (call->significant & QD_OPERATOR && !qd_is_predefined_operator(call->given.operation))
     return 0;
+  if (qd_compares_unused_buffer(call->given.function, call->given.role)) return 0;
   return !call->of->reason && !call->of->is_watched && !call->learner && !depends_on_arrays(call) &&
          preload_settings()->mode != PRELOAD_VERIFY && are_plain(call);
 }
@@ -225,7 +226,7 @@ static void keep_decision(struct preload_call* call, const struct preload_rule* 
   call->decision = NULL;
   if (!is_lasting(call, rule)) return;
   struct preload_decisions* const all = &call->of->decisions[call->collective];
-  call->decision = find(all, given->role, &key);
+  call->decision = kept_decision(all, given->role, &key);
   if (!call->decision) call->decision = &all->all[all->next++ % QD_KEPT_CALLS];
   /* `reach`: types such as MPI_DOUBLE_INT have gaps, so a buffer may be longer than its packed bytes. */
   *call->decision = (struct preload_decision){
@@ -259,13 +260,12 @@ static int follow_decision(struct preload_call* call) {
 
 /* Returns whether the call moves nothing. It is not counted: if one rank refuses it, the others do not notice. */
 static int is_empty(const struct preload_call* call) {
-  return call->bytes == 0 && call->collective != PRELOAD_Barrier &&
-         preload_finds_rules(preload_settings()->mode);
+  return call->bytes == 0 && call->collective != PRELOAD_Barrier;
 }
 
 /* Returns the rule that the call follows, or NULL. A call that needs canonical sums may follow a rule of its own. */
 static const struct preload_rule* find_rule(struct preload_call* call) {
-  const struct preload_rule* rule = rule_of(call);
+  const struct preload_rule* rule = first_rule(call);
   if (call->is_canonical &&
       !(rule && preload_bind(call->of, rule) &&
         quadrille_keeps_order(preload_handle(rule->universal), call->of->comm))) {
@@ -298,7 +298,7 @@ static void decide(struct preload_call* call) {
 }
 
 /* Chooses what serves the call. Returns whether the caller must now call MPI's own collective. */
-static int begin(struct preload_call* call, MPI_Comm comm) {
+static int begin_call(struct preload_call* call, MPI_Comm comm) {
   struct preload_communicator* of = preload_meet(comm, &call->given);
   call->of = of;
   call->collective = (int)call->given.function;
@@ -406,7 +406,7 @@ static inline int is_considered(const struct preload_communicator* of, int colle
                                 QD_LEFT_TO_MPI) {                                                  \
       struct preload_call call = {.given = GIVEN(Name, family), .decision = decision};             \
       code = MPI_SUCCESS;                                                                          \
-      if (begin(&call, comm)) code = next(QD_LISTED(family##_ARGUMENTS) comm);                     \
+      if (begin_call(&call, comm)) code = next(QD_LISTED(family##_ARGUMENTS) comm);                \
       code = serve(&call, code);                                                                   \
       if (code == QD_LEFT_TO_MPI) code = next(QD_LISTED(family##_ARGUMENTS) comm);                 \
       code = end(&call, code);                                                                     \
@@ -416,7 +416,7 @@ static inline int is_considered(const struct preload_communicator* of, int colle
   }
 
 /* The function that the program calls. */
-#define DEFINE(function, Name, family, Count, Displacement)                                     \
+#define SERVE(function, Name, family, Count, Displacement)                                      \
   PRELOAD_DEFINE(function,                                                                      \
                  preload_is_inside ? next(QD_LISTED(family##_ARGUMENTS) comm)                   \
                                    : call_##function(next, QD_LISTED(family##_ARGUMENTS) comm), \
@@ -437,6 +437,6 @@ static inline int is_considered(const struct preload_communicator* of, int colle
 #define CALL_ALL(Name, name, scheduled, family, direction, size) ALL(CALL, Name, family)
 PRELOAD_COLLECTIVES_WITH_DATA(CALL_ALL)
 BARRIER(CALL)
-#define DEFINE_ALL(Name, name, scheduled, family, direction, size) ALL(DEFINE, Name, family)
-PRELOAD_COLLECTIVES_WITH_DATA(DEFINE_ALL)
-BARRIER(DEFINE)
+#define SERVE_ALL(Name, name, scheduled, family, direction, size) ALL(SERVE, Name, family)
+PRELOAD_COLLECTIVES_WITH_DATA(SERVE_ALL)
+BARRIER(SERVE)

@@ -514,8 +514,8 @@ static int64_t first_difference(const struct preload_call* call, const char* nat
 }
 
 /* Prints that the results differ at this element. `byte`: the first byte of the element that differs. */
-static void tell(const struct preload_call* call, int block, int64_t element, int64_t byte,
-                 MPI_Datatype type, const char* native, const char* ours) {
+static void tell_difference(const struct preload_call* call, int block, int64_t element,
+                            int64_t byte, MPI_Datatype type, const char* native, const char* ours) {
   const struct numbers numbers = numbers_of(type);
   char name[MPI_MAX_OBJECT_NAME] = "", values[2][NUMBER], part[64] = "", rest[64] = "";
   int length = 0;
@@ -559,7 +559,7 @@ void preload_verify_end(const struct preload_call* call) {
   const MPI_Datatype type = preload_type(&side, block);
   PMPI_Type_size_x(type, &size);
   const int64_t element = (i - before) / size, at = before + element * size;
-  tell(call, block, element, i - at, type, native + at, ours + at);
+  tell_difference(call, block, element, i - at, type, native + at, ours + at);
   /* Gives the launcher time to pass the message on before it ends the job. */
   nanosleep(&(struct timespec){0, 200000000}, NULL);
   PMPI_Abort(call->of->comm, 1);

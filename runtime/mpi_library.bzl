@@ -1,5 +1,7 @@
 """The runtime, built against one MPI library."""
 
+load("//third_party:cpp20.bzl", "joined_c_library")
+
 # The headers that the preload library and tests include besides the public one.
 SHARED = ["execute/%s.h" % name for name in ["api", "arguments", "datatypes", "nodes", "significance"]]
 
@@ -11,7 +13,7 @@ def quadrille_library(name, mpi, copts = []):
       mpi: the MPI library's target.
       copts: further options of the compiler.
     """
-    native.cc_library(
+    joined_c_library(
         name = "quadrille_" + name,
         srcs = native.glob(["execute/*"], exclude = SHARED + ["execute/trace_format.h"]),
         hdrs = SHARED + ["quadrille.h"],

@@ -53,7 +53,7 @@ static int read_number(const struct option* o, const char* text) {
 }
 
 static int parse(int count, char** words, struct arguments* a) {
-  *a = (struct arguments){.bytes = 1024, .repetitions = 20};
+  *a = (struct arguments){.bytes = 1024, .repetitions = 20, .root = -1};
   const struct option options[] = {
       {"--bytes", 1, 0, 1 << 30, &a->bytes}, {"--repetitions", 0, 1, 1000000, &a->repetitions},
       {"--window", 0, 1, 65536, &a->window}, {"--block-size", 1, 1, INT_MAX, &a->block_size},
@@ -224,10 +224,16 @@ static int bind(const struct arguments* a, struct call* c, quadrille_schedule* s
   if (c->groups == 2) MPI_Comm_remote_size(c->comm, &c->peers);
   c->bytes = a->bytes;
   c->in_place = a->in_place;
-  if (call_describe(c, info->collective, (int)a->root)) return 0;
-  if (world == 0)
-    fprintf(stderr, "run: --in-place: not of a %s%s; leave it out\n", info->collective,
+  const char* const option = c->groups == 1 && a->first_group > 0
+                                 ? "--first-group"
+                                 : call_describe(c, info->collective, (int)a->root);
+  const int roots = c->is_second ? c->peers : c->ranks;
+  if (!option && a->root < roots) return 0;
+  if (world == 0 && option)
+    fprintf(stderr, "run: %s means nothing to %s%s; leave it out\n", option, info->collective,
             c->groups == 2 ? " between groups" : "");
+  else if (world == 0)
+    fprintf(stderr, "run: --root: the ranks are 0 to %d\n", roots - 1);
   return 2;
 }
 

@@ -105,34 +105,35 @@ Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
   return schedule;
 }
 
-// Each returns the count of a rank in one of the first three standard calls. The fourth has uneven_counts().
-constexpr int64_t kAtOneRank = 1 << 20;
-constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
-    [](int64_t, int64_t) { return int64_t{1}; },
-    [](int64_t, int64_t) { return int64_t{0}; },
-    [](int64_t rank, int64_t ranks) { return rank == ranks / 2 ? kAtOneRank : 0; },
-};
+// Returns the great count of the third standard call. A block size that the file fixes cuts it into 4,096 blocks at most.
+int64_t great_count(const Schedule& schedule, int64_t element) {
+  constexpr int64_t kMostBlocks = 1 << 12;
+  int64_t count = 1 << 20;
+  for (size_t i = 0; i < schedule.job.parameters.size(); ++i)
+    if (const int64_t rule = schedule.job.parameters[i];
+        schedule.program.parameters[i].at_call && rule > 0)
+      count = std::min(count, kMostBlocks * std::max<int64_t>(1, rule / element));
+  return count;
+}
 
-std::vector<Counts> standard_counts(const Schedule& schedule) {
-  const bool one = has_one_count(schedule.program.collective);
-  std::vector<Counts> all;
-  for (const auto count : kStandardCounts) {
-    all.emplace_back();
-    for (const Topology& topology : schedule.job.groups) {
-      all.back().emplace_back();
-      for (int64_t rank = 0; rank < topology.ranks(); ++rank)
-        all.back().back().push_back(one ? count(0, 1) : count(rank, topology.ranks()));
-    }
-  }
+// Returns the counts of the four standard calls. In the third, one rank alone contributes, if ranks have counts of their own.
+std::vector<Counts> standard_counts(const Schedule& schedule, int64_t element) {
   const Counts uneven = uneven_counts(schedule.job.groups);
-  all.push_back(one ? equal_counts(schedule.job.groups, uneven[0][0]) : uneven);
-  return all;
+  const int64_t great = great_count(schedule, element);
+  if (has_one_count(schedule.program.collective)) {
+    std::vector<Counts> all;
+    for (const int64_t count : {int64_t{1}, int64_t{0}, great, uneven[0][0]})
+      all.push_back(equal_counts(schedule.job.groups, count));
+    return all;
+  }
+  Counts one = equal_counts(schedule.job.groups, 0);
+  for (std::vector<int64_t>& counts : one) counts[counts.size() / 2] = great;
+  return {equal_counts(schedule.job.groups, 1), equal_counts(schedule.job.groups, 0), one, uneven};
 }
 
 // Returns all roots of a small job. In a larger one: the first two, the middle one and the last.
 std::set<int64_t> roots_to_check(int64_t ranks) {
-  constexpr int64_t kAllWalked = 64;
-  if (ranks > kAllWalked) return {0, 1, (ranks - 1) / 2, ranks - 1};
+  if (ranks > kMostRanksOfAllRoots) return {0, 1, (ranks - 1) / 2, ranks - 1};
   std::set<int64_t> all;
   for (int64_t root = 0; root < ranks; ++root) all.insert(root);
   return all;
@@ -285,7 +286,7 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
   if (rooted(program.collective) && !arguments.root) roots = roots_to_check(last + 1);
   std::vector<Counts> lists = {given->counts};
   if (given->counts.empty() && (uses_counts(program) || names_parts_of_blocks(program)))
-    lists = standard_counts(schedule);
+    lists = standard_counts(schedule, arguments.element);
   std::vector<Call> calls;
   for (const int64_t root : roots)
     for (const Counts& counts : lists) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -220,19 +221,21 @@ class Session {
       return bad_input("prove",
                        "--certificate: the proof shows that the program deadlocks; a certificate "
                        "says that a program is right");
+    if (const Result<bool> files = judge_files(*proofs); !files.ok())
+      return bad_input("prove", files.error().message);
     const auto start = std::chrono::steady_clock::now();
     std::vector<ProofResult> results =
         prove_all(*proofs, plans, {static_cast<unsigned>(arguments_.limit), exports_wanted()},
                   threads(proofs->size()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);
-    if (const Result<bool> written = certify((*proofs)[0]); !written.ok())
-      return bad_input("prove", "--certificate: " + written.error().message);
     if (!is_json(arguments_))
       fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
                  plans.size() == 1 ? "" : "s", obligations_, took.count(),
                  worst_ == ExitCode::kVerified ? ": everything proven" : "");
     if (exports_wanted()) worst_ = graver(worst_, hand_on(*proofs));
+    if (const Result<bool> written = certify((*proofs)[0]); !written.ok())
+      return bad_input("prove", "--certificate: " + written.error().message);
     if (is_json(arguments_))
       fmt::print("{}\n", Json{{"schema", 1},
                               {"programs", Json::lines(programs_)},
@@ -245,6 +248,30 @@ class Session {
  private:
   bool exports_wanted() const {
     return !arguments_.folder.empty() || !arguments_.second_solver.empty();
+  }
+
+  // Refuses files that would replace each other, or what was read.
+  Result<bool> judge_files(const std::vector<NamedProof>& proofs) const {
+    std::vector<std::string> inputs = arguments_.files;
+    inputs.insert(inputs.end(), {arguments_.program, arguments_.then});
+    std::error_code none;
+    for (const std::string& input : inputs)
+      if (std::filesystem::equivalent(cli::user_path(arguments_.certificate), cli::user_path(input),
+                                      none))
+        return Error{fmt::format("--certificate: {} is read, too; name another file", input)};
+    std::map<std::string, std::string> names;  // of exports, and their proofs
+    for (const NamedProof& named : proofs) {
+      const auto [other, is_new] = names.emplace(export_name(named), named.name);
+      if (!is_new && exports_wanted())
+        return Error{fmt::format(
+            "{} and {} would both be exported as {}; rename one, or prove one after the other",
+            other->second, named.name, other->first)};
+    }
+    return true;
+  }
+
+  static std::string export_name(const NamedProof& named) {
+    return std::filesystem::path(named.name).filename().string() + ".smt2";
   }
 
   // Exported questions must not depend on the order of threads.
@@ -402,9 +429,7 @@ class Session {
     for (size_t i = 0; i < proofs.size(); ++i) {
       std::string text = heading(proofs[i]);
       for (const Export& obligation : exports_[i]) text += obligation.smtlib;
-      files.push_back(
-          (folder / (std::filesystem::path(proofs[i].name).filename().string() + ".smt2"))
-              .string());
+      files.push_back((folder / export_name(proofs[i])).string());
       const Result<bool> written = cli::write_file(files.back(), text);
       if (!written.ok()) return bad_input("prove", "--export: " + written.error().message);
     }

@@ -248,7 +248,8 @@ int qd_run(quadrille_schedule schedule, struct qd_arguments* a, MPI_Comm comm,
     return repeat(b, comm);
   }
   const struct qd_arguments given = *a;
-  const int may_keep = can_keep(&a->send) && can_keep(&a->receive) && binding->trace.id == 0;
+  const int may_keep = can_keep(&a->send) && can_keep(&a->receive) && binding->trace.id == 0 &&
+                       !qd_compares_unused_buffer(a->function, a->role);
   if (!b) b = may_keep ? qd_spare_binding(binding) : binding;
   check_arguments(b, a);
   b->last.may_repeat = 0;

@@ -147,14 +147,20 @@ static int is_aliased(const struct qd_ranks* r, const struct qd_arguments* a, un
   }
 }
 
-/* Treats aliased buffers as the MPI library does. MPICH refuses them. Open MPI refuses them in MPI_Reduce, and treats
- * other reductions as in place. */
+int qd_compares_unused_buffer(enum qd_function function, enum qd_role role) {
+  return function == QD_Exscan && role == QD_ROLE_OTHER && !qd_is_open_mpi();
+}
+
+/* Treats aliased buffers as the MPI library does. MPICH refuses them. Open MPI refuses them in MPI_Reduce, and in
+ * MPI_Allreduce if there are several elements. It treats other reductions as in place. */
 static const char* take_alias(struct qd_arguments* a, unsigned significant) {
   const int is_open_mpi = qd_is_open_mpi();
-  a->error_class = is_open_mpi ? MPI_ERR_ARG : MPI_ERR_BUFFER;
-  a->in_place = is_open_mpi && a->function != QD_Reduce && significant & QD_OPERATOR;
+  const int is_refused = !is_open_mpi || a->function == QD_Reduce ||
+                         (a->function == QD_Allreduce && a->send.count > 1);
+  a->error_class = is_open_mpi && a->function == QD_Reduce ? MPI_ERR_ARG : MPI_ERR_BUFFER;
+  a->in_place = !is_refused && significant & QD_OPERATOR;
   if (a->in_place) a->send = a->receive;
-  if (is_open_mpi && a->function != QD_Reduce) return NULL;
+  if (!is_refused) return NULL;
   return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
 }
 
@@ -207,6 +213,8 @@ static const char* check_sides(const struct qd_ranks* r, struct qd_arguments* a,
 
 static const char* check(const struct qd_ranks* r, struct qd_arguments* a) {
   const unsigned significant = qd_significant(a->function, a->role);
+  const int is_same = qd_compares_unused_buffer(a->function, a->role) && a->send.base &&
+                      a->send.base == a->receive.base;
   int blocks[2];
   a->error_class = MPI_ERR_ROOT;
   const char* wrong = check_root(r, a);
@@ -224,7 +232,9 @@ static const char* check(const struct qd_ranks* r, struct qd_arguments* a) {
     if (wrong) return wrong;
     if (a->receive.type_size == 0) forget_elements(a);
   }
-  return is_aliased(r, a, significant, blocks) ? take_alias(a, significant) : NULL;
+  const int is_wrong =
+      is_same ? a->send.type_size > 0 && a->send.count > 0 : is_aliased(r, a, significant, blocks);
+  return is_wrong ? take_alias(a, significant) : NULL;
 }
 
 void qd_check_arguments(const struct qd_ranks* r, struct qd_arguments* a) {

@@ -66,6 +66,10 @@ enum qd_role {
 /* Returns the bits of the arguments that are significant in this role. */
 unsigned qd_significant(enum qd_function function, enum qd_role role);
 
+/* arguments.c. Returns whether the MPI library compares the receive buffer with the send buffer although this role does
+ * not receive. MPICH does so at rank 0 of MPI_Exscan. So such calls are checked each time. */
+int qd_compares_unused_buffer(enum qd_function function, enum qd_role role);
+
 static inline int qd_has_root(enum qd_function function) {
   return function == QD_Bcast || function == QD_Gather || function == QD_Gatherv ||
          function == QD_Reduce || function == QD_Scatter || function == QD_Scatterv;

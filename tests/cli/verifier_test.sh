@@ -31,6 +31,8 @@ says '  window    at most 3 steps in flight'
 expect 0 check ring.qs --counts 2x500,0,500 # auto takes each contribution whole
 says 'B is chosen at the call: auto, alpha 2000 ns, beta 100 ps'
 says ', B = 500'
+expect 0 allgather blocked-ring --nodes 4 --block-size 1 --out bytes.qs
+prints '  call      counts 2x0,4096,0, B = 1: ' check bytes.qs # not a million blocks
 # The model counts the ranks that a broadcast's block passes. In a pipeline these are all ranks; over trees, one more
 # than the rounds of doubling.
 for algorithm in 'pipeline 24655' 'hypercube 61749'; do

@@ -68,6 +68,9 @@ refused 'a schedule for any nodes does not say how many ranks a node has' 2 \
   tests/mpi/collectives/alltoall/hierarchical-factor_any.qs --layout trusted
 refused 'the first group has 3 of 2 ranks; start more, or give --first-group' 2 \
   tests/mpi/collectives_between/alltoall/factor_any_remote-nodes-any.qs --first-group 3
+refused 'run: --root: the ranks are 0 to 2' 3 tests/mpi/collectives/gather/binomial_any.qs --root 3
+refused 'run: --root means nothing to alltoall; leave it out' 6 $good --layout trusted --root 0
+refused 'run: --first-group means nothing to alltoall; leave it out' 6 $good --layout trusted --first-group 2
 refused 'the schedule takes no block size' 6 $good --layout trusted --block-size 8
 refused 'the schedule is for 6 ranks, the communicator has 2; generate one for 2 or for any nodes' 2 $good
 refused 'the schedule is for nodes 1,2,3, the communicator has 6; generate one for these' 6 $good

@@ -289,13 +289,23 @@ static void wrong(void) {
   expect(class_of(MPI_Alltoall(buffer, 1, type, received, 1, type, comm)) == MPI_ERR_TYPE,
          "a type that is not committed, in an all-to-all");
   MPI_Type_free(&type);
-  buffer[0] = me;
-  const int code = class_of(MPI_Allreduce(buffer, buffer, 1, MPI_INT, MPI_SUM, comm));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* which Open MPI asks here */
+  for (int round = 0; round < 40; round++) {
+    expect(class_of(MPI_Allreduce(buffer, buffer, 2, MPI_INT, MPI_SUM, comm)) == MPI_ERR_BUFFER,
+           "one buffer for both");
+    buffer[0] = buffer[1] = me;
+    MPI_Exscan(buffer, received, 1, MPI_INT, MPI_SUM, comm);
+    expect(me == 0 || received[0] == me * (me - 1) / 2, "a scan is wrong");
+    const int scan = class_of(MPI_Exscan(buffer, buffer, 1, MPI_INT, MPI_SUM, comm));
+    const int sum = class_of(MPI_Allreduce(buffer + 1, buffer + 1, 1, MPI_INT, MPI_SUM, comm));
 #ifdef OPEN_MPI
-  expect(code == MPI_SUCCESS && buffer[0] == ranks * (ranks - 1) / 2, "one buffer for both");
+    expect(scan == MPI_SUCCESS && (me == 0 || buffer[0] == received[0]), "a scan in one buffer");
+    expect(sum == MPI_SUCCESS && buffer[1] == ranks * (ranks - 1) / 2, "a sum in one buffer");
 #else
-  expect(code == MPI_ERR_BUFFER, "one buffer for both");
+    expect(scan == MPI_ERR_BUFFER && sum == MPI_ERR_BUFFER, "one element's buffer for both");
 #endif
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   for (int round = 0; round < 40; round++) {
     MPI_Gather(&me, 1, MPI_INT, received, 1, MPI_INT, 0, comm);
     for (int r = 0; r < ranks && me == 0; r++) expect(received[r] == r, "a gather is wrong");

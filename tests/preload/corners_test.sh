@@ -4,7 +4,7 @@
 set -u
 . "$(dirname "$0")/runs.sh"
 revoking=$(cd "$OLDPWD" && readlink -f "$5")
-served=(QUADRILLE_SUMS=any QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck
+served=(QUADRILLE_SUMS=any QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck QUADRILLE_EXSCAN=binomial
   QUADRILLE_ALLGATHERV=linear-ring QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise QUADRILLE_SCATTERV=binomial
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
 preload="$tool $library"
@@ -15,6 +15,7 @@ late=()
 right 3 "${served[@]}" -- handler handlers attributes nested dying "${late[@]}" large nulls empty wrong
 right 3 QUADRILLE=adapt QUADRILLE_REPORT= -- refused
 right 3 QUADRILLE=on QUADRILLE_ALLREDUCE=doubling -- refused
+right 3 QUADRILLE=verify -- wrong
 right 3 QUADRILLE=learn QUADRILLE_RULES=learned.txt -- handler handlers attributes nested dying "${late[@]}" wrong
 rm -f learned.txt
 # Without a report, the library keeps calls.

@@ -134,6 +134,10 @@ grep -qx 'scope all sizes' chain.certificate && grep -qE '^proven 17 obligations
 proves 1 '^late.txt: REFUTED on nodes ' --program late.txt --proof chain.proof --certificate late.certificate
 [ ! -e late.certificate ] || fail 'a certificate of a refuted program'
 proves 2 '^prove: --certificate: nowhere/a: ' --program chain.txt --proof chain.proof --certificate nowhere/a
+proves 2 '^prove: --certificate: chain.txt is read, too; name another file$' --program chain.txt --proof chain.proof --certificate ./chain.txt
+printf '#!/bin/sh\necho unknown\n' >doubter && chmod 755 doubter
+proves 3 ' others$' --program chain.txt --proof chain.proof --certificate doubted.certificate --second-solver ./doubter
+[ ! -e doubted.certificate ] || fail 'a certificate in spite of the second solver'
 proves 2 '^prove: --certificate: give it with --program and --proof$' --certificate chain.certificate
 # With the reduction, it is a proven allreduce. Keys of the second program that may be below 0 come too early.
 proves 0 '^the reversal of chain.txt, then chain.txt: proven for all sizes ' \

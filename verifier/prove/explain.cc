@@ -87,18 +87,29 @@ class Words {
     symbols_["qd_block_length"] = symbols_["qd_block_length_of_1"] = "length of block";
   }
 
-  void name(const z3::expr& term, const std::string& name) { names_.emplace(term.id(), name); }
+  void name(const z3::expr& term, const std::string& name) {
+    names_.emplace(term.id(), name);
+    printed_.clear();
+  }
   // Notes the value of each choice.
   void learn(const std::vector<z3::expr>& knowledge) {
     for (const z3::expr& fact : knowledge)
       if (op(fact) == "=" && fact.arg(0).num_args() == 0 && op(fact.arg(1)) == "if")
         choices_.emplace(fact.arg(0).id(), fact.arg(1));
+    printed_.clear();
   }
 
   // Returns the text, in parentheses if it has an operator that binds less than `binding`: 1 or, 2 and, 3 not,
   // 4 comparison, 5 sum, 6 product, 7 none.
   std::string of(const z3::expr& e, int binding = 0) const {
-    const auto [text, own] = made(e);
+    auto known = printed_.find(e.id());
+    if (known == printed_.end()) {
+      Made one = made(e);
+      // Readers see no more of it. A term may stand many times in another.
+      if (one.first.size() > kLongest) one.first.resize(kLongest + 1);
+      known = printed_.emplace(e.id(), std::pair(e, std::move(one))).first;
+    }
+    const auto& [text, own] = known->second.second;
     return own < binding ? "(" + text + ")" : text;
   }
 
@@ -149,7 +160,8 @@ class Words {
 
   Made compared(const z3::expr& a, const std::string& word, const z3::expr& b) const {
     const std::string left = of(a, 5), right = of(b, 5);
-    if (left == right && (word == " = " || word == " <= ")) return {"true", 7};
+    if (left == right && left.size() <= kLongest && (word == " = " || word == " <= "))
+      return {"true", 7};
     return {left + word + right, 4};
   }
 
@@ -250,6 +262,8 @@ class Words {
   std::map<std::string, std::string> symbols_;
   std::map<unsigned, std::string> names_;
   std::map<unsigned, z3::expr> choices_;
+  mutable std::map<unsigned, std::pair<z3::expr, Made>>
+      printed_;  // with the term, whose number is in use so long
 };
 
 // A read or write of a site in the case of a model.
