@@ -224,9 +224,11 @@ static int bind(const struct arguments* a, struct call* c, quadrille_schedule* s
   if (c->groups == 2) MPI_Comm_remote_size(c->comm, &c->peers);
   c->bytes = a->bytes;
   c->in_place = a->in_place;
-  const char* const option = c->groups == 1 && a->first_group > 0
-                                 ? "--first-group"
-                                 : call_describe(c, info->collective, (int)a->root);
+  const int root = a->root > 0 ? (int)a->root : 0;
+  const char* const option = c->groups == 1 && a->first_group > 0        ? "--first-group"
+                             : !call_describe(c, info->collective, root) ? "--in-place"
+                             : a->root >= 0 && !call_has_root(c)         ? "--root"
+                                                                         : NULL;
   const int roots = c->is_second ? c->peers : c->ranks;
   if (!option && a->root < roots) return 0;
   if (world == 0 && option)

@@ -68,13 +68,11 @@ static int is_rooted(const struct collective* k) {
   return k->is_rooted || strcmp(k->name, "broadcast") == 0;
 }
 
-const char* call_describe(struct call* c, const char* name, int given_root) {
+int call_describe(struct call* c, const char* name, int root) {
   const struct collective* k = collectives;
   const struct collective* const end = k + sizeof collectives / sizeof *collectives;
   while (k < end && strcmp(k->name, name) != 0) k++;
-  if (k == end) return "FILE.qs";
-  if (given_root >= 0 && !is_rooted(k)) return "--root";
-  const int root = given_root >= 0 ? given_root : 0;
+  if (k == end) return 0;
   c->collective = k;
   c->unit = k->unit;
   const int is_root = c->rank == root && !c->is_second;
@@ -97,10 +95,12 @@ const char* call_describe(struct call* c, const char* name, int given_root) {
     c->send_size = c->bytes * c->ranks * (c->groups == 2 ? c->peers : 1);
     c->receive_size = c->bytes * (c->groups == 2 ? c->peers : 1);
   }
-  if (c->in_place && (c->groups == 2 || is_rooted(k) || k->receives == 0)) return "--in-place";
+  if (c->in_place && (c->groups == 2 || is_rooted(k) || k->receives == 0)) return 0;
   if (c->in_place && c->send_size > c->receive_size) c->receive_size = c->send_size;
-  return NULL;
+  return 1;
 }
+
+int call_has_root(const struct call* c) { return is_rooted(c->collective); }
 
 int call_once(const struct call* c, quadrille_schedule schedule, int native) {
   struct call one = *c;

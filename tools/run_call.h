@@ -20,8 +20,9 @@ struct call {
 
 /* Returns an intercommunicator between the first `first` ranks and the others. Frees `comm`. */
 MPI_Comm call_split(MPI_Comm comm, int first);
-/* Sets the fields that depend on the collective. `root`: a rank of the communicator, or of the first group; below 0: none
- * was given. Returns NULL, or the option that means nothing to the collective. */
-const char* call_describe(struct call* call, const char* collective, int root);
+/* Sets the fields that depend on the collective. `root`: a rank of the communicator, or of the first group. Returns 0
+ * if the collective is not known, or if it has no call in place and that is wanted. */
+int call_describe(struct call* call, const char* collective, int root);
+int call_has_root(const struct call* call);
 /* Makes the call once: by MPI if `native`, else by the schedule. Returns an MPI error code. */
 int call_once(const struct call* call, quadrille_schedule schedule, int native);

@@ -13,47 +13,16 @@ refused() {
   not_reported 'by rule'
 }
 
-# The library reads rules in the same way with either MPI library.
-if [ "$mpi" = mpich ]; then
-  refused 'QUADRILLE=maybe is no mode: write off, on, adapt, verify or learn' QUADRILLE=maybe
-  refused "QUADRILLE_ALLTOALL: 'nosuch' is none of factor, hierarchical-factor," QUADRILLE_ALLTOALL=nosuch
-  plain='factor, hierarchical-factor, hierarchical-overlapped, linear, pairwise, scattered, spread-out'
-  tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
-  refused "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow; or write file:PATH" \
-    QUADRILLE_ALLTOALL=tuna:radix=3
-  refused "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, tree-nodes, native" \
-    QUADRILLE_BCAST=binomal
-  refused "QUADRILLE_BCAST: 'binomial:window=0': window is a whole number from 1 to 65536" \
-    QUADRILLE_BCAST=binomial:window=0
-  refused "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" \
-    QUADRILLE_BCAST=hypercube:block-size=4KiB
-  refused "QUADRILLE_BCAST: 'file:' lacks the path of a schedule file behind it" QUADRILLE_BCAST=file: QUADRILLE_ALLTOALL=
-  refused 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
-  refused 'QUADRILLE_REPROT is not known: did you mean QUADRILLE_REPORT?' QUADRILLE_REPROT=1
-  refused 'QUADRILLE_REDUCE_SCATER_BLOK is not known: did you mean QUADRILLE_REDUCE_SCATTER_BLOCK?' QUADRILLE_REDUCE_SCATER_BLOK=direct
-
-  # wrong LINE TEXT RULES: expects a refusal that names the line of RULES.
-  wrong() {
-    printf '%s\n' "$3" >wrong.txt
-    refused "wrong.txt:$1: $2" QUADRILLE_RULES=wrong.txt
-  }
-  refused 'QUADRILLE_RULES: none.txt: No such file or directory' QUADRILLE_RULES=none.txt QUADRILLE=on
-  echo '# none' >wrong.txt
-  refused 'wrong.txt:1: there is no rule here; leave the file out' QUADRILLE=on QUADRILLE_RULES=wrong.txt
-  for mode in on adapt; do
-    refused 'QUADRILLE_RULES: /dev/null: a pipe or a device cannot hold this; name a plain file' \
-      QUADRILLE=$mode QUADRILLE_RULES=/dev/null
-  done
-  mkfifo pipe
-  refused 'QUADRILLE_RULES: pipe: a pipe or a device cannot hold this' QUADRILLE_RULES=pipe
-  wrong 1 'these rules are of the old form: `quadrille rules FILE --out NEW` writes them as they are read now' '{"schema": 1, "rules": []}'
-  wrong 2 "'bruk' is none of blocked-ring, blocked-ring-nodes, bruck," $'bcast use=native\nallgather use=bruk'
-  printf 'bcast use=native\n\0' >wrong.txt
-  refused 'QUADRILLE_RULES: wrong.txt: a text has no byte with the value 0' QUADRILLE_RULES=wrong.txt
-  wrong 2 'these rules are of Open-MPI, and those before of MPICH; keep them in two files' $'library=MPICH\nlibrary=Open-MPI'
-  wrong 1 "'bytes=9..2': write a whole number, LEAST..MOST, or LEAST.. for no limit" 'bcast bytes=9..2 use=native'
-fi
-
+# The doctor says the same of many wrong settings and rules (doctor_test.sh).
+refused 'QUADRILLE=maybe is no mode: write off, on, adapt, verify or learn' QUADRILLE=maybe
+refused 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
+printf 'bcast use=native\n\0' >wrong.txt
+refused 'QUADRILLE_RULES: wrong.txt: a text has no byte with the value 0' QUADRILLE_RULES=wrong.txt
+for mode in on adapt; do
+  refused 'QUADRILLE_RULES: /dev/null: a pipe or a device cannot hold this; name a plain file' QUADRILLE=$mode QUADRILLE_RULES=/dev/null
+done
+mkfifo pipe
+refused 'QUADRILLE_RULES: pipe: a pipe or a device cannot hold this' QUADRILLE_RULES=pipe
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   QUADRILLE_ALLTOALL=linear ONE:QUADRILLE_ALLTOALL=pairwise
 

@@ -124,6 +124,28 @@ wrong 'QUADRILLE_RULES: nowhere/rules.txt cannot be written: No such file or dir
 wrong 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 printf '\nbcast use=bruk\n' >wrong.txt
 wrong "wrong.txt:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.txt
+plain='factor, hierarchical-factor, hierarchical-overlapped, linear, pairwise, scattered, spread-out'
+tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
+wrong "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow; or write file:PATH" \
+  QUADRILLE_ALLTOALL=tuna:radix=3
+wrong "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, tree-nodes, native" \
+  QUADRILLE_BCAST=binomal
+wrong "QUADRILLE_BCAST: 'binomial:window=0': window is a whole number from 1 to 65536" QUADRILLE_BCAST=binomial:window=0
+wrong "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" QUADRILLE_BCAST=hypercube:block-size=4KiB
+wrong "QUADRILLE_BCAST: 'file:' lacks the path of a schedule file behind it" QUADRILLE_BCAST=file: QUADRILLE_ALLTOALL=
+wrong 'QUADRILLE_REPROT is not known: did you mean QUADRILLE_REPORT?' QUADRILLE_REPROT=1
+wrong 'QUADRILLE_REDUCE_SCATER_BLOK is not known: did you mean QUADRILLE_REDUCE_SCATTER_BLOCK?' QUADRILLE_REDUCE_SCATER_BLOK=direct
+# of_rules LINE TEXT RULES: expects a finding that names the line of RULES.
+of_rules() {
+  printf '%s\n' "$3" >wrong.txt
+  wrong "wrong.txt:$1: $2" QUADRILLE=on QUADRILLE_RULES=wrong.txt
+}
+of_rules 1 'there is no rule here; leave the file out' '# none'
+of_rules 1 'these rules are of the old form: `quadrille rules FILE --out NEW` writes them as they are read now' '{"schema": 1, "rules": []}'
+of_rules 2 "'bruk' is none of blocked-ring, blocked-ring-nodes, bruck," $'bcast use=native\nallgather use=bruk'
+of_rules 2 "these rules are of ${other/ /-}, and those before of ${name/ /-}; keep them in two files" "library=${name/ /-}
+library=${other/ /-}"
+of_rules 1 "'bytes=9..2': write a whole number, LEAST..MOST, or LEAST.. for no limit" 'bcast bytes=9..2 use=native'
 for origin in "library=${other/ /-}" "library=${name/ /-} version=0.1"; do
   printf '%s\n' "$origin" 'bcast use=native' >origin.txt
   wrong "origin.txt: its rules are of $(cut -d= -f2 <<<"${origin% *}")" QUADRILLE_RULES=origin.txt

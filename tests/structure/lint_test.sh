@@ -55,33 +55,25 @@ right schedule/other.cc
 commit 'other'
 expect 1 'schedule/spaced.cc:1'
 git rm -q schedule/spaced.cc
-for _ in $(seq 701); do echo '# a line'; done >schedule/long.sh
-git add -A
-expect 1 'schedule/long.sh: 701 lines, 700 are the most'
-sed -i 1d schedule/long.sh
-expect 0 'nothing to mend'
-for _ in $(seq 100); do echo '# a line'; done >schedule/more.sh
-git add -A
-expect 1 'schedule: 802 lines, tools/budgets.txt allows 800'
-git rm -qf schedule/more.sh
-sed -i 's/rest .*/rest 10/' tools/budgets.txt
-expect 1 ' lines, tools/budgets.txt allows 10'
-sed -i 's/rest .*/rest 2000/' tools/budgets.txt
-echo '[away](docs/away.md)' >>README.md
-expect 1 'README.md points to docs/away.md, which is not there'
-echo '[nothing](docs/nothing.md#some-thing)' >>README.md
-expect 1 'README.md points to docs/nothing.md#some-thing, and there is no such heading'
-echo '## Some thing!' >>docs/nothing.md
-expect 1 'README.md points to docs/away.md, which is not there'
-sed -i '$d' README.md
-sed -i '$d' README.md
-expect 0 'nothing to mend'
-printf '#include "verifier/check.h"\n' >schedule/knows.cc
-git add -A
-expect 1 'schedule/ knows no other room'
-git rm -qf schedule/knows.cc schedule/long.sh
 commit 'right again'
+# broken TEXT COMMAND: expects TEXT after the command, which is undone.
+broken() {
+  eval "$2" && git add -A && expect 1 "$1"
+  git reset -q --hard
+}
+lines() { yes '# a line' | head -n "$1"; }
+broken 'schedule/long.sh: 701 lines, 700 are the most' 'lines 701 >schedule/long.sh'
+broken 'schedule: 802 lines, tools/budgets.txt allows 800' 'lines 700 >schedule/long.sh; lines 100 >schedule/more.sh'
+broken ' lines, tools/budgets.txt allows 10' "sed -i 's/rest .*/rest 10/' tools/budgets.txt"
+broken 'README.md points to docs/away.md, which is not there' "echo '[away](docs/away.md)' >>README.md"
+broken 'README.md points to docs/nothing.md#some-thing, and there is no such heading' "echo '[nothing](docs/nothing.md#some-thing)' >>README.md"
+broken 'schedule/ knows no other room' "echo '#include \"verifier/check.h\"' >schedule/knows.cc"
+lines 700 >schedule/long.sh
+echo '[nothing](docs/nothing.md#some-thing)' >>README.md
+echo '## Some thing!' >>docs/nothing.md
+git add -A
 expect 0 'nothing to mend'
+git reset -q --hard
 
 # ---- Files changed: before a commit, before git tracks them, in the last commit, or earlier
 
