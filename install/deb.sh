@@ -34,7 +34,7 @@ Installed-Size: $(du -sk "$root/usr" | cut -f1)
 ${depends:+Depends: $depends
 }Description: $description
 EOT
-  dpkg-deb --root-owner-group -Zgzip -z6 --build "$root" "$out/${name}_${version}_$architecture.deb" >/dev/null
+  dpkg-deb --root-owner-group -Zzstd --build "$root" "$out/${name}_${version}_$architecture.deb" >/dev/null
   echo "$out/${name}_${version}_$architecture.deb"
 }
 

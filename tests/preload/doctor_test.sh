@@ -115,15 +115,12 @@ wrong 'QUADRILLE=verify makes each call twice: unset it' QUADRILLE=verify
 wrong 'QUADRILLE_ALTOALL is not known: did you mean QUADRILLE_ALLTOALL?' QUADRILLE_ALTOALL=linear
 on 0 QUADRILLE_HOME=/opt
 wrong "$wrong is refuted, and is not followed: " QUADRILLE_ALLTOALL="file:$wrong"
-wrong "QUADRILLE_BCAST: 'nosuch' is none of binomial, " QUADRILLE_BCAST=nosuch
 wrong 'QUADRILLE_RULES: none.txt: No such file or directory' QUADRILLE=on QUADRILLE_RULES=none.txt
 says 'rules     none.txt: the file does not exist yet; 0 from variables'
 on 1 QUADRILLE_RULES=rules.txt/none.txt
 says 'rules     rules.txt/none.txt: Not a directory; 0 from variables'
 wrong 'QUADRILLE_RULES: nowhere/rules.txt cannot be written: No such file or directory' QUADRILLE_RULES=nowhere/rules.txt
 wrong 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
-printf '\nbcast use=bruk\n' >wrong.txt
-wrong "wrong.txt:2: 'bruk' is none of binomial," QUADRILLE_RULES=wrong.txt
 plain='factor, hierarchical-factor, hierarchical-overlapped, linear, pairwise, scattered, spread-out'
 tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
 wrong "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow; or write file:PATH" \
