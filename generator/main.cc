@@ -63,7 +63,7 @@ bool is_declared(std::string name) {
 // Refuses a wrong schedule for given nodes. One for any nodes has a proof. Of many ranks, says that nothing is checked,
 // since that may take long. Returns the exit code.
 int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
-  constexpr int64_t kMostRanks = 64;
+  constexpr int64_t kMostRanks = verifier::kMostRanksOfAllRoots;
   if (serves_any_nodes(schedule.job)) return 0;
   if (ranks_of(schedule.job.groups) > kMostRanks) {
     fmt::print(stderr, "emit: {}: not checked, as it has more than {} ranks; {} check {} does so\n",

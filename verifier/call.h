@@ -59,8 +59,8 @@ constexpr int64_t kMostRanksOfAllRoots = 64;
 
 // Returns the calls that `check` walks. If counts are given, or do not matter, it walks one list of counts. Otherwise
 // it walks four: 1 on each rank, 0 everywhere, all on one rank, and uneven ones. Without a given root, `check` walks
-// all roots of up to kMostRanksOfAllRoots ranks. On more ranks it walks the first two, the middle one and the last. Calls that the
-// program refuses are left out, unless the program refuses all.
+// all roots of up to kMostRanksOfAllRoots ranks. On more ranks it walks the first two, the middle one and the last.
+// Calls that the program refuses are left out, unless the program refuses all.
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
 
 // Describes a call: "counts 3,0,2x5, B = 4, root 1". The counts of a group are cut after `longest` characters. The
