@@ -63,11 +63,10 @@ bool is_declared(std::string name) {
 // Refuses a wrong schedule for given nodes. One for any nodes has a proof. Of many ranks, says that nothing is checked,
 // since that may take long. Returns the exit code.
 int refuse_wrong(const std::string& file, const verifier::Schedule& schedule) {
-  constexpr int64_t kMostRanks = verifier::kMostRanksOfAllRoots;
   if (serves_any_nodes(schedule.job)) return 0;
-  if (ranks_of(schedule.job.groups) > kMostRanks) {
+  if (ranks_of(schedule.job.groups) > verifier::kMostRanksInFull) {
     fmt::print(stderr, "emit: {}: not checked, as it has more than {} ranks; {} check {} does so\n",
-               file, kMostRanks, cli::typed("verifier"), cli::shell_word(file));
+               file, verifier::kMostRanksInFull, cli::typed("verifier"), cli::shell_word(file));
     return 0;
   }
   Result<std::vector<Call>> calls = verifier::calls_to_check({}, schedule);

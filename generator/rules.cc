@@ -211,11 +211,11 @@ std::optional<Error> refuse_own(const Own& own) {
   const std::string& name = own.file.program;
   if (uses_counts(program))
     return Error{fmt::format("{}: it uses counts; give its certificate with --proof", name)};
-  if (rooted(program.collective) && ranks_of(job.groups) > verifier::kMostRanksOfAllRoots)
+  if (rooted(program.collective) && ranks_of(job.groups) > verifier::kMostRanksInFull)
     return Error{
         fmt::format("{}: on more than {} ranks, not all roots are checked; give its "
                     "certificate with --proof",
-                    name, verifier::kMostRanksOfAllRoots)};
+                    name, verifier::kMostRanksInFull)};
   verifier::Schedule schedule;
   schedule.program = program;
   schedule.job = job;

@@ -133,7 +133,7 @@ std::vector<Counts> standard_counts(const Schedule& schedule, int64_t element) {
 
 // Returns all roots of a small job. In a larger one: the first two, the middle one and the last.
 std::set<int64_t> roots_to_check(int64_t ranks) {
-  if (ranks > kMostRanksOfAllRoots) return {0, 1, (ranks - 1) / 2, ranks - 1};
+  if (ranks > kMostRanksInFull) return {0, 1, (ranks - 1) / 2, ranks - 1};
   std::set<int64_t> all;
   for (int64_t root = 0; root < ranks; ++root) all.insert(root);
   return all;

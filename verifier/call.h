@@ -54,12 +54,12 @@ Error wants_nodes(const std::string& file, const Schedule& schedule);
 // runtime, the schedule's rule chooses a parameter that is not given. Errors begin with the flag to blame.
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule);
 
-// On more ranks not all roots are walked, and no plans are checked.
-constexpr int64_t kMostRanksOfAllRoots = 64;
+// On more ranks `check` does not walk all roots, and checks no plans.
+inline constexpr int64_t kMostRanksInFull = 64;
 
 // Returns the calls that `check` walks. If counts are given, or do not matter, it walks one list of counts. Otherwise
 // it walks four: 1 on each rank, 0 everywhere, all on one rank, and uneven ones. Without a given root, `check` walks
-// all roots of up to kMostRanksOfAllRoots ranks. On more ranks it walks the first two, the middle one and the last.
+// all roots of up to kMostRanksInFull ranks. On more ranks it walks the first two, the middle one and the last.
 // Calls that the program refuses are left out, unless the program refuses all.
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
 

@@ -72,11 +72,10 @@ Told check_proof(const std::string& file, const ScheduleFile& read,
 
 PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& schedule,
                          const std::vector<CheckedCall>& checked) {
-  constexpr int64_t kMostRanks = 64;
   const int64_t ranks = ranks_of(schedule.job.groups);
   if (checked.back().report.violation) return {};
-  if (ranks > kMostRanks)
-    return {true, false, fmt::format("not checked: more than {} ranks", kMostRanks)};
+  if (ranks > kMostRanksInFull)
+    return {true, false, fmt::format("not checked: more than {} ranks", kMostRanksInFull)};
   // The plans of one call differ little from those of the next. So at most some kMostPlans plans are checked.
   constexpr size_t kMostPlans = 512;
   const size_t every = 1 + checked.size() * static_cast<size_t>(ranks) / kMostPlans;

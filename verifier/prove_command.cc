@@ -254,11 +254,9 @@ class Session {
   Result<bool> judge_files(const std::vector<NamedProof>& proofs) const {
     std::vector<std::string> inputs = arguments_.files;
     inputs.insert(inputs.end(), {arguments_.program, arguments_.then});
-    std::error_code none;
     for (const std::string& input : inputs)
-      if (std::filesystem::equivalent(cli::user_path(arguments_.certificate), cli::user_path(input),
-                                      none))
-        return Error{fmt::format("--certificate: {} is read, too; name another file", input)};
+      if (cli::same_file(input, arguments_.certificate))
+        return Error{cli::same_file_text("--certificate", arguments_.certificate)};
     std::map<std::string, std::string> names;  // of exports, and their proofs
     for (const NamedProof& named : proofs) {
       const auto [other, is_new] = names.emplace(export_name(named), named.name);

@@ -19,6 +19,7 @@ proves 0 '^1 program, [0-9]+ obligations, .*: everything proven$' xor
 proves 0 '^2 programs, [0-9]+ obligations, .*: everything proven$' factor
 proves 0 'proven for all sizes' --proof "$factor"
 proves 0 'proven for all sizes' xor
+expect 0 env -C / BUILD_WORKING_DIRECTORY="$PWD" "$verifier" prove xor # as `bazel run` does it
 proves 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
 matches 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
 
@@ -134,7 +135,7 @@ grep -qx 'scope all sizes' chain.certificate && grep -qE '^proven 17 obligations
 proves 1 '^late.txt: REFUTED on nodes ' --program late.txt --proof chain.proof --certificate late.certificate
 [ ! -e late.certificate ] || fail 'a certificate of a refuted program'
 proves 2 '^prove: --certificate: nowhere/a: ' --program chain.txt --proof chain.proof --certificate nowhere/a
-proves 2 '^prove: --certificate: chain.txt is read, too; name another file$' --program chain.txt --proof chain.proof --certificate ./chain.txt
+proves 2 '^prove: --certificate: ./chain.txt: is the file that is read, and would be replaced; name another$' --program chain.txt --proof chain.proof --certificate ./chain.txt
 printf '#!/bin/sh\necho unknown\n' >doubter && chmod 755 doubter
 proves 3 ' others$' --program chain.txt --proof chain.proof --certificate doubted.certificate --second-solver ./doubter
 [ ! -e doubted.certificate ] || fail 'a certificate in spite of the second solver'
