@@ -159,7 +159,7 @@ class Traces(unittest.TestCase):
     def test_the_page_shows_the_run_beside_its_simulation(self):
         out = os.path.join(self.folder, "call.html")
         self.trace(self.good, self.direct, "--call", "2", "--format", "html", "--out", out)
-        with Browser(os.path.join(self.folder, "profile")) as browser:
+        with Browser() as browser:
             page = browser.page(out)
             page.wait("document.body.dataset.ready == 'yes'")
             headings = page.value("[...document.querySelectorAll('#runs h3')].map(heading => heading.textContent)")

@@ -3,17 +3,21 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
+import tempfile
 import time
 
 
 class Browser:
     """A running browser. page() opens a page. Use it in a `with` statement."""
 
-    def __init__(self, folder):
+    def __init__(self):
         program = shutil.which("chromium")
         if not program:
             raise SystemExit("this test needs chromium; as root: apt-get install chromium")
+        # Processes of the browser may write there for a moment after they were killed.
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
 
@@ -24,9 +28,9 @@ class Browser:
 
         self._process = subprocess.Popen(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
-             "--disable-dev-shm-usage", "--remote-debugging-pipe", f"--user-data-dir={folder}", "about:blank"],
-            preexec_fn=connect, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, env={**os.environ, "HOME": folder})
+             "--disable-dev-shm-usage", "--remote-debugging-pipe", f"--user-data-dir={self._folder.name}", "about:blank"],
+            preexec_fn=connect, close_fds=False, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env={**os.environ, "HOME": self._folder.name})
         os.close(to_browser)
         os.close(from_browser)
         self._numbers = itertools.count(1)
@@ -37,8 +41,9 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._folder.cleanup()
 
     def _receive(self):
         while b"\0" not in self._rest:

@@ -26,7 +26,7 @@ class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.browser = Browser(os.path.join(cls.folder.name, "profile"))
+        cls.browser = Browser()
 
     @classmethod
     def tearDownClass(cls):
