@@ -338,7 +338,7 @@ SETTINGS = {  # ranks of the first group, bytes of a rank of the first and of th
 }
 # The second group has nodes of its own, or the two groups share nodes.
 SPREADS = {"": "n0:4,n1:4,n2:4,n3:4", ", spread over all nodes": "n0:3,n1:3,n2:3,n3:3,n0:1,n1:1,n2:1,n3:1"}
-PIPELINES = ("pipeline", "pipeline-nodes", "hypercube")
+PIPELINES = ("pipeline", "pipeline-nodes", "binary-nodes", "hypercube")
 
 
 def of_all(m, library, what, hosts, collective, counts, at_least, trials, **others):

@@ -27,7 +27,7 @@ NODES = ("8x8", "16x4", "16,12,3x8,2x4,4")
 NETWORKS = {"flat": "ompi", "busy": "mpich", "fat-tree": "ompi"}  # and the library whose collectives are native there
 EAGER = "--cfg=smpi/send-is-detached-thresh:4096"  # bytes of the longest message whose send completes at once
 BLOCK_SIZES = (8192, 16384)  # for algorithms whose names begin with these words:
-BLOCKED = ("blocked", "pipeline")
+BLOCKED = ("blocked", "pipeline", "binary")
 WINS = 0.95  # times the native time; a fixed choice that takes at most this gains 5 %
 MOST_WORST, MOST_MEDIAN = 1.02, 1.1
 

@@ -41,7 +41,7 @@ bool same_file(const std::string& one, const std::string& other);
 // Returns the error about FLAG PATH in that case.
 std::string same_file_text(const std::string& flag, const std::string& path);
 
-// Runs a command line, which returns its exit code, and makes sure that all its output was written.
+// Calls `run` and returns its exit code, or kBadInput after a message if memory ran out or output failed.
 int run_main(const char* program, int (*run)(int, char**), int argc, char** argv);
 
 // Prints "PROGRAM: message" to stderr; returns kBadInput.

@@ -53,7 +53,7 @@ UNIVERSAL_SCHEDULES = {
     "alltoall-between-groups": ["direct", "factor", "linear-nodes"],
     "barrier": ["dissemination", "tree-nodes"],
     "barrier-between-groups": ["dissemination", "linear-nodes"],
-    "broadcast": ["binary-nodes", "binomial", "hypercube", "pipeline", "pipeline-nodes", "scatter-ring", "tree-nodes"],
+    "broadcast": ["binary-nodes", "binomial", "hypercube", "pipeline", "pipeline-nodes", "tree-nodes"],
     "broadcast-between-groups": ["leader", "linear-nodes", "pipeline", "scatter-ring"],
     "exscan": ["binomial", "linear-nodes", "one-two-three", "pipeline"],
     "gather": ["binomial", "linear", "linear-nodes"],

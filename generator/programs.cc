@@ -62,7 +62,6 @@ constexpr auto kFiles =
                                      "alltoall-between-groups.linear-nodes",
                                      "broadcast.binomial",
                                      "broadcast.tree-nodes",
-                                     "broadcast.scatter-ring",
                                      "broadcast.pipeline",
                                      "allgather.hypercube",
                                      "allgather.bruck-nodes",

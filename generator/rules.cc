@@ -65,7 +65,6 @@ bool is_in_libraries(const Algorithm& algorithm) {
       {Collective::kAlltoall, "spread-out"},
       {Collective::kBroadcast, "binomial"},
       {Collective::kBroadcast, "pipeline"},
-      {Collective::kBroadcast, "scatter-ring"},
       {Collective::kGather, "binomial"},
       {Collective::kGather, "linear"},
       {Collective::kReduce, "binomial"},

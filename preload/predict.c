@@ -62,15 +62,13 @@ static const char* const rows[] = {
     "broadcast apart 0 hypercube,130,130",
     "broadcast apart 256 hypercube,105,105",
     "broadcast apart 2048 binomial,80,80 hypercube,100,100",
-    "broadcast apart 16384 pipeline:block-size=16384,30,40 scatter-ring,35,40 hypercube,50,65 "
-    "binomial,75,95",
+    "broadcast apart 16384 pipeline:block-size=16384,30,40 hypercube,40,60 "
+    "binary-nodes:block-size=8192,40,60 binomial,75,95",
     "broadcast shared 0 tree-nodes,100,100 pipeline-nodes:block-size=8192,130,130",
     "broadcast shared 256 pipeline-nodes:block-size=8192,105,105 tree-nodes,110,110",
     "broadcast shared 2048 pipeline-nodes:block-size=8192,70,95 binomial,75,100 tree-nodes,80,100",
-    "broadcast shared 16384 pipeline:block-size=8192,30,30 pipeline-nodes:block-size=8192,35,45 "
-    "binomial,70,90 scatter-ring,105,130",
-    "broadcast shared 131072 pipeline:block-size=8192,30,40 pipeline-nodes:block-size=8192,35,45 "
-    "scatter-ring,50,65 binomial,80,100",
+    "broadcast shared 16384 pipeline:block-size=8192,30,40 pipeline-nodes:block-size=8192,35,45 "
+    "binary-nodes:block-size=8192,55,75",
     "exscan apart 0 one-two-three,100,100",
     "exscan apart 1048576 pipeline:block-size=32768,30,60 one-two-three,30,100",
     "exscan shared 0 one-two-three,100,100",
@@ -92,7 +90,7 @@ static const char* const rows[] = {
     "reduce shared 0 tree-nodes,75,50 binomial,85,50",
     "reduce shared 2048 binomial,40,45",
     "reduce shared 16384 pipeline:block-size=8192,30,50 pipeline-nodes:block-size=8192,30,70 "
-    "binomial,30,110 ring,60,130",
+    "binary-nodes:block-size=8192,30,100 binomial,30,110",
     "reduce shared 131072 pipeline:block-size=8192,65,70 pipeline-nodes:block-size=8192,65,70 "
     "ring,85,90 binomial,95,100",
     "reduce-scatter apart 0 circulant,115,95 halving,115,95 spread-out,130,110",

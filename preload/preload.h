@@ -218,7 +218,7 @@ struct preload_settings preload_found_rules(void);
 
 /* ---- report.c */
 
-/* Starts the clock of the report, and the thread that saves rules and reports, at the end of MPI_Init. */
+/* At the end of MPI_Init: starts the report's clock, and at rank 0 the thread that saves rules and reports. */
 void preload_report_begin(void);
 /* Adds a call to the report, at rank 0 of its communicator. `code`: what the call returned. */
 void preload_record(const struct preload_call* call, int code, double seconds);

@@ -42,7 +42,7 @@ Result<bool> validate_number(Program program, const Expression& number) {
 struct Span {
   int64_t low, high;
 };
-using MaybeSpan = std::optional<Span>;  // empty if it may have no value
+using MaybeSpan = std::optional<Span>;  // empty: the expression may be undefined
 
 bool is_first_or_last(const Expression& index, int64_t table) {
   const Expression length{Operator::kLength, table, {}};

@@ -207,7 +207,7 @@ class Binder {
     return sums;
   }
 
-  // Fails if a table or the temporary blocks would take too much memory at every rank. Returns true after any error.
+  // Fails if a table or the temporary blocks have too many entries, or fewer than 0. Returns whether anything failed.
   bool refuse_many(int64_t declared, const std::string& what) {
     const int64_t ranks = binding_.place.ranks + binding_.place.remote_ranks;
     if (declared < 0 || declared > most_entries(ranks))

@@ -2,7 +2,7 @@
 //
 // A step is posted as a whole. All its sends read first. Then its copies and reductions run in the order of the text.
 // Then its messages join the queues of their pairs of ranks, where the t-th send matches the t-th receive. The step
-// completes when all its messages have matched. If a receive of it combines, all its receives write then, in order.
+// completes when all its messages have matched. If one of its receives combines, all of them write then, in order.
 //
 // Here the steps of a rank run strictly one after another. That is the hardest case for progress: a window, or
 // `after`, only posts more messages earlier and in the same order. Peers are static, so one execution decides for
@@ -399,7 +399,7 @@ class Executor : public SinkOf<Executor> {
       if (--context->unmatched == 0 && context != current_) ready_.push_back(context->process);
   }
 
-  // Completes a step. If a receive of it combines, writes all received data now, in the order of the statements.
+  // Completes a step. If one of its receives combines, writes all received data now, in the order of the statements.
   void complete(Context& context) {
     if (context.barrier && context.key) context.barrier->complete(*context.key);
     if (!context.combines) return;

@@ -377,7 +377,7 @@ std::vector<Moments> runs_of(const Program& program, const Anatomy& anatomy) {
     auto cases = static_cast<int64_t>(counts.size());
     if (rooted(program.collective)) cases *= groups[0].ranks();
     for (size_t i = 0; i < program.parameters.size(); ++i) cases *= kGreatestParameter;
-    // An odd stride visits different values of each.
+    // The stride is odd, so counts, root and parameters all vary.
     const int64_t stride = cases <= static_cast<int64_t>(most_of_job) ? 1 : cases / 17 * 2 + 1;
     size_t of_job = 0;
     for (int64_t n = 0; n < cases && of_job < most_of_job; ++n) {

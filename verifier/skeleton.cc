@@ -659,7 +659,7 @@ class SkeletonWriter {
     }
   }
 
-  static constexpr int64_t kLongest = 60;  // parts of an expression that a person reads
+  static constexpr int64_t kLongest = 60;  // operators and operands: FILL_IN replaces a longer one
 
   const Program& program_;
   const Planner& p_;

@@ -43,7 +43,7 @@ class KeyHistory {
   // when all steps with keys up to its `after` are complete. Returns 0 if none of the steps waits for any.
   int64_t window(const StridedBatch::Strided& after, int64_t count) const {
     const Run& last = runs_.back();
-    // If steps wait for steps at a constant distance, the last of them stands for all. If all wait for the same step,
+    // If each step waits for one at a constant distance, the last one stands for all. If all wait for the same step,
     // the first has the fewest in flight.
     const bool alike = count > 1 && runs_.size() == 1 && after.by == last.key.by;
     const int64_t end = after.by == 0 ? 1 : count;

@@ -26,7 +26,7 @@ struct Lanes {
   bool by_rank() const { return all.size() == of_rank.size(); }
 };
 
-// Divides the ranks of the figure into about `most` lanes at most.
+// Divides the ranks of the figure into `most` lanes, or a few more where nodes or groups end.
 Lanes lanes_of(const Figure& figure, int64_t most);
 
 // The messages of a step from one lane to another, or inside one. Copies are left out.

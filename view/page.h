@@ -1,5 +1,5 @@
-// Makes one self-contained HTML file that shows a call of a schedule: what ranks do over time, traffic, blocks after
-// each step, the program with its running lines, what is proven, and times over sizes.
+// Makes one self-contained HTML file that shows a call of a schedule. It has what ranks do over time, traffic, blocks
+// after each step, the program with its running lines, what is proven, and times over sizes.
 #pragma once
 
 #include <functional>

@@ -62,7 +62,7 @@ struct qd_call_data {
   struct qd_side send, receive; /* in place, `send` is `receive` */
   struct qd_block* blocks;      /* by region; in elements if the plan is typed, else in bytes */
   int32_t block_capacity;
-  int64_t each; /* the length of every block, if it is the same and is in the transfers; else -1 */
+  int64_t each; /* the length of every block, if all transfers have this one; else -1 */
 
   int send_is_contiguous, receive_is_contiguous; /* memory holds the packed form */
   int send_zero_copy, receive_zero_copy;         /* a zero-copy message uses the user's buffer */

@@ -116,7 +116,7 @@ static void prepare_alone(struct qd_persistent* p, struct qd_problem* problem) {
   if (error) qd_refuse(problem, error_class, error);
 }
 
-/* Makes a persistent call on this rank. Sets `problem` if something is wrong. Returns NULL if memory ran out. */
+/* Makes a persistent call on this rank. If `problem` is set, only destroy() may take the result, which may be NULL. */
 static struct qd_persistent* make(struct qd_binding* binding, const struct qd_arguments* a,
                                   struct qd_problem* problem) {
   struct qd_persistent* p = calloc(1, sizeof *p);

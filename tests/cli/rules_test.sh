@@ -56,7 +56,7 @@ refuses_rule() { # SENTENCE LINE
 printf '\357\273\277bcast use=native\n' >marked.txt
 refuses 'rules: marked.txt:1: the line begins with a byte order mark; save the file without it' rules marked.txt
 refuses_rule "'bcst' is no collective that is served: a rule begins with one, such as alltoallv" 'bcst use=native'
-refuses_rule "'bruk' is none of binomial, hypercube," 'bcast use=bruk'
+refuses_rule "'bruk' is none of binary-nodes, binomial," 'bcast use=bruk'
 refuses_rule 'a rule needs use=SCHEDULE, or use=native' 'bcast bytes=4 # use=native'
 refuses_rule "'node=2' is not known; behind a collective write use=SCHEDULE and, as needed, ranks=," 'bcast node=2 use=native'
 refuses_rule "'use' is not known" 'bcast use native'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The verifier's commands: verdicts and their exit codes, refutations that can be replayed, and every refusal of a
-# file or a flag.
+# Tests the verifier's commands: verdicts and their exit codes, refutations that can be replayed, and every refusal
+# of a file or a flag.
 source "$(dirname "$0")/common.sh"
 
 expect 0 alltoall hierarchical-factor --nodes 1,2,3 --out a.qs

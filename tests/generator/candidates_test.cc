@@ -307,11 +307,10 @@ TEST(Estimates, OfLargeCallsFollowFromThoseOnFewerNodes) {
 
 // Each rank goes through a ring of all ranks, though a byte makes few messages.
 TEST(Estimates, OfLongLoopsFollowFromThoseOnFewerNodes) {
-  const Algorithm& ring = *find_algorithm(Collective::kBroadcast, "scatter-ring");
+  const Algorithm& ring = *find_algorithm(Collective::kReduce, "ring");
   const Program program = make_program(ring, all_choices(ring)[0]);
   for (const int64_t ranks : {1000, 16000}) {
-    const Workload workload{
-        Collective::kBroadcast, {topology_of(std::vector<int64_t>(ranks, 1))}, 1};
+    const Workload workload{Collective::kReduce, {topology_of(std::vector<int64_t>(ranks, 1))}, 1};
     const Result<Estimate> found = estimate(program, {workload.groups, {}, {}}, workload);
     ASSERT_TRUE(found.ok()) << found.error().message;
     EXPECT_EQ(found->is_fitted, ranks > 1000);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# symbols_test.sh MPI LIBRARY: the exported symbols of a shared library of the runtime, and its data.
+# symbols_test.sh MPI LIBRARY: checks what a shared library of the runtime exports, and which data it keeps.
 set -u
 library=$2
 failed=0

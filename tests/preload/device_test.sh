@@ -8,7 +8,7 @@ preload="$library $tool"
 copied='copied by MPI: buffers are in device memory$'
 
 # The schedules send messages from the blocks' own places, composed messages, and packed elements.
-for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "tuna-coalesced linear-ring rabenseifner scatter-ring"; do
+for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "tuna-coalesced linear-ring rabenseifner binary-nodes"; do
   read -r alltoall allgather allreduce bcast <<<"$way"
   for driver in "$cuda" "$rocm"; do
     right 3 QUADRILLE_ALLTOALL=$alltoall QUADRILLE_ALLGATHER=$allgather QUADRILLE_ALLREDUCE=$allreduce QUADRILLE_BCAST=$bcast \

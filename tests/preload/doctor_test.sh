@@ -125,7 +125,7 @@ plain='factor, hierarchical-factor, hierarchical-overlapped, linear, pairwise, s
 tunas='tuna:radix=2|4|8|16|sqrt, tuna-coalesced:radix=2|4|8|16|sqrt'
 wrong "QUADRILLE_ALLTOALL: 'tuna:radix=3' is none of $plain, $tunas, native; :window=N and :block-size=N may follow; or write file:PATH" \
   QUADRILLE_ALLTOALL=tuna:radix=3
-wrong "QUADRILLE_BCAST: 'binomal' is none of binomial, hypercube, pipeline, pipeline-nodes, scatter-ring, tree-nodes, native" \
+wrong "QUADRILLE_BCAST: 'binomal' is none of binary-nodes, binomial, hypercube, pipeline, pipeline-nodes, tree-nodes, native" \
   QUADRILLE_BCAST=binomal
 wrong "QUADRILLE_BCAST: 'binomial:window=0': window is a whole number from 1 to 65536" QUADRILLE_BCAST=binomial:window=0
 wrong "QUADRILLE_BCAST: 'hypercube:block-size=4KiB': block-size is a whole number from 1 to 2147483647" QUADRILLE_BCAST=hypercube:block-size=4KiB

@@ -111,7 +111,7 @@ refused 2 'it wants the name of a rules file' --counts skewed
 refused 1 'one rank sends nothing; start it with two or more' none.txt 16
 refused 2 'QUADRILLE_RULES: nowhere/none.txt cannot be written: No such file or directory' nowhere/none.txt 16
 printf '\nbcast use=bruk\n' >wrong.txt
-refused 2 "wrong.txt:2: 'bruk' is none of binomial" wrong.txt 16
+refused 2 "wrong.txt:2: 'bruk' is none of binary-nodes, binomial" wrong.txt 16
 echo '{"schema": 1, "rules": []}' >wrong.txt
 refused 2 'wrong.txt:1: these rules are of the old form: `quadrille rules FILE --out NEW` writes them as they are read now' wrong.txt 16
 echo 'library=Another version=1' >wrong.txt

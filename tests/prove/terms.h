@@ -23,7 +23,7 @@ class Interpretation {
   }
   // Sets the value of an unknown, such as "v0_x".
   void set(const std::string& name, int64_t value) { unknowns_["qd_" + name] = value; }
-  // Gives each choice among the facts the value that a fact equates it to.
+  // If a fact equates a choice (qd_choice_...) to a term, the choice gets the value of that term.
   void define(const std::vector<z3::expr>& facts);
 
   __int128 number(const z3::expr& term) const;

@@ -225,7 +225,7 @@ class Writer {
 
   int64_t key(int slot) const { return factor_ * slot + offset_; }
 
-  // Writes the head of a step. It may start when the steps that it depends on are complete, or only later.
+  // Writes a step's first line. `after` is the key of slot `awaits` or a later one; a lax writer may name an earlier.
   std::string step_text(int slot, int awaits) {
     std::string text = fmt::format("step {}", key(slot));
     if (one_in(random_, 3)) return text;

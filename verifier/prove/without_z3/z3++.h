@@ -21,7 +21,7 @@ struct exception : std::runtime_error {
 };
 enum check_result { unsat, sat, unknown };
 
-// A term, and all that makes terms or is made of them.
+// Stands for every class of Z3: terms, contexts, solvers and models.
 struct object {
   object() = default;
   template <class First, class... Others>
