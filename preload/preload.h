@@ -191,14 +191,20 @@ int preload_received(const struct preload_call* call, struct qd_side* side);
 /* Returns the vector that this rank contributes to a reduction, as one block. */
 struct qd_side preload_operands(const struct preload_call* call);
 
+/* ---- serve.c */
+
+/* Leaves the call to MPI, for this reason. */
+void preload_leave_to_mpi(struct preload_call* call, const char* reason);
+
 /* ---- verify.c */
 
 /* Returns whether a reduction has the same bits in every order of operands. */
 int preload_is_exact(MPI_Datatype type, MPI_Op operation);
 /* Counts the call. If a schedule serves it, keeps the contents of the receive buffer, on all ranks or on none. */
 void preload_verify_begin(struct preload_call* call);
-/* Keeps the data that MPI's own collective received, and restores the buffer. */
-void preload_verify_native(const struct preload_call* call);
+/* Keeps the data that MPI's own collective received, and restores the buffer. `code`: what it returned. Where it failed at
+ * one rank, no rank runs the schedule: that rank returns at once, so the others would wait for it in a later call. */
+void preload_verify_native(struct preload_call* call, int code);
 /* Ends the job if the schedule's result differs. */
 void preload_verify_end(const struct preload_call* call);
 /* Prints on rank 0 of MPI_COMM_WORLD how many of its calls were compared. */

@@ -79,6 +79,13 @@ static int serves_operator(const struct preload_call* call) {
   return commutes || quadrille_keeps_order(preload_handle(call->universal), call->of->comm);
 }
 
+void preload_leave_to_mpi(struct preload_call* call, const char* reason) {
+  call->schedule = QUADRILLE_SCHEDULE_NULL;
+  call->universal = PRELOAD_NATIVE;
+  call->rule = NULL;
+  call->reason = reason;
+}
+
 /* Sets `universal`, the reason, and the handle of the schedule that serves the call. */
 static void choose(struct preload_call* call, const struct preload_rule* rule) {
   if (!rule) {
@@ -96,10 +103,8 @@ static void choose(struct preload_call* call, const struct preload_rule* rule) {
     call->schedule = preload_handle(call->universal);
     return;
   }
-  call->universal = PRELOAD_NATIVE;
-  call->rule = NULL;
-  call->reason = call->is_canonical ? "the schedule has ranks in another order"
-                                    : "the operator does not commute";
+  preload_leave_to_mpi(call, call->is_canonical ? "the schedule has ranks in another order"
+                                                : "the operator does not commute");
   call->is_refused = 1;
 }
 
@@ -314,16 +319,12 @@ static int begin_call(struct preload_call* call, MPI_Comm comm) {
 /* Makes the call by its schedule, if it has one. `code`: what MPI's own collective returned, or MPI_SUCCESS. Returns
  * the code for the program, or QD_LEFT_TO_MPI. */
 static int serve(struct preload_call* call, int code) {
-  if (call->is_verified) preload_verify_native(call);
+  if (call->is_verified) preload_verify_native(call, code);
   if (call->schedule == QUADRILLE_SCHEDULE_NULL || code != MPI_SUCCESS) return code;
   struct qd_arguments arguments = call->given;
   code = qd_run(call->schedule, &arguments, call->of->comm,
                 call->decision ? &call->decision->kept : NULL);
-  if (code != QD_LEFT_TO_MPI) return code;
-  call->schedule = QUADRILLE_SCHEDULE_NULL;
-  call->universal = PRELOAD_NATIVE;
-  call->rule = NULL;
-  call->reason = "the schedule does not serve the call";
+  if (code == QD_LEFT_TO_MPI) preload_leave_to_mpi(call, "the schedule does not serve the call");
   return code;
 }
 

@@ -463,9 +463,19 @@ void preload_verify_begin(struct preload_call* call) {
   convert(&side, blocks, results->before, qd_pack, call->of->comm);
 }
 
-void preload_verify_native(const struct preload_call* call) {
+void preload_verify_native(struct preload_call* call, int code) {
   struct preload_results* results = call->results;
   struct qd_side side;
+  const int failed = code != MPI_SUCCESS;
+  int any = failed;
+  if (!failed || call->freed == preload_freed())
+    qd_allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, call->of->comm);
+  call->is_verified = !any;
+  if (any) {
+    preload_leave_to_mpi(call, "not compared: MPI's own call failed at a rank");
+    __atomic_store_n(&uncompared, call->reason + strlen("not compared: "), __ATOMIC_RELAXED);
+    return;
+  }
   int blocks = preload_received(call, &side);
   convert(&side, blocks, results->before + results->size, qd_pack, call->of->comm);
   blocks = overwritten(call, &side);

@@ -12,6 +12,8 @@ preload="$tool $library"
 # Open MPI 4 itself uses a communicator that was freed before its last operation ended.
 late=()
 [ "$mpi" != mpich ] || late=(lingering)
+# After a broadcast that is too long at one rank, Open MPI itself hangs.
+[ "$mpi" != mpich ] || right 3 QUADRILLE=verify -- truncated
 right 3 "${served[@]}" -- handler handlers attributes nested dying "${late[@]}" large nulls empty wrong
 right 3 QUADRILLE=adapt QUADRILLE_REPORT= -- refused
 right 3 QUADRILLE=on QUADRILLE_ALLREDUCE=doubling -- refused

@@ -46,7 +46,7 @@ class Refusals(unittest.TestCase):
     def test_forced_modes_name_the_first_and_the_last_schedule_of_all_collectives(self):
         first, last = real.forced("forced first"), real.forced("forced last")
         self.assertEqual(len(first), 17 + 2)
-        self.assertEqual((first["QUADRILLE_BCAST"], last["QUADRILLE_BCAST"]), ("binomial", "tree-nodes"))
+        self.assertEqual((first["QUADRILLE_BCAST"], last["QUADRILLE_BCAST"]), ("binary-nodes", "tree-nodes"))
         self.assertEqual(real.forced("forced between groups")["QUADRILLE_ALLGATHERV"], "leader")
 
 
